@@ -134,16 +134,14 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await alice.open(`computations/${id}?tab=events`);
     const events = alice.page.getByRole('grid', { name: 'Events' });
     for (const status of ['Starting', 'InProgress', 'Failed']) await events.getByText(`Running (${status})`).waitFor();
-    for (const [typed, option, type] of [
-      ['RUN ST', 'Run started', 'started'],
-      ['OwnType', 'OwnType', 'OwnType'],
-    ] as const) {
-      await alice.page.getByRole('button', { name: /^Event / }).click();
-      await alice.page.getByLabel("Find an event, or type the agent's own type").fill(typed);
-      await alice.page.getByRole('option', { name: option }).click();
-      await alice.page.waitForURL(({ searchParams }) => searchParams.get('type') === type);
-      await alice.page.getByRole('heading', { name: type === 'started' ? 'Events (1)' : 'Events (0)' }).waitFor();
-    }
+    await alice.page.getByRole('button', { name: /^Event / }).click();
+    await alice.page.getByLabel('Find: Event').fill('RUN ST');
+    await alice.page.getByRole('option', { name: 'Run started' }).click();
+    await alice.page.waitForURL(({ searchParams }) => searchParams.get('type') === 'started');
+    await alice.page.getByRole('heading', { name: 'Events (1)' }).waitFor();
+    await alice.open(`computations/${id}?tab=events&type=OwnType`);
+    await alice.page.getByRole('heading', { name: 'Events (0)' }).waitFor();
+    await alice.page.getByRole('button', { name: 'Event Own type' }).waitFor();
     await alice.open(`computations?status=failed`);
     await alice.page.getByRole('grid', { name: 'Computations' }).getByRole('link', { name: 'Fails' }).waitFor();
   });

@@ -1,5 +1,5 @@
 import { methodOf } from 'computation-management-formats/approval-signature';
-import { toBase64 } from 'computation-management-formats/bytes';
+import { type Bytes, fromBase64, toBase64 } from 'computation-management-formats/bytes';
 import { derElements, signatureInDer, unsigned } from 'computation-management-formats/der';
 import { keyIn } from 'computation-management-formats/public-key';
 import { type Jwk, readOpenSshKey, UnusableKey } from './openssh-key.ts';
@@ -9,7 +9,6 @@ export type Sign = (text: string) => Promise<string>;
 
 const { subtle } = crypto;
 type Method = ReturnType<typeof methodOf>;
-type Bytes = Uint8Array<ArrayBuffer>;
 
 const elsewhere = 'Approve with the command below instead.';
 
@@ -31,11 +30,9 @@ export async function readPrivateKey(text: string, passphrase = ''): Promise<Sig
 
 function bytesOf(body: string | undefined): Bytes {
   if (body === undefined) throw new UnusableKey('The file of the key is cut off: its END line is missing.');
-  try {
-    return Uint8Array.from(atob(body), (character) => character.charCodeAt(0));
-  } catch {
-    throw new UnusableKey('The file of the key is damaged: what stands between its first and last line is no base64.');
-  }
+  const bytes = fromBase64(body.replace(/\s/g, ''));
+  if (!bytes) throw new UnusableKey('The file of the key is damaged: what stands between its first and last line is no base64.');
+  return bytes;
 }
 
 /** @param given a JSON Web Key, or PKCS#8 */

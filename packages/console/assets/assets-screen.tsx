@@ -2,7 +2,7 @@ import { Button, Link, SpaceBetween } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { permissions } from '../access/permissions.ts';
 import type { Column } from '../lists/columns.tsx';
-import { ChoiceFilter, FilterBar } from '../lists/filter-bar.tsx';
+import { ChoiceFilter } from '../lists/filter-bar.tsx';
 import { PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
 import { refreshSeconds } from '../loading/use-loaded.ts';
@@ -53,7 +53,7 @@ export function AssetsScreen() {
         filterNames={['type']}
         actions={upload}
         filters={
-          <FilterBar>
+          <div className="filters">
             <ChoiceFilter
               label="Type"
               all="Any type"
@@ -61,7 +61,7 @@ export function AssetsScreen() {
               options={assetTypeOptions}
               onChange={(type) => page.change({ type })}
             />
-          </FilterBar>
+          </div>
         }
         empty={
           <SpaceBetween size="s" alignItems="center">

@@ -3,7 +3,7 @@ import type { Schemas } from 'computation-management-client';
 import { useEffect, useRef, useState } from 'react';
 import { permissions } from '../access/permissions.ts';
 import type { Column } from '../lists/columns.tsx';
-import { ChoiceFilter, FilterBar, TextFilter } from '../lists/filter-bar.tsx';
+import { ChoiceFilter, TextFilter } from '../lists/filter-bar.tsx';
 import { PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
 import { missingSentences } from '../loading/problem-text.ts';
@@ -61,7 +61,7 @@ export function ComputationsScreen() {
         filterNames={['status', 'owner']}
         actions={create}
         filters={
-          <FilterBar>
+          <div className="filters">
             <ChoiceFilter
               label="Status"
               all="Any status"
@@ -76,7 +76,7 @@ export function ComputationsScreen() {
             >
               Only mine
             </Button>
-          </FilterBar>
+          </div>
         }
         empty={
           <SpaceBetween size="s" alignItems="center">

@@ -33,10 +33,9 @@ const agentTypes = [
   'Stopped',
 ];
 
-/** Returns the types of events to choose from. Those of the agent include `seen`. */
-export function eventTypes(seen: readonly string[]): { service: string[]; agent: string[] } {
-  const ofAgents = seen.filter((type) => !words.has(type));
-  return { service: [...words.keys()], agent: [...new Set([...agentTypes, ...ofAgents])] };
+/** Returns the types of events to choose from: those of the service, of agents, and `seen`. */
+export function eventTypes(seen: readonly string[]): string[] {
+  return [...new Set([...words.keys(), ...agentTypes, ...seen])].filter((type) => type !== '');
 }
 
 /** Returns what an event is called. The agent's own types, such as `ReceivingAlgorithm`, are split into words. */

@@ -1,9 +1,8 @@
-import { Link, Select, type SelectProps } from '@cloudscape-design/components';
+import { Link } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
-import { useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import type { Column } from '../lists/columns.tsx';
-import { FilterBar } from '../lists/filter-bar.tsx';
+import { ChoiceFilter } from '../lists/filter-bar.tsx';
 import { PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
 import { refreshSeconds } from '../loading/use-loaded.ts';
@@ -22,6 +21,7 @@ export function EventsTable({ id }: { id: string }) {
   const { domain } = useDomain();
   const { query } = useAddress();
   const page = usePage('listEvents', { id, event_type: query.get('type') ?? undefined }, { everySeconds: refreshSeconds.events });
+  const seen = page.loaded.value?.items.map(({ event_type }) => event_type) ?? [];
   const columns: Column<Event>[] = [
     { id: 'time', header: 'Time', cell: ({ timestamp }) => <Time at={timestamp} /> },
     {
@@ -62,58 +62,17 @@ export function EventsTable({ id }: { id: string }) {
       query={query}
       filterNames={['type']}
       filters={
-        <FilterBar>
-          <EventTypeFilter
+        <div className="filters">
+          <ChoiceFilter
+            label="Event"
+            all="Any event"
             value={query.get('type')}
-            seen={page.loaded.value?.items.map(({ event_type }) => event_type) ?? []}
+            options={eventTypes([...seen, query.get('type') ?? '']).map((type) => ({ value: type, label: eventText(type) }))}
             onChange={(type) => page.change({ type })}
           />
-        </FilterBar>
+        </div>
       }
       empty="No events yet."
     />
   );
-}
-
-interface Props {
-  value: string | null;
-  /** The types of the events that are shown. */
-  seen: readonly string[];
-  onChange: (type: string | undefined) => void;
-}
-
-const any: SelectProps.Option = { value: '', label: 'Any event' };
-
-/** Chooses a type of event by what it is called. An agent's own type can be typed as the agent sends it. */
-function EventTypeFilter({ value, seen, onChange }: Props) {
-  const [text, setText] = useState('');
-  const { service, agent } = eventTypes(seen);
-  const isTyped = text !== '' && ![...service, ...agent].includes(text);
-  const groups = [
-    { label: 'Of the service', options: service.map(optionOf).filter((option) => matches(option, text)) },
-    { label: 'Of the agent', options: agent.map(optionOf).filter((option) => matches(option, text)) },
-    { label: 'Another one', options: isTyped ? [{ value: text, label: text }] : [] },
-  ].filter(({ options }) => options.length > 0);
-  return (
-    <div className="filter">
-      <Select
-        ariaLabel="Event"
-        filteringType="manual"
-        filteringAriaLabel="Find an event, or type the agent's own type"
-        filteringPlaceholder="Find an event"
-        selectedOption={value === null ? any : optionOf(value)}
-        options={text === '' ? [any, ...groups] : groups}
-        onLoadItems={({ detail }) => setText(detail.filteringText.trim())}
-        onChange={({ detail }) => onChange(detail.selectedOption.value || undefined)}
-      />
-    </div>
-  );
-}
-
-function optionOf(type: string): SelectProps.Option & { value: string; label: string } {
-  return { value: type, label: eventText(type) };
-}
-
-function matches({ value, label }: { value: string; label: string }, text: string): boolean {
-  return [value, label].some((each) => each.toLowerCase().includes(text.toLowerCase()));
 }

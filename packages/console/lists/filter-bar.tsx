@@ -1,10 +1,5 @@
 import { Input, Select } from '@cloudscape-design/components';
-import { type ReactNode, useState } from 'react';
-
-/** Filters beside each other, as far as the window is wide enough. */
-export function FilterBar({ children }: { children: ReactNode }) {
-  return <div className="filters">{children}</div>;
-}
+import { useState } from 'react';
 
 interface ChoiceProps {
   label: string;
@@ -16,12 +11,16 @@ interface ChoiceProps {
   onChange: (value: string | undefined) => void;
 }
 
+const mostUnfiltered = 10;
+
 export function ChoiceFilter({ label, all, value, options, onChange }: ChoiceProps) {
   const choices = [{ value: '', label: all }, ...options];
   return (
     <div className="filter">
       <Select
         ariaLabel={label}
+        filteringType={choices.length > mostUnfiltered ? 'auto' : 'none'}
+        filteringAriaLabel={`Find: ${label}`}
         selectedOption={choices.find((choice) => choice.value === value) ?? { value: '', label: all }}
         options={choices}
         onChange={({ detail }) => onChange(detail.selectedOption.value || undefined)}

@@ -30,6 +30,7 @@ export function PagedTable<Row>(props: Props<Row>) {
   const isNarrow = useNarrow();
   const { loaded, limit, change } = page;
   const { value, problem, isLoading, reload } = loaded;
+  const pages = pageCount(value?.total ?? 0, limit);
   const isFiltered = filterNames.some((name) => query.has(name));
   const clear = () => change(Object.fromEntries(filterNames.map((name) => [name, undefined])));
 
@@ -70,7 +71,14 @@ export function PagedTable<Row>(props: Props<Row>) {
           </Header>
         }
         filter={filters}
-        pagination={<Pages page={page} />}
+        pagination={
+          <Pagination
+            currentPageIndex={Math.min(page.page, pages)}
+            pagesCount={pages}
+            disabled={value === undefined}
+            onChange={({ detail }) => change({ page: detail.currentPageIndex })}
+          />
+        }
         preferences={
           <Select
             selectedOption={{ value: String(limit), label: `${limit} per page` }}
@@ -92,19 +100,6 @@ export function PagedTable<Row>(props: Props<Row>) {
         }
       />
     </SpaceBetween>
-  );
-}
-
-function Pages<Row>({ page: { page, limit, loaded, change } }: { page: LoadedPage<Row> }) {
-  const { value } = loaded;
-  const pages = pageCount(value?.total ?? 0, limit);
-  return (
-    <Pagination
-      currentPageIndex={Math.min(page, pages)}
-      pagesCount={pages}
-      disabled={value === undefined}
-      onChange={({ detail }) => change({ page: detail.currentPageIndex })}
-    />
   );
 }
 

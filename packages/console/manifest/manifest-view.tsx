@@ -36,12 +36,7 @@ export function ManifestTab({ id, digest, run, inputs }: TabProps) {
   if (problem instanceof ServiceProblem && problem.missing_items) {
     return (
       <Alert type="info" header="There is no manifest yet">
-        A manifest exists when nothing of it is missing. Still missing:
-        <ul>
-          {missingSentences(problem.missing_items).map((sentence) => (
-            <li key={sentence}>{sentence}</li>
-          ))}
-        </ul>
+        A manifest exists when nothing of it is missing. Still missing: {missingSentences(problem.missing_items).join('. ')}.
       </Alert>
     );
   }

@@ -5,7 +5,7 @@ import { useDomain } from '../access/console-context.ts';
 import { useNames } from './computation-names.ts';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 import type { Column } from '../lists/columns.tsx';
-import { ChoiceFilter, FilterBar } from '../lists/filter-bar.tsx';
+import { ChoiceFilter } from '../lists/filter-bar.tsx';
 import { PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
 import { refreshSeconds } from '../loading/use-loaded.ts';
@@ -80,7 +80,7 @@ export function RunsTable({ computation }: { computation?: string }) {
       query={query}
       filterNames={['status']}
       filters={
-        <FilterBar>
+        <div className="filters">
           <ChoiceFilter
             label="Status"
             all="Any status"
@@ -88,7 +88,7 @@ export function RunsTable({ computation }: { computation?: string }) {
             options={runStatusOptions}
             onChange={(chosen) => page.change({ status: chosen })}
           />
-        </FilterBar>
+        </div>
       }
       empty={
         computation === undefined
