@@ -23,7 +23,7 @@ import { addStatusCommand } from './commands/status.ts';
 import { addTodoCommand } from './commands/todo.ts';
 import { contextOf, type GlobalOptions, type WrapAction } from './context/context.ts';
 import { interrupted } from './context/outages.ts';
-import { CmsError, type ExitCode, exitCodes } from './terminal/cms-error.ts';
+import { CmsError, type ExitCode, exitCodes, UsageError } from './terminal/cms-error.ts';
 import { commandLine } from './terminal/shell-word.ts';
 import type { Terminal } from './terminal/terminal.ts';
 import { jsonText } from './terminal/text.ts';
@@ -99,7 +99,7 @@ function usageError(command: Command, args: readonly string[], printed: string[]
     ? withoutCommand(text, args)
     : text.replace(/^error: /, '').replace(/^./, (first) => first.toUpperCase());
   const next = message === text ? undefined : helpOf(command); // the text is that help already
-  return new CmsError(message, { next, exitCode: exitCodes.usage });
+  return new UsageError(message, next);
 }
 
 /** A command line without a command shows the help. */
@@ -207,8 +207,7 @@ function addHelpCommand(program: Command, wrapAction: WrapAction): void {
         let found = program;
         for (const word of words) {
           const next = found.commands.find((each) => each.name() === word);
-          if (!next)
-            throw new CmsError(`Unknown command '${words.join(' ')}'`, { next: helpOf(found), exitCode: exitCodes.usage });
+          if (!next) throw new UsageError(`Unknown command '${words.join(' ')}'`, helpOf(found));
           found = next;
         }
         found.help();

@@ -24,7 +24,7 @@ import {
 import * as v from 'valibot';
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import { recordOf } from '../profile/profile.ts';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { UsageError } from '../terminal/cms-error.ts';
 import { filesBeside, isMissing, shellWord, whyUnreadable } from '../terminal/shell-word.ts';
 
 const sha3 = v.pipe(
@@ -136,19 +136,17 @@ export type Collaboration = v.InferOutput<typeof collaborationSchema>;
 /** @throws CmsError that names each mistake with its line */
 export async function readCollaboration(file: string): Promise<Collaboration> {
   const content = await readFile(file).catch((error: unknown) => {
-    throw new CmsError(whyUnreadable(file, error), {
-      next: isMissing(error) ? `cms init --example > ${shellWord(file)}` : filesBeside(file),
-      exitCode: exitCodes.usage,
-    });
+    throw new UsageError(
+      whyUnreadable(file, error),
+      isMissing(error) ? `cms init --example > ${shellWord(file)}` : filesBeside(file),
+    );
   });
   if (isUtf8(content)) return parseCollaboration(new TextDecoder().decode(content), file);
   const isUtf16 = /^(?:\xff\xfe|\xfe\xff)/.test(content.toString('latin1', 0, 2));
   const lines = content.toString('latin1').split('\n');
   const line = lines.findIndex((each) => !isUtf8(Buffer.from(each, 'latin1'))) + 1;
   const seems = isUtf16 ? 'UTF-16' : 'Latin-1 (ISO 8859-1 or Windows-1252)';
-  throw new CmsError(`${file}:${line}:1: This is not UTF-8. The file seems to be in ${seems}. Save it as UTF-8.`, {
-    exitCode: exitCodes.usage,
-  });
+  throw new UsageError(`${file}:${line}:1: This is not UTF-8. The file seems to be in ${seems}. Save it as UTF-8.`);
 }
 
 /** @throws CmsError that names each mistake with its line */
@@ -200,13 +198,13 @@ function contentOf(document: Document, file: string): unknown {
   try {
     return document.toJS();
   } catch (cause) {
-    throw new CmsError(`${file}: It repeats itself too often.`, { exitCode: exitCodes.usage, cause });
+    throw new UsageError(`${file}: It repeats itself too often.`, undefined, cause);
   }
 }
 
 function refuse(mistakes: string[]): void {
   if (mistakes.length > 0) {
-    throw new CmsError(mistakes.map(printable).join('\n'), { next: 'cms init --example', exitCode: exitCodes.usage });
+    throw new UsageError(mistakes.map(printable).join('\n'), 'cms init --example');
   }
 }
 

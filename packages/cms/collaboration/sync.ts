@@ -11,7 +11,7 @@ import { approvalLevels } from 'computation-management-formats/vocabulary';
 import type { Connection, Context } from '../context/context.ts';
 import type { GivenKey } from '../files/key-files.ts';
 import { hash, upload } from '../files/transfers.ts';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { detailsOf } from '../terminal/event-details.ts';
 import { type Collaboration, nameOf, type PlannedAsset } from './collaboration.ts';
 
@@ -140,39 +140,26 @@ export async function findComputation(
   { id, name, owner }: Collaboration['computation'],
 ): Promise<Row | undefined> {
   if (id !== undefined) {
-    const next = command('computation list');
-    return await known(client.getComputation({ id, peek: 'true' }), { id, domain, next });
+    return await client.getComputation({ id, peek: 'true' }).catch((cause: unknown) => {
+      if (!(cause instanceof ServiceProblem) || cause.code !== 'not_found') throw cause;
+      // A file that names a computation never creates another one: each repeat would do so again.
+      throw new CmsError(
+        `The domain ${domain} has no computation ${id}. Correct this id in the file. To create a computation, remove the id.`,
+        { next: command('computation list'), exitCode: exitCodes.notFound, cause },
+      );
+    });
   }
   const found: Row[] = [];
   for await (const { items, offset, total } of pages(client, 'listComputations', { owner })) {
-    found.push(...items.filter((each) => each.name === name));
+    found.push(...items.filter((each) => each.name === name && each.owner === owner));
     if (offset > 0 || total < manyComputations) continue;
     note(`Searching ${total} computations of ${owner} for ${JSON.stringify(name)}. To be faster, add its id to the file.\n`);
   }
   if (found.length < 2) return found[0];
   const list = found.map((each) => `  id: ${each.id}`).join('\n');
-  throw new CmsError(
+  throw new UsageError(
     `${printable(owner)} has several computations named ${JSON.stringify(name)}. Add one of these to the file:\n${list}`,
-    {
-      exitCode: exitCodes.usage,
-    },
   );
-}
-
-/** A file that names a computation never creates another one: each repeat would do so again. */
-async function known<Found>(
-  found: Promise<Found>,
-  { id, domain, next }: { id: string; domain: string; next: string },
-): Promise<Found> {
-  try {
-    return await found;
-  } catch (error) {
-    if (!(error instanceof ServiceProblem) || error.code !== 'not_found') throw error;
-    throw new CmsError(
-      `The domain ${domain} has no computation ${id}. Correct this id in the file. To create a computation, remove the id.`,
-      { next, exitCode: exitCodes.notFound, cause: error },
-    );
-  }
 }
 
 type Asset = Schemas['Asset'];

@@ -9,8 +9,9 @@ import { type AgentOptions, freshVerdict, readKnownRun } from '../agent/right-ag
 import { openRightAgentSoon, refused, sendFiles, type SendOptions, untilEvent } from '../agent/send-files.ts';
 import { computationId } from '../context/computation-reference.ts';
 import type { Context, WrapAction } from '../context/context.ts';
-import { type Material, materialFrom, readBytes } from '../files/attestation-material.ts';
+import { type Material, materialFrom } from '../files/attestation-material.ts';
 import { readPrivateKey } from '../files/key-files.ts';
+import { readBytes } from '../files/read-file.ts';
 import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { addAgentOptions, addSendOptions, keyOption } from './agent-options.ts';

@@ -10,7 +10,7 @@ import { noteLikeCvms } from '../context/find-by-name.ts';
 import { keyFile } from '../context/missing-items.ts';
 import { whyStale } from '../context/stale-approvals.ts';
 import { publicKeyBeside, readPrivateKey } from '../files/key-files.ts';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { table } from '../terminal/table.ts';
 import { relativeTime } from '../terminal/text.ts';
@@ -39,12 +39,9 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
     const { client, domain, user } = connection;
     const areGiven = options.digest !== undefined && options.configuration !== undefined;
     if (context.isJson && !areGiven && options.yes !== true) {
-      throw new CmsError(
+      throw new UsageError(
         'With --json, nothing is shown. Read the manifest and the configuration, then add --digest DIGEST --configuration DIGEST. To approve them unread, add --yes.',
-        {
-          next: context.command(`manifest ${id}`),
-          exitCode: exitCodes.usage,
-        },
+        context.command(`manifest ${id}`),
       );
     }
     const { data: computation, now } = wholeAnswer(await client.call('getComputation', { id }));
@@ -178,9 +175,8 @@ function signed(key: KeyObject, text: Buffer): Buffer {
     case 'rsa':
       return sign('sha256', text, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 });
     default:
-      throw new CmsError(
+      throw new UsageError(
         `A key of the type ${String(key.asymmetricKeyType)} cannot sign approvals. Expected Ed25519, EC or RSA.`,
-        { exitCode: exitCodes.usage },
       );
   }
 }

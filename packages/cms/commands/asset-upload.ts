@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type Schemas, sizeText } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import type { Connection, Context, WrapAction } from '../context/context.ts';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { UsageError } from '../terminal/cms-error.ts';
 import { defaultComputation } from '../context/computation-reference.ts';
 import { identified } from '../context/find-by-name.ts';
 import { upload, uploadInto } from '../files/transfers.ts';
@@ -37,7 +37,7 @@ export function addUploadCommand(asset: Command, wrapAction: WrapAction): void {
       wrapAction(async (context, files: string[], options: Options) => {
         for (const option of ['name', 'asset'] as const) {
           if (options[option] !== undefined && files.length > 1) {
-            throw new CmsError(`--${option} goes with one file.`, { next: context.help, exitCode: exitCodes.usage });
+            throw new UsageError(`--${option} goes with one file.`, context.help);
           }
         }
         if (options.asset === undefined) options.type = await chosenType(context, options.type);

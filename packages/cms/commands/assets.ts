@@ -10,7 +10,7 @@ import { computationId, named } from '../context/computation-reference.ts';
 import { confirm, type Context, type WrapAction } from '../context/context.ts';
 import { identified } from '../context/find-by-name.ts';
 import { download } from '../files/transfers.ts';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { type CmsError, UsageError } from '../terminal/cms-error.ts';
 import { type Column, details, statusColour } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { relativeTime } from '../terminal/text.ts';
@@ -107,11 +107,11 @@ function hasCode(error: unknown, code: string): boolean {
 }
 
 function notNew({ typed }: Context, message: string): CmsError {
-  return new CmsError(message, { next: `${typed} --output FILE`, exitCode: exitCodes.usage });
+  return new UsageError(message, `${typed} --output FILE`);
 }
 
 function noFile({ command }: Context, { id, message }: { id: string; message: string }): CmsError {
-  return new CmsError(message, { next: command(`asset download ${id} --output FILE`), exitCode: exitCodes.usage });
+  return new UsageError(message, command(`asset download ${id} --output FILE`));
 }
 
 function addLinkCommand(asset: Command, wrapAction: WrapAction, name: 'link' | 'unlink'): void {

@@ -7,8 +7,8 @@ import * as v from 'valibot';
 import { parseDocument } from 'yaml';
 import { computationVariable, named, thenUse, useComputation } from '../context/computation-reference.ts';
 import { confirm, type Connection, type Context, type WrapAction } from '../context/context.ts';
-import { textOf } from '../files/text-of.ts';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { textOf } from '../files/read-file.ts';
+import { CmsError, UsageError } from '../terminal/cms-error.ts';
 import { type Column, details, statusColour } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { relativeTime } from '../terminal/text.ts';
@@ -72,7 +72,7 @@ function readPolicy(text: string, file: string): NonNullable<Body['attestation_p
   if (parsed.success) return parsed.output;
   const [{ message, path = [] }] = parsed.issues;
   const field = path.map(({ key }) => String(key)).join('.');
-  throw new CmsError(`${file}: ${field === '' ? '' : `${field}: `}${message}`, { exitCode: exitCodes.usage });
+  throw new UsageError(`${file}: ${field === '' ? '' : `${field}: `}${message}`);
 }
 
 /** Prints a computation, without the private key of the agent: the service gives it to those who may change the computation. */

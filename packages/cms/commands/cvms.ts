@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { ServiceProblem } from 'computation-management-client';
-import { textOf } from '../files/text-of.ts';
+import { textOf } from '../files/read-file.ts';
 import type { WrapAction } from '../context/context.ts';
 import { registeredCvm } from '../context/find-by-name.ts';
 import { details, statusColour } from '../terminal/table.ts';

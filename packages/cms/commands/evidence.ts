@@ -4,9 +4,10 @@ import type { Command } from 'commander';
 import { items } from 'computation-management-client';
 import { archiveIn, checkEvidence, formatFindings, keysOfArchive, UnreadableError } from 'computation-management-verify';
 import type { Context, WrapAction } from '../context/context.ts';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { filesBeside, shellWord } from '../terminal/shell-word.ts';
-import { materialFrom, type Material, readBytes } from '../files/attestation-material.ts';
+import { materialFrom, type Material } from '../files/attestation-material.ts';
+import { readBytes, textOf } from '../files/read-file.ts';
 import { evidenceFiles, savedRun, saveEvidence, saveToken, tokenEnding, tokenFile } from '../files/saved-evidence.ts';
 import { addMaterialOptions } from './agent-options.ts';
 import { collect, onComputation } from './options.ts';
@@ -33,10 +34,7 @@ export function addEvidenceCommands(program: Command, wrapAction: WrapAction): v
     if (before !== undefined && before !== run) {
       const next = `evidence ${id} --run ${shellWord(run)} --output ${shellWord(`evidence-${run}`)}`;
       const found = before === '' ? `an ${evidenceFiles.evidence} that cannot be read` : `the evidence of the run ${before}`;
-      throw new CmsError(`${options.output} already contains ${found}.`, {
-        next: context.command(next),
-        exitCode: exitCodes.usage,
-      });
+      throw new UsageError(`${options.output} already contains ${found}.`, context.command(next));
     }
     const evidence = await client.getEvidence({ id, run });
     const keys = await client.jwks();
@@ -84,7 +82,7 @@ async function findingsIn(path: string, options: VerifyFiles) {
     return await checkEvidence(await readEvidence(path, options));
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
-    throw new CmsError(error.message, { exitCode: exitCodes.usage });
+    throw new UsageError(error.message);
   }
 }
 
@@ -98,19 +96,19 @@ interface VerifyFiles extends Material {
 async function readEvidence(path: string, options: VerifyFiles) {
   const found = await stat(path).catch(() => undefined);
   if (!found) {
-    throw new CmsError(`There is no ${JSON.stringify(path)} here.`, {
-      next: path === defaultDirectory ? 'cms evidence' : filesBeside(path),
-      exitCode: exitCodes.usage,
-    });
+    throw new UsageError(
+      `There is no ${JSON.stringify(path)} here.`,
+      path === defaultDirectory ? 'cms evidence' : filesBeside(path),
+    );
   }
   const isDirectory = found.isDirectory();
-  const archive = isDirectory ? undefined : archiveIn(await content(path));
+  const archive = isDirectory ? undefined : archiveIn(await textOf(path));
   if (archive) {
     const { keys: trusted, events: pages, token } = options;
     return {
       ...archive,
-      ...(trusted !== undefined && { keys: await content(trusted) }),
-      ...(pages && { events: await Promise.all(pages.map(content)) }),
+      ...(trusted !== undefined && { keys: await textOf(trusted) }),
+      ...(pages && { events: await Promise.all(pages.map(textOf)) }),
       ...(token && { tokens: await Promise.all(token.map(readBytes)) }),
       ...(await materialFrom(options)),
     };
@@ -120,22 +118,15 @@ async function readEvidence(path: string, options: VerifyFiles) {
     there.includes(evidenceFiles[name]) ? join(path, evidenceFiles[name]) : undefined;
   const keys = options.keys ?? inDirectory('keys');
   if (keys === undefined) {
-    throw new CmsError('The public keys are missing.', {
-      next: `cms verify ${shellWord(path)} --keys FILE`,
-      exitCode: exitCodes.usage,
-    });
+    throw new UsageError('The public keys are missing.', `cms verify ${shellWord(path)} --keys FILE`);
   }
   const events = options.events ?? [inDirectory('events')].filter((file) => file !== undefined);
   const tokens = options.token ?? there.filter((name) => name.endsWith(tokenEnding)).map((name) => join(path, name));
   return {
-    evidence: await content(isDirectory ? join(path, evidenceFiles.evidence) : path),
-    keys: await content(keys),
-    ...(events.length > 0 ? { events: await Promise.all(events.map(content)) } : {}),
+    evidence: await textOf(isDirectory ? join(path, evidenceFiles.evidence) : path),
+    keys: await textOf(keys),
+    ...(events.length > 0 ? { events: await Promise.all(events.map(textOf)) } : {}),
     tokens: await Promise.all(tokens.map(readBytes)),
     ...(await materialFrom(options)),
   };
-}
-
-async function content(file: string): Promise<string> {
-  return (await readBytes(file)).toString();
 }

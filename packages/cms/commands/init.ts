@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { sizeText } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { confirm, type Context, type WrapAction } from '../context/context.ts';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { CmsError, UsageError } from '../terminal/cms-error.ts';
 import {
   type Collaboration,
   exampleCollaboration,
@@ -38,10 +38,7 @@ export function addInitCommand(program: Command, wrapAction: WrapAction): void {
           return;
         }
         if (file === undefined) {
-          throw new CmsError('Name the file of the collaboration.', {
-            next: 'cms init --example > collaboration.yaml',
-            exitCode: exitCodes.usage,
-          });
+          throw new UsageError('Name the file of the collaboration.', 'cms init --example > collaboration.yaml');
         }
         const plan = await readCollaboration(file);
         const connection = await context.connect();
@@ -118,10 +115,7 @@ export function addExportCommand(program: Command, wrapAction: WrapAction): void
 /** Prints a file to start from. @throws CmsError if a file is named, which a user may expect to be written */
 function printExample({ print }: Context, file: string | undefined): void {
   if (file !== undefined) {
-    throw new CmsError('--example prints to standard output, and takes no FILE.', {
-      next: `cms init --example > ${shellWord(file)}`,
-      exitCode: exitCodes.usage,
-    });
+    throw new UsageError('--example prints to standard output, and takes no FILE.', `cms init --example > ${shellWord(file)}`);
   }
   print(parseCollaboration(exampleCollaboration, 'example'), () => exampleCollaboration);
 }
@@ -135,9 +129,9 @@ function partyOf(
   if (!Object.hasOwn(parties, computation.owner)) note(`${file} has no part for the owner ${printable(computation.owner)}.\n`);
   if (Object.hasOwn(parties, user)) return parties[user];
   if (user === computation.owner) return undefined;
-  throw new CmsError(
+  throw new UsageError(
     `You are ${printable(user)}, but ${file} has the parties ${Object.keys(parties).map(printable).join(', ')}. If one of them is you, name the profile of that login: --profile NAME.`,
-    { next: command('whoami'), exitCode: exitCodes.usage },
+    command('whoami'),
   );
 }
 
@@ -173,7 +167,7 @@ async function expectParts(place: Place, party: Party | null | undefined) {
   const [first] = mistakes;
   if (!first) return { parts, key };
   const message = mistakes.map((each) => each.message).join('\n');
-  throw new CmsError(message, { next: first.next, exitCode: exitCodes.usage, cause: first });
+  throw new UsageError(message, first.next, first);
 }
 
 interface Place {
@@ -200,11 +194,8 @@ async function pathFrom({ file, home, allowOutside }: Place, path: string, { isK
   const keys = join(home, '.ssh');
   const isOwnKey = isKey && real.endsWith('.pub') && [keys, await realpath(keys).catch(() => keys)].includes(dirname(real));
   if (allowOutside === true || (isBeside && staysBeside) || isOwnKey) return real;
-  throw new CmsError(
+  throw new UsageError(
     `${JSON.stringify(path)} is outside the folder of ${file}, or hidden in it. Allow that with --allow-outside.`,
-    {
-      exitCode: exitCodes.usage,
-    },
   );
 }
 
@@ -219,7 +210,7 @@ async function confirmUploads({ terminal, isJson, typed, note }: Context, upload
   if (yes === true) return note(list);
   const isAsked = terminal.ask !== undefined && !isJson;
   if (!isAsked) {
-    throw new CmsError(`Nothing was uploaded. ${list}`.trimEnd(), { next: `${typed} --yes`, exitCode: exitCodes.usage });
+    throw new UsageError(`Nothing was uploaded. ${list}`.trimEnd(), `${typed} --yes`);
   }
   note(list);
   await confirm({ terminal, typed }, 'Upload this?');

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { printable } from 'computation-management-formats/printable';
 import type { Context, WrapAction } from '../context/context.ts';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { details } from '../terminal/table.ts';
 import { relativeTime } from '../terminal/text.ts';
 import { claimsOf, membershipsOf, trimmedToken, withToken } from '../profile/token.ts';
@@ -54,10 +54,7 @@ export function addLoginCommands(program: Command, wrapAction: WrapAction): void
         if (domain === undefined) {
           const { issuer, token } = options;
           if (isLocal && issuer === undefined && token === undefined) throw howToLogIn(context, options, isLocal);
-          throw new CmsError('Choose a domain.', {
-            next: `${context.typed} --domain DOMAIN${lackingOptions(options)}`,
-            exitCode: exitCodes.usage,
-          });
+          throw new UsageError('Choose a domain.', `${context.typed} --domain DOMAIN${lackingOptions(options)}`);
         }
         const isSamePlace = before?.server === server && before.domain === domain;
         const used = isSamePlace && before.computation !== undefined ? { computation: before.computation } : {};
@@ -144,7 +141,7 @@ async function loggedIn(context: Context, target: Profile, options: Options, kno
     const user = options.user ?? before?.user ?? terminal.userName;
     if (user === undefined) {
       const next = `${context.typed} --user USER`;
-      throw new CmsError('You have no user name on this machine.', { next, exitCode: exitCodes.usage });
+      throw new UsageError('You have no user name on this machine.', next);
     }
     const roles = options.role ?? (before?.user === user ? before.roles : ['administrator']);
     return await logInLocally(target, { user, roles }, terminal);
@@ -174,10 +171,10 @@ async function loggedIn(context: Context, target: Profile, options: Options, kno
 }
 
 function howToLogIn({ typed }: Context, options: Options, isLocal: boolean): CmsError {
-  return new CmsError('Choose how to log in: with --issuer for a stage, or with --local for the service that npm start runs.', {
-    next: `${typed}${isLocal && options.issuer === undefined ? ` --local${options.user === undefined ? ' --user USER' : ''}` : lackingOptions(options)}`,
-    exitCode: exitCodes.usage,
-  });
+  return new UsageError(
+    'Choose how to log in: with --issuer for a stage, or with --local for the service that npm start runs.',
+    `${typed}${isLocal && options.issuer === undefined ? ` --local${options.user === undefined ? ' --user USER' : ''}` : lackingOptions(options)}`,
+  );
 }
 
 /** Returns what a login at an issuer lacks. */

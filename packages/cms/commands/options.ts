@@ -3,7 +3,7 @@ import { approvalLevels, type AssetType, assetTypes, logAccesses, logLevels } fr
 import { durationOf, timeOf } from 'computation-management-formats/timestamps';
 import { computationId } from '../context/computation-reference.ts';
 import { asked, type Connection, type Context, type WrapAction } from '../context/context.ts';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { UsageError } from '../terminal/cms-error.ts';
 
 /** Makes a command take a computation, and gives its action the identifier of it. */
 export function onComputation(
@@ -57,10 +57,7 @@ export async function chosenType(context: Context, given: AssetType | undefined)
   const answer = given ?? (await asked(context, 'Its type, algorithm or dataset'));
   const type = assetTypes.find((each) => each === answer);
   if (type !== undefined) return type;
-  throw new CmsError('Choose the type of the asset: --type algorithm or --type dataset.', {
-    next: `${context.typed} --type dataset`,
-    exitCode: exitCodes.usage,
-  });
+  throw new UsageError('Choose the type of the asset: --type algorithm or --type dataset.', `${context.typed} --type dataset`);
 }
 
 /** Returns a parser of whole numbers that are not below the least. */
@@ -109,6 +106,6 @@ export function laterTime(text: string): LaterTime {
     const at = Number.isNaN(seconds) ? given : now + seconds * 1_000;
     if (at > now) return new Date(at).toISOString();
     const message = `${text} has passed by the clock of the service, where it is ${new Date(now).toISOString()}.`;
-    throw new CmsError(message, { exitCode: exitCodes.usage });
+    throw new UsageError(message);
   };
 }

@@ -5,7 +5,7 @@ import { runStatuses } from 'computation-management-formats/vocabulary';
 import { sendFiles, type SendOptions } from '../agent/send-files.ts';
 import { asked, type WrapAction } from '../context/context.ts';
 import { noteLikeCvms } from '../context/find-by-name.ts';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { computationId, named, thenUse } from '../context/computation-reference.ts';
 import { relativeTime } from '../terminal/text.ts';
 import { statusColour } from '../terminal/table.ts';
@@ -37,15 +37,15 @@ export function addRunCommands(program: Command, wrapAction: WrapAction): void {
     wrapAction(async (context, reference: string | undefined, options: RunOptions) => {
       const { watch, again, send, key } = options;
       if (send && (key === undefined || watch !== true)) {
-        throw new CmsError('--send goes with --watch and --key.', { next: context.help, exitCode: exitCodes.usage });
+        throw new UsageError('--send goes with --watch and --key.', context.help);
       }
       const given = options.cvm ?? (again === true ? undefined : await asked(context, 'The CVM that takes the run'));
       if (given === undefined && again !== true) {
         const { isLocal } = await context.target();
-        throw new CmsError('Missing option --cvm: choose the CVM for the run.', {
-          next: isLocal ? `${context.typed} --cvm ${await context.exampleCvm()}` : context.command('cvm list'),
-          exitCode: exitCodes.usage,
-        });
+        throw new UsageError(
+          'Missing option --cvm: choose the CVM for the run.',
+          isLocal ? `${context.typed} --cvm ${await context.exampleCvm()}` : context.command('cvm list'),
+        );
       }
       const connection = await context.connect();
       const { client } = connection;

@@ -1,6 +1,6 @@
 import { printable } from 'computation-management-formats/printable';
 import type { Profile } from '../profile/profile.ts';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { UsageError } from '../terminal/cms-error.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import { asked, type Connection, type Context } from './context.ts';
 import { identified } from './find-by-name.ts';
@@ -18,10 +18,7 @@ export async function computationId(context: Context, connection: Connection, re
   const given =
     reference ?? defaultComputation(context, connection) ?? (await asked(context, 'The computation (its name or identifier)'));
   if (given === undefined) {
-    throw new CmsError('Name a computation, by its identifier or its name.', {
-      next: context.command('computation list'),
-      exitCode: exitCodes.usage,
-    });
+    throw new UsageError('Name a computation, by its identifier or its name.', context.command('computation list'));
   }
   return await identified(context, connection, 'computation', given);
 }

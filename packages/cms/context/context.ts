@@ -4,7 +4,7 @@ import { namesApproval } from './missing-items.ts';
 import { openProfiles, type Profile, type Profiles } from '../profile/profile.ts';
 import { claimsOf, tokenOf, trimmedToken } from '../profile/token.ts';
 import { addressOf, localServerOf, notLoggedIn, proxyVariable, type Target, targetOptions } from './target.ts';
-import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
+import { CmsError, type ExitCode, UsageError } from '../terminal/cms-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { jsonText, printableLines } from '../terminal/text.ts';
 import { mistake } from './typed-values.ts';
@@ -81,8 +81,7 @@ export function contextOf(
     const { server, domain, profile, isLocal } = await target();
     if (!givenToken && (!profile || profile.server !== server))
       throw notLoggedIn({ server, isLocal, isDefault: server === localServer, profile, profileName });
-    if (domain === undefined)
-      throw new CmsError('No domain is chosen.', { next: `${typed} --domain DOMAIN`, exitCode: exitCodes.usage });
+    if (domain === undefined) throw new UsageError('No domain is chosen.', `${typed} --domain DOMAIN`);
     const client = createClient({
       baseUrl: server,
       domain,
@@ -117,10 +116,7 @@ export function contextOf(
       if (error instanceof PathParameterError) {
         const { parameter, value } = error;
         const detail = `Expected an identifier, not ${JSON.stringify(value)}.`;
-        return new CmsError(mistake({ pointer: `path/${parameter}`, detail }, { help }), {
-          exitCode: exitCodes.usage,
-          cause: error,
-        });
+        return new UsageError(mistake({ pointer: `path/${parameter}`, detail }, { help }), undefined, error);
       }
       if (!(error instanceof ServiceProblem)) return error;
       const { server, domain, profile, isLocal, loginServer } = latest ?? (await target());
@@ -129,7 +125,7 @@ export function contextOf(
         computation !== undefined &&
         error.missing_items !== undefined &&
         namesApproval(error.missing_items) &&
-        (await signedComputations(await connect(), [computation], terminal.signal)).has(computation);
+        (await isSignedIn(await connect(), computation, terminal.signal));
       return explainProblem(error, {
         server,
         isLocal,
@@ -193,11 +189,7 @@ export async function confirm(
   { terminal: { ask }, typed }: Pick<Context, 'terminal' | 'typed'>,
   question: string,
 ): Promise<void> {
-  if (!ask)
-    throw new CmsError('Cannot ask for confirmation: this is not a terminal.', {
-      next: `${typed} --yes`,
-      exitCode: exitCodes.usage,
-    });
+  if (!ask) throw new UsageError('Cannot ask for confirmation: this is not a terminal.', `${typed} --yes`);
   const answer = await ask(`${question} [y/N] `);
   if (!/^y(es)?$/i.test(answer.trim())) throw new CmsError('Nothing was done.');
 }
@@ -231,12 +223,8 @@ export async function learnOf<Answer>(
   return learned;
 }
 
-/** Returns those of the computations whose approvals must be signed, as far as it can be learned: commands to type next depend on it. */
-async function signedComputations(
-  { client }: Connection,
-  ids: readonly string[],
-  interruption: AbortSignal,
-): Promise<Set<string>> {
-  const learned = await learnOf(ids, interruption, (id, signal) => client.getComputation({ id, signal }));
-  return new Set(ids.filter((id) => learned.get(id)?.approval === 'all_signed'));
+/** Whether the approvals of a computation must be signed, as far as it can be learned: commands to type next depend on it. */
+async function isSignedIn({ client }: Connection, computation: string, interruption: AbortSignal): Promise<boolean> {
+  const learned = await learnOf([computation], interruption, (id, signal) => client.getComputation({ id, signal }));
+  return learned.get(computation)?.approval === 'all_signed';
 }

@@ -95,15 +95,14 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
         next: code === 'internal' ? afterFailure(problem, id, where) : afterUnexpected(problem, where),
       };
     case 'invalid_request':
-      if (isTyped(problem, where)) {
-        return { message: problem.errors.map((error) => mistake(error, where)).join('\n'), next: where.help };
-      }
-      return { message: [detail, ...placesOf(problem)].join('\n'), next: where.help };
     case 'too_large':
     case 'unsupported_media_type':
     case 'idempotency_mismatch':
-    default: // a code that this version does not know
-      return { message: [detail, ...placesOf(problem)].join('\n'), next: where.help };
+    default: {
+      // also a code that this version does not know
+      const mistakes = isTyped(problem, where) ? problem.errors.map((error) => mistake(error, where)) : undefined;
+      return { message: (mistakes ?? [detail, ...placesOf(problem)]).join('\n'), next: where.help };
+    }
   }
 }
 
@@ -184,10 +183,9 @@ function conflict({ detail, reason, run_id }: ServiceProblem, id: string, { help
     case 'run_active':
       return { message: `The run ${run_id ?? ''} of this computation is active.`, next: command(`watch ${id}`) };
     case 'cvm_busy':
-      return { message: `${detail}${run_id === undefined ? '' : ` That run is ${run_id}.`}`, next: command('cvm list') };
     case 'cvm_not_ready':
     case 'cvm_not_attested':
-      return { message: detail, next: command('cvm list') };
+      return { message: `${detail}${run_id === undefined ? '' : ` That run is ${run_id}.`}`, next: command('cvm list') };
     case 'stale_digest':
       return {
         message: 'The manifest or the configuration has changed since you read it. Read both again.',
@@ -207,34 +205,22 @@ function conflict({ detail, reason, run_id }: ServiceProblem, id: string, { help
   }
 }
 
-/** Returns the exit code of a command that ends with an error of the service. @param where the command that explains the command */
+const exitCodeOfProblem = new Map<ServiceProblem['code'], ExitCode>([
+  ['unauthenticated', exitCodes.notLoggedIn],
+  ['forbidden', exitCodes.forbidden],
+  ['not_found', exitCodes.notFound],
+  ['conflict', exitCodes.conflict],
+  ['precondition_failed', exitCodes.conflict],
+  ['incomplete', exitCodes.incomplete],
+  ['unreachable', exitCodes.unavailable],
+  ['unavailable', exitCodes.unavailable],
+  ['too_many_requests', exitCodes.unavailable],
+]);
+
+/** @param where the command that explains the command */
 function exitCodeOf(problem: ServiceProblem, where: { help: string }): ExitCode {
-  switch (problem.code) {
-    case 'unauthenticated':
-      return exitCodes.notLoggedIn;
-    case 'forbidden':
-      return exitCodes.forbidden;
-    case 'not_found':
-      return exitCodes.notFound;
-    case 'conflict':
-    case 'precondition_failed':
-      return exitCodes.conflict;
-    case 'incomplete':
-      return exitCodes.incomplete;
-    case 'unreachable':
-    case 'unavailable':
-    case 'too_many_requests':
-      return exitCodes.unavailable;
-    case 'invalid_request':
-      return isTyped(problem, where) ? exitCodes.usage : exitCodes.failure;
-    case 'too_large':
-    case 'unsupported_media_type':
-    case 'idempotency_mismatch':
-    case 'internal':
-    case 'unexpected':
-    default:
-      return exitCodes.failure;
-  }
+  if (problem.code === 'invalid_request' && isTyped(problem, where)) return exitCodes.usage;
+  return exitCodeOfProblem.get(problem.code) ?? exitCodes.failure;
 }
 
 /** Where the address of the service comes from. */
@@ -261,10 +247,7 @@ function proxyText(variable: string): string {
 
 /** Explains that a server does not know a path which the service has. */
 function noSuchPath({ server }: Circumstances): Wording {
-  return {
-    message: `${server} has no such path. Check the address: ${whence}.`,
-    next: askHealth(server),
-  };
+  return { message: `${server} has no such path. Check the address: ${whence}.`, next: askHealth(server) };
 }
 
 /** Returns the command that shows what answers at the address. */

@@ -1,6 +1,6 @@
 import { type Client, findRows, page, type Schemas } from 'computation-management-client';
 import { plainName, quotedName } from 'computation-management-formats/quoted-name';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import type { Connection, Context } from './context.ts';
 
 type Match = Pick<Schemas['Match'], 'id' | 'name'>;
@@ -39,10 +39,7 @@ export async function identified(
     const ids = found.map(({ id }) => id).sort((one, other) => (one < other ? 1 : -1)); // newest first
     const rows = await findRows(ids, (range) => listed(client, kind, range));
     const list = ids.map((id) => `  ${id} of ${plainName(rows.get(id)?.owner ?? '')}`).join('\n');
-    throw new CmsError(`Several ${kind}s are named ${quotedName(given)}. Use an identifier:\n${list}`, {
-      next,
-      exitCode: exitCodes.usage,
-    });
+    throw new UsageError(`Several ${kind}s are named ${quotedName(given)}. Use an identifier:\n${list}`, next);
   }
   const message = `The domain ${domain} has no ${kind} named ${quotedName(given)}.${await suggestion(client, given, { kind, known })}`;
   throw new CmsError(message, { next, exitCode: exitCodes.notFound });

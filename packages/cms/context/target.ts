@@ -1,7 +1,7 @@
 import { AddressError, serverAddress } from 'computation-management-client';
 import type { Profile } from '../profile/profile.ts';
 import { profileOption } from '../profile/token.ts';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -61,7 +61,7 @@ export function addressOf(name: string): (text: string) => string {
       throw new AddressError('Expected an address without a query.');
     } catch (cause) {
       if (!(cause instanceof AddressError)) throw cause;
-      throw new CmsError(`${name}: ${cause.message}`, { exitCode: exitCodes.usage, cause });
+      throw new UsageError(`${name}: ${cause.message}`, undefined, cause);
     }
   };
 }

@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import type { TdxCollateral } from 'computation-management-attestation';
 import { parseJson } from 'computation-management-verify';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
-import { filesBeside, whyUnreadable } from '../terminal/shell-word.ts';
+import { UsageError } from '../terminal/cms-error.ts';
+import { readBytes, textOf } from './read-file.ts';
 
 /** The options that name what attestation evidence is verified with. */
 export interface Material {
@@ -20,18 +19,11 @@ export async function materialFrom({ certificate = [], collateral = [], root }: 
   };
 }
 
-/** @throws CmsError */
-export async function readBytes(file: string): Promise<Buffer> {
-  return await readFile(file).catch((error: unknown) => {
-    throw new CmsError(whyUnreadable(file, error), { next: filesBeside(file), exitCode: exitCodes.usage });
-  });
-}
-
 async function readCollateral(file: string): Promise<TdxCollateral> {
-  const text = (await readBytes(file)).toString();
+  const text = await textOf(file);
   try {
     return parseJson(text, file) as TdxCollateral; // a document that is malformed fails the check that reads it
   } catch (error) {
-    throw new CmsError(error instanceof Error ? error.message : String(error), { exitCode: exitCodes.usage });
+    throw new UsageError(error instanceof Error ? error.message : String(error));
   }
 }

@@ -4,7 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { InvalidKeyError, parsePublicKey } from 'computation-management-formats/public-key';
 import sshpk from 'sshpk';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { type CmsError, UsageError } from '../terminal/cms-error.ts';
+import { textOf } from './read-file.ts';
 import { filesBeside, shellWord, whyUnreadable } from '../terminal/shell-word.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -21,7 +22,7 @@ export interface GivenKey {
  */
 export async function readPublicKey(file: string, retyped?: (file: string) => string): Promise<GivenKey> {
   const content = await readFile(file).catch(async (error: unknown) => {
-    throw new CmsError(whyUnreadable(file, error), { next: await makeOrFind(file), exitCode: exitCodes.usage });
+    throw new UsageError(whyUnreadable(file, error), await makeOrFind(file));
   });
   const line = content.toString('latin1').trim();
   const key = /^[a-z][a-z0-9@.-]*-[a-z0-9@.-]+ /.test(line) ? line : content.toString('base64');
@@ -30,11 +31,7 @@ export async function readPublicKey(file: string, retyped?: (file: string) => st
   } catch (error) {
     if (!(error instanceof InvalidKeyError)) throw error;
     const beside = publicKeyBeside(file);
-    throw new CmsError(`${file}: ${error.message}`, {
-      next: beside && retyped?.(beside),
-      exitCode: exitCodes.usage,
-      cause: error,
-    });
+    throw new UsageError(`${file}: ${error.message}`, beside && retyped?.(beside), error);
   }
 }
 
@@ -57,14 +54,9 @@ async function makeOrFind(file: string): Promise<string> {
  * @throws CmsError if it cannot be read
  */
 export async function readPrivateKey(file: string, terminal: Pick<Terminal, 'env' | 'ask'>): Promise<KeyObject> {
-  const content = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new CmsError(whyUnreadable(file, error), { next: filesBeside(file), exitCode: exitCodes.usage });
-  });
+  const content = await textOf(file);
   if (/^(ssh-|ecdsa-)|BEGIN (RSA )?PUBLIC KEY/.test(content.trim())) {
-    throw new CmsError(`${file} is a public key. Sign with its private key.`, {
-      next: filesBeside(file),
-      exitCode: exitCodes.usage,
-    });
+    throw new UsageError(`${file} is a public key. Sign with its private key.`, filesBeside(file));
   }
   const read = content.includes('BEGIN OPENSSH PRIVATE KEY') ? readOpenSsh : readPem;
   const without = attempt(() => read(content));
@@ -73,10 +65,10 @@ export async function readPrivateKey(file: string, terminal: Pick<Terminal, 'env
   if (!isEncrypted) throw unusable(file, without.error);
   const passphrase = terminal.env['CMS_PASSPHRASE'] ?? (await terminal.ask?.(`Passphrase of ${file}: `, { hidden: true }));
   if (passphrase === undefined) {
-    throw new CmsError(`The private key ${file} has a passphrase. Set CMS_PASSPHRASE, or type it in a terminal.`, {
-      next: 'cms approve --help',
-      exitCode: exitCodes.usage,
-    });
+    throw new UsageError(
+      `The private key ${file} has a passphrase. Set CMS_PASSPHRASE, or type it in a terminal.`,
+      'cms approve --help',
+    );
   }
   const withPassphrase = attempt(() => read(content, passphrase));
   if (withPassphrase.key) return withPassphrase.key;
@@ -84,9 +76,10 @@ export async function readPrivateKey(file: string, terminal: Pick<Terminal, 'env
 }
 
 function unusable(file: string, cause: unknown): CmsError {
-  return new CmsError(
+  return new UsageError(
     `${file} is not a supported private key, or the passphrase is wrong. Expected Ed25519, EC or RSA, as OpenSSH or PEM.`,
-    { next: 'cms approve --help', exitCode: exitCodes.usage, cause },
+    'cms approve --help',
+    cause,
   );
 }
 

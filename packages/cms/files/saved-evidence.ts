@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Schemas } from 'computation-management-client';
 import * as v from 'valibot';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 
 /** The files of `cms evidence`. */
 export const evidenceFiles = { evidence: 'evidence.json', keys: 'keys.json', events: 'events.json' };
@@ -44,7 +44,7 @@ export async function saveEvidence(directory: string, { evidence, keys, events }
   const contents: Contents = { evidence, keys: await withSavedKeys(directory, keys), events };
   await mkdir(directory, { recursive: true }).catch((error: unknown) => {
     const isFile = error instanceof Error && 'code' in error && ['EEXIST', 'ENOTDIR'].includes(String(error.code));
-    throw isFile ? new CmsError(`${directory} is not a directory.`, { exitCode: exitCodes.usage, cause: error }) : error;
+    throw isFile ? new UsageError(`${directory} is not a directory.`, undefined, error) : error;
   });
   for (const [name, file] of Object.entries(evidenceFiles)) {
     const content = contents[name as keyof typeof evidenceFiles];
@@ -119,7 +119,7 @@ async function expectSavedEvents(directory: string, events: unknown): Promise<vo
 }
 
 function unreadable(path: string, what: string): CmsError {
-  return new CmsError(`${path} has no ${what} that can be read.`, { exitCode: exitCodes.usage });
+  return new UsageError(`${path} has no ${what} that can be read.`);
 }
 
 function unlike(directory: string, what: string): CmsError {

@@ -22,7 +22,7 @@ import {
 } from 'computation-management-client/node';
 import { printable } from 'computation-management-formats/printable';
 import type { Connection, Context } from '../context/context.ts';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { filesBeside } from '../terminal/shell-word.ts';
 import { sentence } from '../terminal/text.ts';
@@ -176,9 +176,9 @@ export async function expectFile(file: string): Promise<number> {
     const isKey = size <= largestKeyInBytes && isPrivateKey(await readFile(file));
     if (size <= largestUploadInBytes && !isKey) return size;
     const message = isKey ? `${JSON.stringify(file)} is a private key, which is never content.` : tooLarge(file, size);
-    throw new CmsError(message, { exitCode: exitCodes.usage });
+    throw new UsageError(message);
   }
   const name = JSON.stringify(file);
   const message = found ? `${name} is not a file.` : `There is no file ${name}.`;
-  throw new CmsError(message, { next: filesBeside(file), exitCode: exitCodes.usage });
+  throw new UsageError(message, filesBeside(file));
 }

@@ -3,7 +3,7 @@ import { loopbackSignIn } from 'computation-management-client/node';
 import { domainId } from 'computation-management-formats/identifiers';
 import { printable } from 'computation-management-formats/printable';
 import * as v from 'valibot';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { shellWord } from '../terminal/shell-word.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Credentials, Profile } from './profile.ts';
@@ -37,7 +37,7 @@ function wrongMember(problem: ServiceProblem, { user, domain }: { user: string; 
   const message = ofDomain.success
     ? `No login as the user ${JSON.stringify(user)}: ${problem.detail.replace(/^[\w./]+: /, '')}`
     : `No login in the domain ${JSON.stringify(domain)}: ${ofDomain.issues[0].message}`;
-  return new CmsError(message, { exitCode: exitCodes.usage, cause: problem });
+  return new UsageError(message, undefined, problem);
 }
 
 /** Logs a user in with a browser on this machine, or with a code on another device. @throws ServiceProblem */

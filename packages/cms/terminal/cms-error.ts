@@ -22,6 +22,13 @@ export class CmsError extends Error {
   }
 }
 
+/** A mistake on the command line or in a file. */
+export class UsageError extends CmsError {
+  constructor(message: string, next?: string, cause?: unknown) {
+    super(message, { next, exitCode: exitCodes.usage, cause });
+  }
+}
+
 /** The exit codes of `cms`, which docs/command-line.md lists. */
 export const exitCodes = {
   success: 0,
