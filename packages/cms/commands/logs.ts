@@ -3,7 +3,7 @@ import type { Schemas } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { logLevels } from 'computation-management-formats/vocabulary';
 import type { WrapAction } from '../context/context.ts';
-import { jsonText } from '../terminal/text.ts';
+import { hanging, jsonText } from '../terminal/text.ts';
 import { onComputation } from './options.ts';
 
 interface Options {
@@ -28,7 +28,8 @@ export function addLogsCommand(program: Command, wrapAction: WrapAction): void {
       for (const line of page.logs) {
         const { time, level, message } = line;
         if (isJson && !follow) items.push(line);
-        else terminal.out(isJson ? `${jsonText(line)}\n` : `${printable(`${time}  ${level.padEnd(5)}  ${message}`)}\n`);
+        else if (isJson) terminal.out(`${jsonText(line)}\n`);
+        else terminal.out(`${hanging(printable(`${time}  ${level.padEnd(5)}  ${message}`), terminal.columns ?? Infinity)}\n`);
       }
       if (page.next === after && !follow) break;
       after = page.next;

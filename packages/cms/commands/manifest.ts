@@ -8,6 +8,7 @@ import { formatCoverage, readCoverage } from '../context/coverage.ts';
 import { formatMissing, isLimit, isNothing, missingItems, missingTitle, namesApproval } from '../context/missing-items.ts';
 import { whyStale } from '../context/stale-approvals.ts';
 import { exitCodes } from '../terminal/cms-error.ts';
+import { hanging } from '../terminal/text.ts';
 import { onComputation } from './options.ts';
 
 export function addManifestCommand(program: Command, wrapAction: WrapAction): void {
@@ -43,10 +44,11 @@ export function addCheckCommand(program: Command, wrapAction: WrapAction): void 
     const name = plainName(computation.name);
     context.print({ computation: id, ready: isReady, missing_items, warnings, manifest_digest }, () =>
       isReady
-        ? `${covered}${name} is ready to run.\n`
-        : `${covered}${name} is not ready. ${missingTitle(items)}\n${formatMissing(items, { user, command: context.command })}${stale}`,
+        ? `${covered}${hanging(`${name} is ready to run.`, context.terminal.columns)}\n`
+        : `${covered}${hanging(`${name} is not ready. ${missingTitle(items)}`, context.terminal.columns)}\n${formatMissing(items, { user, command: context.command })}${stale}`,
     );
-    for (const warning of context.isJson ? [] : warnings) context.note(`Warning: ${printable(warning)}.\n`);
+    for (const warning of context.isJson ? [] : warnings)
+      context.note(`${hanging(printable(`Warning: ${warning}.`), context.terminal.columns)}\n`);
     if (!isReady) context.exitWith(exitCodes.incomplete);
     if (!context.isJson && items.every(isLimit)) context.note(await nextRun(context, connection, id, cvm));
   });

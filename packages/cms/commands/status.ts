@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { findRows, page } from 'computation-management-client';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { learnOf, type WrapAction } from '../context/context.ts';
-import { relativeTime } from '../terminal/text.ts';
+import { hanging, relativeTime } from '../terminal/text.ts';
 
 const mostListed = 20;
 
@@ -36,6 +36,7 @@ export function addStatusCommand(program: Command, wrapAction: WrapAction): void
         const shown = [...new Set([...runs, ...expiring].map(({ computation_id }) => computation_id))];
         const rows = await findRows(shown, (range) => page(client, 'listComputations', range));
         const nameOf = (id: string) => plainName(rows.get(id)?.name ?? id);
+        const row = (text: string) => hanging(`  ${text}`, terminal.columns);
         const examined = { computations: learned.size, total: newest.total };
         context.print({ to_do: totals, active_runs: { items: runs, total: active }, expiring, examined }, () => {
           const waits = Object.entries(totals).map(
@@ -48,13 +49,12 @@ export function addStatusCommand(program: Command, wrapAction: WrapAction): void
           return [
             `To do: ${waits.join(', ')}`,
             `Active runs: ${active}`,
-            ...runs.map(
-              (run) =>
-                `  ${nameOf(run.computation_id)} on ${run.cvm_id}, ${run.status} since ${relativeTime(run.started_at, now)}`,
+            ...runs.map((run) =>
+              row(`${nameOf(run.computation_id)} on ${run.cvm_id}, ${run.status} since ${relativeTime(run.started_at, now)}`),
             ),
             ...(active > runs.length ? [`  ${active - runs.length} more: ${command('runs --status running --all')}`] : []),
             `Your approvals that expire: ${expiring.length}${part}`,
-            ...expiring.map((each) => `  ${nameOf(each.computation_id)} expires ${relativeTime(each.expires_at, now)}`),
+            ...expiring.map((each) => row(`${nameOf(each.computation_id)} expires ${relativeTime(each.expires_at, now)}`)),
             '',
           ].join('\n');
         });

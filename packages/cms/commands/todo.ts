@@ -5,6 +5,7 @@ import { learnOf, type WrapAction } from '../context/context.ts';
 import { formatCoverage, readCoverage } from '../context/coverage.ts';
 import { approvalOf, keyFile, uploadOf } from '../context/missing-items.ts';
 import { whyStale } from '../context/stale-approvals.ts';
+import { hanging } from '../terminal/text.ts';
 import { plainReason } from './approvals.ts';
 
 /** What so many approvals cover is shown. Others name the command that shows it. */
@@ -36,6 +37,7 @@ export function addTodoCommand(program: Command, wrapAction: WrapAction): void {
         const items = (['approvals', 'keys', 'content'] as const).flatMap((waits_for) =>
           todo[waits_for].map((each) => ({ waits_for, ...each })),
         );
+        const entry = (sentence: string, commands: string[], more = '') => entryOf(sentence, commands, more, terminal.columns);
         context.print({ items, totals: todo.totals }, () => {
           const lines = [
             ...todo.approvals.map(({ computation_id: id, name, because }) =>
@@ -69,5 +71,5 @@ function moreText(kind: string, listed: number, total: number | null): string {
 }
 
 /** @param more lines */
-const entry = (sentence: string, commands: string[], more = '') =>
-  `${printable(sentence)}\n${more.replaceAll(/^(?=.)/gm, '  ')}${commands.map((each) => `    ${printable(each)}\n`).join('')}`;
+const entryOf = (sentence: string, commands: string[], more: string, columns: number | undefined) =>
+  `${hanging(printable(sentence), columns)}\n${more.replaceAll(/^(?=.)/gm, '  ')}${commands.map((each) => `    ${printable(each)}\n`).join('')}`;

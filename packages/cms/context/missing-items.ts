@@ -1,6 +1,7 @@
 import { printable } from 'computation-management-formats/printable';
-import { plainName } from 'computation-management-formats/quoted-name';
+import { plainName, quotedName } from 'computation-management-formats/quoted-name';
 import { shellWord } from '../terminal/shell-word.ts';
+import { hanging } from '../terminal/text.ts';
 
 /** What a run lacks, as the service lists it. */
 interface MissingItems {
@@ -59,9 +60,14 @@ export function missingItems(
   ];
 }
 
+/** A longer one would begin a line of the terminal. */
+const longestName = 60;
+
 /** Returns the command, without `cms`, with which its creator uploads the content of an asset. Without the asset, the one that lists such commands. */
 export function uploadOf({ file_name, id }: { file_name: string; id: string | undefined }): string {
-  return id === undefined ? 'todo' : `asset upload ${shellWord(file_name.replace(/^-/, './-'))} --asset ${id}`;
+  const isShownAsItIs = file_name.length <= longestName && quotedName(file_name).startsWith(`"${file_name}"`);
+  const file = isShownAsItIs ? shellWord(file_name.replace(/^-/, './-')) : 'FILE';
+  return id === undefined ? 'todo' : `asset upload ${file} --asset ${id}`;
 }
 
 /** Returns the command, without `cms`, that approves a computation. */
@@ -116,14 +122,14 @@ export function formatMissing(
   { user: caller, command: own }: { user: string; command: (text: string) => string },
 ): string {
   const groups = new Map<string, string[]>();
-  const limits = items.filter(isLimit).map(({ sentence }) => `  ! ${printable(sentence)}\n`);
+  const limits = items.filter(isLimit).map(({ sentence }) => `${hanging(`  ! ${printable(sentence)}`)}\n`);
   for (const { sentence, command, user, role } of items) {
     if (command === undefined) continue;
     const name = user === caller ? 'you' : (user ?? role);
     const who = name === undefined ? '' : `${name} ${name === 'you' ? 'type' : 'types'}: `;
     const isOthers = name !== undefined && name !== 'you';
     const typed = `      ${printable(who)}${isOthers ? `cms ${command}` : own(command)}\n`;
-    groups.set(typed, [...(groups.get(typed) ?? []), `  ✗ ${printable(sentence)}\n`]);
+    groups.set(typed, [...(groups.get(typed) ?? []), `${hanging(`  ✗ ${printable(sentence)}`)}\n`]);
   }
   return [...groups, ...limits.map((limit) => ['', [limit]] as const)]
     .map(([typed, lines]) => `${lines.join('')}${typed}`)

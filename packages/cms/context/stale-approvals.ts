@@ -3,12 +3,12 @@ import { describeChanges } from 'computation-management-formats/approval-changes
 import { printable } from 'computation-management-formats/printable';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { detailsOf } from '../terminal/event-details.ts';
-import { relativeTime } from '../terminal/text.ts';
+import { hanging, relativeTime } from '../terminal/text.ts';
 import type { Connection, Context } from './context.ts';
 
 /** Explains why approvals of a computation do not count, as lines. Empty if all count. */
 export async function whyStale(
-  { terminal: { now, signal } }: Pick<Context, 'terminal'>,
+  { terminal: { now, signal, columns } }: Pick<Context, 'terminal'>,
   { client }: Connection,
   id: string,
   isShown: (approval: Schemas['Approval']) => boolean = () => true,
@@ -28,7 +28,7 @@ export async function whyStale(
     return [
       `The approval of ${plainName(user)}, given ${ago(approved_at)}, does not count any more:`,
       ...changes.map(({ sentence, at }) => `  - ${sentence}${at === undefined ? '' : `, ${ago(at)}`}`),
-    ].map((line) => `${printable(line)}\n`);
+    ].map((line) => `${hanging(printable(line), columns)}\n`);
   };
   const shown = approvals.filter((approval) => approval.stale_because !== null && isShown(approval));
   return (await Promise.all(shown.map(explain))).flat().join('');

@@ -70,6 +70,11 @@ export function wrapped(text: string, width: number): string[] {
   return [text.slice(0, at), ...wrapped(text.slice(at).trimStart(), width)];
 }
 
+/** Breaks a line where a terminal would. Lines behind the first are indented: what others have named never begins one. */
+export function hanging(line: string, columns = 110): string {
+  return wrapped(line, Math.max(20, columns - 6)).join(`\n${' '.repeat(6)}`);
+}
+
 /** Ends a text with a full stop if it has none: details of broken connections come from Node. */
 export function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;

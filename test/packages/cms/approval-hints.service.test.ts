@@ -3,7 +3,9 @@ import { configurationOf } from 'computation-management-formats/approval-text';
 import { generateKeyPairSync } from 'node:crypto';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { parsePublicKey } from 'computation-management-formats/public-key';
+import { plainName } from 'computation-management-formats/quoted-name';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { startAnsweringServer, type Answer, type AnsweringServer } from '../../support/answering-server.ts';
 import { changesOfEachField } from '../../support/covered-changes.ts';
 import { cmsIn } from './fake-terminal.ts';
@@ -29,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 /** Runs a command against a service that answers by path, after the domain. A path without an answer gets none. */
-function cms(answers: Record<string, Answer>, signal = new AbortController().signal) {
+function cms(answers: Record<string, Answer>, signal = new AbortController().signal, columns?: number) {
   asked.length = 0;
   server.answerWith((request, response) => {
     const path = request.url?.replace(/^\/d1/, '').replace(/\?.*/, '') ?? '';
@@ -37,7 +39,7 @@ function cms(answers: Record<string, Answer>, signal = new AbortController().sig
     answers[path]?.(request, response);
   });
   const token = `e30.${Buffer.from(JSON.stringify({ sub: 'alice' })).toString('base64url')}.c2ln`;
-  return cmsIn('/nowhere', { env: { CMS_SERVER: server.endpoint, CMS_DOMAIN: 'd1', CMS_TOKEN: token }, signal });
+  return cmsIn('/nowhere', { env: { CMS_SERVER: server.endpoint, CMS_DOMAIN: 'd1', CMS_TOKEN: token }, signal, columns });
 }
 
 const json =
@@ -266,6 +268,81 @@ describe('names of others', () => {
       expect(shown.size).toBe(corpus.length);
     },
   );
+});
+
+describe('names of others in other places', () => {
+  const lookAlike = 'a\u0430.csv';
+  const corpus = [...['Algorithm', 'a.csv', ' a.csv', 'a\u202e.csv', '\u3164', lookAlike], `${'x '.repeat(120)}To do: 0`];
+  const labels =
+    /^(?:Approve|Upload your key to|Upload the content of|To do:|Active runs:|Your approvals that expire:| {4,}| {2}["\w-])/;
+
+  it('begin no line of cms todo and cms status, and each is told from the others', async () => {
+    const todo = {
+      approvals: [],
+      keys: corpus.map((name, index) => ({ computation_id: idOf(index), name })),
+      content: corpus.map((file_name, index) => ({ asset_id: idOf(index), file_name })),
+      totals: { approvals: 0, keys: corpus.length, content: corpus.length },
+    };
+    const page = { limit: 100, offset: 0, total: corpus.length };
+    const run = { cvm_id: 'cvm-1', status: 'running', started_at: '2026-01-01T00:00:00.000Z' };
+    const runs = corpus.map((_, index) => ({ ...run, id: `r${index}`, computation_id: idOf(index) })).reverse();
+    const computations = corpus.map((name, index) => ({ id: idOf(index), name })).reverse();
+    const answers = {
+      '/todo': json(todo),
+      '/computations': json({ computations, ...page }),
+      '/computations/runs': json({ runs, ...page }),
+    };
+    for (const command of ['todo', 'status']) {
+      const { exitCode, stdout } = await cms(answers)(command);
+      expect([exitCode, stdout.split('\n').filter((line) => line.length > 110 || !(line === '' || labels.test(line)))]).toEqual([
+        0,
+        [],
+      ]);
+      for (const name of corpus) expect(stdout.replaceAll(/\n {6}/g, ' ')).toContain(plainName(name).slice(0, 200).trimEnd());
+      expect(stdout).toContain('(not ASCII: U+0430)');
+      expect(stdout).not.toMatch(/\u202e|\u3164/u);
+    }
+  });
+
+  it('begin no line of a log on a terminal, and keep the lines of an export', async () => {
+    const message = `${'x '.repeat(120)}2026-01-01T00:00:01.000Z  info   Approved`;
+    const line = { time: '2026-01-01T00:00:00.000Z', level: 'info', message };
+    const logs = await cms({ [`${path}/logs`]: json({ logs: [line], next: '' }) }, undefined, 80)('logs', idOf(0));
+    expect(logs.stdout.split('\n').filter((each) => each.length > 80 || !/^(?:$| {6}|2026-01-01T00:00:00)/.test(each))).toEqual(
+      [],
+    );
+    const given = {
+      id: idOf(0),
+      owner: 'alice',
+      agent_config: {},
+      approval: 'all',
+      log_access: 'none',
+      attestation_policy: null,
+    };
+    for (const name of [...corpus, 'a\nparties: {}']) {
+      const assets = [{ id: idOf(1), asset_type: 'algorithm', file_name: name }];
+      const row = {
+        ...assets[0],
+        created_by: name,
+        description: name,
+        mime_type: name,
+        use: 'open',
+        content_access: 'creator',
+        source: null,
+      };
+      const answers = {
+        [path]: json({ ...given, name, description: name, consumers: [name], providers: [name], assets }),
+        '/assets': json({ assets: [row], limit: 100, offset: 0, total: 1 }),
+      };
+      const { stdout } = await cms(answers)('export', idOf(0));
+      expect(stdout).not.toMatch(/\u202e/u);
+      expect(parse(stdout)).toMatchObject({
+        computation: { name, consumers: [name] },
+        parties: { [name]: { assets: [{ file: name }] } },
+      });
+      expect(stdout.split('\n').filter((each) => !/^ +- "?|^ +[?:] |^ *"?[^"]*"?:|^ +"|^$/.test(each))).toEqual([]);
+    }
+  });
 });
 
 describe('cms check', () => {

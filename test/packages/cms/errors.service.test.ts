@@ -6,6 +6,7 @@ import { createClient } from 'computation-management-client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createProgram } from '../../../packages/cms/run-cms.ts';
 import { type Stack, startStack } from '../../../local/stack.ts';
+import { untilTestEnds } from '../../support/patience.ts';
 import { cmsIn } from './fake-terminal.ts';
 import { writeSshKeys } from './ssh-keys.ts';
 
@@ -771,7 +772,7 @@ describe('errors of cms', () => {
       ] as const) {
         expect((await alice(thing, 'show', name)).stdout).toMatch(new RegExp(`Identifier +${found}\n`));
       }
-    });
+    }, untilTestEnds);
     for (const [thing, name, near] of [
       ['computation', 'Wgaes', `"Wages" (${wages})`],
       ['computation', 'wages', `"Wages" (${wages})`],
@@ -784,13 +785,15 @@ describe('errors of cms', () => {
       });
     }
     await bob('asset', 'upload', file, '--type', 'dataset');
-    await vi.waitFor(async () =>
-      expect(await alice('asset', 'delete', 'wages 2026.csv', '--yes')).toMatchObject({
-        exitCode: 2,
-        stderr: expect.stringMatching(
-          /^Several assets are named "wages 2026\.csv"\. Use an identifier:\n {2}\S+ of bob\n {2}\S+ of alice\nNext: cms asset list\n$/,
-        ),
-      }),
+    await vi.waitFor(
+      async () =>
+        expect(await alice('asset', 'delete', 'wages 2026.csv', '--yes')).toMatchObject({
+          exitCode: 2,
+          stderr: expect.stringMatching(
+            /^Several assets are named "wages 2026\.csv"\. Use an identifier:\n {2}\S+ of bob\n {2}\S+ of alice\nNext: cms asset list\n$/,
+          ),
+        }),
+      untilTestEnds,
     );
   });
 
@@ -808,10 +811,12 @@ describe('errors of cms', () => {
   it('cms cvm register registers a CVM, changes what options name, and cms cvm show takes the beginning of its identifier', async () => {
     await alice('cvm', 'register', 'gpu-node-1', '--description', 'A machine');
     expect(await alice('cvm', 'register', 'gpu-node-1', '--agent-url', 'cvm.example.com:7002')).toMatchObject({ exitCode: 0 });
-    await vi.waitFor(async () =>
-      expect((await alice('cvm', 'show', 'gpu-')).stdout).toMatch(
-        /Description +A machine\n[^]*Agent URL +cvm\.example\.com:7002\n/,
-      ),
+    await vi.waitFor(
+      async () =>
+        expect((await alice('cvm', 'show', 'gpu-')).stdout).toMatch(
+          /Description +A machine\n[^]*Agent URL +cvm\.example\.com:7002\n/,
+        ),
+      untilTestEnds,
     );
     expect(await alice('cvm', 'register', 'gpu-node-1', '--agent-url', 'x')).toMatchObject({ exitCode: 2 });
   });

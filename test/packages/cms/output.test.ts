@@ -170,7 +170,16 @@ describe('a name among many computations', () => {
     const client = createClient({
       baseUrl: 'https://service.test',
       domain: 'd1',
-      fetch: async () => Response.json({ computations: [{ id: 'c1', name: 'A b' }], limit: 100, offset: 0, total: 1_000 }),
+      fetch: async () =>
+        Response.json({
+          computations: [
+            { id: 'c0', name: 'A b', owner: 'bob' },
+            { id: 'c1', name: 'A b', owner: 'alice' },
+          ],
+          limit: 100,
+          offset: 0,
+          total: 1_000,
+        }),
     });
     const notes: string[] = [];
     const context = { command: (text: string) => `cms ${text}`, note: (text: string) => void notes.push(text) };
