@@ -14,9 +14,12 @@ const limits = { timeout: 300_000, maxBuffer: 64 * 1024 * 1024 };
 export class RehearsedParty {
   readonly directory: string;
   private readonly service: RehearsedService;
+  private readonly login: string[];
+  private server: string | undefined;
 
-  private constructor(service: RehearsedService, directory: string) {
+  private constructor(service: RehearsedService, directory: string, login: string[]) {
     this.service = service;
+    this.login = login;
     this.directory = directory;
   }
 
@@ -27,10 +30,9 @@ export class RehearsedParty {
   ): Promise<RehearsedParty> {
     mkdirSync(directory, { recursive: true });
     const { publicKey, privateKey } = generate(keys);
-    const party = new RehearsedParty(service, directory);
+    const party = new RehearsedParty(service, directory, ['--local', '--user', user, '--domain', 'd1', '--role', role]);
     writeFileSync(party.publicKey, publicKey.export({ format: 'pem', type: 'spki' }));
     writeFileSync(party.privateKey, privateKey.export({ format: 'pem', type: 'pkcs8' }), { mode: 0o600 });
-    await party.cms('login', '--local', '--user', user, '--domain', 'd1', '--role', role);
     return party;
   }
 
@@ -49,6 +51,11 @@ export class RehearsedParty {
 
   /** @throws Error with the exit code and what was printed, unless `cms` succeeds */
   async cms(...args: string[]): Promise<{ stdout: string; stderr: string }> {
+    const { CMS_SERVER } = this.service.environment;
+    if (this.server !== CMS_SERVER) {
+      this.server = CMS_SERVER; // a service that restarts has another port
+      await this.cms('login', ...this.login);
+    }
     return await promisify(execFile)(process.execPath, [program, ...args], { env: this.environment, ...limits });
   }
 
