@@ -9,15 +9,8 @@ export const testRoot = () => read('test-root.pem');
 /** Whether the CVM attests, if the service trusts test keys. */
 export const attests = (cvmId: string) => /^sim-attested(-|$)/.test(cvmId);
 
-interface TestMachine {
-  key: string;
-  /** The signed bytes of a report, and the message of an agent that has it with its certificates, in base64. */
-  report: string;
-  message: string;
-  /** Where the report data and the signature are in the message. */
-  dataAt: number;
-  signatureAt: number;
-}
+/** A key, the signed bytes of a report, and the message of an agent with it, with the places of report data and signature. */
+type TestMachine = Record<'key' | 'report' | 'message', string> & Record<'dataAt' | 'signatureAt', number>;
 
 /** Makes the token of an SNP machine of test keys over a certificate in PEM, as an agent does at its start. In base64. */
 export function testToken(certificate: string): string {
