@@ -19,13 +19,20 @@ import {
 } from './content-store.ts';
 import { assetKey, findAsset } from './read-asset.ts';
 
-const problemOfRead = 'The content arrived, but storage could not give it back completely. Upload it again.';
+const problemOfRead = 'The content arrived, but storage could not give it back completely.';
 
 /**
  * As a stream. Sets the asset to `ready`; deletes the content if no asset expects it. Safe to repeat.
- * @throws what storage throws, once the asset says so to its creator and expects another upload
+ * @param isLast whether the asset expects another upload if storage cannot give back this one
+ * @throws what storage throws, once the asset says so to its creator
  */
-export async function receiveUpload(table: Table, store: ContentStore, key: string, now: string): Promise<void> {
+export async function receiveUpload(
+  table: Table,
+  store: ContentStore,
+  key: string,
+  now: string,
+  { isLast }: { isLast: boolean } = { isLast: false },
+): Promise<void> {
   const owner = ownerOfContent(key);
   if (!owner) return;
   const rowKey = assetKey(owner.domain, owner.assetId);
@@ -39,7 +46,7 @@ export async function receiveUpload(table: Table, store: ContentStore, key: stri
   try {
     content = await hashContent(store, key).catch(() => hashContent(store, key));
   } catch (error) {
-    await expectAnother(table, { ...owner, key, now });
+    await noteProblem(table, { ...owner, key, now, isLast });
     emitMetric('UploadsFailed', 1);
     throw error;
   }
@@ -56,6 +63,7 @@ export async function receiveUpload(table: Table, store: ContentStore, key: stri
       content_key: key,
       content_checksum: checksum,
       upload_key: null,
+      ...(pending.upload_problem && { upload_problem: null }),
       updated_at: laterOf(pending.updated_at, now),
     });
     await transaction.commit(table);
@@ -72,17 +80,18 @@ export async function reportDeletion(table: Table, key: string): Promise<void> {
   emitMetric('ContentMissing', 1);
 }
 
-async function expectAnother(
+async function noteProblem(
   table: Table,
-  { domain, assetId, key, now }: { domain: string; assetId: string; key: string; now: string },
+  { domain, assetId, key, now, isLast }: { domain: string; assetId: string; key: string; now: string; isLast: boolean },
 ): Promise<void> {
   const another = uploadKey(domain, assetId);
   await withFreshReads(table, async (table) => {
     const pending = findAsset(await getItem(table, assetKey(domain, assetId)), assetId);
     if (pending?.upload_key !== key) return;
     const transaction = new Transaction();
-    changeAsset(transaction, domain, pending, { upload_key: another, upload_problem: problemOfRead });
-    transaction.add(putContentCheck(another, now));
+    const upload_problem = `${problemOfRead} ${isLast ? 'Upload it again.' : 'The service tries again.'}`;
+    changeAsset(transaction, domain, pending, { upload_problem, ...(isLast && { upload_key: another }) });
+    if (isLast) transaction.add(putContentCheck(another, now));
     await transaction.commit(table);
   });
 }

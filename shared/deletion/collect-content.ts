@@ -4,12 +4,15 @@ import { deleteContent, ownerOfContent, type ContentStore } from '../assets/cont
 import { receiveUpload } from '../assets/uploads.ts';
 import { failureOf } from '../runtime/errors.ts';
 import { emitWaiting } from '../runtime/log.ts';
+import { contentCheckKeys } from '../table/keys.ts';
 import { deadlineOf, getItem, type Table } from '../table/table.ts';
 import { transact } from '../table/transaction.ts';
 
 /** The threshold of the alarm content-backlog: a call that leaves a full read triggers it. */
 const mostChecksPerRead = 1_000;
 const checksAtOnce = 10;
+/** So long after a check was due, storage that cannot give back an upload is not asked again. */
+const patienceInMilliseconds = 24 * 3_600_000;
 /** No check is begun with less time left. */
 const leastTimeInMilliseconds = 4_000;
 
@@ -50,7 +53,7 @@ async function settleAll(
   { now, failures }: { now: string; failures: Map<string, unknown> },
 ): Promise<number> {
   const settle = async (check: ContentCheck) => {
-    await collectOrReceive(table, store, check.content_key, now);
+    await collectOrReceive(table, store, check, now);
     await transact(table, [dropContentCheck(check)]);
   };
   const noteFailure = (check: ContentCheck) => (error: unknown) => failures.set(check.sk, failureOf(check.content_key, error));
@@ -69,10 +72,16 @@ function report({ begun, left, failures }: { begun: number; left: number; failur
   throw new AggregateError(failures.values(), `${failures.size} of ${begun} content checks failed.`);
 }
 
-async function collectOrReceive(table: Table, store: ContentStore, key: string, now: string): Promise<void> {
+async function collectOrReceive(
+  table: Table,
+  store: ContentStore,
+  { content_key: key, sk }: ContentCheck,
+  now: string,
+): Promise<void> {
   const owner = ownerOfContent(key);
   const row = owner && findAsset(await getItem(table, assetKey(owner.domain, owner.assetId)), owner.assetId);
   if (row?.content_key === key) return;
-  if (row?.upload_key === key) await receiveUpload(table, store, key, now);
+  const isLast = Date.parse(now) - Date.parse(contentCheckKeys.dueAtOf(sk)) > patienceInMilliseconds;
+  if (row?.upload_key === key) await receiveUpload(table, store, key, now, { isLast });
   else await deleteContent(store, key);
 }

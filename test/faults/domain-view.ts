@@ -97,11 +97,12 @@ const ofIdentifiers = new Set(['hash', 'previous_hash', 'digest', 'manifest_dige
 
 /**
  * A replacer for JSON.stringify: links hold times and signatures, digests and hashes depend on identifiers, and the details of
- * events hold both in base64.
+ * events hold both in base64, as do places in a log.
  */
 function comparable(name: string, value: unknown): unknown {
   if (name === 'url') return 'a link';
   if (name === 'ttl') return 'a time';
+  if (name === 'next' && typeof value === 'string' && value !== '') return 'a place in the log';
   if (ofIdentifiers.has(name) && typeof value === 'string' && value !== '') return `a ${name}`;
   if (name !== 'details' || typeof value !== 'string') return value;
   return Buffer.from(value, 'base64')

@@ -271,7 +271,13 @@ function unreachable(executions: Executions): Executions {
 
 async function uploadUnnoticed({ table, content }: Stores, domain: string): Promise<void> {
   const fields = { description: '', mime_type: '', user_key: '', content_access: 'creator' as const, use: 'open' as const };
-  const given = { ...aDataset('uploaded'), ...fields, domain, createdBy: 'alice', now: byAlice.now };
+  const given = {
+    ...aDataset('uploaded'),
+    ...fields,
+    domain,
+    createdBy: 'alice',
+    now: new Date(Date.now() - 3 * 3_600_000).toISOString(),
+  };
   const { id } = await createAsset(table, content, given);
   const { upload_key } = await readAsset(table, domain, id);
   await putContent(content, String(upload_key), Buffer.from('setosa'));

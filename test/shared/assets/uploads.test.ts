@@ -17,7 +17,7 @@ const asset = v.parse(assetSchema, sample);
 const given_at = '2026-03-12T10:00:00.000Z';
 
 describe('receiveUpload', () => {
-  it('says why content that cannot be read is not taken, and takes another upload', async () => {
+  it('takes content that can be read again, says why it could not be, and takes another upload after the last attempt', async () => {
     const { table, content } = stores;
     const fields = { description: '', mime_type: '', user_key: '', content_access: 'creator' as const, use: 'open' as const };
     const given = { domain: 'd2', ...fields, file_name: 'a.csv', asset_type: 'dataset' as const };
@@ -28,6 +28,9 @@ describe('receiveUpload', () => {
     const broken = { ...content, bucket: 'another' };
     await expect(receiveUpload(table, broken, String(upload_key), given_at)).rejects.toThrow('bucket');
     expect(await show('alice')).not.toHaveProperty('upload');
+    expect((await show('bob'))?.upload?.problem).toContain('The service tries again.');
+    expect((await readAsset(table, 'd2', id)).upload_key).toBe(upload_key);
+    await expect(receiveUpload(table, broken, String(upload_key), given_at, { isLast: true })).rejects.toThrow('bucket');
     const shown = (await show('bob'))?.upload;
     expect(shown).toMatchObject({ method: 'PUT', problem: expect.stringContaining('Upload it again.') });
 
