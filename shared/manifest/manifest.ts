@@ -1,3 +1,4 @@
+import { plainName } from 'computation-management-formats/quoted-name';
 import { type Configuration, configurationOf } from 'computation-management-formats/approval-text';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
@@ -167,7 +168,9 @@ function fetchedIn({ source, kbs, decompress, algo_type, algo_args }: StoredAsse
 }
 
 function keyBrokerGap({ file_name, source, kbs }: StoredAsset): string[] {
-  return source?.kbs_resource_path !== undefined && !kbs ? [`source.kbs_resource_path of ${file_name} is set without kbs`] : [];
+  return source?.kbs_resource_path !== undefined && !kbs
+    ? [`source.kbs_resource_path of ${plainName(file_name)} is set without kbs`]
+    : [];
 }
 
 function keyOf(keys: ParticipantKey[], user: string): string | undefined {

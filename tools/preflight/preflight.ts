@@ -38,6 +38,9 @@ export async function findingsFor(stage: Stage, rows: readonly Stage[]): Promise
   const found = await Promise.all(
     [...checks, left].map(({ action, run }) =>
       run(ask, stage).catch((error: unknown): Finding[] => {
+        if (error instanceof Error && error.name === 'CredentialsProviderError') {
+          throw new Error('There are no credentials for AWS. Sign in, or name a profile with AWS_PROFILE, and try again.');
+        }
         const why = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
         return [{ isMet: false, text: `${action} was not answered (${why}), so it is not known. Allow it, or look by hand.` }];
       }),

@@ -5,6 +5,7 @@ import { type Configuration, configurationOf } from 'computation-management-form
 import { isAgentUrl } from 'computation-management-formats/attestation';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { printable } from 'computation-management-formats/printable';
+import { isOf } from '../context/computation-reference.ts';
 import type { Connection, Context } from '../context/context.ts';
 import { type Material, materialFrom } from '../files/attestation-material.ts';
 import { readBytes } from '../files/read-file.ts';
@@ -40,10 +41,11 @@ export interface KnownRun {
  */
 export async function readKnownRun(
   context: Context,
-  { client, profile }: Connection,
+  connection: Connection,
   id: string,
   options: Pick<AgentOptions, 'run' | 'approved'>,
 ): Promise<KnownRun> {
+  const { client, profile } = connection;
   const run = await client.getRun({ id, ...(options.run === undefined ? {} : { run: options.run }) });
   const [{ data: computation }, manifest] = [
     wholeAnswer(await client.call('getComputation', { id })),
@@ -62,7 +64,7 @@ export async function readKnownRun(
   if (run.manifest_digest !== manifest_digest || run.configuration_digest !== configuration_digest) {
     throw otherwise('The manifest or the configuration is another one than the run was started with.');
   }
-  const record = profile?.approved?.[id];
+  const record = isOf(connection, profile) ? profile.approved?.[id] : undefined;
   const given = options.approved?.map((digest) => digest.toLowerCase());
   for (const digest of given ? [manifest_digest, configuration_digest] : []) {
     if (!given?.includes(digest)) throw otherwise(`The run has the digest ${digest}, which --approved does not name.`);

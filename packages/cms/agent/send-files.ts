@@ -104,7 +104,7 @@ async function placeOf(file: string, { manifest }: KnownRun, key: KeyObject): Pr
   const declared = isIt(manifest.algorithm) ? manifest.algorithm : dataset;
   const refuse = (message: string) => new CmsError(`${file}: ${message} Nothing was sent.`, { exitCode: exitCodes.usage });
   if (!declared) {
-    const names = manifest.datasets.map(({ filename }) => printable(filename)).join(', ');
+    const names = manifest.datasets.map(({ filename }) => plainName(filename)).join(', ');
     throw refuse(
       `no file with its SHA3-256, ${found.toString('hex')}, is in the manifest of the run (the algorithm${names && `, ${names}`}).`,
     );
