@@ -234,14 +234,15 @@ export const incidents: readonly Incident[] = [
   {
     name: 'An event cannot be delivered',
     alarm: 'undelivered',
-    simulated: `the emulator's rules call a function once, so the drill calls it as they do on AWS; ${reverting}`,
+    simulated: `the emulator gives up no event, so the drill puts it into the queue; ${reverting}`,
     break: async (drill) => {
       await takePermissions(drill, 'maintenance/receive-upload');
       const key = await drill.client.expectUpload();
       await drill.shell(`aws s3api put-object --bucket ${drill.names['ContentBucketName']} --key ${key}`);
-      const call = `aws lambda invoke --invocation-type Event --function-name ${drill.name('maintenance/receive-upload')}`;
-      await drill.shell(`${call} --payload '{"key":"${key}"}' called.json`);
-      await drill.until('the event is given up', async () => (await drill.messagesIn(drill.name('undelivered'))) > 0);
+      await drill.until('the event fails', async () =>
+        (await drill.lines('ERROR')).some((line) => line.includes('AccessDenied')),
+      );
+      await drill.shell(`aws sqs send-message --queue-url ${drill.names['UndeliveredUrl']} --message-body '{"key":"${key}"}'`);
     },
     follow: async (drill, page) => {
       const message = JSON.parse(await page.run('aws sqs receive-message')) as {
@@ -365,6 +366,12 @@ async function deployBroken(drill: Drill, name: string): Promise<void> {
   for (const { Properties } of Object.values(template.Resources))
     if (Properties?.FunctionName === drill.name(name)) Properties.Handler = 'nothing.handler';
   writeFileSync(join(folder, file), JSON.stringify(template));
+  const assets = join(folder, file.replace('.template.json', '.assets.json'));
+  const { files } = JSON.parse(readFileSync(assets, 'utf8')) as { files: Record<string, { source: { path: string } }> };
+  const [key = ''] = Object.keys(files).filter((each) => files[each]?.source.path === file);
+  for (const each of [assets, join(folder, 'manifest.json')])
+    // a template is not uploaded again under the same key
+    writeFileSync(each, readFileSync(each, 'utf8').replaceAll(`${key}.json`, `broken-${key}.json`));
   const options = ['--app', broken, '--exclusively', '--require-approval', 'never'];
   await cdk(['deploy', `${stage.name}/Service`, ...options], emulator.awsEnvironment);
 }
