@@ -4,6 +4,18 @@ import { strictObject } from './fields.ts';
 export const platforms = ['snp', 'tdx'] as const;
 export const verdicts = ['verified', 'refused', 'unsupported'] as const;
 
+/** Documents of Intel, as the agent's evidence names them. */
+export const collateralMembers = [
+  'root_ca_crl',
+  'pck_crl',
+  'tcb_info_issuer_chain',
+  'tcb_info',
+  'tcb_info_signature',
+  'qe_identity_issuer_chain',
+  'qe_identity',
+  'qe_identity_signature',
+] as const;
+
 export const mostMeasurements = 32;
 
 const expectedPlatforms = 'Expected a list of snp, tdx or both.';

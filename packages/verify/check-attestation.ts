@@ -1,4 +1,4 @@
-import { failedChecks, type TdxCollateral, type Verdict, verifyToken } from 'computation-management-attestation';
+import { failedChecks, type Verdict, verifyToken } from 'computation-management-attestation';
 import { fromHex } from 'computation-management-formats/bytes';
 import { hashOfBytes } from 'computation-management-formats/digests';
 import { timeOf } from 'computation-management-formats/timestamps';
@@ -71,7 +71,7 @@ async function checkToken(
   }
   if (!content) return { finding: note(`${what} was not given, so the verdict of the service, ${verdict}, was not checked.`) };
   const boundTo = certificate_sha512 === null ? null : { certificateHash: fromHex(certificate_sha512) };
-  const collateral = token.collateral === null ? [] : [token.collateral as Record<keyof TdxCollateral, string>];
+  const collateral = token.collateral === null ? [] : [token.collateral];
   const own = await verifyToken(content, { ...material, collateral, boundTo, now: new Date(timeOf(verified_at)) });
   const why = reasons(own.checks);
   if (own.verdict !== verdict) {

@@ -1,4 +1,4 @@
-import { platforms, verdicts } from 'computation-management-formats/attestation';
+import { collateralMembers, platforms, verdicts } from 'computation-management-formats/attestation';
 import { detailsIn } from 'computation-management-formats/bytes';
 import { approvalLevels, logAccesses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
@@ -114,7 +114,7 @@ export const statementSchema = v.looseObject({
           verdict: v.nullable(v.picklist(verdicts)),
           verified_at: v.nullable(v.string()),
           certificate_sha512: v.nullable(v.string()),
-          collateral: v.nullable(v.record(v.string(), v.string())),
+          collateral: v.nullable(v.looseObject(v.entriesFromList(collateralMembers, v.string()))),
         }),
       ),
     }),

@@ -1,4 +1,4 @@
-import { attestationPolicy, verdicts } from 'computation-management-formats/attestation';
+import { attestationPolicy, collateralMembers, verdicts } from 'computation-management-formats/attestation';
 import { lengthOfThumbprint } from 'computation-management-formats/es256';
 import { shownText } from 'computation-management-formats/fields';
 import { domainId, idOfComputation } from 'computation-management-formats/identifiers';
@@ -27,6 +27,12 @@ const level = v.pipe(
   v.description("The computation's `approval` when the run started: whose approval a run required."),
 );
 
+const collateralDocument = v.pipe(
+  v.string(),
+  v.description('As Intel publishes it: PEM, hex, or the text that is signed.'),
+  v.metadata({ maxLength: 200_000 }),
+);
+
 const attestationOfStatement = v.pipe(
   v.object({
     verdict: v.pipe(v.picklist(verdicts), v.description('What the service found.')),
@@ -49,7 +55,13 @@ const attestationOfStatement = v.pipe(
               ),
             ),
             collateral: v.pipe(
-              v.nullable(v.record(v.string(), v.pipe(v.string(), v.metadata({ maxLength: 200_000 })))),
+              v.nullable(
+                v.pipe(
+                  v.object(v.entriesFromList(collateralMembers, collateralDocument)),
+                  v.title('QuoteCollateral'),
+                  v.description('Documents of Intel about a platform.'),
+                ),
+              ),
               v.description(
                 'TDX: the documents of Intel that the service verified it with, as in QuoteCollateral. null if it had none.',
               ),

@@ -2286,6 +2286,25 @@ export interface components {
             /** @description The current signing key and all former ones. */
             keys: components["schemas"]["PublicKey"][];
         };
+        /** @description Documents of Intel about a platform. */
+        QuoteCollateral: {
+            /** @description As Intel publishes it: PEM, hex, or the text that is signed. */
+            root_ca_crl: string;
+            /** @description As Intel publishes it: PEM, hex, or the text that is signed. */
+            pck_crl: string;
+            /** @description As Intel publishes it: PEM, hex, or the text that is signed. */
+            tcb_info_issuer_chain: string;
+            /** @description As Intel publishes it: PEM, hex, or the text that is signed. */
+            tcb_info: string;
+            /** @description As Intel publishes it: PEM, hex, or the text that is signed. */
+            tcb_info_signature: string;
+            /** @description As Intel publishes it: PEM, hex, or the text that is signed. */
+            qe_identity_issuer_chain: string;
+            /** @description As Intel publishes it: PEM, hex, or the text that is signed. */
+            qe_identity: string;
+            /** @description As Intel publishes it: PEM, hex, or the text that is signed. */
+            qe_identity_signature: string;
+        };
         /** @description The CVM rejects a command. */
         RejectedReport: {
             /**
@@ -2498,9 +2517,7 @@ export interface components {
             /** @description The SHA-512, hex, of the certificate of the CVM at that time, which the report data must be. null if it had none. */
             certificate_sha512: string | null;
             /** @description TDX: the documents of Intel that the service verified it with, as in QuoteCollateral. null if it had none. */
-            collateral: {
-                [key: string]: string;
-            } | null;
+            collateral: components["schemas"]["QuoteCollateral"] | null;
         };
         /** @description A link that no longer exists. */
         UnlinkedAsset: {

@@ -13,7 +13,7 @@ const random = seededRandom(sampleSeed);
 
 const changesPerSecond = amount({ sample: 60, full: 150 });
 /** An hour has 3,600. */
-const seconds = amount({ sample: 12, full: 3_600 });
+const seconds = amount({ sample: 24, full: 3_600 });
 const changesAtOnce = changesPerSecond / 2;
 /** More than come between two sweeps. */
 const most = Math.min(20_000, Math.floor((changesPerSecond * seconds) / 3));
