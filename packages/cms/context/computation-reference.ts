@@ -72,7 +72,10 @@ export async function thenUse(context: Context, connection: Connection, id: stri
 }
 
 /** Whether the computation of a profile is one of this service and domain. */
-export function isOf({ server, domain }: Pick<Connection, 'server' | 'domain'>, profile: Profile | undefined): profile is Profile {
+export function isOf(
+  { server, domain }: Pick<Connection, 'server' | 'domain'>,
+  profile: Profile | undefined,
+): profile is Profile {
   return profile?.server === server && profile.domain === domain;
 }
 
