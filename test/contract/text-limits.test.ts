@@ -82,7 +82,7 @@ describe('the OpenAPI document', () => {
       'AssetInputFields',
       'AssetReplacementFields',
       'AttestationReport',
-      'TokenOfStatement',
+      'QuoteCollateral',
     ]);
     expect(Math.max(...limitsIn(document.paths))).toBeLessThan(longestText);
   });
