@@ -31,6 +31,7 @@ try {
   await page.goto('/console/domains/d1/computations');
   await page.getByRole('link', { name: 'Flipper length by island' }).waitFor();
   await page.getByRole('combobox', { name: 'Find computations' }).waitFor(); // the search is loaded last
+  await page.getByText('Ready', { exact: true }).first().waitFor();
   await take(page, 'computations');
   await page.goto(`/console/domains/d1/computations/${id}`);
   await page.getByRole('table', { name: 'Inputs' }).getByText('penguin-sizes.py').waitFor();
