@@ -49,7 +49,7 @@ export function tellFacts(world: () => ConsoleWorld): void {
     const cvms = ['cvm-heard', 'cvm-never', 'cvm-lost'];
     for (const cvmID of cvms) await client.registerCvm({ domainID, cvmID, body: { description: 'Rack 1' } });
     const { page, open } = await arrive(world(), { user: 'alice', roles: ['viewer'], domain: domainID });
-    const lost: Schemas['Presence'] = { state: 'disconnected', last_seen_at: hoursAgo(2), agent_state: null, fit: 'ready' };
+    const lost: Schemas['Presence'] = { state: 'disconnected', last_seen_at: hoursAgo(2.5), agent_state: null, fit: 'ready' };
     // Of one the test says that it was last heard two hours ago.
     await page.route(/\/cvms(\?|\/cvm-lost)/, async (route) => {
       const answer = await route.fetch();

@@ -8,7 +8,7 @@ import { printable } from 'computation-management-formats/printable';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { confirm, type Connection, type Context } from '../context/context.ts';
 import { readPrivateKey } from '../files/key-files.ts';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { filesBeside, shellWord, whyUnreadable } from '../terminal/shell-word.ts';
 import { sendAlgorithm, sendDataset, type SentFile } from './agent-calls.ts';
@@ -82,12 +82,10 @@ function refuseUnused(planned: Planned[], { type, arg, requirements, decompress 
   const isThere = (isDataset: boolean) => planned.some(({ dataset }) => (dataset !== undefined) === isDataset);
   const ofAlgorithm = [type, arg, requirements].some((option) => option !== undefined);
   if (ofAlgorithm && !isThere(false)) {
-    throw new CmsError('--type, --arg and --requirements are for the algorithm, which is none of the files.', {
-      exitCode: exitCodes.usage,
-    });
+    throw new UsageError('--type, --arg and --requirements are for the algorithm: leave them out, or give its file too.');
   }
   if (decompress === true && !isThere(true)) {
-    throw new CmsError('--decompress is for datasets, and none of the files is one.', { exitCode: exitCodes.usage });
+    throw new UsageError('--decompress is for datasets: leave it out, or give the file of a dataset too.');
   }
 }
 
