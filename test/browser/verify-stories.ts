@@ -14,7 +14,7 @@ import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { arrive } from './party.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
-const judgements = amount({ sample: 40, full: 1_000 });
+const judgements = amount({ sample: 24, full: 1_000 });
 
 export function tellOfTheVerifier(world: () => ConsoleWorld): void {
   describe('verifying evidence', () => {

@@ -96,7 +96,7 @@ async function expectExact({ name, call, totalOf }: Domain, count: number): Prom
 }
 
 describe('changes in one domain at the same time', () => {
-  const many = amount({ sample: 24, full: 200 });
+  const many = amount({ sample: 16, full: 200 });
   const some = amount({ sample: 20, full: 40 });
   it(`are each made once, ${2 * many} of them, while every third transaction conflicts`, async () => {
     const domain = await openDomain('conflict');

@@ -4,7 +4,7 @@ import { changesOfProduction, type HotLoad, p95, type SimulatedEndpoint, simulat
 
 const seconds = 1_000;
 const rampInMilliseconds = 10 * seconds;
-const steadyInSeconds = amount({ sample: 3, full: 10 });
+const steadyInSeconds = amount({ sample: 2, full: 10 });
 const { usual, expensive } = changesOfProduction();
 const simulate = (load: HotLoad) => simulateHotDomain({ steadyInSeconds, ...load });
 

@@ -14,7 +14,7 @@ const claimedAt = '2026-01-01T00:00:00.000Z';
 const now = '2026-01-01T01:00:00.000Z';
 
 /** `npm run test:full` sweeps 20,000 claims. */
-const count = amount({ sample: 1_000, full: 20_000 });
+const count = amount({ sample: 500, full: 20_000 });
 const timeout = amount({ sample: 300_000, full: 1_800_000 });
 const callsPerSweep = 200;
 /** Of the claims, those without a task token: their execution never started, or is about to offer its run. */

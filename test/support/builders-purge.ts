@@ -44,7 +44,7 @@ export async function cutOffAfter(calls: number, { proxy }: Stores, act: () => P
 }
 
 /** `npm test` tries every twentieth call. The seed says where it begins. */
-const sampleStride = amount({ sample: 20, full: 1 });
+const sampleStride = amount({ sample: 30, full: 1 });
 
 /**
  * Repeats `work` on a table that fails from the first call on, then from the second call on, and so on until `work` succeeds.

@@ -110,10 +110,10 @@ describe('a list that is read while changes and folds are under way', () => {
 describe('folds that die at any call, and several at once', () => {
   it.each([1, 3])(`leave each member once and no node that the tree lacks, %d at once (TEST_SEED=${seed})`, async (folders) => {
     const list = new PlainList(table, `dying-${folders}`);
-    const count = amount({ sample: 1_500, full: 6_000 });
+    const count = amount({ sample: 1_000, full: 6_000 });
     const numbers = Array.from({ length: count }, (_, index) => (index + 1) * 70); // far apart: many leaves
     await list.fill(numbers, 'a');
-    for (let round = 0; round < amount({ sample: 8, full: 100 }); round++) {
+    for (let round = 0; round < amount({ sample: 5, full: 100 }); round++) {
       await list.set(Array.from({ length: 30 }, () => [(1 + Math.floor(random() * count)) * 70, pick([undefined, ...values])]));
       const foldOrDie = async () => {
         const dies = random() < 0.6;
