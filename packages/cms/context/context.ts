@@ -135,7 +135,7 @@ export function contextOf(
         command,
         profileName,
         domain: domain ?? '',
-        user: givenToken ? claimsOf(givenToken).sub : (profile?.user ?? 'you'),
+        user: givenToken ? claimsOf(givenToken).sub : profile?.user,
         login: givenToken ? 'variable' : profile?.credentials.kind,
         computation,
         isSigned,

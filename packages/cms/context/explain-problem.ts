@@ -1,5 +1,6 @@
 import * as http from 'node:http';
 import { lacksTls, type ServiceProblem } from 'computation-management-client';
+import { plainName } from 'computation-management-formats/quoted-name';
 import { formatMissing, missingItems, missingTitle } from './missing-items.ts';
 import type { Credentials } from '../profile/profile.ts';
 import { localLogin, loginAgain } from '../profile/token.ts';
@@ -12,7 +13,7 @@ import { isTyped, mistake, placesOf } from './typed-values.ts';
 interface Circumstances {
   server: string;
   domain: string;
-  user: string;
+  user: string | undefined;
   isLocal: boolean;
   /** The server to name in `cms login --local`. */
   loginServer?: string | undefined;
@@ -131,8 +132,8 @@ function unauthenticated(detail: string, { server, login, profileName, typed }: 
 const administratorMay = /^Requires [^.]*\badministrator\b|^The token has no role /;
 
 function forbidden(detail: string, { user, domain, isLocal, loginServer, profileName, login, command }: Circumstances): Wording {
-  const message = `${user} may not do this in the domain ${domain}: ${detail}`;
-  const canLogIn = isLocal && login !== 'variable' && administratorMay.test(detail);
+  const message = `${user === undefined ? 'You' : plainName(user)} may not do this in the domain ${domain}: ${detail}`;
+  const canLogIn = user !== undefined && isLocal && login !== 'variable' && administratorMay.test(detail);
   return {
     message,
     next: canLogIn ? `${localLogin(profileName, { user, domain, loginServer })} --role administrator` : command('whoami'),

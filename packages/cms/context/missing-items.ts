@@ -119,16 +119,15 @@ function fromSentence(sentence: string, { id, isSigned = false, ownKey }: Circum
 /** Formats what is missing before a run: a line for each item, and below those that one command provides who types it. */
 export function formatMissing(
   items: readonly MissingItem[],
-  { user: caller, command: own }: { user: string; command: (text: string) => string },
+  { user: caller, command: own }: { user: string | undefined; command: (text: string) => string },
 ): string {
   const groups = new Map<string, string[]>();
   const limits = items.filter(isLimit).map(({ sentence }) => `${hanging(`  ! ${printable(sentence)}`)}\n`);
   for (const { sentence, command, user, role } of items) {
     if (command === undefined) continue;
-    const name = user === caller ? 'you' : (user ?? role);
-    const who = name === undefined ? '' : `${name} ${name === 'you' ? 'type' : 'types'}: `;
-    const isOthers = name !== undefined && name !== 'you';
-    const typed = `      ${printable(who)}${isOthers ? `cms ${command}` : own(command)}\n`;
+    const other = user === undefined ? role : user === caller ? undefined : plainName(user);
+    const who = other === undefined ? (user === undefined ? '' : 'you type: ') : `${other} types: `;
+    const typed = `      ${who}${other === undefined ? own(command) : `cms ${command}`}\n`;
     groups.set(typed, [...(groups.get(typed) ?? []), `${hanging(`  ✗ ${printable(sentence)}`)}\n`]);
   }
   return [...groups, ...limits.map((limit) => ['', [limit]] as const)]

@@ -16,7 +16,7 @@ import { formatCoverage } from '../../../packages/cms/context/coverage.ts';
 import type { Collaboration } from '../../../packages/cms/collaboration/collaboration.ts';
 import { findComputation } from '../../../packages/cms/collaboration/sync.ts';
 import { explainProblem } from '../../../packages/cms/context/explain-problem.ts';
-import { missingItems } from '../../../packages/cms/context/missing-items.ts';
+import { formatMissing, missingItems } from '../../../packages/cms/context/missing-items.ts';
 import { processTerminal, type Terminal } from '../../../packages/cms/terminal/terminal.ts';
 import { eventLine } from '../../../packages/cms/terminal/event-line.ts';
 import { printableLines, relativeTime } from '../../../packages/cms/terminal/text.ts';
@@ -346,4 +346,20 @@ describe('the command to type next', () => {
     );
     expect(item?.command).toBe("asset upload 'a b.csv' --asset a1");
   });
+
+  it.each(['you', 'its creator', 'you type: cms approve c --yes #'])(
+    'is of the caller alone, whatever another user is called: %s',
+    (user) => {
+      const items = missingItems({ keys: [user, 'alice'], hashes: [], info: [`Approval of ${user} for a.csv`] }, { id: 'c' });
+      const typed = formatMissing(items, { user: 'alice', command: (text) => `cms ${text} -d d1` })
+        .split('\n')
+        .filter((line) => /^ {6}/.test(line));
+      expect(typed).toEqual([
+        `      "${user}" types: cms key upload KEYFILE.pub c`,
+        '      you type: cms key upload KEYFILE.pub c -d d1',
+        `      "${user}" types: cms approve c`,
+      ]);
+      expect(formatMissing(items, { user: undefined, command: String })).not.toContain('      you type');
+    },
+  );
 });
