@@ -19,26 +19,31 @@ import {
 } from './content-store.ts';
 import { assetKey, findAsset } from './read-asset.ts';
 
-const problemOfRead = 'The content arrived, but storage could not give it back completely.';
+const problemOfRead =
+  'The content arrived, but storage could not give it back completely. Upload it again. The service tries to read it for another day.';
+const patienceInMilliseconds = 24 * 3_600_000;
+
+const awaits = ({ upload_key, unread }: StoredAsset, key: string) =>
+  upload_key !== null && (upload_key === key || unread?.key === key);
 
 /**
  * As a stream. Sets the asset to `ready`; deletes the content if no asset expects it. Safe to repeat.
- * @param isLast whether the asset expects another upload if storage cannot give back this one
- * @throws what storage throws, once the asset says so to its creator
+ * @param isReported whether storage has reported that it arrived
+ * @throws what storage throws. If the content has arrived, the asset says so to its creator by then, and takes another upload
  */
 export async function receiveUpload(
   table: Table,
   store: ContentStore,
   key: string,
   now: string,
-  { isLast }: { isLast: boolean } = { isLast: false },
+  { isReported }: { isReported: boolean } = { isReported: true },
 ): Promise<void> {
   const owner = ownerOfContent(key);
   if (!owner) return;
   const rowKey = assetKey(owner.domain, owner.assetId);
   const asset = findAsset(await getItem(table, rowKey), owner.assetId);
   if (asset?.content_key === key) return;
-  if (asset?.upload_key !== key) {
+  if (!asset || !awaits(asset, key)) {
     await deleteContent(store, key);
     return;
   }
@@ -46,15 +51,20 @@ export async function receiveUpload(
   try {
     content = await hashContent(store, key).catch(() => hashContent(store, key));
   } catch (error) {
-    await noteProblem(table, { ...owner, key, now, isLast });
     emitMetric('UploadsFailed', 1);
+    const { unread } = asset;
+    if (unread?.key === key && Date.parse(now) - Date.parse(unread.since) > patienceInMilliseconds) {
+      await deleteContent(store, key);
+      return;
+    }
+    if (isReported) await expectAnother(table, { ...owner, key, now });
     throw error;
   }
   if (!content) return;
   const { size, checksum } = content;
   await withFreshReads(table, async (table) => {
     const pending = findAsset(await getItem(table, rowKey), owner.assetId);
-    if (pending?.upload_key !== key) return;
+    if (!pending || !awaits(pending, key)) return;
     const transaction = new Transaction();
     changeAsset(transaction, owner.domain, pending, {
       state: 'ready',
@@ -63,7 +73,7 @@ export async function receiveUpload(
       content_key: key,
       content_checksum: checksum,
       upload_key: null,
-      ...(pending.upload_problem && { upload_problem: null }),
+      ...(pending.unread && { unread: null, upload_problem: null }),
       updated_at: laterOf(pending.updated_at, now),
     });
     await transaction.commit(table);
@@ -80,18 +90,17 @@ export async function reportDeletion(table: Table, key: string): Promise<void> {
   emitMetric('ContentMissing', 1);
 }
 
-async function noteProblem(
+async function expectAnother(
   table: Table,
-  { domain, assetId, key, now, isLast }: { domain: string; assetId: string; key: string; now: string; isLast: boolean },
+  { domain, assetId, key, now }: { domain: string; assetId: string; key: string; now: string },
 ): Promise<void> {
-  const another = uploadKey(domain, assetId);
+  const upload_key = uploadKey(domain, assetId);
   await withFreshReads(table, async (table) => {
     const pending = findAsset(await getItem(table, assetKey(domain, assetId)), assetId);
     if (pending?.upload_key !== key) return;
     const transaction = new Transaction();
-    const upload_problem = `${problemOfRead} ${isLast ? 'Upload it again.' : 'The service tries again.'}`;
-    changeAsset(transaction, domain, pending, { upload_problem, ...(isLast && { upload_key: another }) });
-    if (isLast) transaction.add(putContentCheck(another, now));
+    changeAsset(transaction, domain, pending, { upload_key, unread: { key, since: now }, upload_problem: problemOfRead });
+    for (const each of [key, upload_key]) transaction.add(putContentCheck(each, now));
     await transaction.commit(table);
   });
 }

@@ -1,18 +1,14 @@
-import { findAsset, assetKey } from '../assets/read-asset.ts';
 import { dropContentCheck, dueContentChecks, type ContentCheck } from '../assets/content-check.ts';
-import { deleteContent, ownerOfContent, type ContentStore } from '../assets/content-store.ts';
+import type { ContentStore } from '../assets/content-store.ts';
 import { receiveUpload } from '../assets/uploads.ts';
 import { failureOf } from '../runtime/errors.ts';
 import { emitWaiting } from '../runtime/log.ts';
-import { contentCheckKeys } from '../table/keys.ts';
-import { deadlineOf, getItem, type Table } from '../table/table.ts';
+import { deadlineOf, type Table } from '../table/table.ts';
 import { transact } from '../table/transaction.ts';
 
 /** The threshold of the alarm content-backlog: a call that leaves a full read triggers it. */
 const mostChecksPerRead = 1_000;
 const checksAtOnce = 10;
-/** So long after a check was due, storage that cannot give back an upload is not asked again. */
-const patienceInMilliseconds = 24 * 3_600_000;
 /** No check is begun with less time left. */
 const leastTimeInMilliseconds = 4_000;
 
@@ -53,7 +49,7 @@ async function settleAll(
   { now, failures }: { now: string; failures: Map<string, unknown> },
 ): Promise<number> {
   const settle = async (check: ContentCheck) => {
-    await collectOrReceive(table, store, check, now);
+    await receiveUpload(table, store, check.content_key, now, { isReported: false });
     await transact(table, [dropContentCheck(check)]);
   };
   const noteFailure = (check: ContentCheck) => (error: unknown) => failures.set(check.sk, failureOf(check.content_key, error));
@@ -70,18 +66,4 @@ function report({ begun, left, failures }: { begun: number; left: number; failur
   if (waiting > 0) emitWaiting('maintenance/collect-content', waiting);
   if (failures.size === 0) return begun;
   throw new AggregateError(failures.values(), `${failures.size} of ${begun} content checks failed.`);
-}
-
-async function collectOrReceive(
-  table: Table,
-  store: ContentStore,
-  { content_key: key, sk }: ContentCheck,
-  now: string,
-): Promise<void> {
-  const owner = ownerOfContent(key);
-  const row = owner && findAsset(await getItem(table, assetKey(owner.domain, owner.assetId)), owner.assetId);
-  if (row?.content_key === key) return;
-  const isLast = Date.parse(now) - Date.parse(contentCheckKeys.dueAtOf(sk)) > patienceInMilliseconds;
-  if (row?.upload_key === key) await receiveUpload(table, store, key, now, { isLast });
-  else await deleteContent(store, key);
 }

@@ -82,6 +82,7 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
     if (newContent && !written) await answerKeeper?.refuseRepeat();
     if (newContent) written ??= await writeContent(table, store, { domain, id }, newContent, now);
     const replacement = newContent && written;
+    const moved = replacement?.fields ?? contentMoved(current, fetched.source !== null, domain);
     const change = {
       file_name,
       description,
@@ -91,8 +92,9 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
       content_access,
       use,
       ...fetched,
-      ...(replacement?.fields ?? contentMoved(current, fetched.source !== null, domain)),
-      ...(current.upload_problem ? { upload_problem: null } : {}),
+      ...moved,
+      ...(moved && current.unread ? { unread: null } : {}),
+      ...(current.upload_problem && (moved || by === current.created_by) ? { upload_problem: null } : {}),
       checksum,
     };
     changedAt = current.updated_at;
@@ -122,9 +124,9 @@ function hashOfRealFile({ checksum, content_checksum, source }: StoredAsset): st
 }
 
 /** Without new content: none is needed with a source, and one has to arrive when that is removed. */
-function contentMoved({ id, source }: StoredAsset, hasSource: boolean, domain: string): Partial<StoredAsset> {
+function contentMoved({ id, source }: StoredAsset, hasSource: boolean, domain: string): Partial<StoredAsset> | undefined {
   if (hasSource) return withoutContent;
-  return source ? pendingContent(uploadKey(domain, id)) : {};
+  return source ? pendingContent(uploadKey(domain, id)) : undefined;
 }
 
 function isChanged(current: StoredAsset, change: Partial<StoredAsset>): boolean {

@@ -252,7 +252,6 @@ export const assetKeys = {
 export const contentCheckKeys = {
   shards: shardsOf('content-checks'),
   check: (dueAt: string, contentKey: string): Key => writableKey(shardOf('content-checks', contentKey), `${dueAt}#${contentKey}`),
-  dueAtOf: (sk: string): string => sk.slice(0, sk.indexOf('#')),
   dueIn: (shard: string, now: string, from = '0'): [AnyKey, AnyKey] => [
     { pk: shard, sk: from },
     { pk: shard, sk: `${now}#` },

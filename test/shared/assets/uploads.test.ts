@@ -1,3 +1,4 @@
+import { GetObjectCommand } from '@aws-sdk/client-s3';
 import { describe, expect, it, vi } from 'vitest';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { describeAsset } from '../../../shared/assets/describe-asset.ts';
@@ -6,7 +7,8 @@ import { receiveUpload, renewUpload, reportDeletion } from '../../../shared/asse
 import * as v from 'valibot';
 import { assetSchema } from '../../../shared/assets/asset.ts';
 import { asset as sample } from '../../../shared/openapi/examples.ts';
-import { getContent, uploadKey } from '../../../shared/assets/content-store.ts';
+import { type ContentStore, getContent, uploadKey } from '../../../shared/assets/content-store.ts';
+import { collectContent } from '../../../shared/deletion/collect-content.ts';
 import { startStores } from '../../support/builders-store.ts';
 import { scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
@@ -16,42 +18,87 @@ const stores = sharedByTests(startStores);
 const asset = v.parse(assetSchema, sample);
 const given_at = '2026-03-12T10:00:00.000Z';
 
+/** Storage that gives back no object. */
+function brokenStorage({ client, bucket }: ContentStore): ContentStore {
+  const send = (command: GetObjectCommand, options: object) =>
+    client.send(
+      command instanceof GetObjectCommand ? new GetObjectCommand({ ...command.input, Bucket: 'another' }) : command,
+      options,
+    );
+  const get = (target: typeof client, name: keyof typeof client) =>
+    (name === 'send' ? send : Reflect.get(target, name)) as unknown;
+  return { bucket, client: new Proxy(client, { get: get as ProxyHandler<typeof client>['get'] & {} }) };
+}
+
 describe('receiveUpload', () => {
-  it('takes content that can be read again, says why it could not be, and takes another upload after the last attempt', async () => {
+  const later = (hours: number) => new Date(Date.parse(given_at) + hours * 3_600_000).toISOString();
+  const aPending = async () => {
     const { table, content } = stores;
     const fields = { description: '', mime_type: '', user_key: '', content_access: 'creator' as const, use: 'open' as const };
     const given = { domain: 'd2', ...fields, file_name: 'a.csv', asset_type: 'dataset' as const };
     const { id, upload_key, upload } = await createAsset(table, content, { ...given, createdBy: 'bob', now: given_at });
-    const send = (to: typeof upload, body: string) => fetch(to?.url ?? '', { method: 'PUT', headers: to?.headers ?? {}, body });
-    const show = async (by: string) => (await describeAsset(table, content, { domain: 'd2', id, by, now: given_at })).asset;
-    await send(upload, 'first');
-    const broken = { ...content, bucket: 'another' };
-    await expect(receiveUpload(table, broken, String(upload_key), given_at)).rejects.toThrow('bucket');
-    expect(await show('alice')).not.toHaveProperty('upload');
-    expect((await show('bob'))?.upload?.problem).toContain('The service tries again.');
-    expect((await readAsset(table, 'd2', id)).upload_key).toBe(upload_key);
-    await expect(receiveUpload(table, broken, String(upload_key), given_at, { isLast: true })).rejects.toThrow('bucket');
-    const shown = (await show('bob'))?.upload;
-    expect(shown).toMatchObject({ method: 'PUT', problem: expect.stringContaining('Upload it again.') });
+    const send = async (to: typeof upload, body: string) =>
+      (await fetch(to?.url ?? '', { method: 'PUT', headers: to?.headers ?? {}, body })).status;
+    const show = async (by = 'bob') => (await describeAsset(table, content, { domain: 'd2', id, by, now: given_at })).asset;
+    expect(await send(upload, 'first')).toBe(200);
+    return { table, content, broken: brokenStorage(content), id, first: String(upload_key), send, show };
+  };
+  const fail = (key: string, now = given_at) =>
+    expect(receiveUpload(stores.table, brokenStorage(stores.content), key, now)).rejects.toThrow('bucket');
 
-    await send(shown, 'second');
-    const { upload_key: next } = await readAsset(table, 'd2', id);
-    for (const key of [upload_key, next]) await receiveUpload(table, content, String(key), given_at);
-    expect(await show('bob')).toMatchObject({ state: 'ready', asset: btoa('second'), content_reads: [] });
-    expect((await show('bob'))?.upload).toBeUndefined();
-    expect(await getContent(content, String(upload_key))).toBeUndefined();
+  it('says why content could not be read, takes another upload at once, and deletes the first when that one has arrived', async () => {
+    const { table, content, id, first, send, show } = await aPending();
+    await fail(first);
+    expect(await show('alice')).not.toHaveProperty('upload');
+    const shown = (await show())?.upload;
+    expect(shown).toMatchObject({ method: 'PUT', problem: expect.stringContaining('Upload it again.') });
+    expect(await send(shown, 'second')).toBe(200);
+    const { upload_key: second } = await readAsset(table, 'd2', id);
+    for (const key of [second, first]) await receiveUpload(table, content, String(key), given_at);
+    expect(await show()).toMatchObject({ state: 'ready', asset: btoa('second'), content_reads: [] });
+    expect((await show())?.upload).toBeUndefined();
+    expect(await getContent(content, first)).toBeUndefined();
 
     vi.stubEnv('METRICS_NAMESPACE', 'Test');
     vi.stubEnv('LOG_LEVEL', 'ERROR');
     const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
-    for (const key of [upload_key, next]) await reportDeletion(table, String(key));
+    for (const key of [first, second]) await reportDeletion(table, String(key));
     const lines = write.mock.calls.map(([line]) => JSON.parse(String(line)) as object);
     write.mockRestore();
     vi.unstubAllEnvs();
     expect(lines).toMatchObject([
-      { message: 'The content of an asset was deleted from storage.', domain: 'd2', asset_id: id, key: next },
+      { message: 'The content of an asset was deleted from storage.', domain: 'd2', asset_id: id, key: second },
       { ContentMissing: 1 },
     ]);
+  });
+
+  it('takes the first upload if it can be read later, until the content of another one is there', async () => {
+    const { table, content, first, send, show } = await aPending();
+    await fail(first);
+    await fail(first, later(1));
+    const other = (await show())?.upload;
+    await collectContent(table, content, later(3)); // after its own check was used up
+    expect(await show()).toMatchObject({ state: 'ready', asset: btoa('first') });
+    await send(other, 'second');
+    await collectContent(table, content, later(6));
+    expect(await show()).toMatchObject({ state: 'ready', asset: btoa('first') });
+  });
+
+  it('gives the first upload up a day after the first failure, however late that was, and still takes another', async () => {
+    const { table, content, broken, id, first, send, show } = await aPending();
+    const stopped = 48;
+    const collect = (hours: number) => collectContent(table, broken, later(stopped + hours));
+    await expect(collect(0)).rejects.toThrow('content checks failed');
+    expect(await show()).not.toHaveProperty('upload'); // nothing says that anything has arrived
+    await fail(first, later(stopped));
+    for (const hours of [0, 3, 23]) await expect(collect(hours)).rejects.toThrow('content checks failed');
+    expect(await (await getContent(content, first))?.transformToString()).toBe('first');
+    await expect(collect(25)).rejects.toThrow('content checks failed'); // those of links that were not used
+    expect(await getContent(content, first)).toBeUndefined();
+    expect(await send((await show())?.upload, 'second')).toBe(200);
+    const { upload_key: second } = await readAsset(table, 'd2', id);
+    await receiveUpload(table, content, String(second), later(stopped + 26));
+    expect(await show()).toMatchObject({ state: 'ready', asset: btoa('second') });
   });
 });
 
