@@ -51,8 +51,8 @@ export async function receiveUpload(
   try {
     content = await hashContent(store, key).catch(() => hashContent(store, key));
   } catch (error) {
-    emitMetric('UploadsFailed', 1);
     const { unread } = asset;
+    if (isReported || unread?.key === key) emitMetric('UploadsFailed', 1);
     if (unread?.key === key && Date.parse(now) - Date.parse(unread.since) > patienceInMilliseconds) {
       await deleteContent(store, key);
       return;
