@@ -27,8 +27,9 @@ export function followTable(document: Pick<TableClient, 'middlewareStack'>, invo
   let isStopped = false;
   const start = (what: string, keys: Key[]) => {
     const batch = { Records: keys.map(({ pk, sk }) => ({ dynamodb: { Keys: { pk: { S: pk }, sk: { S: sk } } } })) };
-    // A list that is not folded now is marked, and the schedule will.
-    const call = invoke('maintenance/follow-table', batch).catch(() => undefined);
+    const attempt = () => invoke('maintenance/follow-table', batch);
+    // The schedule folds a list that is not folded now. Nothing else would index a name, before it changes again.
+    const call = (what === names ? attempt().catch(attempt) : attempt()).catch(() => undefined);
     running.set(
       what,
       call.finally(() => running.delete(what)),

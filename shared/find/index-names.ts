@@ -50,12 +50,15 @@ type Known = v.InferOutput<typeof storedKnown>;
 const rowsAtOnce = 10;
 
 /**
- * Safe to repeat. Costs a read unit for each row and one for what the index has of it. If these differ, also a write unit for
- * each place that is added or removed, and one for the name.
+ * Safe to repeat. A row that fails keeps no other from being indexed. Costs a read unit for each row and one for what the index has of
+ * it. If these differ, also a write unit for each place that is added or removed, and one for the name.
+ * @throws the first failure, in the end
  */
 export async function indexRows(table: Table, rows: readonly NamedRow[]): Promise<void> {
   const distinct = [...new Map(rows.map((row) => [`${row.domain} ${row.kind} ${row.number}`, row])).values()];
-  await inParallel(distinct, (row) => indexRow(table, row), rowsAtOnce);
+  const failures: unknown[] = [];
+  await inParallel(distinct, (row) => indexRow(table, row).catch((error: unknown) => void failures.push(error)), rowsAtOnce);
+  if (failures.length > 0) throw failures[0];
 }
 
 export async function indexChangedNames(table: Table, { Records }: StreamBatch): Promise<number> {

@@ -99,6 +99,13 @@ describe('followTable', () => {
     await expect.poll(() => called, untilTestEnds).toEqual([list.name, list.name]);
   });
 
+  it('calls once more for named rows after a call that failed', async () => {
+    const called = follow(() => Promise.reject(new Error('no')));
+    const key = keyToWrite(listKeys.row(rowLists.computations('named').rows, 1));
+    await transact(embedded.table, [{ put: { Item: { ...key, name: 'Survival' } } }]);
+    await expect.poll(() => called, untilTestEnds).toEqual(Array(2).fill(`${key.pk} ${key.sk}`));
+  });
+
   it('ends after the calls at work, and those for what waits; it follows no later changes', async () => {
     const { ends, invoke } = heldCalls();
     const called = follow(invoke);

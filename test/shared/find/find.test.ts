@@ -63,6 +63,15 @@ describe('the index of names', () => {
     expect(await placesIn(domain)).toEqual([]);
   });
 
+  it('names the other rows if one fails', async () => {
+    const domain = newDomain();
+    const [damaged, ...others] = await Promise.all(Array.from({ length: 14 }, () => aComputation(table(), domain, 'Iris')));
+    const rows = [damaged ?? '', ...others].map((id) => rowOf(domain, id));
+    await putItem(table(), { ...findKeys.known(domain, 'computation', numberOf(damaged ?? '') ?? 0), known_name: 1 });
+    await expect(indexRows(table(), rows)).rejects.toThrow('indexed name');
+    expect((await found(domain, 'iris', { limit: 50 })).toSorted()).toEqual(others.toSorted());
+  });
+
   it('is made anew from the rows, without what is no row of it', async () => {
     const domain = newDomain();
     const id = await aComputation(table(), domain, 'Iris by region');
