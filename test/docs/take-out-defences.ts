@@ -27,7 +27,9 @@ let judged = 0;
 for (const { attempt, line } of attempts) {
   if (words.length > 0 && !words.some((word) => attempt.includes(word))) continue;
   for (const test of testsIn(line)) {
-    if (!(await passes(test))) throw new Error(`This test fails with all defences: ${test.title}`);
+    if (await passes(test)) continue;
+    survivors += 1;
+    console.log(`FAILS with all defences, alone: ${test.file}: ${test.title}`);
   }
   for (const { file, before, after } of defences[attempt] ?? []) {
     const path = join(copy, file);
@@ -45,5 +47,5 @@ for (const { attempt, line } of attempts) {
     console.log(`${isKilled ? 'killed  ' : 'SURVIVED'} ${file}: ${attempt}`);
   }
 }
-console.log(`${judged - survivors} of ${judged} defences are missed by a test of their line when they are taken out.`);
+console.log(`${judged} defences were taken out. ${survivors} survived, or have a test that fails with all of them.`);
 process.exit(survivors === 0 && judged > 0 ? 0 : 1);

@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from 'computation-management-client';
@@ -245,6 +245,14 @@ describe('cms init', () => {
     mkdirSync(study, { recursive: true });
     writeFileSync(givenFile, `computation: { name: ${name}, owner: mallory${fields} }\nparties:\n  mallory:\n    ${part}\n`);
   };
+  /** The computation of `give`, as mallory has it. */
+  const take = async (...given: Parameters<typeof give>) => {
+    await mallory()('login', '--local', '--user', 'mallory', '--role', 'administrator');
+    if (!existsSync(join(folder, 'mallory/.ssh'))) writeSshKeys(join(folder, 'mallory'));
+    give(...given);
+    writeFileSync(join(study, 'data.csv'), 'a\n1\n');
+    expect(await mallory()('init', givenFile, '--yes')).toMatchObject({ exitCode: 0 });
+  };
   const assetsOf = async (name: string) => {
     const shown = await mallory()('computation', 'show', name, '--json');
     return (JSON.parse(shown.stdout) as { assets: { id: string; file_name: string }[] }).assets;
@@ -350,15 +358,16 @@ describe('cms init', () => {
   });
 
   it('lowers nothing unless asked on a terminal', async () => {
+    await take('Lowered', 'assets: [{ file: data.csv, name: innocent.csv, type: dataset, content_access: domain }]');
     const client = createClient({
       baseUrl: stack.baseUrl,
       domain: 'd1',
       token: await stack.token('mallory', ['d1:administrator']),
     });
-    const id = (await assetsOf('Asked'))[0]?.id ?? '';
+    const id = (await assetsOf('Lowered'))[0]?.id ?? '';
     const { asset: _, ...asset } = await client.getAsset({ id });
     await client.updateAsset({ id, body: { asset: { ...asset, content_access: 'creator', use: 'approval' } } });
-    const { id: computation, ...fields } = JSON.parse((await mallory()('computation', 'show', 'Asked', '--json')).stdout) as {
+    const { id: computation, ...fields } = JSON.parse((await mallory()('computation', 'show', 'Lowered', '--json')).stdout) as {
       id: string;
       name: string;
     };
@@ -369,7 +378,7 @@ describe('cms init', () => {
     });
     const protectedNow = async () => {
       const { approval, consumers, providers, agent_config: config } = await client.getComputation({ id: computation });
-      const [found] = await assetsOf('Asked');
+      const [found] = await assetsOf('Lowered');
       const { use, content_access, checksum } = await client.getAsset({ id: found?.id ?? '' });
       return [approval, consumers, providers, config.attested_tls, config.server_ca_file, use, content_access, checksum];
     };
@@ -377,7 +386,11 @@ describe('cms init', () => {
     expect(before.slice(0, -1)).toEqual(['all', ['bob'], ['bob', 'mallory'], true, '/ca.pem', 'approval', 'creator']);
     const lowering =
       ', approval: none, consumers: [bob, eve], providers: [mallory, eve], agent_config: { attested_tls: false, server_ca_file: /theirs.pem }';
-    give('Asked', 'assets: [{ file: data.csv, name: innocent.csv, type: dataset, use: open, content_access: domain }]', lowering);
+    give(
+      'Lowered',
+      'assets: [{ file: data.csv, name: innocent.csv, type: dataset, use: open, content_access: domain }]',
+      lowering,
+    );
     for (const line of [['--yes'], [], ['--yes', '--json']]) {
       const { exitCode, stdout } = await mallory()('init', givenFile, ...line);
       expect([exitCode, stdout]).toEqual([0, expect.stringContaining('stays: ')]);
@@ -385,12 +398,12 @@ describe('cms init', () => {
     }
     for (const part of ['use: open, content_access: domain', '']) {
       writeFileSync(join(study, 'data.csv'), `a\n${part}\n`); // another content becomes another asset
-      give('Asked', `assets: [{ file: data.csv, name: innocent.csv, type: dataset${part && `, ${part}`} }]`, lowering);
+      give('Lowered', `assets: [{ file: data.csv, name: innocent.csv, type: dataset${part && `, ${part}`} }]`, lowering);
       expect(await mallory()('init', givenFile, '--yes')).toMatchObject({ exitCode: 0 });
       expect((await protectedNow()).slice(0, -1)).toEqual(before.slice(0, -1));
     }
     const yes = cmsIn(join(folder, 'mallory'), { env: { CMS_SERVER: stack.baseUrl }, ask: async () => 'y' });
-    give('Asked', 'assets: [{ file: data.csv, name: innocent.csv, type: dataset, content_access: domain }]');
+    give('Lowered', 'assets: [{ file: data.csv, name: innocent.csv, type: dataset, content_access: domain }]');
     expect(await yes('init', givenFile)).toMatchObject({ exitCode: 0 });
     expect((await protectedNow()).at(-2)).toBe('domain');
   });
