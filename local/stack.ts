@@ -17,7 +17,9 @@ import { problemResponse } from '../shared/http/problem.ts';
 import { readClaims, type Claim } from '../shared/runs/claim.ts';
 import { openExecutions } from '../shared/runs/executions.ts';
 import { type RunTimes, stateMachineDefinition } from '../shared/runs/state-machine.ts';
-import { createTableClient, openTable } from '../shared/table/table.ts';
+import { schemaKeys } from '../shared/table/keys.ts';
+import { createTableClient, openTable, type Table } from '../shared/table/table.ts';
+import { putItemIf } from '../shared/table/writes.ts';
 import { assertSchemaOfTable } from '../shared/table/schema-version.ts';
 import { schedules } from '../shared/tasks/schedules.ts';
 import { systemTimerClock, type TimerClock } from '../shared/runtime/clock.ts';
@@ -178,7 +180,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   const endpoints = (await options.intercept?.(ofParts, { stepFunctions })) ?? ofParts;
   if (endpoints.s3 !== s3.endpoint) s3.answerFor(endpoints.s3);
   setEnvironment(endpoints, keys, times, options.logLevel ?? 'SILENT');
-  if (options.testEvidence) replaceClient(rootsOfMakers, { roots: [Buffer.from(testRoot())] });
+  replaceClient(rootsOfMakers, options.testEvidence ? { roots: [Buffer.from(testRoot())] } : {});
   replaceClient(purgeByLambda, async () => background.invoke('maintenance/purge', {}));
   replaceClient(createTableClient, engineClient(endpoints.dynamoDb, dynamoDb.isListening));
   const table = openTable(() => new Deadline());
@@ -186,6 +188,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
   if (endpoints.stepFunctions === inProcess) callInProcess(executions, stepFunctions.answer);
   if (dataDirectory !== undefined) {
     await assertSchemaOfTable(table);
+    await assertSameRoots(table, options.testEvidence === true);
     await continueInterrupted({ invoke, background, clock, onStop });
     for await (const key of keysOf(tokenPrefix)) background.invoke('maintenance/verify-token', { key }); // its event may be lost
   }
@@ -297,7 +300,7 @@ function withEvidence(invoke: InvokeFunction, cvms: () => SimulatedCvms | undefi
     const { pathParameters, body } = event as APIGatewayProxyEventV2;
     const { domainID: domain = '', cvmID: cvm_id = '' } = pathParameters ?? {};
     const { certificate } = JSON.parse(body ?? '') as { certificate?: string | null };
-    if (certificate && attests(cvm_id)) await cvms()?.attest({ domain, cvm_id, certificate });
+    if (certificate && attests(cvm_id)) cvms()?.attest({ domain, cvm_id, certificate });
     return answer;
   };
 }
@@ -310,4 +313,13 @@ export async function claimsOfSimulatedCvms(testEvidence = false): Promise<Claim
   const isSimulated = ({ cvm_id }: Claim, index: number) =>
     registrations[index] === undefined || (testEvidence && attests(cvm_id));
   return claims.filter(isSimulated);
+}
+
+/** The data has verdicts, which stay: it is used with the roots that it was begun with. @throws Error */
+async function assertSameRoots(table: Table, testEvidence: boolean): Promise<void> {
+  const ConditionExpression = 'attribute_not_exists(pk) OR test_evidence = :value';
+  const condition = { ConditionExpression, ExpressionAttributeValues: { ':value': testEvidence } };
+  if (await putItemIf(table, { ...schemaKeys.roots, test_evidence: testEvidence }, condition)) return;
+  const made = testEvidence ? 'without' : 'with';
+  throw new Error(`The data was made ${made} --test-evidence. Start ${made} it, or choose another directory.`);
 }

@@ -7,6 +7,7 @@ import {
   portFromEnvironment,
   runCommand,
 } from '../shared/command-line/arguments.ts';
+import { UsageError } from '../shared/command-line/usage-error.ts';
 import { buildConsole, type ConsoleBuild, type ConsoleFiles } from './pages/console-build.ts';
 import { serviceVersion } from '../shared/runtime/service-version.ts';
 import { isFree } from './machine/listen.ts';
@@ -48,6 +49,10 @@ export async function startCommand(args: string[]): Promise<void> {
   const cvmGateway = await gatewayFromEnvironment();
   const dataDirectory = options.data === undefined ? undefined : resolve(options.data);
   const simulator = !options['no-simulator'];
+  const testEvidence = options['test-evidence'];
+  if (testEvidence && !(simulator && ['127.0.0.1', 'localhost', '::1'].includes(cvmGateway.host))) {
+    throw new UsageError('--test-evidence is for simulated CVMs: leave --no-simulator and GATEWAY_HOST out.');
+  }
   const corsOrigins = parseOrigins(options['cors-origin']);
   const stops: (() => Promise<void>)[] = [];
   endOnSignal(async () => {
@@ -63,7 +68,7 @@ export async function startCommand(args: string[]): Promise<void> {
   const withConsole = !options['no-console'];
   const stack = await startOn(port, {
     simulator,
-    testEvidence: options['test-evidence'],
+    testEvidence,
     ...(withConsole ? { consoleFiles: () => build?.files() ?? { state: 'building' as const } } : {}),
     corsOrigins,
     cvmGateway,
@@ -83,6 +88,7 @@ export async function startCommand(args: string[]): Promise<void> {
       version: serviceVersion(),
       token,
       simulator,
+      testEvidence,
       withConsole,
       dataDirectory,
       gateway: stack.cvmGateway?.address,
@@ -97,6 +103,7 @@ export interface Welcome {
   /** A token for alice, administrator of d1. */
   token: string;
   simulator: boolean;
+  testEvidence: boolean;
   /** Whether the web console is served. */
   withConsole: boolean;
   dataDirectory: string | undefined;
@@ -112,7 +119,7 @@ const missed = `
 
 /** Formats what `npm start` prints when the service is ready. */
 export function welcome(facts: Welcome): string {
-  const { baseUrl, version, token, simulator, withConsole, dataDirectory, gateway, isGatewayMoved } = facts;
+  const { baseUrl, version, token, simulator, testEvidence, withConsole, dataDirectory, gateway, isGatewayMoved } = facts;
   const state = dataDirectory === undefined ? 'in memory, lost at exit (use --data DIR to keep it)' : `in ${dataDirectory}`;
   const cvms = simulator ? 'simulated: any CVM that a run names answers, unless it is registered' : 'not simulated';
   const isMissed = isGatewayMoved && dataDirectory !== undefined; // else no CVM is enrolled yet
@@ -124,7 +131,7 @@ export function welcome(facts: Welcome): string {
     Base URL        ${baseUrl}
     Documentation   ${baseUrl}/docs${withConsole ? `\n    Console         ${baseUrl}/console/` : ''}
     State           ${state}
-    CVMs            ${cvms}
+    CVMs            ${cvms}${testEvidence ? '\n    Attestation     PROVES NOTHING: public test keys are trusted, not AMD and Intel' : ''}
     Agents          ${gateway ?? 'not served'} (enrol a real CVM: ${withPort}npm run cvm -- enrol --domain d1 --cvm my-cvm)${isMissed ? missed : ''}
 
   A token for alice, administrator of the domain d1, valid for 12 hours:

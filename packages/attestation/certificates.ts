@@ -108,14 +108,32 @@ function isAuthority({ extensions }: Certificate): boolean {
  */
 export async function checkChain(chain: readonly Certificate[], roots: readonly Certificate[]): Promise<Certificate> {
   const last = chain.at(-1);
-  const root = roots.find(({ subject }) => last !== undefined && equal(subject, last.issuer));
-  demand(root !== undefined, `no trusted root issued the certificate ${quote(last?.commonName ?? '')}`);
-  for (const [at, certificate] of chain.entries()) {
-    const issuer = chain[at + 1] ?? root;
-    demand(isAuthority(issuer), `${quote(issuer.commonName)} may not sign certificates`);
-    await checkSignature(certificate, issuer, `the certificate ${quote(certificate.commonName)}`);
-  }
-  return root;
+  const named = roots.filter(({ subject }) => last !== undefined && equal(subject, last.issuer));
+  return tryEach(named, `no trusted root issued the certificate ${quote(last?.commonName ?? '')}`, async (root) => {
+    for (const [at, certificate] of chain.entries()) {
+      const issuer = chain[at + 1] ?? root;
+      demand(isAuthority(issuer), `${quote(issuer.commonName)} may not sign certificates`);
+      await checkSignature(certificate, issuer, `the certificate ${quote(certificate.commonName)}`);
+    }
+    return root;
+  });
+}
+
+/** More of one name, or for one chip, than anyone needs. Each costs signatures. */
+export const mostTried = 16;
+
+/** Certificates of one name may have different keys. Tries those that are valid longest first. @throws Error of the first one */
+export async function tryEach<Result>(
+  certificates: readonly Certificate[],
+  otherwise: string,
+  attempt: (certificate: Certificate) => Promise<Result>,
+): Promise<Result> {
+  const longestFirst = certificates.toSorted((one, other) => Number(other.notAfter) - Number(one.notAfter));
+  const tried = await Promise.allSettled(longestFirst.slice(0, mostTried).map(attempt));
+  const decisive = tried.find(({ status }) => status === 'fulfilled') ?? tried[0];
+  demand(decisive !== undefined, otherwise);
+  if (decisive.status === 'rejected') throw decisive.reason;
+  return decisive.value;
 }
 
 export function describeChain(chain: readonly Certificate[]): string {

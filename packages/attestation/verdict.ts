@@ -55,6 +55,12 @@ export class Checks<Name extends string> {
     this.list.push({ name, passed, detail: passed ? detail : otherwise });
   }
 
+  /** Says that the chain ends at a root which the options name, and no maker of machines has. */
+  noteTestRoot(isOfMaker: boolean): void {
+    const detail = 'the root is not one of AMD or Intel, but one given in their place: this proves nothing about the machine';
+    if (!isOfMaker) this.list.push({ name: 'test_root', passed: true, detail });
+  }
+
   passed(...names: Name[]): boolean {
     return names.every((name) => this.list.some((check) => check.name === name && check.passed));
   }
@@ -65,6 +71,7 @@ export class Checks<Name extends string> {
       const ran = this.list.find((check) => check.name === name);
       return ran ?? { name, passed: false, detail: 'not checked, because an earlier check failed' };
     });
-    return { verdict: checks.every(({ passed }) => passed) ? 'verified' : 'refused', checks };
+    const notes = this.list.filter(({ name }) => name === 'test_root');
+    return { verdict: checks.every(({ passed }) => passed) ? 'verified' : 'refused', checks: [...checks, ...notes] };
   }
 }

@@ -20,11 +20,8 @@ export async function verifyToken(token: Uint8Array, options: VerifyOptions): Pr
   const { platform, report } = parsed;
   if (isUnsupported(platform)) {
     const name = nameOf(platform);
-    const unsupported = {
-      name: 'platform',
-      passed: false,
-      detail: `evidence of the platform ${quote(platform)} is not supported`,
-    };
+    const detail = `evidence of the platform ${quote(platform)} is not supported`;
+    const unsupported = { name: 'platform', passed: false, detail };
     return { verdict: 'unsupported', platform: name, checks: [...checks.list, unsupported], ...unproven };
   }
   const verdict = platform === 'TDX' ? await verifyTdx(report, options) : await verifySnpEvidence(report, options);

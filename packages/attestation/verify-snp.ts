@@ -1,6 +1,7 @@
 import { amdCertificates } from './amd-certificates.ts';
 import { type Bytes, demand, equal, fromBase64, isZero, quote, toHex } from './bytes.ts';
-import { type Certificate, checkChain, checkValidity, describeChain, parseCertificates, verifyEcdsa } from './certificates.ts';
+import type { Certificate } from './certificates.ts';
+import { checkChain, checkValidity, describeChain, mostTried, parseCertificates, tryEach, verifyEcdsa } from './certificates.ts';
 import { element, smallInteger } from './der.ts';
 import { checkReportData, type VerifyOptions } from './options.ts';
 import { parseSnpReport, type SnpReport, snpTcb, type SnpTcb } from './snp-report.ts';
@@ -46,7 +47,8 @@ export async function verifySnp(bytes: Bytes, certificates: readonly Uint8Array[
     return [found, describeChain(found)];
   });
   if (chain !== undefined) {
-    const [leaf] = chain;
+    const [leaf, , root] = chain;
+    checks.noteTestRoot(published().roots.some(({ publicKey }) => equal(publicKey, root.publicKey)));
     await checks.run('product', () => checkProduct(report, chain));
     await checks.run('certificate_validity', () => checkValidity(chain, options.now));
     await checks.run('certificate_chip', () => (report.signedBy === 'VCEK' ? checkChip(report, leaf) : checkProvider(leaf)));
@@ -59,10 +61,7 @@ export async function verifySnp(bytes: Bytes, certificates: readonly Uint8Array[
       return 'the certificate is for the versions that the report names';
     });
     await checks.run('signature', async () => {
-      demand(
-        await verifyEcdsa('P-384', leaf.publicKey, report.signature, report.signedBytes),
-        `it is not by the ${report.signedBy}`,
-      );
+      demand(await hasSigned(report, leaf), `it is not by the ${report.signedBy}`);
       return `it is by the ${report.signedBy}`;
     });
   }
@@ -73,19 +72,9 @@ export async function verifySnp(bytes: Bytes, certificates: readonly Uint8Array[
     `the guest asked for the report at privilege level ${report.vmpl}`,
     `the privilege level ${report.vmpl} is not one of a guest: the host asked for the report`,
   );
-  checks.fact(
-    'debug',
-    !report.debug,
-    'the guest policy forbids debugging',
-    'the guest policy allows the host to debug the guest',
-  );
-  const { migrationAgent } = report;
-  checks.fact(
-    'migration',
-    !migrationAgent,
-    'the guest policy forbids a migration agent',
-    'the guest policy allows a migration agent',
-  );
+  const { debug, migrationAgent } = report;
+  checks.fact('debug', !debug, 'the guest policy forbids debugging', 'the guest policy lets the host debug the guest');
+  checks.fact('migration', !migrationAgent, 'the guest policy forbids a migration agent', 'it allows a migration agent');
   await checks.run('report_data', () => checkReportData(report.reportData, options.boundTo));
 
   const genuine = checks.passed('certificate_chain', 'product', 'certificate_tcb', 'signature');
@@ -103,13 +92,8 @@ const supported = new Set(['Milan', 'Genoa']);
 function unsupportedProduct(product: string, checks: Check[]): SnpVerdict {
   const detail = `SEV-SNP on ${product} is not supported, only on ${[...supported].join(' and ')}`;
   const platform = `snp-${product.toLowerCase().replaceAll(' ', '-')}`;
-  return {
-    verdict: 'unsupported',
-    platform,
-    checks: [...checks, { name: 'product', passed: false, detail }],
-    measurement: null,
-    tcb: null,
-  };
+  const all = [...checks, { name: 'product', passed: false, detail }];
+  return { verdict: 'unsupported', platform, checks: all, measurement: null, tcb: null };
 }
 
 /** From the key that signed up to a trusted root. */
@@ -120,13 +104,16 @@ async function findChain(
 ): Promise<[Certificate, Certificate, Certificate]> {
   const given = [...certificates, ...more].flatMap(parseCertificates);
   const leaves = given.filter(({ commonName }) => commonName === `SEV-${report.signedBy}`);
-  const leaf = leaves.find((each) => isFor(report, each)) ?? leaves[0];
-  demand(leaf !== undefined, `there is no certificate of the ${report.signedBy} that signed`);
-  const intermediates = [...given, ...published().intermediates];
-  const intermediate = intermediates.find(({ subject }) => equal(subject, leaf.issuer));
-  demand(intermediate !== undefined, `there is no certificate of the issuer of ${quote(leaf.commonName)}`);
-  const root = await checkChain([leaf, intermediate], roots?.flatMap(parseCertificates) ?? published().roots);
-  return [leaf, intermediate, root];
+  const fitting = leaves.filter((each) => isFor(report, each)).slice(0, mostTried);
+  const have = await Promise.all(fitting.map((each) => hasSigned(report, each).catch(() => false)));
+  const signers = fitting.filter((_, at) => have[at]);
+  const trusted = roots?.flatMap(parseCertificates) ?? published().roots;
+  const missing = `there is no certificate of the ${report.signedBy} that signed`;
+  return tryEach([signers, fitting, leaves.slice(0, 1)].find(({ length }) => length > 0) ?? [], missing, (leaf) => {
+    const issuers = [...given, ...published().intermediates].filter(({ subject }) => equal(subject, leaf.issuer));
+    const none = `there is no certificate of the issuer of ${quote(leaf.commonName)}`;
+    return tryEach(issuers, none, async (issuer) => [leaf, issuer, await checkChain([leaf, issuer], trusted)]);
+  });
 }
 
 let parsed: Record<keyof typeof amdCertificates, Certificate[]> | undefined;
@@ -136,6 +123,9 @@ function published() {
   parsed ??= { roots: amdCertificates.roots.flatMap(parse), intermediates: amdCertificates.intermediates.flatMap(parse) };
   return parsed;
 }
+
+const hasSigned = ({ signature, signedBytes }: SnpReport, { publicKey }: Certificate) =>
+  verifyEcdsa('P-384', publicKey, signature, signedBytes);
 
 function isFor(report: SnpReport, leaf: Certificate): boolean {
   try {

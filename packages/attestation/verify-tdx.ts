@@ -48,10 +48,13 @@ export async function verifyTdx(bytes: Bytes, options: VerifyOptions): Promise<O
   });
   if (parsed === undefined) return { ...checks.conclude(), platform: 'tdx', measurement: null, tcb: null };
 
-  const roots = options.roots?.flatMap(parseCertificates) ?? parseCertificates(fromBase64(intelRoot, 'a certificate'));
+  const ofIntel = parseCertificates(fromBase64(intelRoot, 'a certificate'));
+  const roots = options.roots?.flatMap(parseCertificates) ?? ofIntel;
   const platform = await checks.produce('certificate_chain', () => readPlatform(parsed, roots));
   let tcb: TdxTcb | null = null;
   if (platform !== undefined) {
+    const [, , { publicKey }] = platform.chain;
+    checks.noteTestRoot(ofIntel.some((each) => equal(each.publicKey, publicKey)));
     await checks.run('certificate_validity', () => checkValidity(platform.chain, options.now));
     await checks.run('quoting_enclave', () => checkQuotingEnclave(parsed, platform));
     await checks.run('signature', async () => {
@@ -65,12 +68,8 @@ export async function verifyTdx(bytes: Bytes, options: VerifyOptions): Promise<O
   const debug = ((parsed.attributes[0] ?? 0) & 1) !== 0;
   checks.fact('debug', !debug, 'the attributes forbid debugging', 'the attributes allow the host to debug the guest');
   await checks.run('attributes', () => checkAttributes(parsed.attributes));
-  checks.fact(
-    'migration',
-    isZero(parsed.migrationService),
-    'the guest has no migration service',
-    'the guest has a migration service',
-  );
+  const isFixed = isZero(parsed.migrationService);
+  checks.fact('migration', isFixed, 'the guest has no migration service', 'the guest has a migration service');
   await checks.run('report_data', () => checkReportData(parsed.reportData, options.boundTo));
 
   const genuine = checks.passed('certificate_chain', 'quoting_enclave', 'signature', 'collateral', 'enclave_identity');

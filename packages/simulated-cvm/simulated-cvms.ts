@@ -1,6 +1,6 @@
 import { pause } from 'computation-management-client';
 import { behaviourOf } from './simulated-behaviour.ts';
-import { connectCvm } from './simulated-connection.ts';
+import { connectCvm, type CvmConnection } from './simulated-connection.ts';
 import { testToken } from './simulated-evidence.ts';
 import { type Pace, simulateCvm, type SimulatorClock, systemClock } from './simulated-cvm.ts';
 
@@ -22,8 +22,8 @@ export interface SimulatedCvmsOptions {
 }
 
 export interface SimulatedCvms {
-  /** Lets a CVM send evidence of test keys over its certificate, in PEM. */
-  attest: (cvm: { domain: string; cvm_id: string; certificate: string }) => Promise<void>;
+  /** Lets a CVM send evidence of test keys over its certificate, in PEM, soon. */
+  attest: (cvm: { domain: string; cvm_id: string; certificate: string }) => void;
   stop: () => Promise<void>;
 }
 
@@ -40,14 +40,26 @@ export function startSimulatedCvms(options: SimulatedCvmsOptions): SimulatedCvms
   const clock = options.clock ?? systemClock;
   const ending = new AbortController();
   const booted = new Set<string>();
-  const lives = new Set<Promise<void>>();
+  const lives = new Set<Promise<unknown>>();
 
+  const follow = (
+    { domain, cvm_id: cvmId }: Pick<ClaimedCvm, 'domain' | 'cvm_id'>,
+    live: (connection: CvmConnection) => Promise<unknown>,
+  ) => {
+    const connection = connectCvm({ baseUrl: options.baseUrl, domain, cvmId, token: options.token, closing: ending.signal });
+    const failed = (error: unknown) => {
+      if (!ending.signal.aborted) process.stderr.write(`Simulated CVM ${cvmId}: ${String(error)}\n`);
+    };
+    const life = (async () => live(connection))().catch(failed);
+    lives.add(life);
+    void life.finally(() => lives.delete(life));
+  };
   const boot = (claim: ClaimedCvm) => {
     booted.add(claim.run_id);
     if (behaviourOf(claim.cvm_id).isAbsent) return;
-    const life = live(claim, options, { pace, clock, closing: ending.signal });
-    lives.add(life);
-    void life.finally(() => lives.delete(life));
+    follow(claim, (connection) => {
+      return simulateCvm({ cvmId: claim.cvm_id, runId: claim.run_id, connection, pace, clock, closing: ending.signal });
+    });
   };
   const discover = async () => {
     const claims = await options.listClaimedCvms();
@@ -64,9 +76,8 @@ export function startSimulatedCvms(options: SimulatedCvmsOptions): SimulatedCvms
 
   const watching = watch();
   return {
-    attest: async ({ domain, cvm_id: cvmId, certificate }) => {
-      const connection = connectCvm({ ...options, domain, cvmId, closing: ending.signal });
-      await connection.report({ type: 'attestation', kind: 'eat', token: testToken(certificate) });
+    attest: ({ certificate, ...cvm }) => {
+      follow(cvm, (connection) => connection.report({ type: 'attestation', kind: 'eat', token: testToken(certificate) }));
     },
     stop: async () => {
       ending.abort();
@@ -74,18 +85,4 @@ export function startSimulatedCvms(options: SimulatedCvmsOptions): SimulatedCvms
       await Promise.all(lives);
     },
   };
-}
-
-async function live(
-  { domain, cvm_id, run_id }: ClaimedCvm,
-  { baseUrl, token }: SimulatedCvmsOptions,
-  machine: { pace: Pace; clock: SimulatorClock; closing: AbortSignal },
-): Promise<void> {
-  const connection = connectCvm({ baseUrl, domain, cvmId: cvm_id, token, closing: machine.closing });
-  try {
-    await simulateCvm({ cvmId: cvm_id, runId: run_id, connection, ...machine });
-  } catch (error) {
-    if (machine.closing.aborted) return;
-    process.stderr.write(`Simulated CVM ${cvm_id}: ${String(error)}\n`);
-  }
 }

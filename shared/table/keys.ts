@@ -270,6 +270,8 @@ export const collateralKeys = {
 
 export const schemaKeys = {
   version: writableKey('schema', 'version'),
+  /** On one machine. */
+  roots: writableKey('schema', 'roots'),
 };
 
 export const answerKeys = {

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startStack } from '../../local/stack.ts';
 import { callAs, readyComputation } from '../support/ready-computation.ts';
@@ -24,4 +27,15 @@ it('services of a process run one after the other, each with its own table, stor
   await expect.poll(signed).toBe(200);
   const { keys } = (await call('GET', '/.well-known/jwks.json')).body as { keys: unknown[] };
   expect(keys).toHaveLength(1);
+});
+
+it.each([true, false])('data with verdicts by test keys (%s) is used with no other roots', async (testEvidence) => {
+  const dataDirectory = mkdtempSync(join(tmpdir(), 'roots-'));
+  onTestFinished(() => rmSync(dataDirectory, { recursive: true }));
+  const given = { port: 0, simulator: false, schedules: false, dataDirectory };
+  for (const _ of ['first', 'again']) await (await startStack({ ...given, testEvidence })).stop();
+  const made = testEvidence ? 'with' : 'without';
+  await expect(startStack({ ...given, testEvidence: !testEvidence })).rejects.toThrow(
+    `The data was made ${made} --test-evidence. Start ${made} it, or choose another directory.`,
+  );
 });

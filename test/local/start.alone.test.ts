@@ -124,9 +124,16 @@ describe('npm start', () => {
   it.each([
     [['stray'], /^Unexpected argument 'stray'/],
     [['--data'], /^Option '--data <value>' argument missing/],
+    [['--test-evidence', '--no-simulator'], /leave --no-simulator and GATEWAY_HOST out/],
   ])('refuses the arguments %j', async (args, message) => {
     const refused = { name: 'UsageError', message: expect.stringMatching(message) };
     await expect(startCommand(args)).rejects.toMatchObject(refused);
+  });
+
+  it('refuses to trust test keys for CVMs of other machines', async () => {
+    vi.stubEnv('GATEWAY_HOST', '0.0.0.0');
+    const refused = { name: 'UsageError', message: expect.stringContaining('leave --no-simulator and GATEWAY_HOST out') };
+    await expect(startCommand(['--test-evidence'])).rejects.toMatchObject(refused);
   });
 
   it('refuses a PORT that is not a port number', async () => {
@@ -180,6 +187,7 @@ const facts = {
   version: '1.0.0',
   token: 'token',
   simulator: true,
+  testEvidence: true,
   withConsole: false,
   dataDirectory: 'data',
   gateway: 'localhost:40001',
@@ -187,6 +195,11 @@ const facts = {
 };
 
 describe('what npm start prints', () => {
+  it('says that attestation proves nothing with test evidence', () => {
+    expect(welcome(facts)).toContain('PROVES NOTHING: public test keys are trusted');
+    expect(welcome({ ...facts, testEvidence: false })).not.toContain('test keys');
+  });
+
   it('says that enrolled CVMs do not find the gateway if its usual port is taken', () => {
     expect(welcome(facts)).toContain('Its usual port is taken. CVMs that were enrolled');
     expect(welcome({ ...facts, isGatewayMoved: false })).not.toContain('Its usual port is taken.');

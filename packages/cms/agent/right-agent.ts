@@ -81,6 +81,9 @@ export async function readKnownRun(
 const risk =
   'Without the certificate of the agent, the connection may end at someone else: whoever answers at the address that the service names, or stands between, can read all that you send, and pass it on.';
 
+/** The commands that have said it: each opens several connections. */
+const warned = new WeakSet<Context>();
+
 /**
  * Opens a connection to the agent of a run. With an attestation policy, asks the agent for fresh evidence first.
  * @throws CmsError if the agent is not known to be the right one. Then nothing was sent but a nonce
@@ -99,18 +102,18 @@ export async function openRightAgent(
       exitCode: exitCodes.usage,
     });
   }
-  if (fingerprint === undefined) context.note(`Warning: ${risk}\n`);
+  const note = warned.has(context) ? () => undefined : context.note;
+  warned.add(context);
+  if (fingerprint === undefined) note(`Warning: ${risk}\n`);
   else if (agent_config.cert_file.includes('\n')) {
-    context.note(
+    note(
       'Warning: the computation has the certificate of the agent as text. If it has the private key too, the service and whoever may edit the computation can stand in for the agent. Ask the owner of the CVM for one whose key is in the CVM.\n',
     );
   }
   if (agent_config.attested_tls) {
     throw new CmsError(
       'The computation wants attested TLS, which cms does not speak. Anyone can have such an agent vouch for a key that is not its own.',
-      {
-        next: context.help,
-      },
+      { next: context.help },
     );
   }
   const withTls = agent_config.cert_file !== '';

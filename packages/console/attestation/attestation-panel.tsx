@@ -6,9 +6,11 @@ import { sizeText } from '../show/texts.ts';
 type Verdict = Schemas['AttestationOfRun']['verdict'];
 
 /** Nothing but `verified` may look harmless. */
-const looks: Record<NonNullable<Verdict>, { type: StatusIndicatorProps.Type; text: string }> = {
+const looks: Record<NonNullable<Verdict> | 'none' | 'test', { type: StatusIndicatorProps.Type; text: string }> = {
   verified: { type: 'success', text: 'Attested' },
   refused: { type: 'error', text: 'Attestation refused' },
+  none: { type: 'warning', text: 'Not verified: no attestation' },
+  test: { type: 'warning', text: 'Test evidence: it proves nothing' },
   unsupported: { type: 'warning', text: 'Not verified: this kind of evidence is not supported' },
 };
 
@@ -21,7 +23,8 @@ interface Props {
 /** Whether the machine proved what it is, with each check in words. */
 export function AttestationBadge({ attestation }: Props) {
   const { verdict = null, checks = [], tokens = [] } = attestation ?? {};
-  const { type, text } = verdict === null ? { type: 'warning' as const, text: 'Not verified: no attestation' } : looks[verdict];
+  const isTest = verdict === 'verified' && checks.some(({ name }) => name === 'test_root');
+  const { type, text } = looks[isTest ? 'test' : (verdict ?? 'none')];
   const failed = checks.filter(({ passed }) => !passed).length;
   return (
     <>

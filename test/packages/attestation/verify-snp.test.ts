@@ -89,7 +89,9 @@ describe('an SEV-SNP report with a chain of test keys', () => {
     const verdict = await verifySnpReport(report, options);
     expect(verdict).toMatchObject({ verdict: 'verified', platform: 'snp', measurement: 'ab'.repeat(48) });
     expect(verdict.tcb).toEqual({ bootloader: 3, tee: 1, snp: 8, microcode: 115 });
-    expect(verdict.checks).toHaveLength(12);
+    expect(verdict.checks).toHaveLength(13);
+    const said = { name: 'test_root', passed: true, detail: expect.stringContaining('proves nothing') };
+    expect(verdict.checks.at(-1)).toEqual(said); // only the public vectors end at a root of AMD
   });
 
   it.each(wrong)('is refused, with the failing check named, if it %s', async (_, change, names) => {
@@ -124,6 +126,22 @@ describe('an SEV-SNP report with a chain of test keys', () => {
     expect(failing(await verifySnpReport(report, { ...options, certificates: [Buffer.from('no certificate')] }))).toEqual([
       'certificate_chain',
     ]);
+  });
+
+  it('is verified by the right one of several roots, issuers and leaves that have the same name', async () => {
+    const { report, certificates, options } = forgeSnp();
+    const [other, resigned] = [forgeSnp({ root: { key: otherKeys.rsa } }), forgeSnp({ leaf: { signer: otherKeys.rsa } })];
+    const stranger = forgeSnp({ leaf: { key: otherKeys.ec }, intermediate: { key: otherKeys.rsa } }).certificates;
+    const longer = forgeSnp({ leaf: { signer: otherKeys.rsa, to: new Date('2040-01-01') } }).certificates;
+    const expired = forgeSnp({ root: { to: early } }).options.roots ?? [];
+    for (const [more, roots] of [
+      [[], [...(other.options.roots ?? []), ...expired]],
+      [[...stranger, ...longer, ...resigned.certificates], expired],
+    ] as const) {
+      const all = { certificates: [...more, ...certificates], roots: [...roots, ...(options.roots ?? [])] };
+      expect(failing(await verifySnpReport(report, { ...options, ...all }))).toEqual([]);
+      expect(failing(await verifySnpReport(report, { ...options, ...all, roots }))).not.toEqual([]);
+    }
   });
 
   it('is bound to a certificate byte for byte, or to a nonce, and refused if it is bound to nothing', async () => {

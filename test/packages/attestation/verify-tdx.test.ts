@@ -106,7 +106,10 @@ describe('a TDX quote with a chain and collateral of test keys', () => {
     expect(verdict).toMatchObject({ verdict: 'verified', platform: 'tdx' });
     expect(verdict.measurement).toBe(createHash('sha384').update(registers).digest('hex'));
     expect(verdict.tcb).toEqual({ status: 'UpToDate', tee_tcb_svn: `050102${'00'.repeat(13)}`, advisories: [] });
-    expect(verdict.checks).toHaveLength(14);
+    expect(verdict.checks).toHaveLength(15);
+    expect(verdict.checks.at(-1)).toMatchObject({ name: 'test_root', detail: expect.stringContaining('proves nothing') });
+    const others = forgeTdx({ root: { key: otherKey } }).options.roots ?? [];
+    expect((await verifyTdxQuote(quote, { ...options, roots: [...others, ...(options.roots ?? [])] })).verdict).toBe('verified');
   });
 
   it.each(wrong)('is refused, with the failing check named, if it %s', async (_, change, names) => {

@@ -1,8 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { listen, type Listening } from '../../../local/machine/listen.ts';
 import { connectCvm } from '../../../packages/simulated-cvm/simulated-connection.ts';
+import { startSimulatedCvms } from '../../../packages/simulated-cvm/simulated-cvms.ts';
+import { untilTestEnds } from '../../support/patience.ts';
 
 interface Seen {
   url: string;
@@ -74,5 +76,23 @@ describe('connectCvm', () => {
     const sending = connect(closing.signal).report(heartbeat);
     closing.abort();
     await expect(sending).rejects.toMatchObject({ name: 'AbortError' });
+  });
+});
+
+describe('simulated CVMs', () => {
+  it('let nobody wait for evidence, and say whose the service refused', async () => {
+    answers = [403];
+    const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+    const given = {
+      baseUrl: service.endpoint,
+      token: () => Promise.resolve('token'),
+      listClaimedCvms: () => Promise.resolve([]),
+    };
+    const cvms = startSimulatedCvms(given);
+    expect(cvms.attest({ domain: 'd1', cvm_id: 'sim-attested-1', certificate: 'the PEM' })).toBeUndefined();
+    const said = expect.stringMatching(/^Simulated CVM sim-attested-1: /);
+    await vi.waitFor(() => expect(written.mock.calls).toEqual([[said]]), untilTestEnds);
+    await cvms.stop();
+    written.mockRestore();
   });
 });

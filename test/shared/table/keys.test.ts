@@ -160,6 +160,7 @@ describe('the place of', () => {
     ['a content check', contentCheckKeys.check(at, 'x'), `content-checks#5 ${at}#x`],
     ['the slot of a wait', waitKeys.slot('e', 7), 'waits#e slot#0007'],
     ['the schema version', schemaKeys.version, 'schema version'],
+    ['the roots of verdicts', schemaKeys.roots, 'schema roots'],
     ['a kept answer', answerKeys.answer('d1', ['a', 'b']), 'answers#d1#0 BHPvLcDTJKtlnTWAwRNOnYEgNZBcR4H91tUpsMaGDhM'],
     ['the state of the sweep', sweepKeys.state, 'sweep state'],
     ['the limit of a domain', limitKeys.changes('d1'), 'limit#d1 changes'],
