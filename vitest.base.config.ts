@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { amount } from './test/support/amounts.ts';
 import { longestWaitInMilliseconds } from './test/support/patience.ts';
 
-/** Ends a test that hangs. It is far more than any test takes at a load of 10 on two cores. */
-const testTimeout = longestWaitInMilliseconds + 10_000;
+/** Ends a test that hangs. It is far more than any test takes at a load of 10 on two cores, or in full. */
+const testTimeout = amount({ sample: longestWaitInMilliseconds + 10_000, full: 3 * 3_600_000 });
 
 /** What the runs of the tests have in common: `npm test` and the bundles'. */
 export default defineConfig({
