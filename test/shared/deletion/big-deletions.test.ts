@@ -9,6 +9,7 @@ import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { purgeListings } from '../../../shared/deletion/purge.ts';
 import { linkAsset, unlinkAsset } from '../../../shared/links/link-asset.ts';
 import { listRuns } from '../../../shared/computations/read-runs.ts';
+import { slowness } from '../../support/patience.ts';
 import { amount } from '../../support/amounts.ts';
 import { itemsNaming, purgeUntilOver } from '../../support/builders-purge.ts';
 import {

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { contentCheckItem } from '../../../shared/assets/content-check.ts';
 import { collectContent } from '../../../shared/deletion/collect-content.ts';
 import { putItems } from '../../../shared/table/writes.ts';
+import { slowness } from '../../support/patience.ts';
 import { amount } from '../../support/amounts.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
 import { startStores } from '../../support/builders-store.ts';
