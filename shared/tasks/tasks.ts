@@ -92,7 +92,7 @@ export const tasks = [
     name: 'maintenance/collect-content',
     trigger: { everyMinutes: 15 },
     uses: {
-      table: ['GetItem', 'Query', 'UpdateItem', 'DeleteItem'],
+      table: ['GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'],
       content: ['GetObject', 'DeleteObject'],
       bucket: ['ListBucket'],
     },
@@ -116,7 +116,11 @@ export const tasks = [
   {
     name: 'maintenance/receive-upload',
     trigger: 'upload',
-    uses: { table: ['GetItem', 'UpdateItem', 'DeleteItem'], content: ['GetObject', 'DeleteObject'], bucket: ['ListBucket'] },
+    uses: {
+      table: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'],
+      content: ['GetObject', 'DeleteObject'],
+      bucket: ['ListBucket'],
+    },
     timeoutInSeconds: 900,
     impact: 'Uploaded assets stay pending, so computations cannot be run.',
   },

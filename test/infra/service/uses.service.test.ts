@@ -26,10 +26,10 @@ const notReached: Partial<Record<FunctionName, string[]>> = {
   'maintenance/verify-token': ['states:SendTaskSuccess'],
   'runs/get-evidence': ['kms:GetPublicKey'], // here all functions share a process, which reads a public key once
   'maintenance/purge': ['dynamodb:BatchGetItem', 'dynamodb:PutItem'],
-  'maintenance/receive-upload': ['s3:DeleteObject'],
+  'maintenance/receive-upload': ['dynamodb:PutItem', 's3:DeleteObject'],
   'computations/delete-computation': ['lambda:InvokeFunction', 'dynamodb:BatchGetItem'], // for the runs that are left
   'assets/delete-asset': ['lambda:InvokeFunction'],
-  'maintenance/collect-content': ['dynamodb:UpdateItem', 's3:GetObject'],
+  'maintenance/collect-content': ['dynamodb:PutItem', 'dynamodb:UpdateItem', 's3:GetObject'],
   // Only lists of more than 900 members have nodes that are read one by one.
   'computations/list-computations': ['dynamodb:BatchGetItem'],
   'runs/list-runs': ['dynamodb:BatchGetItem'],
