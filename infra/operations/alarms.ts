@@ -3,7 +3,7 @@ import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { routes } from '../../shared/endpoints/endpoints.ts';
-import { tasks, type Task, type TaskName } from '../../shared/tasks/tasks.ts';
+import { tasks, type TaskName } from '../../shared/tasks/tasks.ts';
 import { busAlarms } from './bus-alarms.ts';
 import { canaryAlarms } from './canary-alarms.ts';
 import { gatewayAlarms } from './gateway-alarms.ts';
@@ -11,6 +11,7 @@ import {
   apiFailureRate,
   endpointFailures,
   executionMetric,
+  finishedCopies,
   functionMetric,
   messagesIn,
   refusalRate,
@@ -31,16 +32,8 @@ import { periodOfCalls, ServiceAlarm, whileRunsStart, type ServiceAlarmProps } f
 /** Callers of endpoints and the state machine retry, so users notice only repeated failures. */
 const thresholdWithRetries = 3;
 
-/** The share of the concurrent executions of the account that may be taken, of those that no function reserves. */
-const shareOfConcurrency = 0.8;
-
-/** 10 retries a second: each waits up to a second, so they hold several functions all the time. */
-const conflictsPerPeriod = 3_000;
-
 /** The changes of one list that are not folded. 500 changes a second leave up to 2,000. From 20,000 on, changes are refused. */
 const unfoldedChanges = 5_000;
-/** Records of the stream wait for one fold, some seconds. */
-const longestIteratorAgeInMilliseconds = 5 * 60_000;
 
 const periodsOfTasks = Object.fromEntries(
   tasks.map(({ name, trigger, timeoutInSeconds }) => [
@@ -71,7 +64,7 @@ export class Alarms extends Construct {
     for (const { name, impact, trigger } of tasks) {
       alarm(name, {
         metric: functionMetric(watched, name, 'Errors').with({ period: periodsOfTasks[name] }),
-        threshold: thresholdFor(trigger),
+        threshold: trigger === 'state machine' ? thresholdWithRetries : 1,
         impact,
         runbook: 'a-task-fails',
       });
@@ -123,13 +116,13 @@ export class Alarms extends Construct {
     });
     alarm('concurrency', {
       metric: unreservedConcurrency(),
-      threshold: Math.floor((stage.accountConcurrency - reservedExecutions) * shareOfConcurrency),
+      threshold: Math.floor((stage.accountConcurrency - reservedExecutions) * 0.8),
       impact: 'Nothing yet. When no more functions can run at the same time, requests are answered 503.',
       runbook: 'functions-are-throttled',
     });
     alarm('conflicts', {
       metric: serviceMetric(watched, 'ConflictsRetried'),
-      threshold: conflictsPerPeriod,
+      threshold: 3_000, // 10 retries a second: each waits up to a second, so they hold several functions all the time
       periods: 2,
       impact: 'Changes are slow, and some are answered 503.',
       runbook: 'changes-conflict',
@@ -150,7 +143,7 @@ export class Alarms extends Construct {
     });
     alarm('table-stream-late', {
       metric: functionMetric(watched, 'maintenance/follow-table', 'IteratorAge', Stats.MAXIMUM),
-      threshold: longestIteratorAgeInMilliseconds,
+      threshold: 5 * 60_000, // milliseconds. Records wait for one fold, some seconds
       periods: 2,
       impact: 'Lists are folded by the schedule only, so they are read more slowly. They are still exact.',
       runbook: 'the-table-stream-is-read-late',
@@ -216,6 +209,15 @@ export class Alarms extends Construct {
       impact: 'Requests are slow, and some are answered 503.',
       runbook: 'the-table-throttles',
     });
+    if (stage.copiesVaultArn !== undefined)
+      alarm('copies-silent', {
+        metric: finishedCopies(watched),
+        threshold: 2, // table and content
+        isTooLittle: true,
+        periods: 2,
+        impact: 'Nothing yet. If the Region is gone, more than a day is lost.',
+        runbook: 'a-schedule-does-not-run',
+      });
     const { gateway, eventBus, canary } = stage;
     const ofParts = {
       ...(gateway && gatewayAlarms(watched, gateway)),
@@ -224,8 +226,4 @@ export class Alarms extends Construct {
     };
     for (const [name, props] of Object.entries(ofParts)) alarm(name, props);
   }
-}
-
-function thresholdFor(trigger: Task['trigger']): number {
-  return trigger === 'state machine' ? thresholdWithRetries : 1;
 }

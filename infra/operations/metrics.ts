@@ -161,6 +161,12 @@ export function messagesIn(queueName: string): Metric {
   return metricIn('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName: queueName }, Stats.MAXIMUM);
 }
 
+/** How many copies AWS Backup has finished in a day. */
+export function finishedCopies({ stage }: Watched): Metric {
+  const vault = { BackupVaultName: nameIn(stage, 'copies') };
+  return metricIn('AWS/Backup', 'NumberOfCopyJobsCompleted', vault).with({ period: Duration.days(1) });
+}
+
 /** How often the pipe to the event bus could not deliver what it had read. */
 export function pipeMetric(
   { stage }: Watched,

@@ -10,7 +10,7 @@ import { nameIn, type Stage } from '../stages/stage.ts';
  * management events in the account.
  */
 export class KeyChanges extends Construct {
-  constructor(scope: Construct, id: string, stage: Stage, keyArns: readonly string[]) {
+  constructor(scope: Construct, id: string, stage: Stage, arns: readonly (string | undefined)[]) {
     super(scope, id);
     const queue = new DeadLetterQueue(this, 'Queue', keyChangesName(stage));
     const rule = new Rule(this, 'Rule', {
@@ -18,7 +18,7 @@ export class KeyChanges extends Construct {
       eventPattern: {
         source: ['aws.kms'],
         detailType: ['AWS API Call via CloudTrail'],
-        detail: { eventName: ['DisableKey', 'ScheduleKeyDeletion'], resources: { ARN: [...keyArns] } },
+        detail: { eventName: ['DisableKey', 'ScheduleKeyDeletion'], resources: { ARN: arns.filter((arn) => arn !== undefined) } },
       },
       targets: [new SqsQueue(queue)],
     });

@@ -51,11 +51,7 @@ export class StateStack extends StageStack {
     const { signingKeyArn, publishedKeyArns } = new EvidenceKeys(this, 'EvidenceKeys', stage);
     this.cvmAuthorityKeyArn = stage.gateway && new CvmAuthorityKey(this, 'CvmAuthorityKey', stage).keyArn;
     const { sealingKeyArn } = new SealingKey(this, 'SealingKey', stage);
-    const keyArns = [
-      ...publishedKeyArns,
-      sealingKeyArn,
-      ...(this.cvmAuthorityKeyArn === undefined ? [] : [this.cvmAuthorityKeyArn]),
-    ];
+    const keyArns = [...publishedKeyArns, sealingKeyArn, this.cvmAuthorityKeyArn, stage.dataKeyArn];
     new KeyChanges(this, 'KeyChanges', stage, keyArns);
     const { issuer, consoleClient, canaryClientId } = this.usersOf(stage, consoleUrl);
     this.issuer = issuer;

@@ -108,6 +108,10 @@ describe('the sample, a pipeline with a custom qualifier', () => {
     expect(table?.Properties).toMatchObject({ Replicas: [{ SSESpecification: { KMSMasterKeyId: key } }] });
     const encryptions = ofType(State, 'AWS::S3::Bucket').map(({ Properties }) => JSON.stringify(Properties['BucketEncryption']));
     expect(encryptions.filter((each) => each.includes(key))).toHaveLength(1);
+    const watching = ofType(State, 'AWS::Events::Rule').filter(({ Properties }) => JSON.stringify(Properties).includes(key));
+    expect(watching.map(({ Properties }) => Properties['Description'])).toEqual([
+      'A key of the stage was disabled, or is to be deleted',
+    ]);
     const roles = ofType(Service, 'AWS::IAM::Role').map((role) => JSON.stringify(role));
     const [health, start] = ['service/health', 'runs/start-run'].map((name) => roleOf(Service, name));
     expect(roles.filter((role) => role.includes(key)).length).toBeGreaterThan(30);
@@ -115,8 +119,8 @@ describe('the sample, a pipeline with a custom qualifier', () => {
     expect(start).toContain(key);
   });
 
-  it('copies table and content each day to the vault that it is given', () => {
-    const { State } = synthesized[1]?.resources ?? {};
+  it('copies table and content each day to the vault that it is given, with an alarm for a day without', () => {
+    const { State, Operations } = synthesized[1]?.resources ?? {};
     const rule = {
       CopyActions: [
         {
@@ -129,6 +133,18 @@ describe('the sample, a pipeline with a custom qualifier', () => {
     const [selection] = ofType(State, 'AWS::Backup::BackupSelection');
     const { Resources: copied } = selection?.Properties['BackupSelection'] as { Resources: unknown[] };
     expect(copied).toHaveLength(2);
+    const vaults = ofType(State, 'AWS::Backup::BackupVault').map(({ Properties }) => Properties['BackupVaultName']);
+    const alarm = ofType(Operations, 'AWS::CloudWatch::Alarm').find(
+      ({ Properties }) => Properties['AlarmName'] === 'computations-acme-copies-silent',
+    );
+    expect(alarm?.Properties).toMatchObject({
+      Namespace: 'AWS/Backup',
+      MetricName: 'NumberOfCopyJobsCompleted',
+      Dimensions: [{ Name: 'BackupVaultName', Value: vaults[0] }],
+      ComparisonOperator: 'LessThanThreshold',
+      Threshold: 2,
+      TreatMissingData: 'breaching',
+    });
   });
 
   it('puts the boundary on every role and the tags on every table, bucket and function', () => {

@@ -107,6 +107,7 @@ export const healthy: Series = {
   'Invocations events': [5],
   ExecutionsStarted: [1],
   ConnectedCvms: [10],
+  NumberOfCopyJobsCompleted: [2],
   CertificateDays: [700],
   Count: [200],
   '4xx': [2],

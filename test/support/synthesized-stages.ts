@@ -58,6 +58,7 @@ export const fullStage: Stage = {
     { webhook: { url: 'https://pages.example.com/alarms', header: 'authorization', secretName: 'pages' } },
   ],
   evidenceKeys: ['key-1', 'key-2'],
+  copiesVaultArn: 'arn:aws:backup:eu-west-1:444455556666:backup-vault:copies',
   gateway: { port: 7001, tasks: 2, networks: ['203.0.113.0/24'], hostName: 'cvms.example.com' },
   eventBus: true,
   canary: { everyMinutes: 15, credentials: { clientId: 'canary', secretName: 'canary-client', scope: 'computations' } },
