@@ -119,8 +119,7 @@ export async function checkChain(chain: readonly Certificate[], roots: readonly 
   });
 }
 
-/** More of one name, or for one chip, than anyone needs. Each costs signatures. */
-export const mostTried = 16;
+export const mostTried = 16; // more of one name, or for one chip, than anyone needs: each costs signatures
 
 /** Certificates of one name may have different keys. Tries those that are valid longest first. @throws Error of the first one */
 export async function tryEach<Result>(

@@ -270,7 +270,6 @@ export const collateralKeys = {
 
 export const schemaKeys = {
   version: writableKey('schema', 'version'),
-  /** On one machine. */
   roots: writableKey('schema', 'roots'),
 };
 

@@ -26,9 +26,10 @@ export function tellOfExplainedRuns(world: () => ConsoleWorld): void {
       return route.fulfill({ json: { logs: isFirst ? lines : [], next: 'n' } satisfies Schemas['LogPage'] });
     });
     const check = { name: 'certificate_tcb', passed: false, detail: 'the certificate is for other versions' };
+    const found = { verdict: 'refused' as 'refused' | 'verified', checks: [check] };
     await page.route(/\/attestation\?/, (route) =>
       route.fulfill({
-        json: { run_id: run, verdict: 'refused', checks: [check], tokens: [] } satisfies Schemas['AttestationOfRun'],
+        json: { run_id: run, ...found, tokens: [] } satisfies Schemas['AttestationOfRun'],
       }),
     );
     await open(`computations/${id}/runs/${run}`);
@@ -54,6 +55,11 @@ export function tellOfExplainedRuns(world: () => ConsoleWorld): void {
     await page.emulateMedia({ colorScheme: 'dark' });
     expect(await violationsOn(page)).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+
+    Object.assign(found, { verdict: 'verified', checks: [{ name: 'test_root', passed: true, detail: 'the root is a test' }] });
+    await page.reload();
+    await main.getByText('Test evidence: it proves nothing').waitFor();
+    expect(await main.getByText('Attested').count()).toBe(0);
 
     await main.getByRole('link', { name: 'Run again' }).click();
     expect(await page.getByRole('dialog').getByRole('combobox').inputValue()).toBe('sim-fail-explained');

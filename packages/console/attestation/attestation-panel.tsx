@@ -27,7 +27,7 @@ export function AttestationBadge({ attestation }: Props) {
   const { type, text } = looks[isTest ? 'test' : (verdict ?? 'none')];
   const failed = checks.filter(({ passed }) => !passed).length;
   return (
-    <>
+    <div>
       <StatusIndicator type={type}>{text}</StatusIndicator>
       {checks.length > 0 && (
         <ExpandableSection
@@ -35,7 +35,10 @@ export function AttestationBadge({ attestation }: Props) {
         >
           {checks.map(({ name, passed, detail }) => (
             <div key={name} className="long-words">
-              <StatusIndicator type={passed ? 'success' : 'error'}>{inWords(name)}</StatusIndicator> <bdi>{detail}</bdi>
+              <StatusIndicator type={!passed ? 'error' : name === 'test_root' ? 'warning' : 'success'}>
+                {inWords(name)}
+              </StatusIndicator>{' '}
+              <bdi>{detail}</bdi>
             </div>
           ))}
         </ExpandableSection>
@@ -48,11 +51,11 @@ export function AttestationBadge({ attestation }: Props) {
           ({sizeText(size)}), SHA-256 <span className="hash">{hash}</span>
         </Box>
       ))}
-    </>
+    </div>
   );
 }
 
 function inWords(name: string): string {
-  const words = name.replaceAll('_', ' ').replace(/\btcb\b/, 'TCB');
+  const words = name.replaceAll('_', ' ').replace(/tcb|vmpl/, (acronym) => acronym.toUpperCase());
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}:`;
 }

@@ -10,6 +10,7 @@ import { useDomain } from '../access/console-context.ts';
 import { AttestationBadge } from '../attestation/attestation-panel.tsx';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 import { Hash } from '../show/hash.tsx';
+import { Term } from '../show/term.tsx';
 import { Moment } from '../show/time.tsx';
 import { Name } from '../show/visible-texts.tsx';
 import { Fit, Presence } from './presence.tsx';
@@ -114,29 +115,26 @@ function CvmSummary({
       </Panel>
       <Panel title="Registration">
         <KeyValuePairs
-          columns={3}
+          columns={2}
           items={[
-            {
-              label: 'Fingerprint of its certificate (SHA-256)',
-              value: <Hash value={certificate_fingerprint} what="fingerprint" isWhole />,
-            },
-            {
-              label: 'Address of its agent',
-              value: agent_url === null ? 'Not registered' : <Hash value={agent_url} what="address" isWhole />,
-            },
-            { label: 'Attestation', value: <AttestationBadge attestation={attestation} /> },
-            {
-              label: 'Verified',
-              value: attestation === null ? 'Never' : <Moment at={attestation.verified_at} />,
-            },
-            {
-              label: 'Measurement',
-              value: <Hash value={attestation?.measurement} what="measurement" isWhole />,
-            },
+            { label: 'Certificate (SHA-256)', value: <Hash value={certificate_fingerprint} what="fingerprint" isWhole /> },
+            { label: 'Address of its agent', value: <Hash value={agent_url} what="address" isWhole /> },
             { label: 'Registered', value: <Moment at={created_at} /> },
             { label: 'Updated', value: <Moment at={updated_at} /> },
           ]}
         />
+      </Panel>
+      <Panel title="Attestation" info={<Term of="attestation" />}>
+        <div className="stack">
+          <AttestationBadge attestation={attestation} />
+          <KeyValuePairs
+            columns={2}
+            items={[
+              { label: 'Measurement', value: <Hash value={attestation?.measurement} what="measurement" isWhole /> },
+              { label: 'Verified', value: attestation === null ? 'Never' : <Moment at={attestation.verified_at} /> },
+            ]}
+          />
+        </div>
       </Panel>
     </>
   );

@@ -172,31 +172,31 @@ function RunSummary({ run, latest }: { run: Schemas['Run']; latest: string | und
     client.getAttestation({ id: computation_id, run: id, signal }),
   );
   return (
-    <Panel title="Summary">
-      <KeyValuePairs
-        columns={4}
-        items={[
-          { label: 'Status', value: <Status status={status} /> },
-          { label: 'CVM', value: <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link> },
-          {
-            label: 'Attestation',
-            info: <Term of="attestation" />,
-            value: attestation.value ? (
-              <AttestationBadge attestation={attestation.value} />
-            ) : (
-              <StatusIndicator type="loading">
-                {attestation.problem === undefined ? 'Reading' : 'Not read: the service did not say'}
-              </StatusIndicator>
-            ),
-          },
-          { label: 'Started by', value: <Name of={started_by} /> },
-          { label: 'Started', value: <Moment at={started_at} /> },
-          { label: 'Ended', value: ended_at === null ? 'Not yet' : <Moment at={ended_at} /> },
-          { label: 'Duration', value: <Elapsed from={started_at} to={ended_at} /> },
-          { label: 'Identifier', value: <Hash value={id} what="identifier" /> },
-          { label: 'Manifest digest', value: <Hash value={manifest_digest} what="manifest digest" /> },
-        ]}
-      />
-    </Panel>
+    <>
+      <Panel title="Summary">
+        <KeyValuePairs
+          columns={4}
+          items={[
+            { label: 'Status', value: <Status status={status} /> },
+            { label: 'CVM', value: <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link> },
+            { label: 'Started by', value: <Name of={started_by} /> },
+            { label: 'Started', value: <Moment at={started_at} /> },
+            { label: 'Ended', value: ended_at === null ? 'Not yet' : <Moment at={ended_at} /> },
+            { label: 'Duration', value: <Elapsed from={started_at} to={ended_at} /> },
+            { label: 'Identifier', value: <Hash value={id} what="identifier" /> },
+            { label: 'Manifest digest', value: <Hash value={manifest_digest} what="manifest digest" /> },
+          ]}
+        />
+      </Panel>
+      <Panel title="Attestation" info={<Term of="attestation" />}>
+        {attestation.value ? (
+          <AttestationBadge attestation={attestation.value} />
+        ) : attestation.problem === undefined ? (
+          <StatusIndicator type="loading">Reading</StatusIndicator>
+        ) : (
+          <StatusIndicator type="warning">Not read: the service did not say</StatusIndicator>
+        )}
+      </Panel>
+    </>
   );
 }

@@ -46,7 +46,11 @@ export function Groups({ of }: { of: string }) {
 export function Lines({ of }: { of: readonly string[] }) {
   return of.map((line) => (
     <div key={line} className="long-words">
-      <bdi>{line}</bdi>
+      <bdi>
+        {line.split(/(?=\b[0-9a-f]{64,}$)/).map((part) => (
+          <Groups key={part} of={part} />
+        ))}
+      </bdi>
     </div>
   ));
 }
