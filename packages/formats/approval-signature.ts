@@ -1,4 +1,4 @@
-import { fromBase64 } from './bytes.ts';
+import { fromBase64, fromHex } from './bytes.ts';
 import { joinedSignature } from './der.ts';
 import { keyInSpki, type RawKey } from './public-key.ts';
 
@@ -21,6 +21,8 @@ export async function isSignatureOf({ text, key, signature }: Signed): Promise<b
     const method = methodOf(found);
     const imported = await crypto.subtle.importKey('spki', spki, method, false, ['verify']);
     const joined = found.algorithm === 'ecdsa' ? joinedSignature(bytes, found.curve.size) : bytes;
+    // Node also takes one without its leading zeros, browsers do not.
+    if (found.algorithm === 'rsa' && bytes.length !== fromHex(found.modulus.toString(16)).length) return false;
     return await crypto.subtle.verify(method, imported, joined, new TextEncoder().encode(text));
   } catch (error) {
     return error instanceof DOMException && error.name === 'NotSupportedError' ? undefined : false;

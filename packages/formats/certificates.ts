@@ -1,4 +1,5 @@
 import { createHash, X509Certificate } from 'node:crypto';
+import { fromBase64 } from './bytes.ts';
 import { derElements } from './der.ts';
 import { holdsPrivateKey } from './holds-private-key.ts';
 import { InvalidKeyError, keyIn, whyWeak } from './public-key.ts';
@@ -11,26 +12,32 @@ const expected = 'Expected one X.509 certificate in PEM ("BEGIN CERTIFICATE").';
  */
 export function fingerprintOfCertificate(pem: string): string {
   const [, base64 = ''] = /^-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----$/.exec(pem.trim()) ?? [];
-  const der = Buffer.from(base64, 'base64');
-  const why = holdsPrivateKey(pem) ? 'This contains a private key. Never share it.' : whyWeak(keyOf(der));
-  if (why !== undefined || !isCertificate(der)) throw new InvalidKeyError(why === undefined ? expected : `${why} ${expected}`);
+  const der = derIn(base64);
+  const why = isCertificate(der) ? whyWeakCertificate(der) : '';
+  if (holdsPrivateKey(pem)) throw new InvalidKeyError(`This contains a private key. Never share it. ${expected}`);
+  if (why !== undefined) throw new InvalidKeyError(`${why} ${expected}`.trim());
   return createHash('sha256').update(der).digest('hex');
 }
 
 export function whyWeakCertificates(text: string): string | undefined {
   const certificates = text.matchAll(/-----BEGIN (?:[A-Z0-9]+ )?CERTIFICATE-----([^-]*)/g);
-  return [...certificates].map(([, base64 = '']) => whyWeak(keyOf(Buffer.from(base64, 'base64')))).find(Boolean);
+  return [...certificates].map(([, base64 = '']) => whyWeakCertificate(derIn(base64))).find(Boolean);
 }
 
-/** RFC 5280, section 4.1. The version may be left out, so that the place of the key varies. */
-function keyOf(der: Buffer) {
-  const [toBeSigned] = derElements(derElements(der)[0]?.content ?? Buffer.alloc(0));
-  const elements = derElements(toBeSigned?.content ?? Buffer.alloc(0), 7);
-  return keyIn(elements[elements[0]?.tag === 0xa0 ? 6 : 5]?.content);
+const derIn = (base64: string) => fromBase64(base64.replace(/\s/g, '')) ?? new Uint8Array();
+
+/** RFC 5280, section 4.1. The version may be left out, so that the place of the key varies. A key that cannot be found is refused. */
+function whyWeakCertificate(der: Uint8Array): string | undefined {
+  const within = (element?: { content: Uint8Array }, most?: number) => derElements(element?.content ?? new Uint8Array(), most);
+  const elements = within(within(derElements(der)[0])[0], 7);
+  const found = elements[elements[0]?.tag === 0xa0 ? 6 : 5];
+  const [algorithm, key] = within(found);
+  const isKey = within(algorithm)[0]?.tag === 0x06 && key?.tag === 0x03;
+  return isKey ? whyWeak(keyIn(found?.content)) : 'The certificate cannot be read: it is not the base64 of DER.';
 }
 
 /** Compares the bytes, because OpenSSL ignores those after a certificate. */
-function isCertificate(der: Buffer): boolean {
+function isCertificate(der: Uint8Array): boolean {
   try {
     return new X509Certificate(der).raw.equals(der);
   } catch {

@@ -1,6 +1,6 @@
 import { type Bytes, fromHex, isEqual, toHex } from './bytes.ts';
 
-/** X.690. Stops at what is none. */
+/** X.690. Stops at what is none, or is BER and not DER: other readers would find other elements there. */
 export function derElements<Bytes extends Uint8Array>(bytes: Bytes, most = 2): { tag: number; content: Bytes }[] {
   const [tag, first = 0] = bytes;
   if (tag === undefined || most === 0) return [];
@@ -9,6 +9,8 @@ export function derElements<Bytes extends Uint8Array>(bytes: Bytes, most = 2): {
   const start = 2 + count;
   const length = count === 0 ? first : bytes.subarray(2, start).reduce((sum, byte) => sum * 256 + byte, 0);
   const end = start + length;
+  const isShortest = first < 0x80 || (length >= 0x80 && bytes[2] !== 0);
+  if (!isShortest || end > bytes.length) return [];
   const [content, rest] = [bytes.subarray(start, end) as Bytes, bytes.subarray(end) as Bytes];
   return [{ tag, content }, ...derElements(rest, most - 1)];
 }

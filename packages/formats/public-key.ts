@@ -119,25 +119,31 @@ export function keyIn(content: Uint8Array = none): RawKey | undefined {
   if (name === ed25519Name) return { algorithm: 'ed25519', point: key };
   const curve = curves.find(({ oid }) => name === ecdsaName + oid);
   if (curve) return { algorithm: 'ecdsa', curve, point: key };
-  if (!name.startsWith(rsaName)) return undefined;
+  if (!name.startsWith(rsaName.slice(0, -2))) return undefined; // also RSA-PSS, of certificates
   const [modulus, exponent] = derElements(derElements(key)[0]?.content ?? none);
-  return rsaOf(modulus?.content ?? key, exponent?.content);
+  return rsaOf(modulus?.content, exponent?.content);
 }
 
-function rsaOf(modulus: Uint8Array, exponent: Uint8Array = none): RawKey {
+function rsaOf(modulus: Uint8Array = none, exponent: Uint8Array = none): RawKey {
   return { algorithm: 'rsa', modulus: unsigned(modulus), exponent: unsigned(exponent) };
 }
 
 function refuseUnfit(raw: RawKey): void {
-  const { length } = raw.algorithm === 'rsa' ? raw.modulus.toString(2) : { length: minRsaBits };
-  if (length < minRsaBits || length > maxRsaBits) throw new InvalidKeyError(expected);
   const why = whyWeak(raw);
-  if (why !== undefined) throw new InvalidKeyError(why);
+  if (why !== undefined) throw new InvalidKeyError(`${why} ${expected}`);
   if (raw.algorithm === 'ed25519' && !isOnCurve(raw.point)) throw new InvalidKeyError(expected);
 }
 
 /** Does not leave it to libraries, which differ. Takes no time for very long keys. */
 export function whyWeak(raw: RawKey | undefined): string | undefined {
+  const { length } = raw?.algorithm === 'rsa' ? raw.modulus.toString(2) : { length: minRsaBits };
+  if (length < minRsaBits || length > maxRsaBits) {
+    return `The RSA key has ${length} bits. Expected ${minRsaBits} to ${maxRsaBits}.`;
+  }
+  // Go's crypto/rsa supports odd exponents of up to 31 bits. With an exponent of 1 anyone could sign.
+  if (raw?.algorithm === 'rsa' && (raw.exponent < 3n || raw.exponent % 2n === 0n || raw.exponent >= 2n ** 31n)) {
+    return 'The RSA key has an unusual public exponent. Expected an odd exponent of up to 31 bits, usually 65537.';
+  }
   const why =
     raw?.algorithm === 'ed25519' ? whyWeakPoint(raw.point) : raw?.algorithm === 'rsa' ? whyWeakModulus(raw.modulus) : undefined;
   return why && `${why} Anyone could sign with this key. Create another one.`;
@@ -197,16 +203,24 @@ function greatestCommonDivisor(a: bigint, b: bigint): bigint {
 let sound: bigint | undefined;
 
 function whyWeakModulus(modulus: bigint): string | undefined {
-  if (modulus >> BigInt(maxRsaBits) || modulus === sound) return undefined;
+  if (modulus === sound) return undefined;
   if (modulus % 2n === 0n) return 'The modulus of the RSA key is even.';
   products ??= productsOfPrimes();
   for (const product of products) {
     if (greatestCommonDivisor(product, modulus % product) !== 1n) return 'The modulus of the RSA key has a small factor.';
   }
-  if (squareRoot(modulus) ** 2n === modulus) return 'The modulus of the RSA key is a square.';
+  if (isNearlySquare(modulus)) return 'The modulus of the RSA key is a square, or its factors are close to each other.';
   if (passesForPrime(modulus)) return 'The modulus of the RSA key is a prime.';
   sound = modulus;
   return undefined;
+}
+
+/** Fermat's factorization, as far as it takes no time. */
+function isNearlySquare(modulus: bigint): boolean {
+  const least = squareRoot(modulus - 1n) + 1n;
+  return Array.from({ length: 100 }, (_, more) => (least + BigInt(more)) ** 2n - modulus).some(
+    (rest) => rest === 0n || squareRoot(rest) ** 2n === rest,
+  );
 }
 
 /** Rounded down, by Newton's method. */
@@ -220,12 +234,6 @@ function squareRoot(value: bigint): bigint {
 }
 
 function described(raw: RawKey, spki: Bytes): PublicKey {
-  // Go's crypto/rsa supports odd exponents of up to 31 bits. With an exponent of 1 anyone could sign.
-  if (raw.algorithm === 'rsa' && (raw.exponent < 3n || raw.exponent % 2n === 0n || raw.exponent >= 2n ** 31n)) {
-    throw new InvalidKeyError(
-      'The RSA key has an unusual public exponent. Expected an odd exponent of up to 31 bits, usually 65537.',
-    );
-  }
   return { spki, fingerprint: fingerprintOfSpki(spki), algorithm: raw.algorithm };
 }
 

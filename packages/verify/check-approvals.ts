@@ -46,7 +46,7 @@ function checkAssets({ manifest, assets, approvals }: Statement): Finding[] {
   const withoutWord = assets.filter(({ use, creator }) => use !== 'open' && !approvers.has(creator));
   return [
     check(
-      inManifest.join() === assets.map(({ checksum }) => checksum).join(),
+      JSON.stringify(inManifest) === JSON.stringify(assets.map(({ checksum }) => checksum)),
       `The assets are those of the manifest (${assets.length}).`,
       'The assets are not those of the manifest: their checksums differ.',
     ),

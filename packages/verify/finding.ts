@@ -20,11 +20,11 @@ export function note(sentence: string): Finding {
 
 /**
  * Quotes a text of somebody else, so that it cannot read like a part of the sentence: with its quotes escaped, and characters that a
- * terminal does not show as they are.
+ * terminal does not show as they are, or not at all.
  */
 export function quoted(text: string): string {
   const escape = (character: string) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
-  return JSON.stringify(text).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, escape);
+  return JSON.stringify(text).replace(/[\p{C}\p{DI}\u2800]|(?! )\p{Z}/gu, escape);
 }
 
 export const quotedList = (texts: readonly string[]) => texts.map(quoted).join(', ');

@@ -4,7 +4,7 @@ import { approvalLevels, logAccesses } from 'computation-management-formats/voca
 import * as v from 'valibot';
 import { quoted } from './finding.ts';
 
-const hash = v.array(v.number());
+const hash = v.array(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(255)));
 
 /** An event with its hash, whatever else it has. */
 export const chainedEvent = v.looseObject({

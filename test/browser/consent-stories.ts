@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import type { Schemas } from 'computation-management-client';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import type { Page } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
+import { certificatePem } from '../packages/formats/openssh-keys.ts';
 import { digestsIn } from '../support/approval-digests.ts';
 import { pemKey, sshKey } from '../support/private-key-files.ts';
 import { publicKey } from '../support/ready-computation.ts';
@@ -90,7 +91,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     const { id, asset } = await readyComputation(world(), 'Changed everywhere');
     const dataset = await linkedBy('bob', id, 'penguins.csv');
     await alice.approve({ id, body: digestsIn((await alice.call('getManifest', { id })).response.headers) });
-    const pem = `-----BEGIN CERTIFICATE-----\n${randomBytes(60).toString('base64')}\n-----END CERTIFICATE-----\n`;
+    const pem = certificatePem;
     await alice.updateComputation({
       id,
       body: {

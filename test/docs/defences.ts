@@ -126,13 +126,13 @@ export const defences: Record<string, Defence[]> = {
     shared('approvals/approve', 'approvals.some((other) => other.user_id !== by && other.key === key)', 'approvals.length < 0'),
   ],
   'Upload a key with which anyone can sign, also in a certificate': [
-    at('packages/formats/public-key.ts', '  if (why !== undefined) throw new InvalidKeyError(why);', ''),
+    at('packages/formats/public-key.ts', '  if (why !== undefined) throw new InvalidKeyError(`${why} ${expected}`);', ''),
     at('packages/formats/public-key.ts', "if (y >= prime) return 'The Ed25519 key is not encoded as RFC 8032 says.';", ''),
     at('packages/formats/public-key.ts', "if (modulus % 2n === 0n) return 'The modulus of the RSA key is even.';", ''),
     at(
       'packages/formats/certificates.ts',
-      "'This contains a private key. Never share it.' : whyWeak(keyOf(der))",
-      "'This contains a private key. Never share it.' : undefined",
+      "isCertificate(der) ? whyWeakCertificate(der) : ''",
+      "isCertificate(der) ? undefined : ''",
     ),
     shared('computations/agent-config', 'const message = whyWeakCertificates(input[key]);', "const message = '';"),
   ],

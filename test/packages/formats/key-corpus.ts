@@ -1,4 +1,11 @@
-import { createPublicKey, generateKeyPairSync, generatePrimeSync, type KeyObject, X509Certificate } from 'node:crypto';
+import {
+  checkPrimeSync,
+  createPublicKey,
+  generateKeyPairSync,
+  generatePrimeSync,
+  type KeyObject,
+  X509Certificate,
+} from 'node:crypto';
 import { sshWireOf } from 'computation-management-formats/ssh-wire';
 import sshpk from 'sshpk';
 import { certificatePem, opensshKeys } from './openssh-keys.ts';
@@ -33,8 +40,8 @@ const pkcs1Of = (modulus: bigint, exponent = Buffer.of(1, 0, 1)) => {
   const bytes = bytesOf(modulus);
   return der(0x30, der(0x02, (bytes[0] ?? 0) >= 0x80 ? Buffer.concat([Buffer.of(0), bytes]) : bytes), der(0x02, exponent));
 };
-const rsaOf = (modulus: bigint) =>
-  der(0x30, Buffer.from('300d06092a864886f70d0101010500', 'hex'), der(0x03, Buffer.of(0), pkcs1Of(modulus)));
+const rsaOf = (modulus: bigint, exponent?: Buffer<ArrayBuffer>, name = '06092a864886f70d010101') =>
+  der(0x30, der(0x30, Buffer.from(`${name}0500`, 'hex')), der(0x03, Buffer.of(0), pkcs1Of(modulus, exponent)));
 
 const point = (y: bigint, sign = 0n) => Buffer.from((y | (sign << 255n)).toString(16).padStart(64, '0'), 'hex').reverse();
 const prime = 2n ** 255n - 19n;
@@ -57,11 +64,14 @@ const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const ed25519 = generateKeyPairSync('ed25519');
 const modulusOf = (key: KeyObject) =>
   BigInt(`0x${Buffer.from(key.export({ format: 'jwk' }).n ?? '', 'base64url').toString('hex')}`);
+const ofPrimes = generatePrimeSync(1025, { bigint: true });
+const nextPrime = (number: bigint): bigint => (checkPrimeSync(number + 2n) ? number + 2n : nextPrime(number + 2n));
 const weakModuli: [string, bigint, string][] = [
   ['an even modulus', modulusOf(rsa.publicKey) + 1n, 'is even'],
   ['a modulus of ones', 2n ** 2048n - 1n, 'small factor'],
   ['a modulus with the factor 65537', 65537n * (2n ** 2040n + 1n), 'small factor'],
-  ['a square', generatePrimeSync(1025, { bigint: true }) ** 2n, 'is a square'],
+  ['a square', ofPrimes ** 2n, 'is a square'],
+  ['a product of close primes', ofPrimes * nextPrime(ofPrimes), 'close to each other'],
   ['a prime', generatePrimeSync(2048, { bigint: true }), 'is a prime'],
 ];
 
@@ -174,6 +184,46 @@ const exponents = ['AQ', 'AQAC', 'AQAAAAE'].map((e) =>
   createPublicKey({ key: { ...rsa.publicKey.export({ format: 'jwk' }), e }, format: 'jwk' }),
 );
 
+/** The element of DER in BER. */
+const longer = (element: Buffer) => {
+  const content = element.subarray((element[1] ?? 0) < 0x80 ? 2 : 2 + ((element[1] ?? 0) & 0x7f));
+  return Buffer.concat([Buffer.of(element[0] ?? 0, 0x85, 0, 0, 0, content.length >> 8, content.length & 0xff), content]);
+};
+const even = rsaOf(modulusOf(rsa.publicKey) + 1n);
+/** Of certificates, where OpenSSL reads more than of keys. */
+const inCertificates: [string, Buffer, string][] = [
+  ...['01', '02', '0100000001'].map((exponent): [string, Buffer, string] => [
+    `the exponent 0x${exponent}`,
+    rsaOf(modulusOf(rsa.publicKey), Buffer.from(exponent, 'hex')),
+    'unusual public exponent',
+  ]),
+  ['an even modulus of RSA-PSS', rsaOf(modulusOf(rsa.publicKey) + 1n, undefined, '06092a864886f70d01010a'), 'is even'],
+  ['a modulus of 1024 bits', rsaOf(2n ** 1023n + 1n), 'has 1024 bits'],
+  ['an even modulus of 8200 bits', rsaOf(2n ** 8199n), 'has 8200 bits'],
+  ['an even modulus in BER', longer(even), 'cannot be read'],
+  [
+    'an even modulus of an indefinite length',
+    Buffer.concat([Buffer.of(0x30, 0x80), even.subarray(4), Buffer.of(0, 0)]),
+    'cannot be read',
+  ],
+  ['an algorithm in BER', der(0x30, longer(even.subarray(4, 19)), even.subarray(19)), 'cannot be read'],
+  [
+    'the name of an algorithm in BER',
+    der(0x30, der(0x30, longer(even.subarray(6, 17)), Buffer.of(5, 0)), even.subarray(19)),
+    'cannot be read',
+  ],
+  [
+    'a key in BER within',
+    der(0x30, even.subarray(4, 19), der(0x03, Buffer.of(0), longer(pkcs1Of(modulusOf(rsa.publicKey) + 1n)))),
+    'has 1 bits',
+  ],
+];
+const evenCertificate = certificateWith(even);
+const lenient: Record<string, string> = {
+  'with a header': pem('CERTIFICATE', evenCertificate).replace('\n', '\nX: a\n\n'),
+  'with padding within': pem('CERTIFICATE', evenCertificate).replace('\n', '\n='),
+};
+
 const certificateDer = new X509Certificate(certificatePem).raw;
 const taken = [rsa, p256, ed25519].map(({ publicKey }) => publicKey.export({ format: 'der', type: 'spki' }));
 
@@ -195,6 +245,20 @@ export const keyCorpus: KeyCase[] = [
       ];
     }),
   ]),
+  ...inCertificates.flatMap(([what, spki, refused]) =>
+    (['certificate', 'certificates'] as const).map((field): KeyCase => ({
+      what: `a certificate of ${what}`,
+      field,
+      text: pem('CERTIFICATE', certificateWith(spki)),
+      refused,
+    })),
+  ),
+  ...Object.entries(lenient).map(([what, text]): KeyCase => ({
+    what: `a certificate ${what}`,
+    field: 'certificates',
+    text,
+    refused: 'cannot be read',
+  })),
   ...Object.entries(privateKeys).flatMap(([what, content]) =>
     Object.entries(dressed(content)).flatMap(([dress, text]) =>
       fields.map((field): KeyCase => ({ what: `${what}, ${dress}`, field, text, refused: 'private key' })),

@@ -200,10 +200,12 @@ describe('the primitives of browsers', () => {
   it('return what those of Node do', () => {
     const texts = ['', 'Sépalen', '\ud800', 'x'.repeat(1_000)];
     const prime = generatePrimeSync(256, { bigint: true });
+    const half = 1116944856631015901601445314571n;
+    const pseudoprime = half * (2n * half - 1n);
     const results = [ofNode, ofBrowsers].map(({ sha256, sha3, passesForPrime }) => [
       ...[...texts, Uint8Array.of(0, 255)].map((data) => Buffer.from(sha256(data)).toString('hex')),
       ...texts.map((data) => Buffer.from(sha3(data)).toString('hex')),
-      ...[prime, prime + 2n * 3n * 5n * 7n * prime, 65537n].map(passesForPrime),
+      ...[prime, prime + 2n * 3n * 5n * 7n * prime, 2n ** 61n - 1n, pseudoprime].map(passesForPrime),
     ]);
     expect(results[1]).toEqual(results[0]);
   });

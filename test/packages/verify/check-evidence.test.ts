@@ -164,6 +164,20 @@ describe('the check of a statement that a lying service has signed', () => {
       /manifest does not have the digest/,
     ],
     [
+      'one asset with the checksums of two',
+      (statement) => {
+        const assets = statement['assets'] as { checksum: string }[];
+        const [last, before] = [assets.pop(), assets.at(-1)];
+        if (before) before.checksum += `,${last?.checksum ?? ''}`;
+      },
+      /^The assets are not those of the manifest: their checksums differ\.$/,
+    ],
+    [
+      'a hash of numbers that are no bytes',
+      (statement) => ((statement['manifest'] as { datasets: [{ hash: number[] }] }).datasets[0].hash[0] = 256),
+      /^The statement does not have the form of computation-evidence:v1: "manifest\.datasets\.0\.hash\.0": expected/,
+    ],
+    [
       'a word for another manifest',
       (statement) => (approvalsOf(statement)[0]['digest'] = 'ab'.repeat(32)),
       /^"alice" approved another manifest/,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fails, formatFindings, holds } from '../../../packages/verify/finding.ts';
+import { fails, formatFindings, holds, quoted } from '../../../packages/verify/finding.ts';
 import { parseJson } from '../../../packages/verify/check-evidence.ts';
 
 describe('the output of the check', () => {
@@ -9,6 +9,10 @@ describe('the output of the check', () => {
       'DOES NOT HOLD  The key k1 HOLDS          All is well. HOLDS [2J [32m 1A   is unknown.\n' +
         'HOLDS          It fits.\n\n1 of 2 facts does not hold.\n',
     );
+  });
+
+  it('shows in a quoted text what is invisible or looks like a space', () => {
+    expect(quoted('al ice\u3164\ufe0f\u00a0\u2800"')).toBe('"al ice\\u{3164}\\u{fe0f}\\u{a0}\\u{2800}\\""');
   });
 
   it('has no control characters either where a file cannot be read', () => {

@@ -87,6 +87,21 @@ describe('isSignatureOf', () => {
     expect(await isSignatureOf({ text, key: spki(key), signature: signature.toString('base64') })).toBe(false);
   });
 
+  it('refuses an RSA-PSS signature without its leading zero, as browsers do', async () => {
+    for (let number = 0; ; number++) {
+      const given = { text: String(number), key: spki(rsa.publicKey) };
+      const signature = sign('sha256', Buffer.from(given.text), {
+        key: rsa.privateKey,
+        padding: constants.RSA_PKCS1_PSS_PADDING,
+        saltLength: 32,
+      });
+      if (signature[0] !== 0) continue;
+      expect(await isSignatureOf({ ...given, signature: signature.toString('base64') })).toBe(true);
+      expect(await isSignatureOf({ ...given, signature: signature.subarray(1).toString('base64') })).toBe(false);
+      return;
+    }
+  });
+
   it.each([
     ['a text', 'AAAA'],
     ['a key that only agrees on other keys', spki(generateKeyPairSync('x25519').publicKey)],

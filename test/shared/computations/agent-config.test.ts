@@ -10,6 +10,7 @@ import {
   withoutServerKey,
 } from '../../../shared/computations/agent-config.ts';
 import { keyCorpus } from '../../packages/formats/key-corpus.ts';
+import { certificatePem } from '../../packages/formats/openssh-keys.ts';
 
 const full = {
   log_level: 'debug' as const,
@@ -20,7 +21,7 @@ const full = {
   server_key: { digest: 'digest', sealed: 'sealed' },
 };
 
-const certificate = '-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n';
+const certificate = certificatePem;
 const withKey = [
   `${certificate}-----BEGIN PRIVATE KEY-----\nMA==\n-----END PRIVATE KEY-----\n`,
   `-----BEGIN RSA PRIVATE KEY-----\r\nMA==\r\n-----END RSA PRIVATE KEY-----\r\n${certificate}`,
