@@ -1,3 +1,4 @@
+import { plainName } from 'computation-management-formats/quoted-name';
 import { timeOf } from 'computation-management-formats/timestamps';
 import { withoutServerKey } from '../computations/agent-config.ts';
 import { assetsPerComputation } from '../computations/computation.ts';
@@ -35,19 +36,17 @@ const consumer = 'result consumer';
 /** All assets, and `result consumer`. */
 export const mostReasons = assetsPerComputation + 1;
 
-/** A file named `result consumer` looks the same as the consumer. */
+/** A file with the name `result consumer` is in quotes. */
 export function becauseOf({ files, asConsumer }: NeededApproval): string[] {
-  return asConsumer ? [...files, consumer] : files;
+  return [...files.map((file) => (file === consumer ? `"${file}"` : file)), ...(asConsumer ? [consumer] : [])];
 }
 
 function sentencesOf(missing: NeededApproval[], inputs: Inputs, context: ApprovalContext): string[] {
   return missing.flatMap(({ user, files, asConsumer }) => {
     const elsewhere = inputs.approvals.find((given) => given.user_id === user && !isStale(given, inputs, context));
-    if (elsewhere) return [`Approval of ${user}, ${limitIn(elsewhere, context)}`];
-    return [
-      ...files.map((file) => `Approval of ${user} for ${file}`),
-      ...(asConsumer ? [`Approval of ${user} as ${consumer}`] : []),
-    ];
+    const approval = `Approval of ${plainName(user)}`;
+    if (elsewhere) return [`${approval}, ${limitIn(elsewhere, context)}`];
+    return [...files.map((file) => `${approval} for ${plainName(file)}`), ...(asConsumer ? [`${approval} as ${consumer}`] : [])];
   });
 }
 

@@ -32,7 +32,7 @@ const neededApproval = v.pipe(
     because: v.pipe(
       v.array(shownText(255)),
       v.description(
-        "Why the approval is needed: the file names of the user's assets that need it, and `result consumer` if the user must approve as one.",
+        "Why the approval is needed: the file names of the user's assets that need it, and `result consumer` if the user must approve as one. A file of that name is in quotes.",
       ),
       v.metadata({ maxItems: mostReasons }),
     ),

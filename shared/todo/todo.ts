@@ -25,7 +25,7 @@ export const todoSchema = v.pipe(
             because: v.pipe(
               v.array(shownText(255)),
               v.description(
-                'Why your approval is needed: the file names of your assets that need it, and `result consumer` if you must approve as one.',
+                'Why your approval is needed: the file names of your assets that need it, and `result consumer` if you must approve as one. A file of that name is in quotes.',
               ),
               v.metadata({ maxItems: mostReasons }),
             ),

@@ -40,7 +40,9 @@ export function tellFacts(world: () => ConsoleWorld): void {
       await expect.poll(() => drawnBars(page, status), { timeout: longestWaitInMilliseconds }).toBe(days);
     }
     const totals = page.getByRole('table', { name: 'In total' });
-    expect(await cellsOf(totals)).toEqual(['Created 7', 'Completed 2', 'Failed 12']);
+    await expect
+      .poll(() => cellsOf(totals), { timeout: longestWaitInMilliseconds })
+      .toEqual(['Created 7', 'Completed 2', 'Failed 12']);
   });
 
   it('shows which CVMs are connected, which were never seen, and when one was last seen', async () => {
@@ -62,17 +64,19 @@ export function tellFacts(world: () => ConsoleWorld): void {
     await open('cvms');
     const list = page.getByRole('grid', { name: 'CVMs' });
     await list.getByRole('link', { name: 'cvm-heard' }).waitFor();
-    expect(await cellsOf(list)).toEqual([
-      'cvm-lost Disconnected Last reported: ready Rack 1 2 hours ago',
-      'cvm-never Disconnected Unknown Rack 1 Never',
-      'cvm-heard Disconnected Unknown Rack 1 Never',
-    ]);
+    await expect
+      .poll(() => cellsOf(list), { timeout: longestWaitInMilliseconds })
+      .toEqual([
+        'cvm-lost Disconnected Last reported: ready Rack 1 2 hours ago',
+        'cvm-never Disconnected Unknown Rack 1 Never',
+        'cvm-heard Disconnected Unknown Rack 1 Never',
+      ]);
 
     const cvm = await clientOf(world(), 'cvm', [`${domainID}:cvm`]);
     await cvm.report({ domainID, cvmID: 'cvm-heard', body: { reports: [{ type: 'heartbeat', fit: 'ready' }] } });
     await page.getByRole('button', { name: 'Refresh cvms' }).click();
-    await list.getByText('Connected', { exact: true }).waitFor();
-    expect(await cellsOf(list)).toContain('cvm-heard Connected Ready for a run Rack 1 just now');
+    const heard = 'cvm-heard Connected Ready for a run Rack 1 just now';
+    await expect.poll(() => cellsOf(list), { timeout: longestWaitInMilliseconds }).toContain(heard);
     for (const [name, facts] of [
       ['cvm-heard', ['Connected', 'Ready for a run']],
       ['cvm-never', ['Disconnected', 'Never']],

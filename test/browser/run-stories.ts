@@ -268,7 +268,15 @@ export function tellRuns(world: () => ConsoleWorld): void {
     const client = await clientOf(world(), 'alice', ['d2:administrator']);
     for (let number = 1; number <= 30; number++)
       await client.createComputation({ domainID: 'd2', body: { name: `Number ${number}` } });
-    const { page, open } = await arrive(world(), { user: 'vera', roles: ['viewer'], domain: 'd2' });
+    const { page, open } = await arrive(world(), { user: 'vera', roles: ['viewer'], domain: 'd2', provokes: /403/ });
+    const atOnce = { now: 0, most: 0 };
+    await page.route('**/dryrun*', async (route) => {
+      atOnce.now += 1;
+      atOnce.most = Math.max(atOnce.most, atOnce.now);
+      const response = await route.fetch();
+      atOnce.now -= 1;
+      await route.fulfill({ response });
+    });
     const list = page.getByRole('grid', { name: 'Computations' });
     await page.getByRole('heading', { name: 'Computations (30)' }).waitFor();
     await list.getByRole('link', { name: 'Number 30' }).waitFor();
@@ -278,6 +286,18 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await list.getByText('Public key of alice, Missing algorithm').first().waitFor();
     const dryRuns = asked.filter((path) => path.endsWith('/dryrun'));
     expect([dryRuns.length > 0, dryRuns.length < 25, new Set(dryRuns).size]).toEqual([true, true, dryRuns.length]);
+    await page.unrouteAll({ behavior: 'wait' });
+    expect(atOnce.most).toBeLessThanOrEqual(3);
+    // Asked again with each refresh of the list.
+    const refusal = { status: 403, code: 'forbidden', detail: 'No longer a viewer.' };
+    await page.route('**/dryrun*', (route) =>
+      route.fulfill({ status: 403, contentType: 'application/problem+json', json: refusal }),
+    );
+    await page.getByRole('button', { name: 'Refresh computations' }).click();
+    await list.getByText('Not known. No longer a viewer.').first().waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
+    await page.getByRole('button', { name: 'Refresh computations' }).click();
+    await list.getByText('Public key of alice, Missing algorithm').first().waitFor();
     await page.getByRole('button', { name: 'Next page' }).click();
     await list.getByRole('link', { name: 'Number 1', exact: true }).waitFor();
     const address = page.url();

@@ -822,7 +822,7 @@ export interface components {
             computation_id: string;
             /** @description The name of the computation. */
             name: string;
-            /** @description Why your approval is needed: the file names of your assets that need it, and `result consumer` if you must approve as one. */
+            /** @description Why your approval is needed: the file names of your assets that need it, and `result consumer` if you must approve as one. A file of that name is in quotes. */
             because: string[];
             /** @description The digest of the manifest to approve. */
             manifest_digest: string;
@@ -2179,7 +2179,7 @@ export interface components {
         NeededApproval: {
             /** @description The user who must approve. */
             user: string;
-            /** @description Why the approval is needed: the file names of the user's assets that need it, and `result consumer` if the user must approve as one. */
+            /** @description Why the approval is needed: the file names of the user's assets that need it, and `result consumer` if the user must approve as one. A file of that name is in quotes. */
             because: string[];
         };
         /** @description This document. */

@@ -15,7 +15,7 @@ interface MissingItem {
   sentence: string;
   /** Without `cms`. Undefined: nothing is missing, but an approval does not allow the CVM. */
   command: string | undefined;
-  /** The user who must act. Undefined if several may. */
+  /** The user who must act, as `plainName` writes it. Undefined if several may. */
   user: string | undefined;
   /** Who must act, where the name of the user is not known. */
   role?: string;
@@ -48,7 +48,7 @@ export function missingItems(
     ...keys.map((user) => ({
       sentence: `The public key of ${plainName(user)}`,
       command: `key upload ${keyFile}.pub ${id}`,
-      user,
+      user: plainName(user),
     })),
     ...hashes.map((name) => ({
       sentence: `The content of ${plainName(name)}`,
@@ -75,15 +75,16 @@ export function approvalOf(id: string, isSigned: boolean, key = keyFile): string
   return `approve ${id}${isSigned ? ` --sign ${key}` : ''}`;
 }
 
-/** The service words these sentences as docs/contract.md, section 9, says. */
-const approvalOfUser = /^Approval of (.*?) (?:for (.*)|as result consumer)$/s;
+/** The service words these sentences as docs/contract.md, section 9, says: names are as `plainName` writes them. */
+const name = String.raw`([\w.@+-]+|"(?:[^"\\]|\\.)*"(?: \(not ASCII: [^)]*\))?)`;
+const approvalOfUser = new RegExp(`^Approval of ${name} (?:for ${name}|as result consumer)$`);
 
 /** Whether an approval is missing. */
 export function namesApproval({ info }: MissingItems): boolean {
   return info.some((sentence) => approvalOfUser.test(sentence));
 }
 
-const limitOfUser = /^Approval of (.*), (which allows (?:only the CVMs? |the CVM .* only with another certificate).*)$/s;
+const limitOfUser = new RegExp(`^A(pproval of ${name}), (which allows (?:only|the CVM) .*)$`);
 
 /** Whether an approval is there, but not for this CVM. To approve again without the limit is no remedy that a command may name. */
 export const isLimit = ({ command }: MissingItem) => command === undefined;
@@ -93,18 +94,12 @@ export function missingTitle(items: readonly MissingItem[]): string {
 }
 
 function fromSentence(sentence: string, { id, isSigned = false, ownKey }: Circumstances): MissingItem {
-  const [, limiter, limit] = limitOfUser.exec(sentence) ?? [];
-  if (limiter !== undefined) {
-    return { sentence: `The approval of ${plainName(limiter)} is there, ${String(limit)}`, command: undefined, user: undefined };
-  }
-  const [, user, file] = approvalOfUser.exec(sentence) ?? [];
+  const limited = sentence.replace(limitOfUser, 'The a$1 is there, $3');
+  if (limited !== sentence) return { sentence: limited, command: undefined, user: undefined };
+  const user = approvalOfUser.exec(sentence)?.[1];
   if (user !== undefined) {
-    const what = file === undefined ? 'as result consumer' : `for ${plainName(file)}`;
-    return {
-      sentence: `Approval of ${plainName(user)} ${what}`,
-      command: approvalOf(id, isSigned, user === ownKey?.user ? ownKey.file : undefined),
-      user,
-    };
+    const isOwn = ownKey && user === plainName(ownKey.user);
+    return { sentence, command: approvalOf(id, isSigned, isOwn ? ownKey.file : undefined), user };
   }
   if (sentence === 'Missing algorithm') {
     return {
@@ -125,7 +120,7 @@ export function formatMissing(
   const limits = items.filter(isLimit).map(({ sentence }) => `${hanging(`  ! ${printable(sentence)}`)}\n`);
   for (const { sentence, command, user, role } of items) {
     if (command === undefined) continue;
-    const other = user === undefined ? role : user === caller ? undefined : plainName(user);
+    const other = user === undefined ? role : caller !== undefined && user === plainName(caller) ? undefined : user;
     const who = other === undefined ? (user === undefined ? '' : 'you type: ') : `${other} types: `;
     const typed = `      ${who}${other === undefined ? own(command) : `cms ${command}`}\n`;
     groups.set(typed, [...(groups.get(typed) ?? []), `${hanging(`  ✗ ${printable(sentence)}`)}\n`]);

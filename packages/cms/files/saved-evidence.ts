@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { Schemas } from 'computation-management-client';
+import { fetchToken, type Schemas } from 'computation-management-client';
 import * as v from 'valibot';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 
@@ -57,9 +57,6 @@ export async function saveEvidence(directory: string, { evidence, keys, events }
 /** The ending of the files of attestation tokens. */
 export const tokenEnding = '.token';
 
-const largestToken = 1024 * 1024;
-const transferInMilliseconds = 60_000;
-
 type Token = Pick<Schemas['AttestationToken'], 'hash' | 'download'>;
 
 /** The name of the file of a token. A hash that is none has none. @throws CmsError */
@@ -73,16 +70,8 @@ export function tokenFile({ hash }: Pick<Token, 'hash'>): string {
 /** Fetches a token from the storage of the service and saves it. @throws CmsError if it is another than that of the hash */
 export async function saveToken(directory: string, token: Token): Promise<void> {
   const path = join(directory, tokenFile(token));
-  const response = await fetch(token.download.url, { signal: AbortSignal.timeout(transferInMilliseconds) });
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    parts.push(part);
-    size += part.length;
-    if (size > largestToken) break;
-  }
-  const content = Buffer.concat(parts);
-  const isRight = response.ok && createHash('sha256').update(content).digest('hex') === token.hash;
+  const content = await fetchToken(token);
+  const isRight = createHash('sha256').update(content).digest('hex') === token.hash;
   if (!isRight) throw unlike(directory, `another attestation token than the one that it names: ${token.hash}`);
   await writeFile(`${path}.part`, content);
   await rename(`${path}.part`, path);

@@ -6,8 +6,8 @@ import type { Column } from '../lists/columns.tsx';
 import { ChoiceFilter, TextFilter } from '../lists/filter-bar.tsx';
 import { PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
-import { missingSentences } from '../loading/problem-text.ts';
-import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
+import { missingSentences, problemText } from '../loading/problem-text.ts';
+import { type Loaded, refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../access/console-context.ts';
@@ -25,7 +25,8 @@ export function ComputationsScreen() {
   const status = statusOptions.find(({ value }) => value === query.get('status'))?.value;
   const owner = query.get('owner') ?? undefined;
   const page = usePage('listComputations', { status, owner }, { everySeconds: refreshSeconds.computations });
-  const { value: todo } = useLoaded(domain, (signal) => client.getTodo({ signal }));
+  const { round = 0 } = page.loaded;
+  const todo = useLoaded(domain, (signal) => client.getTodo({ signal }), { round });
   const columns: Column<Row>[] = [
     {
       id: 'name',
@@ -39,7 +40,7 @@ export function ComputationsScreen() {
       header: 'Waits for',
       isSecondary: true,
       minWidth: 150,
-      cell: (row) => <Waits row={row} todo={todo} />,
+      cell: (row) => <Waits row={row} round={round} todo={todo} />,
     },
     { id: 'owner', header: 'Owner', isSecondary: true, cell: ({ owner: of }) => <Name of={of} /> },
     { id: 'created', header: 'Created', isSecondary: true, cell: ({ created_at }) => <Time at={created_at} /> },
@@ -93,35 +94,61 @@ const mostNamed = 2;
 /** A row that is only scrolled past asks for nothing. */
 const pauseInMilliseconds = 400;
 
-/** What a run of a computation waits for, first from the user. It is asked for once the row stays in view, and again when it changes. */
-function Waits({ row: { id, status, updated_at }, todo }: { row: Row; todo: Schemas['Todo'] | undefined }) {
+/** What a run of a computation waits for, first from the user. While the row is in view, it is asked for with each round of the list. */
+function Waits({ row: { id, status }, round, todo }: { row: Row; round: number; todo: Loaded<Schemas['Todo']> }) {
   const { client, domain } = useDomain();
   const cell = useRef<HTMLSpanElement>(null);
-  const [isSeen, setSeen] = useState(false);
+  const [asked, setAsked] = useState<number>();
+  const isOf = ({ computation_id }: { computation_id: string }) => computation_id === id;
+  const isKey = todo.value?.keys.some(isOf) ?? false;
+  const isApproval = todo.value?.approvals.some(isOf) ?? false;
+  const isKnown = isKey || isApproval || status === 'running' || status === 'stopping' || todo.isLoading;
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout>;
     const observer = new IntersectionObserver(([entry]) => {
       clearTimeout(timer);
-      if (entry?.isIntersecting) timer = setTimeout(() => setSeen(true), pauseInMilliseconds);
+      if (entry?.isIntersecting) timer = setTimeout(() => setAsked(round), pauseInMilliseconds);
     });
-    if (cell.current) observer.observe(cell.current);
+    if (cell.current && !isKnown) observer.observe(cell.current);
     return () => {
       clearTimeout(timer);
       observer.disconnect();
     };
-  }, []);
-  const isOf = ({ computation_id }: { computation_id: string }) => computation_id === id;
-  const isAsked = isSeen && status !== 'running' && status !== 'stopping';
-  const { value: missing } = useLoaded(`${id} ${updated_at} ${isAsked}`, async (signal) =>
-    isAsked ? missingSentences((await client.dryRun({ id, signal })).missing_items) : undefined,
+  }, [round, isKnown]);
+  const { value: missing, problem } = useLoaded(
+    `${id} ${asked === undefined}`,
+    async (signal) =>
+      asked === undefined ? undefined : missingSentences((await inTurn(() => client.dryRun({ id, signal }))).missing_items),
+    { round: asked },
   );
-  if (todo?.keys.some(isOf)) return <Link href={addressOf({ screen: 'computation', domain, id })}>Your key</Link>;
-  if (todo?.approvals.some(isOf)) return <Link href={addressOf({ screen: 'approve', domain, id })}>Your approval</Link>;
-  if (missing?.length === 0) return <StatusIndicator type="success">Ready</StatusIndicator>;
+  if (isKey) return <Link href={addressOf({ screen: 'computation', domain, id })}>Your key</Link>;
+  if (isApproval) return <Link href={addressOf({ screen: 'approve', domain, id })}>Your approval</Link>;
+  return <span ref={cell}>{problem === undefined ? <Missing of={missing} /> : `Not known. ${problemText(problem).detail}`}</span>;
+}
+
+function Missing({ of }: { of: string[] | undefined }) {
+  if (of === undefined) return '-';
+  if (of.length === 0) return <StatusIndicator type="success">Ready</StatusIndicator>;
   return (
-    <span ref={cell}>
-      {missing === undefined ? '-' : <Names of={missing.slice(0, mostNamed)} />}
-      {missing && missing.length > mostNamed && ` and ${missing.length - mostNamed} more`}
-    </span>
+    <>
+      <Names of={of.slice(0, mostNamed)} />
+      {of.length > mostNamed && ` and ${of.length - mostNamed} more`}
+    </>
   );
+}
+
+const mostAtOnce = 3;
+const asking = { count: 0, waiting: [] as (() => void)[] };
+
+/** Three of the rows ask at once. */
+async function inTurn<T>(ask: () => Promise<T>): Promise<T> {
+  if (asking.count === mostAtOnce) await new Promise<void>((begin) => asking.waiting.push(begin));
+  else asking.count += 1;
+  try {
+    return await ask();
+  } finally {
+    const next = asking.waiting.shift();
+    if (next) next();
+    else asking.count -= 1;
+  }
 }

@@ -1,4 +1,4 @@
-import { type Client, items, type Schemas } from 'computation-management-client';
+import { type Client, fetchToken, items, type Schemas } from 'computation-management-client';
 import { toBase64 } from 'computation-management-formats/bytes';
 
 type Evidence = Record<'evidence' | 'keys', object> & { events: object[]; tokens: string[] };
@@ -14,18 +14,11 @@ export function evidenceArchive(run: string, { evidence, keys, events, tokens }:
 export async function readArchive(client: Client, { id, run, signal }: { id: string; run: string; signal?: AbortSignal }) {
   const [evidence, keys, attestation] = await Promise.all([
     client.getEvidence({ id, run, signal }),
-    client.jwks(),
+    client.jwks({ signal }),
     client.getAttestation({ id, run, signal }),
   ]);
   const events: Schemas['Event'][] = [];
   for await (const event of items(client, 'listEvents', { id, signal })) events.push(event);
-  const tokens = await Promise.all(attestation.tokens.map(({ download: { url } }) => base64At(url)));
+  const tokens = await Promise.all(attestation.tokens.map(async (token) => toBase64(await fetchToken(token, signal))));
   return evidenceArchive(run, { evidence, keys, events, tokens });
-}
-
-/** @throws Error if storage refuses */
-async function base64At(url: string): Promise<string> {
-  const answer = await fetch(url);
-  if (!answer.ok) throw new Error(`A token could not be read: storage answered ${answer.status}.`);
-  return toBase64(new Uint8Array(await answer.arrayBuffer()));
 }

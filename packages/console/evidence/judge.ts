@@ -7,8 +7,8 @@ export interface Chosen {
   archive: readonly (Blob | string)[];
   /** Trusted in place of those in the archive. */
   keys: readonly Blob[];
-  /** Certificates of AMD, documents of Intel. */
-  material: readonly Blob[];
+  certificates: readonly Blob[];
+  roots: readonly Blob[];
 }
 
 export type ToJudge = Chosen | EvidenceFiles;

@@ -14,7 +14,7 @@ export function VerifyRunScreen({ id, run }: { id: string; run: string }) {
   const { client, domain } = useDomain();
   const load = async (signal: AbortSignal) => {
     const { text } = await readArchive(client, { id, run, signal });
-    return await judge({ archive: [text], keys: [], material: [] }, signal);
+    return await judge({ archive: [text], keys: [], certificates: [], roots: [] }, signal);
   };
   const above = [...aboveInComputation(domain, id), { text: 'Run', href: addressOf({ screen: 'run', domain, id, run }) }];
   return (
@@ -27,7 +27,12 @@ export function VerifyRunScreen({ id, run }: { id: string; run: string }) {
 const fields = [
   ['archive', 'Evidence', 'What Download evidence saves.'],
   ['keys', 'Public keys of the service - optional', 'Those of /.well-known/jwks.json that you or another party saved before.'],
-  ['material', 'Certificates of AMD, documents of Intel - optional', 'What an attestation token lacks: DER or PEM, JSON.'],
+  ['certificates', 'Certificates of AMD - optional', 'What an attestation token lacks: DER or PEM.'],
+  [
+    'roots',
+    'Root certificates for tests - optional',
+    'Trusted in place of those of AMD and Intel. What they certify proves no TEE.',
+  ],
 ] as const;
 
 /** Judges an archive from anywhere. Needs no sign-in and sends nothing. */
@@ -36,7 +41,8 @@ export function VerifyScreen() {
     count: 0,
     archive: [] as File[],
     keys: [] as File[],
-    material: [] as File[],
+    certificates: [] as File[],
+    roots: [] as File[],
   });
   const description = 'Checks the evidence of a run in this browser, as cms verify does. The files are sent nowhere.';
   return (
@@ -49,7 +55,7 @@ export function VerifyScreen() {
                 <FileInput
                   ariaLabel={`Choose: ${label}`}
                   value={[]}
-                  multiple={part === 'material'}
+                  multiple={part === 'certificates' || part === 'roots'}
                   onChange={({ detail }) => setChosen({ ...chosen, [part]: detail.value, count: count + 1 })}
                 >
                   Choose

@@ -1,11 +1,4 @@
-import {
-  archiveIn,
-  checkEvidence,
-  type EvidenceFiles,
-  keysOfArchive,
-  parseJson,
-  UnreadableError,
-} from 'computation-management-verify';
+import { archiveIn, checkEvidence, type EvidenceFiles, keysOfArchive, UnreadableError } from 'computation-management-verify';
 import type { Chosen, Judgement, ToJudge } from './judge.ts';
 
 self.onmessage = ({ data }: MessageEvent<ToJudge>) => void judge(data).then((judgement) => self.postMessage(judgement));
@@ -23,11 +16,10 @@ async function judge(given: ToJudge): Promise<Judgement> {
   }
 }
 
-async function read({ archive, keys: [keys], material }: Chosen): Promise<EvidenceFiles | undefined> {
+async function read({ archive, keys: [keys], ...chosen }: Chosen): Promise<EvidenceFiles | undefined> {
   const found = archiveIn(await new Blob([...archive]).text());
-  const all = await Promise.all(material.map(async (file) => new Uint8Array(await file.arrayBuffer())));
-  const isJson = ([first]: Uint8Array) => first === 0x7b;
-  const collateral = all.filter(isJson).map((bytes) => parseJson(new TextDecoder().decode(bytes), 'The document of Intel'));
-  const certificates = all.filter((bytes) => !isJson(bytes));
-  return found && ({ ...found, ...(keys && { keys: await keys.text() }), certificates, collateral } as EvidenceFiles);
+  const [certificates, roots] = await Promise.all([bytesOf(chosen.certificates), bytesOf(chosen.roots)]);
+  return found && { ...found, ...(keys && { keys: await keys.text() }), certificates, ...(roots.length > 0 && { roots }) };
 }
+
+const bytesOf = (files: readonly Blob[]) => Promise.all(files.map(async (file) => new Uint8Array(await file.arrayBuffer())));

@@ -6,12 +6,16 @@ export interface Loaded<Value> {
   /** Why the latest attempt failed. */
   problem: unknown;
   isLoading: boolean;
+  /** How often it was loaded again. */
+  round?: number;
   reload: () => void;
 }
 
 interface Options {
   /** How often to load again while the page is visible. Default: never. */
   everySeconds?: number | undefined;
+  /** Loads again when it grows, beside its own reasons. Such as the round of what this explains. */
+  round?: number | undefined;
 }
 
 interface Outcome<Value> {
@@ -25,11 +29,12 @@ interface Outcome<Value> {
 export function useLoaded<Value>(
   key: string,
   load: (signal: AbortSignal) => Promise<Value>,
-  { everySeconds }: Options = {},
+  { everySeconds, round = 0 }: Options = {},
 ): Loaded<Value> {
-  const [attempt, setAttempt] = useState(0);
+  const [reloads, setReloads] = useState(0);
+  const attempt = reloads + round;
   const [outcome, setOutcome] = useState<Outcome<Value>>();
-  const reload = useCallback(() => setAttempt((before) => before + 1), []);
+  const reload = useCallback(() => setReloads((before) => before + 1), []);
   const begin = useEffectEvent(load);
 
   useEffect(() => {
@@ -58,7 +63,7 @@ export function useLoaded<Value>(
     return () => clearInterval(timer);
   }, [everySeconds]);
 
-  return { value: current?.value, problem: current?.problem, isLoading, reload };
+  return { value: current?.value, problem: current?.problem, isLoading, round: current?.attempt ?? 0, reload };
 }
 
 /** How often what is shown is loaded again while the page is visible. docs/cost.md says what that costs. */

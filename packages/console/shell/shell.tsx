@@ -116,6 +116,13 @@ function contentOf({ place, domains, domain }: { place: Place | undefined; domai
   return <CurrentScreen key={addressOf(place)} place={place} />;
 }
 
+async function fetchAndLearn(request: Request): Promise<Response> {
+  const sentAt = Date.now();
+  const response = await fetch(request);
+  learnServiceTime(response, sentAt);
+  return response;
+}
+
 function useDomainContext(session: Session, domains: string[], domain: string | undefined) {
   return useMemo(() => {
     if (domain === undefined || !domains.includes(domain)) return undefined;
@@ -124,11 +131,7 @@ function useDomainContext(session: Session, domains: string[], domain: string | 
       domain,
       token: session.token,
       retry: { attempts: 3 },
-      fetch: async (request) => {
-        const response = await fetch(request);
-        learnServiceTime(response);
-        return response;
-      },
+      fetch: fetchAndLearn,
     });
     return { domain, me: meIn(session.user, session.roles[domain] ?? []), client, exampleCvm: session.exampleCvm };
   }, [session, domains, domain]);

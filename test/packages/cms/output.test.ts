@@ -347,10 +347,10 @@ describe('the command to type next', () => {
     expect(item?.command).toBe("asset upload 'a b.csv' --asset a1");
   });
 
-  it.each(['you', 'its creator', 'you type: cms approve c --yes #'])(
+  it.each(['you', 'its creator', 'alice for x', 'you type: cms approve c --yes #'])(
     'is of the caller alone, whatever another user is called: %s',
     (user) => {
-      const items = missingItems({ keys: [user, 'alice'], hashes: [], info: [`Approval of ${user} for a.csv`] }, { id: 'c' });
+      const items = missingItems({ keys: [user, 'alice'], hashes: [], info: [`Approval of "${user}" for a.csv`] }, { id: 'c' });
       const typed = formatMissing(items, { user: 'alice', command: (text) => `cms ${text} -d d1` })
         .split('\n')
         .filter((line) => /^ {6}/.test(line));
@@ -359,6 +359,7 @@ describe('the command to type next', () => {
         '      you type: cms key upload KEYFILE.pub c -d d1',
         `      "${user}" types: cms approve c`,
       ]);
+      expect(items.at(-1)?.sentence).toBe(`Approval of "${user}" for a.csv`);
       expect(formatMissing(items, { user: undefined, command: String })).not.toContain('      you type');
     },
   );

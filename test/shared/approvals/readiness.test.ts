@@ -1,4 +1,5 @@
 import { canonicalDigest } from 'computation-management-formats/digests';
+import { quotedName } from 'computation-management-formats/quoted-name';
 import { describe, expect, it } from 'vitest';
 import { becauseOf, isStale, neededApprovals, ownReasons, readinessOf } from '../../../shared/approvals/readiness.ts';
 import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
@@ -82,8 +83,9 @@ describe('readinessOf', () => {
 
   it('tells a file named `result consumer` from a result consumer', () => {
     const datasets = [anAssetRow({ file_name: 'result consumer', use: 'approval' })];
-    const ofFile = 'Approval of bob for result consumer';
+    const ofFile = 'Approval of bob for "result consumer"';
     expect(readinessOf(inputs({ datasets }), { at }).missing.info).toEqual([ofFile]);
+    expect(needed(inputs({ datasets }))).toEqual([{ user: 'bob', because: ['"result consumer"'] }]);
     const keys = [aKeyOf('alice'), aKeyOf('bob', { is_consumer: true })];
     const { missing } = readinessOf(withLevel('all', { datasets, keys }), { at });
     expect(missing.info.filter((sentence) => sentence.includes('bob'))).toEqual([
@@ -92,6 +94,15 @@ describe('readinessOf', () => {
       'Approval of bob as result consumer',
     ]);
   });
+
+  it.each(['bob for x', 'you', 'bob, which allows only the CVM a', 'b\u202Eob'])(
+    'quotes the names of users and files that could pass for its words: %j',
+    (created_by) => {
+      const datasets = [anAssetRow({ file_name: 'a for b', created_by, use: 'approval' })];
+      const info = [`Approval of ${quotedName(created_by)} for "a for b"`];
+      expect(readinessOf(inputs({ datasets }), { at }).missing.info).toEqual(expect.arrayContaining(info));
+    },
+  );
 
   it('keeps the manifest, its digest, the assets and the approvals that count', () => {
     const approvals = [anApproval('carol'), anApproval('bob', { cvm_ids: ['cvm-1'] }), anApproval('dave', { digest: 'another' })];

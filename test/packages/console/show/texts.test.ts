@@ -62,7 +62,8 @@ const now = Date.parse('2026-11-22T12:00:00Z');
 beforeEach(() => void vi.useFakeTimers({ now }));
 afterEach(() => void vi.useRealTimers());
 
-const learn = (date?: string) => learnServiceTime({ headers: new Headers(date === undefined ? {} : { date }) });
+const learn = (date?: string, sentAt = now) =>
+  learnServiceTime({ headers: new Headers(date === undefined ? {} : { date }) }, sentAt);
 
 it("the service's clock is that of its latest answer that says another time", () => {
   learn('Sun, 22 Nov 2026 11:50:00 GMT');
@@ -73,6 +74,14 @@ it("the service's clock is that of its latest answer that says another time", ()
   expect(serviceNow()).toBe(now + 3_600_000);
   learn('Sun, 22 Nov 2026 12:00:00 GMT');
   expect(serviceNow()).toBe(now);
+});
+
+it("the service's clock is not changed by an answer that was long under way", () => {
+  learn('Sun, 22 Nov 2026 11:58:00 GMT', now - 119_000);
+  expect(serviceNow()).toBe(now);
+  learn('Sun, 22 Nov 2026 11:58:00 GMT', now - 1_000);
+  expect(serviceNow()).toBe(now - 120_000);
+  learn('Sun, 22 Nov 2026 12:00:00 GMT');
 });
 
 it("the service's clock is not changed by an answer whose time cannot be read", () => {
