@@ -170,7 +170,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     });
     await algorithm.getByRole('button', { name: 'Read the algorithm' }).click();
     await algorithm.getByText('The service returned another content than that of the manifest.').waitFor();
-    await page.unrouteAll();
+    await page.unrouteAll({ behavior: 'wait' });
     await algorithm.getByRole('button', { name: 'Read the algorithm' }).click();
     await algorithm.getByLabel('The text of the algorithm').getByText('import').first().waitFor();
     expect(await violationsOn(page)).toEqual([]);
@@ -273,7 +273,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     await open(`computations/${id}/approve`);
     await page.getByText('Your approval has expired. Choose until when it is valid now.').waitFor();
     expect(await page.getByRole('button', { name: 'Approve', exact: true }).isDisabled()).toBe(true);
-    await page.unrouteAll();
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   it('shows every member of a manifest, and tells warnings of the service and content that is no text from its own words', async () => {

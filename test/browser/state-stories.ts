@@ -201,7 +201,7 @@ export function tellStates(world: () => ConsoleWorld): void {
       await dialog.getByRole('button', { name: 'Choose an asset' }).click();
       await page.getByRole('option', { name: 'of-bob.csv' }).waitFor();
       const filter = page.getByLabel('Find an asset by its name, type or creator');
-      await filter.fill('alice');
+      await filter.fill('of-alice');
       await page.getByText('No asset that you may link matches.').waitFor();
       await filter.fill('OF-BOB');
       await page.getByRole('option', { name: 'of-bob.csv' }).click();
@@ -220,7 +220,7 @@ export function tellStates(world: () => ConsoleWorld): void {
     expect(await violationsOn(page)).toEqual([]);
     await page.getByRole('button', { name: 'Retry' }).click();
     await page.getByText('Check your connection, then try again.').waitFor();
-    await page.unrouteAll();
+    await page.unrouteAll({ behavior: 'wait' });
     await page.getByRole('button', { name: 'Retry' }).click();
     await page.getByRole('heading', { name: 'Statistics', level: 1 }).waitFor();
   });
