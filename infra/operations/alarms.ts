@@ -9,6 +9,7 @@ import { canaryAlarms } from './canary-alarms.ts';
 import { gatewayAlarms } from './gateway-alarms.ts';
 import {
   apiFailureRate,
+  daysOfCertificate,
   endpointFailures,
   executionMetric,
   finishedCopies,
@@ -31,9 +32,6 @@ import { periodOfCalls, ServiceAlarm, whileRunsStart, type ServiceAlarmProps } f
 
 /** Callers of endpoints and the state machine retry, so users notice only repeated failures. */
 const thresholdWithRetries = 3;
-
-/** The changes of one list that are not folded. 500 changes a second leave up to 2,000. From 20,000 on, changes are refused. */
-const unfoldedChanges = 5_000;
 
 const periodsOfTasks = Object.fromEntries(
   tasks.map(({ name, trigger, timeoutInSeconds }) => [
@@ -136,7 +134,7 @@ export class Alarms extends Construct {
     });
     alarm('list-backlog', {
       metric: serviceMetric(watched, 'ListBacklog', Stats.MAXIMUM),
-      threshold: unfoldedChanges,
+      threshold: 5_000, // 500 changes a second leave up to 2,000
       periods: 2,
       impact: 'Lists are read more slowly. From 20,000 changes on, further ones are answered 503.',
       runbook: 'lists-are-folded-late',
@@ -217,6 +215,15 @@ export class Alarms extends Construct {
         periods: 2,
         impact: 'Nothing yet. If the Region is gone, more than a day is lost.',
         runbook: 'a-schedule-does-not-run',
+      });
+    if (stage.domain?.certificateArn !== undefined)
+      alarm('domain-certificate', {
+        metric: daysOfCertificate(stage.domain.certificateArn),
+        threshold: 30,
+        isTooLittle: true,
+        isOptional: true, // ACM writes it twice a day
+        impact: 'Nothing yet. When the certificate of the domain expires, no caller can connect.',
+        runbook: 'a-certificate-expires',
       });
     const { gateway, eventBus, canary } = stage;
     const ofParts = {

@@ -5,18 +5,12 @@ import type { ServiceAlarmProps } from './service-alarm.ts';
 
 type GatewayAlarm = Omit<ServiceAlarmProps, 'stage' | 'topics'>;
 
-/** Each gateway writes its metrics once a minute. */
-const writesPerPeriod = 5;
-
-/** A CVM that is refused tries again every five seconds. */
-const refusalsOfOneCvm = 30;
-
 /** The alarms of the gateway by name. A metric of one task is the largest of all tasks, or the sum of what they counted. */
 export function gatewayAlarms(watched: Watched, { tasks }: GatewayRow): Record<string, GatewayAlarm> {
   return {
     'gateway/tasks': {
       metric: serviceMetric(watched, 'ConnectedCvms', Stats.SAMPLE_COUNT),
-      threshold: tasks * writesPerPeriod - 1, // the minutes of a gateway are not exactly those of the metric
+      threshold: tasks * 5 - 1, // each writes once a minute, which is not exactly that of the metric
       isTooLittle: true,
       periods: 2,
       impact: 'Fewer gateways serve CVMs than the stage has, or none.',
@@ -24,7 +18,7 @@ export function gatewayAlarms(watched: Watched, { tasks }: GatewayRow): Record<s
     },
     'gateway/streams-refused': {
       metric: serviceMetric(watched, 'StreamsRefused'),
-      threshold: refusalsOfOneCvm,
+      threshold: 30, // a CVM that is refused tries again every five seconds
       periods: 2,
       impact: 'A CVM cannot connect, so it takes no runs. Or somebody else pretends to be a CVM.',
       runbook: 'cvms-are-refused',
@@ -81,7 +75,7 @@ export function gatewayAlarms(watched: Watched, { tasks }: GatewayRow): Record<s
       isTooLittle: true,
       isOptional: true, // gateways that write nothing have an alarm of their own
       impact: 'Nothing yet. When the certificate of the gateway expires, no CVM can connect.',
-      runbook: 'the-certificate-of-the-gateway-expires',
+      runbook: 'a-certificate-expires',
     },
   };
 }

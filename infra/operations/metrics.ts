@@ -65,14 +65,12 @@ export function silenceDuringRuns(watched: Watched, called: Metric): IMetric {
 /** The percentage of requests that are answered 4xx. With few requests, one caller with a wrong token would be most of them. */
 export function refusalRate(watched: Watched): IMetric {
   return new MathExpression({
-    expression: `IF(requests >= ${fewRequests}, 100 * refused / requests, 0)`,
+    expression: 'IF(requests >= 20, 100 * refused / requests, 0)',
     usingMetrics: { refused: apiMetric(watched, '4xx'), requests: apiMetric(watched, 'Count') },
     label: '4xx in percent',
     period,
   });
 }
-
-const fewRequests = 20;
 
 export function apiMetric(
   { apiId }: Watched,
@@ -97,12 +95,9 @@ export function endpointFailures(watched: Watched, name: RouteName): Metric {
   return serviceMetric(watched, 'RequestsFailed', Stats.SUM, { endpoint: name });
 }
 
-/** With fewer requests in a period, one slow request would be more than 1 %. */
-const leastRequests = 100;
-
 /**
- * The percentage of requests that take longer than this, without those of functions that hold requests. With few requests it is
- * 0, because API and functions may count one in different periods.
+ * The percentage of requests that take longer than this, without those of functions that hold requests. With under 100 requests it is
+ * 0: one would be more than 1 %, and API and functions may count one in different periods.
  */
 export function slowRequestRate(watched: Watched, milliseconds: number): IMetric {
   const slower = `TC(${milliseconds}:)`;
@@ -113,7 +108,7 @@ export function slowRequestRate(watched: Watched, milliseconds: number): IMetric
   const slow = withoutWaits('FILL(slow, 0)', 'slow');
   const requests = withoutWaits('requests', 'requests');
   return new MathExpression({
-    expression: `IF((${requests}) >= ${leastRequests}, 100 * (${slow}) / (${requests}), 0)`,
+    expression: `IF((${requests}) >= 100, 100 * (${slow}) / (${requests}), 0)`,
     usingMetrics: {
       slow: apiMetric(watched, 'Latency', slower),
       requests: apiMetric(watched, 'Count'),
@@ -165,6 +160,10 @@ export function messagesIn(queueName: string): Metric {
 export function finishedCopies({ stage }: Watched): Metric {
   const vault = { BackupVaultName: nameIn(stage, 'copies') };
   return metricIn('AWS/Backup', 'NumberOfCopyJobsCompleted', vault).with({ period: Duration.days(1) });
+}
+
+export function daysOfCertificate(CertificateArn: string): Metric {
+  return metricIn('AWS/CertificateManager', 'DaysToExpiry', { CertificateArn }, Stats.MINIMUM).with({ period: Duration.days(1) });
 }
 
 /** How often the pipe to the event bus could not deliver what it had read. */

@@ -28,8 +28,8 @@ export interface Stage {
   /** A client of the stage's own user pool for `cms login` and web pages of your own. Default: none. */
   publicClient?: PublicClient;
   /**
-   * The API's custom domain, with a certificate in the same region; by default, one for it in `hostedZone`. No alarm tells of an imported
-   * certificate that expires. Default: API Gateway's address.
+   * The API's custom domain, with a certificate in the same region; by default, one for it in `hostedZone`. Default: API Gateway's
+   * address.
    */
   domain?: { name: string; certificateArn?: string };
   /** The limits of each route, for all domains together. API Gateway answers 429 above them. */

@@ -129,7 +129,7 @@ export function checksOf(stage: Stage, reserved: number, qualifier: string): Che
           ...(Type === 'IMPORTED'
             ? either(
                 days > daysOfCertificate,
-                `It is imported, and expires in ${days} days. AWS does not renew it, and no alarm of the stage tells of it.`,
+                `It is imported, and expires in ${days} days. AWS does not renew it.`,
                 `It is imported, and expires in ${days} days. Import another.`,
               )
             : []),

@@ -38,6 +38,7 @@ it.each<[string, Series, string[], string]>([
   ['the canary is not called', { 'Invocations canary': [] }, ['canary-silent'], '#a-schedule-does-not-run'],
   ['no copies are made', { NumberOfCopyJobsCompleted: [] }, ['copies-silent'], 'aws backup list-copy-jobs'],
   ['a copy fails', { NumberOfCopyJobsCompleted: [1] }, ['copies-silent'], 'aws backup list-copy-jobs'],
+  ['the certificate of the domain expires', { DaysToExpiry: [29] }, ['domain-certificate'], 'aws acm describe-certificate'],
   ['the issuer is down', { '4xx': [199], 'Errors canary': [1] }, ['callers-refused', 'canary-fails'], 'openid-configuration'],
   ['a key is disabled', { 'ApproximateNumberOfMessagesVisible key-changes': [1] }, ['key-changes'], 'aws kms enable-key'],
   ['content is deleted', { ContentMissing: [1] }, ['content-missing'], 'aws s3api delete-object'],
