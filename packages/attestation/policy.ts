@@ -17,6 +17,7 @@ export interface AttestationPolicy {
 export function checkPolicy(verdict: Omit<Verdict, 'token_hash'>, policy: AttestationPolicy): Check[] {
   const failed = verdict.checks.filter(({ passed }) => !passed).map(({ name }) => name);
   const debug = failed.includes('debug');
+  const forbidsDebug = !debug && verdict.checks.some(({ name, passed }) => name === 'debug' && passed);
   const onlyDebug = verdict.verdict === 'refused' && failed.length > 0 && failed.every((name) => name === 'debug');
   const { platform, measurement } = verdict;
   const checks = [
@@ -40,12 +41,14 @@ export function checkPolicy(verdict: Omit<Verdict, 'token_hash'>, policy: Attest
     },
     {
       name: 'debug',
-      passed: policy.allow_debug || (!debug && verdict.checks.some(({ name, passed }) => name === 'debug' && passed)),
+      passed: policy.allow_debug || forbidsDebug,
       detail: debug
         ? 'the host may debug the guest'
         : policy.allow_debug
           ? 'debugging is allowed'
-          : 'the host may not debug the guest',
+          : forbidsDebug
+            ? 'the host may not debug the guest'
+            : 'nothing proves that the host may not debug the guest',
     },
   ];
   return platform === 'snp' && policy.minimum_tcb !== null ? [...checks, checkTcb(verdict.tcb, policy.minimum_tcb)] : checks;

@@ -158,6 +158,11 @@ describe('check policy', () => {
       tcb: null,
     };
     expect(failingChecks({ checks: checkPolicy(verdict, { ...policy, allow_debug: true }) })).toEqual(['evidence']);
+    expect(checkPolicy(verdict, policy)).toContainEqual({
+      name: 'debug',
+      passed: false,
+      detail: 'nothing proves that the host may not debug the guest',
+    });
   });
 });
 
