@@ -14,7 +14,9 @@ interface Key {
 
 /** A batch of the stream has at most so many records on AWS too. */
 const mostNames = 1_000;
-const names = 'names';
+/** Where rows wait for each attempt: on AWS too, a call that fails is retried five times. */
+const attempts = [1, 2, 3, 4, 5, 6].map((attempt) => `names ${attempt}`);
+const [names = ''] = attempts;
 
 /**
  * Calls the function that follows the table's stream, in place of a stream: for each list with a change, and for all named rows
@@ -25,11 +27,13 @@ export function followTable(document: Pick<TableClient, 'middlewareStack'>, invo
   const waiting = new Map<string, Map<string, Key>>();
   const running = new Map<string, Promise<unknown>>();
   let isStopped = false;
-  const start = (what: string, keys: Key[]) => {
-    const batch = { Records: keys.map(({ pk, sk }) => ({ dynamodb: { Keys: { pk: { S: pk }, sk: { S: sk } } } })) };
-    const attempt = () => invoke('maintenance/follow-table', batch);
+  const start = (what: string, batch: [string, Key][]) => {
+    const Records = batch.map(([, { pk, sk }]) => ({ dynamodb: { Keys: { pk: { S: pk }, sk: { S: sk } } } }));
     // The schedule folds a list that is not folded now. Nothing else would index a name, before it changes again.
-    const call = (what === names ? attempt().catch(attempt) : attempt()).catch(() => undefined);
+    const next = attempts.includes(what) && attempts[attempts.indexOf(what) + 1];
+    const call = invoke('maintenance/follow-table', { Records }).catch(() => {
+      if (next) for (const [name, key] of batch) add(next, name, key);
+    });
     running.set(
       what,
       call.finally(() => running.delete(what)),
@@ -41,10 +45,7 @@ export function followTable(document: Pick<TableClient, 'middlewareStack'>, invo
       const batch = [...keys].slice(0, mostNames);
       for (const [name] of batch) keys.delete(name);
       if (keys.size === 0) waiting.delete(what);
-      start(
-        what,
-        batch.map(([, key]) => key),
-      );
+      start(what, batch);
     }
   };
   const add = (what: string, name: string, key: Key) =>

@@ -75,7 +75,7 @@ export const storedAsset = v.object({
   /** Where an upload is expected. */
   upload_key: v.nullable(v.string()),
   /** What arrived, but storage could not give back. The service tries again, and another upload is expected meanwhile. */
-  unread: v.optional(v.nullable(v.object({ key: v.string(), since: v.string() }))),
+  unread_key: v.optional(v.nullable(v.string())),
   /** Until the creator gets a new link. */
   upload_problem: v.optional(v.nullable(v.string())),
   /** No run starts with the asset until then (mark-for-deletion.ts). */

@@ -3,7 +3,7 @@ import { type Item, parseStored, queryBetween, type Table } from '../table/table
 import { contentCheckKeys, writableKey, type Key } from '../table/keys.ts';
 import type { Action } from '../table/transaction.ts';
 
-const contentCheck = v.object({ pk: v.string(), sk: v.string(), content_key: v.string() });
+const contentCheck = v.object({ pk: v.string(), sk: v.string(), content_key: v.string(), is_last: v.optional(v.literal(true)) });
 
 export type ContentCheck = v.InferOutput<typeof contentCheck>;
 
@@ -22,6 +22,12 @@ export function isDueWithin(seconds: number, createdAt: string, now: string): bo
 
 export function putContentCheck(contentKey: string, now: string): Action {
   return { put: { Item: contentCheckItem(contentKey, now) } };
+}
+
+/** A day later, of an upload that has not arrived: it may have begun before its link expired. */
+export function putLastCheck(contentKey: string, now: string): Action {
+  const aDayLater = new Date(Date.parse(now) + 24 * 3_600_000).toISOString();
+  return { put: { Item: { ...contentCheckItem(contentKey, aDayLater), is_last: true } } };
 }
 
 export function dropContentCheck({ pk, sk }: ContentCheck): Action {

@@ -65,11 +65,5 @@ export async function createAsset(table: Table, store: ContentStore, given: NewA
 }
 
 export function pendingContent(upload_key: string): Omit<ContentFields, 'checksum'> {
-  return {
-    state: 'pending',
-    size: 0,
-    content_key: null,
-    content_checksum: null,
-    upload_key,
-  };
+  return { state: 'pending', size: 0, content_key: null, content_checksum: null, upload_key };
 }

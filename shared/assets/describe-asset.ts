@@ -1,6 +1,8 @@
 import { assetKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
+import { putItem } from '../table/writes.ts';
 import { type Asset, assetEtag, inlineLimitInBytes, isContentWithheld, type StoredAsset } from './asset.ts';
+import { contentCheckItem } from './content-check.ts';
 import { parseContentReads, recordContentRead } from './content-reads.ts';
 import { emitMetric } from '../runtime/log.ts';
 import { getContent, presignDownload, presignUpload, type ContentStore } from './content-store.ts';
@@ -36,6 +38,7 @@ export async function describeAsset(table: Table, store: ContentStore, request: 
   const etag = assetEtag(asset, content_reads);
   const { upload_key, upload_problem: problem } = asset;
   if (isCreator && upload_key !== null && problem) {
+    await putItem(table, contentCheckItem(upload_key, `${now.slice(0, 13)}:59:59.999Z`)); // one for all reads of an hour
     return { etag, asset: { ...asset, content_reads, upload: { ...(await presignUpload(store, upload_key, now)), problem } } };
   }
   if ((isWithheld || !isLarge(asset)) && isKnown?.(etag)) return { etag };

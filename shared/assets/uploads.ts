@@ -20,15 +20,15 @@ import {
 import { assetKey, findAsset } from './read-asset.ts';
 
 const problemOfRead =
-  'The content arrived, but storage could not give it back completely. Upload it again. The service tries to read it for another day.';
-const patienceInMilliseconds = 24 * 3_600_000;
+  'The content arrived, but storage could not give it back completely. Upload it again. Until then, the service tries again.';
 
-const awaits = ({ upload_key, unread }: StoredAsset, key: string) =>
-  upload_key !== null && (upload_key === key || unread?.key === key);
+const awaits = ({ upload_key, unread_key }: StoredAsset, key: string) =>
+  upload_key !== null && (upload_key === key || unread_key === key);
 
 /**
  * As a stream. Sets the asset to `ready`; deletes the content if no asset expects it. Safe to repeat.
  * @param isReported whether storage has reported that it arrived
+ * @returns whether it is still awaited
  * @throws what storage throws. If the content has arrived, the asset says so to its creator by then, and takes another upload
  */
 export async function receiveUpload(
@@ -37,30 +37,25 @@ export async function receiveUpload(
   key: string,
   now: string,
   { isReported }: { isReported: boolean } = { isReported: true },
-): Promise<void> {
+): Promise<boolean> {
   const owner = ownerOfContent(key);
-  if (!owner) return;
+  if (!owner) return false;
   const rowKey = assetKey(owner.domain, owner.assetId);
   const asset = findAsset(await getItem(table, rowKey), owner.assetId);
-  if (asset?.content_key === key) return;
+  if (asset?.content_key === key) return false;
   if (!asset || !awaits(asset, key)) {
     await deleteContent(store, key);
-    return;
+    return false;
   }
   let content: Awaited<ReturnType<typeof hashContent>>;
   try {
     content = await hashContent(store, key).catch(() => hashContent(store, key));
   } catch (error) {
-    const { unread } = asset;
-    if (isReported || unread?.key === key) emitMetric('UploadsFailed', 1);
-    if (unread?.key === key && Date.parse(now) - Date.parse(unread.since) > patienceInMilliseconds) {
-      await deleteContent(store, key);
-      return;
-    }
+    if (isReported || asset.unread_key === key) emitMetric('UploadsFailed', 1);
     if (isReported) await expectAnother(table, { ...owner, key, now });
     throw error;
   }
-  if (!content) return;
+  if (!content) return true;
   const { size, checksum } = content;
   await withFreshReads(table, async (table) => {
     const pending = findAsset(await getItem(table, rowKey), owner.assetId);
@@ -73,11 +68,12 @@ export async function receiveUpload(
       content_key: key,
       content_checksum: checksum,
       upload_key: null,
-      ...(pending.unread && { unread: null, upload_problem: null }),
+      ...(pending.unread_key && { unread_key: null, upload_problem: null }),
       updated_at: laterOf(pending.updated_at, now),
     });
     await transaction.commit(table);
   });
+  return false;
 }
 
 /** The service deletes content only after its asset has let go of it. */
@@ -85,7 +81,7 @@ export async function reportDeletion(table: Table, key: string): Promise<void> {
   const owner = ownerOfContent(key);
   if (!owner) return;
   const asset = findAsset(await getItem(table, assetKey(owner.domain, owner.assetId)), owner.assetId);
-  if (asset?.content_key !== key) return;
+  if (asset?.content_key !== key && asset?.unread_key !== key) return;
   log('ERROR', 'The content of an asset was deleted from storage.', { domain: owner.domain, asset_id: owner.assetId, key });
   emitMetric('ContentMissing', 1);
 }
@@ -99,7 +95,7 @@ async function expectAnother(
     const pending = findAsset(await getItem(table, assetKey(domain, assetId)), assetId);
     if (pending?.upload_key !== key) return;
     const transaction = new Transaction();
-    changeAsset(transaction, domain, pending, { upload_key, unread: { key, since: now }, upload_problem: problemOfRead });
+    changeAsset(transaction, domain, pending, { upload_key, unread_key: key, upload_problem: problemOfRead });
     for (const each of [key, upload_key]) transaction.add(putContentCheck(each, now));
     await transaction.commit(table);
   });
@@ -124,7 +120,7 @@ export function rememberUpload(
   return upload && upload_key !== null ? { upload_key, given_at } : {};
 }
 
-/** Of a kept answer. Adds another content check if the first is due while the new link is valid. */
+/** Of a kept answer, for what is awaited now. Adds another content check if the first is due while the new link is valid. */
 export async function renewUpload(
   table: Table,
   store: ContentStore,
@@ -132,7 +128,11 @@ export async function renewUpload(
   { upload_key, given_at }: Record<string, string>,
   now: string,
 ): Promise<Asset> {
-  if (upload_key === undefined || given_at === undefined) return asset;
-  if (isDueWithin(linkLifetimeInSeconds, given_at, now)) await putItem(table, contentCheckItem(upload_key, now));
-  return { ...asset, upload: await presignUpload(store, upload_key, now) };
+  const owner = ownerOfContent(upload_key ?? '');
+  if (!owner || given_at === undefined) return asset;
+  const awaited = findAsset(await getItem(table, assetKey(owner.domain, asset.id)), asset.id)?.upload_key;
+  if (!awaited) return asset;
+  const isChecked = awaited === upload_key && !isDueWithin(linkLifetimeInSeconds, given_at, now);
+  if (!isChecked) await putItem(table, contentCheckItem(awaited, now));
+  return { ...asset, upload: await presignUpload(store, awaited, now) };
 }

@@ -49,14 +49,7 @@ export async function writeContent(
   await putItem(table, check);
   await putContent(store, key, bytes);
   return {
-    fields: {
-      state: 'ready',
-      size: bytes.length,
-      checksum,
-      content_key: key,
-      content_checksum: checksum,
-      upload_key: null,
-    },
+    fields: { state: 'ready', size: bytes.length, checksum, content_key: key, content_checksum: checksum, upload_key: null },
     check,
   };
 }

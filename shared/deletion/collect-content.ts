@@ -1,4 +1,4 @@
-import { dropContentCheck, dueContentChecks, type ContentCheck } from '../assets/content-check.ts';
+import { dropContentCheck, dueContentChecks, type ContentCheck, putLastCheck } from '../assets/content-check.ts';
 import type { ContentStore } from '../assets/content-store.ts';
 import { receiveUpload } from '../assets/uploads.ts';
 import { failureOf } from '../runtime/errors.ts';
@@ -49,8 +49,9 @@ async function settleAll(
   { now, failures }: { now: string; failures: Map<string, unknown> },
 ): Promise<number> {
   const settle = async (check: ContentCheck) => {
-    await receiveUpload(table, store, check.content_key, now, { isReported: false });
-    await transact(table, [dropContentCheck(check)]);
+    const { content_key, is_last } = check;
+    const isAwaited = await receiveUpload(table, store, content_key, now, { isReported: false });
+    await transact(table, [dropContentCheck(check), ...(isAwaited && !is_last ? [putLastCheck(content_key, now)] : [])]);
   };
   const noteFailure = (check: ContentCheck) => (error: unknown) => failures.set(check.sk, failureOf(check.content_key, error));
   for (let start = 0; start < checks.length; start += checksAtOnce) {

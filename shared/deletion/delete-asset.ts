@@ -101,6 +101,7 @@ function removal(asset: StoredAsset, { domain, by }: DeleteRequest): { transacti
     asset_type: asset.asset_type,
     content_key: asset.content_key,
     upload_key: asset.upload_key,
+    unread_key: asset.unread_key ?? null,
     by,
   };
   const transaction = new Transaction();

@@ -32,6 +32,7 @@ const assetPurge = v.object({
   asset_type: v.picklist(assetTypes),
   content_key: v.nullable(v.string()),
   upload_key: v.nullable(v.string()),
+  unread_key: v.optional(v.nullable(v.string())),
   by: v.string(),
 });
 export type AssetPurge = v.InferOutput<typeof assetPurge>;
@@ -46,7 +47,7 @@ export async function* purgeInParts(table: Table, store: ContentStore, record: I
     const purge = parseStored(assetPurge, record, 'purge of an asset');
     yield* linksInParts(table, purge);
     yield* deleteInParts(table, belongingsOfAsset(table, purge.id));
-    for (const key of [purge.content_key, purge.upload_key]) if (key !== null) await deleteContent(store, key);
+    for (const key of [purge.content_key, purge.upload_key, purge.unread_key]) if (key) await deleteContent(store, key);
     // After the log is deleted: a fold that begins later finds nothing to do.
     if (await openList(table, rowLists.linkedComputations(purge.id)).isMarked()) return false;
   } else {

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { failureOf } from '../runtime/errors.ts';
 import { inParallel } from '../runtime/in-parallel.ts';
 import { type AnyKey, findKeys, type Key, listKeys, listNames, lists } from '../table/keys.ts';
 import type { StreamBatch } from '../table/fold-lists.ts';
@@ -57,7 +58,8 @@ const rowsAtOnce = 10;
 export async function indexRows(table: Table, rows: readonly NamedRow[]): Promise<void> {
   const distinct = [...new Map(rows.map((row) => [`${row.domain} ${row.kind} ${row.number}`, row])).values()];
   const failures: unknown[] = [];
-  await inParallel(distinct, (row) => indexRow(table, row).catch((error: unknown) => void failures.push(error)), rowsAtOnce);
+  const noteFailure = (row: NamedRow) => (error: unknown) => void failures.push(failureOf(JSON.stringify(row), error));
+  await inParallel(distinct, (row) => indexRow(table, row).catch(noteFailure(row)), rowsAtOnce);
   if (failures.length > 0) throw failures[0];
 }
 

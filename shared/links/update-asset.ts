@@ -93,7 +93,7 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
       use,
       ...fetched,
       ...moved,
-      ...(moved && current.unread ? { unread: null } : {}),
+      ...(moved && current.unread_key ? { unread_key: null } : {}),
       ...(current.upload_problem && (moved || by === current.created_by) ? { upload_problem: null } : {}),
       checksum,
     };

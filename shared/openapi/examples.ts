@@ -101,7 +101,7 @@ const assetRow = {
   updated_at: at,
 };
 
-export const asset = { ...assetRow, user_key: userKey };
+const asset = { ...assetRow, user_key: userKey };
 
 const assetWithContent = { ...asset, asset: content, content_reads: [] };
 

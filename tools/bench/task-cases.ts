@@ -67,14 +67,8 @@ export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => u
   'maintenance/fold-lists': { 'a few changes': () => ({}) },
   'maintenance/receive-upload': {
     'an awaited upload': async ({ stores, domain }) => {
-      const fields = {
-        ...aDataset('upload'),
-        description: '',
-        mime_type: '',
-        user_key: '',
-        content_access: 'creator' as const,
-        use: 'open' as const,
-      };
+      const texts = { description: '', mime_type: '', user_key: '' };
+      const fields = { ...aDataset('upload'), ...texts, content_access: 'creator' as const, use: 'open' as const };
       const { id } = await createAsset(stores.table, stores.content, { domain, ...fields, createdBy: 'alice', now: byAlice.now });
       const { upload_key } = await readAsset(stores.table, domain, id);
       await putContent(stores.content, String(upload_key), Buffer.from('setosa'));

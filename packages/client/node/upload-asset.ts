@@ -51,16 +51,15 @@ async function inlineContent(file: string, checksum: string): Promise<string> {
   return content.toString('base64');
 }
 
-/** Undefined if it was deleted, or has other content since. */
+/** Without a link: what was sent with the first may have arrived. Undefined if it was deleted, or has other content since. */
 async function present(
   client: Client,
-  { id, upload }: Asset,
+  { id }: Asset,
   { checksum, options: { domainID, signal } }: { checksum: string; options: UploadOptions },
 ): Promise<Asset | undefined> {
   try {
-    const asset = await client.getAsset({ domainID, id, signal });
-    if (asset.state === 'pending') return { ...asset, ...(upload ? { upload } : {}) };
-    return asset.checksum === checksum ? asset : undefined;
+    const { upload: _, ...asset } = await client.getAsset({ domainID, id, signal });
+    return asset.state === 'pending' || asset.checksum === checksum ? asset : undefined;
   } catch (error) {
     if (error instanceof ServiceProblem && error.code === 'not_found') return undefined;
     throw error;

@@ -99,11 +99,29 @@ describe('followTable', () => {
     await expect.poll(() => called, untilTestEnds).toEqual([list.name, list.name]);
   });
 
-  it('calls once more for named rows after a call that failed', async () => {
-    const called = follow(() => Promise.reject(new Error('no')));
-    const key = keyToWrite(listKeys.row(rowLists.computations('named').rows, 1));
-    await transact(embedded.table, [{ put: { Item: { ...key, name: 'Survival' } } }]);
-    await expect.poll(() => called, untilTestEnds).toEqual(Array(2).fill(`${key.pk} ${key.sk}`));
+  it('calls again for the names of a call that failed, five times, and never for a list, which the schedule folds', async () => {
+    let fails = 3;
+    const called = follow(() => (--fails >= 0 ? Promise.reject(new Error('no')) : Promise.resolve()));
+    const list = rowLists.computations('retried');
+    const keys = [1, 2].map((number) => keyToWrite(listKeys.row(list.rows, number)));
+    const rows = keys.map(({ pk, sk }) => `${pk} ${sk}`);
+    await transact(
+      embedded.table,
+      keys.map((key) => ({ put: { Item: { ...key, name: 'Survival' } } })),
+    );
+    await stop?.();
+    expect(called).toEqual([...rows, ...rows, ...rows, ...rows]);
+
+    const given = follow(() => Promise.reject(new Error('no')));
+    await addMembers(
+      list,
+      1,
+      1,
+      keys.slice(1).map((key) => ({ put: { Item: { ...key, name: 'Survival' } } })),
+    );
+    await stop?.();
+    expect(given.filter((name) => name === list.name)).toHaveLength(1);
+    expect(given.filter((name) => name === rows[1])).toHaveLength(6);
   });
 
   it('ends after the calls at work, and those for what waits; it follows no later changes', async () => {

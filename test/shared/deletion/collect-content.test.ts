@@ -156,6 +156,116 @@ describe('collectContent', () => {
   });
 });
 
+/** Hours after the creation. An upload ends, its event arrives or is lost, checks run; storage gives back nothing if `broken`. */
+type Step =
+  { at: number; arrives: true } | { at: number; told: true; broken?: true } | { at: number; collects: true; broken?: true };
+
+describe('an upload', () => {
+  const arrives = (at: number): Step => ({ at, arrives: true });
+  const told = (at: number): Step => ({ at, told: true });
+  const collects = (at: number): Step => ({ at, collects: true });
+  const broken = (step: Step): Step => ({ ...step, broken: true });
+  const steps = {
+    'arrived and its event was lost': [arrives(1), collects(3)],
+    'could not be read for an hour': [arrives(1), broken(told(1)), broken(collects(2.1)), collects(3.1)],
+    'could not be read for a day': [
+      arrives(1),
+      broken(told(1)),
+      ...[3, 10, 26, 27].map((at) => broken(collects(at))),
+      collects(28),
+    ],
+    'arrived before the service was stopped for a day, and storage with it': [
+      arrives(1),
+      ...[30, 31, 60].map((at) => broken(collects(at))),
+      collects(61),
+    ],
+    'ended after its content check': [collects(2.1), arrives(3), told(3)],
+    'ended after its content check, and could not be read at first': [
+      collects(2.1),
+      arrives(3),
+      broken(told(3)),
+      broken(collects(5.1)),
+      collects(5.4),
+    ],
+    'ended after its content check, and its event was lost': [collects(2.1), arrives(3), collects(29)],
+  };
+
+  it.each(Object.entries(steps))('is taken that %s', async (_case, steps) => {
+    const { id, upload_key } = await create(undefined);
+    const key = String(upload_key);
+    let hasFailed = false;
+    for (const step of steps) {
+      const now = hoursLater(step.at);
+      if ('arrives' in step) {
+        await putContent(stores.content, key, Buffer.from('large'));
+        continue;
+      }
+      const store = step.broken ? { ...stores.content, bucket: 'another' } : stores.content;
+      const call = 'told' in step ? receiveUpload(stores.table, store, key, now) : collectContent(stores.table, store, now);
+      await (step.broken ? expect(call).rejects.toThrow() : call);
+      hasFailed ||= 'told' in step && step.broken === true;
+      const { asset } = await describeAsset(stores.table, stores.content, { domain, id, by: 'alice', now });
+      if (asset?.state === 'pending')
+        expect([step, asset.upload?.problem?.includes('the service tries again.')]).toEqual([step, hasFailed || undefined]);
+    }
+    expect(await contentOf(id)).toBe(btoa('large'));
+    await collect(100);
+    await expectOnlyNamedContent();
+  });
+
+  it('that never arrives is checked once more after a day, and can be sent with a new link', async () => {
+    const { id, upload_key } = await create(undefined);
+    const checks = async () => (await scan(stores.table)).filter((item) => item['content_key'] === upload_key && 'sk' in item);
+    for (const at of [3, 30]) {
+      expect(await checks()).toHaveLength(1);
+      await collect(at);
+    }
+    expect(await checks()).toEqual([]);
+    const { asset } = await replace(id, undefined);
+    expect((await fetch(String(asset.upload?.url), { method: 'PUT', headers: asset.upload?.headers ?? {}, body: 'b' })).ok).toBe(
+      true,
+    );
+    await collect();
+    expect(await contentOf(id)).toBe(btoa('b'));
+  });
+
+  it('can be sent again at once while storage cannot give it back, however often, and leaves nothing else', async () => {
+    const { id, upload_key } = await create(undefined);
+    await putContent(stores.content, String(upload_key), Buffer.from('first'));
+    const away = { ...stores.content, bucket: 'another' };
+    await expect(receiveUpload(stores.table, away, String(upload_key), clockOfTests)).rejects.toThrow();
+    for (const [hour, text] of [
+      [5, 'second'],
+      [9, 'third'],
+    ] as const) {
+      const request = { domain, id, by: 'alice', now: hoursLater(hour) };
+      for (const _read of [1, 2]) await describeAsset(stores.table, stores.content, request);
+      const { asset } = await describeAsset(stores.table, stores.content, request);
+      const { url = '', headers = {} } = asset?.upload ?? {};
+      expect((await fetch(url, { method: 'PUT', headers, body: text })).status).toBe(200);
+      if (text === 'third') continue;
+      await expect(collectContent(stores.table, away, hoursLater(8.1))).rejects.toThrow();
+      const { upload_key: second } = await readAsset(stores.table, domain, id);
+      await expect(receiveUpload(stores.table, away, String(second), hoursLater(8.1))).rejects.toThrow();
+    }
+    const { upload_key: latest } = await readAsset(stores.table, domain, id);
+    await receiveUpload(stores.table, stores.content, String(latest), hoursLater(9));
+    expect(await contentOf(id)).toBe(btoa('third'));
+    await collect(100);
+    await expectOnlyNamedContent();
+  });
+
+  it('that could not be read goes with its asset', async () => {
+    const { id, upload_key } = await create(undefined);
+    await putContent(stores.content, String(upload_key), Buffer.from('large'));
+    const away = { ...stores.content, bucket: 'another' };
+    await expect(receiveUpload(stores.table, away, String(upload_key), clockOfTests)).rejects.toThrow();
+    await deleteAsset(stores.table, { domain, id, ...byAlice });
+    await purgeAll(stores.table, stores.content);
+    await expectOnlyNamedContent();
+  });
+});
+
 describe('content checks that fail', () => {
   it('do not delay later ones, even if they fill a whole read', async () => {
     await collect();

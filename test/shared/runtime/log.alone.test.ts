@@ -117,7 +117,8 @@ describe('a scheduled task', () => {
     await collectContent(stores.table, stores.content, later);
     expect(written('Waiting')).toEqual([]);
     const putTwo = async () => {
-      for (const name of ['a', 'b']) await transact(stores.table, [putContentCheck(`content/d1/${name}`, byAlice.now)]);
+      for (const name of ['a', 'b'])
+        await transact(stores.table, [putContentCheck(`content/inline/d1/${numberedId(1)}/${name}`, byAlice.now)]);
     };
     await putTwo();
     await collectContent(stores.table, stores.content, later);
@@ -129,7 +130,7 @@ describe('a scheduled task', () => {
 
   it('counts a whole read of content checks if it has no time for all that it has read, because more may be due', async () => {
     await collectContent(stores.table, stores.content, later);
-    const names = Array.from({ length: 20 }, (_, number) => `content/d1/many-${number}`);
+    const names = Array.from({ length: 20 }, (_, number) => `content/inline/d1/${numberedId(1)}/many-${number}`);
     await transact(
       stores.table,
       names.map((name) => putContentCheck(name, byAlice.now)),
