@@ -137,18 +137,11 @@ function Missing({ of }: { of: string[] | undefined }) {
   );
 }
 
-const mostAtOnce = 3;
-const asking = { count: 0, waiting: [] as (() => void)[] };
+const asking: Promise<unknown>[] = [Promise.resolve(), Promise.resolve(), Promise.resolve()];
 
 /** Three of the rows ask at once. */
-async function inTurn<T>(ask: () => Promise<T>): Promise<T> {
-  if (asking.count === mostAtOnce) await new Promise<void>((begin) => asking.waiting.push(begin));
-  else asking.count += 1;
-  try {
-    return await ask();
-  } finally {
-    const next = asking.waiting.shift();
-    if (next) next();
-    else asking.count -= 1;
-  }
+function inTurn<T>(ask: () => Promise<T>): Promise<T> {
+  const answer = Promise.resolve(asking.shift()).then(ask);
+  asking.push(answer.catch(() => undefined));
+  return answer;
 }

@@ -37,13 +37,8 @@ const fields = [
 
 /** Judges an archive from anywhere. Needs no sign-in and sends nothing. */
 export function VerifyScreen() {
-  const [{ count, ...chosen }, setChosen] = useState({
-    count: 0,
-    archive: [] as File[],
-    keys: [] as File[],
-    certificates: [] as File[],
-    roots: [] as File[],
-  });
+  const none: File[] = [];
+  const [{ count, ...chosen }, setChosen] = useState({ count: 0, archive: none, keys: none, certificates: none, roots: none });
   const description = 'Checks the evidence of a run in this browser, as cms verify does. The files are sent nowhere.';
   return (
     <ScreenFrame title="Verify evidence" above={[]} description={description}>
