@@ -37,8 +37,8 @@ export const getStatistics = {
       ),
     }),
     v.title('Statistics'),
-    v.description('How many computations entered each status on each day.'),
+    v.description('How often computations entered each status on each day.'),
   ),
   description:
-    'Returns how many computations entered each status on each UTC day, sorted by day and status. Omits counts of zero.',
+    'Returns how often computations entered each status on each UTC day (one that runs twice counts twice), sorted by day and status. Omits counts of zero.',
 } as const satisfies Route;

@@ -72,7 +72,7 @@ const descriptions: Record<Tag, string> = {
   logs: 'The logs that agents write during runs.',
   runs: 'Runs of computations on CVMs: check, start, watch and stop them, and read their manifests and evidence.',
   service: 'The health of the service, its OpenAPI document, and the public keys that verify evidence.',
-  statistics: 'How many computations entered each status on each day.',
+  statistics: 'How often computations entered each status on each day.',
   todo: 'Open tasks of the caller: approvals to give, keys and content to upload.',
 };
 

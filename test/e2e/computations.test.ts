@@ -365,15 +365,17 @@ describe('statistics', () => {
     return comp_stats.find((entry) => entry.day === day && entry.status === status)?.count ?? 0;
   };
 
-  it('count how many computations entered each status today', async () => {
+  it('count how many times computations entered each status today, each run of one computation too', async () => {
     const day = today();
     const count = async () => [await countOf(day, 'created'), await countOf(day, 'running'), await countOf(day, 'completed')];
     const before = await count();
     const id = await session.readyComputation();
-    const cvm = newCvm();
-    await session.startRun(id, cvm);
-    await session.endRun(cvm);
-    if (today() === day) expect(await count()).toEqual(before.map((number) => number + 1));
+    for (const cvm of [newCvm(), newCvm()]) {
+      await session.startRun(id, cvm);
+      await session.endRun(cvm);
+    }
+    const [created = 0, running = 0, completed = 0] = before;
+    if (today() === day) expect(await count()).toEqual([created + 1, running + 2, completed + 2]);
   });
 
   it('are sorted by day and status, cover seven days by default and have no empty entries', async () => {

@@ -106,7 +106,7 @@ export interface paths {
         };
         /**
          * Get daily statistics
-         * @description Returns how many computations entered each status on each UTC day, sorted by day and status. Omits counts of zero. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Returns how often computations entered each status on each UTC day (one that runs twice counts twice), sorted by day and status. Omits counts of zero. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getStatistics"];
         put?: never;
@@ -2450,7 +2450,7 @@ export interface components {
              */
             microcode: number;
         };
-        /** @description How many computations entered each status on each day. */
+        /** @description How often computations entered each status on each day. */
         Statistics: {
             /** @description The counts, by day and status. Counts of zero are omitted. */
             comp_stats: components["schemas"]["StatisticsEntry"][];

@@ -18,7 +18,7 @@ export const operationRoutes = {
   getRun: 'GET /{domainID}/computations/{id}/run',
   /** List runs, newest first. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   listRuns: 'GET /{domainID}/computations/runs',
-  /** Get daily statistics. Returns how many computations entered each status on each UTC day, sorted by day and status. Omits counts of zero. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
+  /** Get daily statistics. Returns how often computations entered each status on each UTC day (one that runs twice counts twice), sorted by day and status. Omits counts of zero. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getStatistics: 'GET /{domainID}/computations/statistics',
   /** Upload your public key. Each user has one key per computation. Uploading again replaces it. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   uploadKey: 'POST /{domainID}/computations/{id}/key',

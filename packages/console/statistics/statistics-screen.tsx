@@ -15,7 +15,7 @@ const StatusChart = lazy(async () => ({ default: (await import('./status-chart.t
 
 const ranges = [7, 30, 90, 366] as const;
 
-/** How many computations entered each status on each day. */
+/** How often computations entered each status on each day. */
 export function StatisticsScreen() {
   const { client, domain } = useDomain();
   const { query } = useAddress();
@@ -27,7 +27,7 @@ export function StatisticsScreen() {
   return (
     <ScreenFrame
       title="Statistics"
-      description="How many computations entered each status on each day (UTC)."
+      description="How often computations entered each status on each day (UTC)."
       above={[]}
       actions={<Button iconName="refresh" ariaLabel="Refresh" loading={loaded.isLoading} onClick={loaded.reload} />}
     >
