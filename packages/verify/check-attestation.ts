@@ -66,6 +66,9 @@ async function checkToken(
   if (!(timeOf(verified_at) <= timeOf(issued_at))) {
     return { finding: fails(`${what} was verified at ${quoted(verified_at)}, which is not before the statement.`) };
   }
+  if (certificate_sha512 === null && verdict === 'verified') {
+    return { finding: fails(`${what} is verified, says the service, but names no certificate that it was made over.`) };
+  }
   if (certificate_sha512 !== null && !/^[0-9a-f]{128}$/.test(certificate_sha512)) {
     return { finding: fails(`${what} names a certificate by ${quoted(certificate_sha512)}, which is no SHA-512.`) };
   }
