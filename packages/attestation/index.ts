@@ -1,3 +1,4 @@
+export { parseCertificates } from './certificates.ts';
 export { verifySnpReport, verifyTdxQuote, verifyToken } from './verify-evidence.ts';
 export { checkPolicy, failedChecks, type AttestationPolicy } from './policy.ts';
 export type { Binding, VerifyOptions } from './options.ts';

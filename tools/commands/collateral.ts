@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { parseCertificates } from 'computation-management-attestation';
 import * as v from 'valibot';
 import { addCollateral, type CollateralKind } from '../../shared/attestation/collateral.ts';
 import { isMain, parseOptions, runCommand } from '../../shared/command-line/arguments.ts';
@@ -11,16 +12,21 @@ const usage = `Usage: npm run collateral -- add FILE... --stage STAGE | --data D
 Adds what the service needs to verify attestation evidence, and evidence may lack. The service itself calls no vendor.
 A CVM is verified by it from the next start of its agent.
 
-  FILE           an AMD certificate (VCEK, VLEK or one above them) in PEM or DER, or Intel's collateral of a platform family in JSON,
+  FILE           AMD certificates (VCEK, VLEK or those above them) in PEM or DER, or Intel's collateral of a platform family in JSON,
                  as dcap-qvl and Intel's QuoteCollateral have it
   --stage STAGE  on AWS, with the credentials of the environment
   --data DIR     in the directory of a service on this machine, which must not run. With DYNAMODB_ENDPOINT, no directory is needed.`;
+
+const json = v.pipe(v.string(), v.parseJson());
 
 const collateral = v.object({
   root_ca_crl: v.string(),
   pck_crl: v.string(),
   tcb_info_issuer_chain: v.string(),
-  tcb_info: v.string(),
+  tcb_info: v.pipe(
+    v.string(),
+    v.check((text) => v.is(json, text)),
+  ),
   tcb_info_signature: v.string(),
   qe_identity_issuer_chain: v.string(),
   qe_identity: v.string(),
@@ -43,7 +49,7 @@ export async function collateralCommand(args: string[]): Promise<void> {
   }
   if (action !== 'add') throw new UsageError('The first argument must be add.');
   if (files.length === 0) throw new UsageError('Expected a file.');
-  const read = files.map((file) => ({ file, ...contentOf(file) }));
+  const read = files.flatMap((file) => contentsOf(file).map((content) => ({ file, ...content })));
   const { table, close } = options.stage === undefined ? await openHere(options.data) : await openStage(options.stage);
   try {
     for (const { file, ...content } of read) {
@@ -57,13 +63,17 @@ export async function collateralCommand(args: string[]): Promise<void> {
 
 if (isMain(import.meta)) await runCommand(usage, collateralCommand);
 
-function contentOf(file: string): { kind: CollateralKind; content: Buffer } {
+function contentsOf(file: string): { kind: CollateralKind; content: Buffer }[] {
   const content = readFileSync(file);
-  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), collateral), content.toString());
-  if (parsed.success) return { kind: 'collateral', content: Buffer.from(JSON.stringify(parsed.output)) };
+  const parsed = v.safeParse(v.pipe(json, collateral), content.toString());
+  if (parsed.success) return [{ kind: 'collateral', content: Buffer.from(JSON.stringify(parsed.output)) }];
   try {
-    return { kind: 'certificate', content: new X509Certificate(content).raw };
+    const blocks = content.toString('latin1').match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
+    const certificates = (blocks ?? [content]).map((each) => new X509Certificate(each).raw);
+    parseCertificates(content); // what the verifier cannot read would keep it from judging anything
+    return certificates.map((each) => ({ kind: 'certificate', content: each }));
   } catch (cause) {
-    throw new Error(`${file} is neither a certificate nor the collateral of a platform family.`, { cause });
+    const why = cause instanceof Error ? `: ${cause.message}` : '';
+    throw new Error(`${file} is neither a certificate nor the collateral of a platform family${why}.`, { cause });
   }
 }

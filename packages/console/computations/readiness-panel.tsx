@@ -74,10 +74,12 @@ function Machine({ policy }: { policy: Overview['computation']['attestation_poli
   const { items, total } = loaded.value;
   const fit = fitFor(policy, items);
   if (total === 0) return 'None is registered';
-  const type: StatusIndicatorProps.Type = fit > 0 ? 'success' : 'pending';
+  const isTest = policy !== null && items.some(({ attestation }) => attestation?.checks.some(({ name }) => name === 'test_root'));
+  const type: StatusIndicatorProps.Type = fit === 0 ? 'pending' : isTest ? 'warning' : 'success';
   return (
     <StatusIndicator type={type}>
       {fit} of {total} {policy === null ? 'ready' : 'ready and verified'}
+      {isTest && '. Test evidence proves nothing'}
     </StatusIndicator>
   );
 }
