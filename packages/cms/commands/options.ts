@@ -6,16 +6,16 @@ import { asked, type Connection, type Context, type WrapAction } from '../contex
 import { UsageError } from '../terminal/cms-error.ts';
 
 /** Makes a command take a computation, and gives its action the identifier of it. */
-export function onComputation<Options>(
+export function onComputation(
   command: Command,
   wrapAction: WrapAction,
-  action: (context: Context, connection: Connection, id: string, options: Options) => Promise<void>,
+  action: (context: Context, connection: Connection, id: string, options: never) => Promise<void>,
   place = '[COMPUTATION]',
 ): void {
   command.argument(place, 'its identifier or name').action(
-    wrapAction(async (context, reference: string | undefined, options: Options) => {
+    wrapAction(async (context, reference: string | undefined, options: unknown) => {
       const connection = await context.connect();
-      await action(context, connection, await computationId(context, connection, reference), options);
+      await action(context, connection, await computationId(context, connection, reference), options as never);
     }),
   );
 }
