@@ -204,7 +204,7 @@ const misstatements: ((attestation: Attested, random: Random) => unknown)[] = [
 ];
 
 const byAttestation =
-  /^The token .* (?:is refused, not|is verified, not|was verified at|has a (?:verdict|time))|^The stated (?:verdict|checks)/;
+  /^The token .* (?:is refused, not|is verified, (?:not|says the service, but names no certificate)|was verified at|has a (?:verdict|time))|^The stated (?:verdict|checks)/;
 
 /** The ways to tamper with tokens, and the ways in which a service that signs misstates them. */
 const kindsOfTokens: Record<string, Tamper> = {
