@@ -292,6 +292,7 @@ describe('the type of an endpoint’s reply', () => {
   it('counts the requests that it answers 500 or 503, by endpoint and in total', async () => {
     const lines: Record<string, unknown>[] = [];
     vi.stubEnv('METRICS_NAMESPACE', 'Test');
+    vi.stubEnv('STAGE', 'test');
     const write = vi.spyOn(process.stdout, 'write').mockImplementation((line) => {
       lines.push(JSON.parse(String(line)) as Record<string, unknown>);
       return true;
