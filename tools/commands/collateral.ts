@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { parseCertificates } from 'computation-management-attestation';
 import * as v from 'valibot';
@@ -49,7 +48,7 @@ export async function collateralCommand(args: string[]): Promise<void> {
   }
   if (action !== 'add') throw new UsageError('The first argument must be add.');
   if (files.length === 0) throw new UsageError('Expected a file.');
-  const read = files.flatMap((file) => contentsOf(file).map((content) => ({ file, ...content })));
+  const read = files.map((file) => ({ file, ...contentOf(file) }));
   const { table, close } = options.stage === undefined ? await openHere(options.data) : await openStage(options.stage);
   try {
     for (const { file, ...content } of read) {
@@ -63,15 +62,13 @@ export async function collateralCommand(args: string[]): Promise<void> {
 
 if (isMain(import.meta)) await runCommand(usage, collateralCommand);
 
-function contentsOf(file: string): { kind: CollateralKind; content: Buffer }[] {
+function contentOf(file: string): { kind: CollateralKind; content: Buffer } {
   const content = readFileSync(file);
   const parsed = v.safeParse(v.pipe(json, collateral), content.toString());
-  if (parsed.success) return [{ kind: 'collateral', content: Buffer.from(JSON.stringify(parsed.output)) }];
+  if (parsed.success) return { kind: 'collateral', content: Buffer.from(JSON.stringify(parsed.output)) };
   try {
-    const blocks = content.toString('latin1').match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
-    const certificates = (blocks ?? [content]).map((each) => new X509Certificate(each).raw);
     parseCertificates(content); // what the verifier cannot read would keep it from judging anything
-    return certificates.map((each) => ({ kind: 'certificate', content: each }));
+    return { kind: 'certificate', content };
   } catch (cause) {
     const why = cause instanceof Error ? `: ${cause.message}` : '';
     throw new Error(`${file} is neither a certificate nor the collateral of a platform family${why}.`, { cause });
