@@ -114,7 +114,7 @@ export class Alarms extends Construct {
     });
     alarm('concurrency', {
       metric: unreservedConcurrency(),
-      threshold: Math.floor((stage.accountConcurrency - reservedExecutions) * 0.8),
+      threshold: Math.floor((stage.accountConcurrency - reservedExecutions) * 0.8), // of those that no function reserves
       impact: 'Nothing yet. When no more functions can run at the same time, requests are answered 503.',
       runbook: 'functions-are-throttled',
     });
@@ -207,7 +207,7 @@ export class Alarms extends Construct {
       impact: 'Requests are slow, and some are answered 503.',
       runbook: 'the-table-throttles',
     });
-    if (stage.copiesVaultArn !== undefined)
+    if (stage.copiesVaultArn !== undefined) {
       alarm('copies-silent', {
         metric: finishedCopies(watched),
         threshold: 2, // table and content
@@ -216,7 +216,8 @@ export class Alarms extends Construct {
         impact: 'Nothing yet. If the Region is gone, more than a day is lost.',
         runbook: 'a-schedule-does-not-run',
       });
-    if (stage.domain?.certificateArn !== undefined)
+    }
+    if (stage.domain?.certificateArn !== undefined) {
       alarm('domain-certificate', {
         metric: daysOfCertificate(stage.domain.certificateArn),
         threshold: 30,
@@ -225,6 +226,7 @@ export class Alarms extends Construct {
         impact: 'Nothing yet. When the certificate of the domain expires, no caller can connect.',
         runbook: 'a-certificate-expires',
       });
+    }
     const { gateway, eventBus, canary } = stage;
     const ofParts = {
       ...(gateway && gatewayAlarms(watched, gateway)),
