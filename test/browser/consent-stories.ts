@@ -319,7 +319,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
       expect(await primary.allInnerTexts()).toEqual([name]);
     };
     await expectNext('Add your key');
-    await waits.getByText(/^olga \(you\): public key, for \d+ s$/).waitFor();
+    await waits.getByText(/^olga \(you\): public key, for (\d+ min )?\d+ s$/).waitFor();
     await waits.getByText('An algorithm: link one under Inputs').waitFor();
     await owner.uploadKey({ id, body: { key: publicKey() } });
     await expectNext('Upload an algorithm');
@@ -327,7 +327,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     const { id: algorithm } = await owner.createAsset({ body: { asset } });
     await owner.linkAsset({ id: algorithm, computationID: id });
     await expectNext('Upload your content');
-    await waits.getByText(/^olga \(you\): content of steps\.py, for \d+ s$/).waitFor();
+    await waits.getByText(/^olga \(you\): content of steps\.py, for (\d+ min )?\d+ s$/).waitFor();
     await owner.updateAsset({ id: algorithm, body: { asset: { ...asset, asset: btoa('print(1)') } } });
     await owner.updateComputation({ id, body: { name: 'Step by step', approval: 'all' } });
     await expectNext('Review and approve');

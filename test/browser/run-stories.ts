@@ -244,7 +244,8 @@ export function tellRuns(world: () => ConsoleWorld): void {
     const readsWhole = () => asked.some(({ searchParams }) => searchParams.get('after') === '');
     await alice.page.goto(`/console/domains/d1/computations/${id}/runs/${run_id}`);
     await alice.page.locator('.timeline[aria-live=polite]').waitFor();
-    await alice.page.getByText(/^(\d+ s|\d min \d+ s)$/).waitFor(); // the duration by the service's clock
+    const duration = alice.page.locator('dt:has-text("Duration") + dd');
+    await duration.filter({ hasText: /^(\d+ s|\d min \d+ s)$/ }).waitFor(); // by the service's clock
     expect(await alice.page.locator('.timeline li').count()).toBeGreaterThan(150);
     await report('The last step');
     await alice.page.getByText('(The last step)').waitFor();
