@@ -24,6 +24,8 @@ export default defineConfig({
     // Two more processes than there are cores, because many tests wait for others. vitest.config.ts says which files share one.
     pool: 'forks',
     maxWorkers: availableParallelism() + 2,
+    // Tests make much that is short-lived. With more room for it they take some 6 % less processor time.
+    execArgv: ['--max-semi-space-size=64'],
     testTimeout,
     hookTimeout: testTimeout,
     // A poll ends shortly before its test, so that the assertion that failed is printed and not only the time limit.

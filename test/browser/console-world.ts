@@ -46,6 +46,8 @@ export async function startConsoleWorld(): Promise<ConsoleWorld | undefined> {
   // Users are apart by the session storage of their tabs. One context keeps what was loaded.
   const context = await browser.newContext({ baseURL: stack.baseUrl, reducedMotion: 'reduce' });
   context.setDefaultTimeout(longestStepInMilliseconds);
+  // All tabs share the process of the site as long as one of them is open: a test goes on with what earlier ones have compiled.
+  await (await context.newPage()).goto('/console/icon.svg');
   return {
     stack,
     serve: (mode) => {
@@ -140,6 +142,7 @@ export const rulesOfLook = ['color-contrast', 'link-in-text-block', 'scrollable-
  */
 export async function violationsOn(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe);
+  await page.evaluate(isDrawn);
   const found = await page.evaluate(async (runOnly) => {
     const { axe } = globalThis as unknown as { axe: { run: (options: object) => Promise<{ violations: Violation[] }> } };
     return (await axe.run({ resultTypes: ['violations'], ...(runOnly && { runOnly }) })).violations.map(({ id, nodes }) => ({
@@ -149,6 +152,20 @@ export async function violationsOn(page: Page, rules?: readonly string[]): Promi
   }, rules);
   return found.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).join(' | ')}`);
 }
+
+/** Resolves when the page has drawn three frames without a change, such as one to another size or to dark colours. */
+const isDrawn = `new Promise((resolve) => {
+  let quiet = 0;
+  const observer = new MutationObserver(() => { quiet = 0; });
+  observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  const frame = () => {
+    quiet += 1;
+    if (quiet <= 3) return requestAnimationFrame(frame);
+    observer.disconnect();
+    resolve();
+  };
+  requestAnimationFrame(frame);
+})`;
 
 interface Violation {
   id: string;
