@@ -1,6 +1,6 @@
 import { fromBase64 } from 'computation-management-formats/bytes';
 import * as v from 'valibot';
-import { parseJson } from './check-evidence.ts';
+import { parseJson } from './read-json.ts';
 import { type Finding, note } from './finding.ts';
 
 const archiveFile = v.strictObject({

@@ -1,6 +1,5 @@
 import { canonicalJson } from 'computation-management-formats/canonical-json';
 import { thumbprintOf, verifiesEs256 } from 'computation-management-formats/es256';
-import { printable } from 'computation-management-formats/printable';
 import * as v from 'valibot';
 import { type AttestationFiles, checkAttestation } from './check-attestation.ts';
 import { checkApprovals } from './check-approvals.ts';
@@ -8,6 +7,7 @@ import { checkJournal, checkOwnEvents } from './check-events.ts';
 import { checkRun } from './check-run.ts';
 import { check, fails, type Finding, note, quoted } from './finding.ts';
 import type { Page } from './journal.ts';
+import { parseJson, UnreadableError } from './read-json.ts';
 import { type Statement, statementSchema } from './statement.ts';
 
 /** The contents of the files. */
@@ -113,54 +113,4 @@ async function checkSignature({ statement, signature, key_id }: Signed, keys: re
     `The statement is signed by the key ${quoted(key_id)}, which is among the given keys and has this thumbprint.`,
     `The signature does not fit the statement: one of them was changed, or another key than ${quoted(key_id)} has signed.`,
   );
-}
-
-/**
- * Parses a JSON text that has a canonical form and in which every object has each name once. With a repeated name, two readers
- * could see two different values in the same text.
- * @param what names the text in the error
- * @throws UnreadableError
- */
-export function parseJson(text: string, what: string): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw new UnreadableError(`${what} is not JSON: ${quoted(messageOf(error))}`);
-  }
-  const name = repeatedName(text);
-  if (name !== undefined) throw new UnreadableError(`${what} has an object with two values named ${quoted(name)}.`);
-  try {
-    canonicalJson({ value });
-  } catch (error) {
-    throw new UnreadableError(`${what} has no canonical form: ${quoted(messageOf(error))}`);
-  }
-  return value;
-}
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
-
-/** @param text well-formed JSON */
-function repeatedName(text: string): string | undefined {
-  const open: Set<string>[] = [];
-  for (const [token, name] of text.matchAll(/[{}]|("(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"/g)) {
-    if (token === '{') open.push(new Set());
-    else if (token === '}') open.pop();
-    else if (name !== undefined) {
-      const decoded = JSON.parse(name) as string;
-      const names = open.at(-1);
-      if (names?.has(decoded)) return decoded;
-      names?.add(decoded);
-    }
-  }
-  return undefined;
-}
-
-/** A file that cannot be checked at all. The message names it and what is wrong, perhaps with a part of the file. */
-export class UnreadableError extends Error {
-  override readonly name = 'UnreadableError';
-
-  constructor(message: string) {
-    super(printable(message));
-  }
 }

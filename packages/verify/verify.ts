@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { checkEvidence, UnreadableError } from './check-evidence.ts';
+import { checkEvidence } from './check-evidence.ts';
 import { type Finding, formatFindings } from './finding.ts';
+import { UnreadableError } from './read-json.ts';
 
 const usage = `Usage: computation-management-verify FILE --keys JWKS [--events FILE]... [--token FILE]...
 

@@ -1,4 +1,5 @@
-import { checkEvidence, UnreadableError } from '../../../packages/verify/check-evidence.ts';
+import { checkEvidence } from '../../../packages/verify/check-evidence.ts';
+import { UnreadableError } from '../../../packages/verify/read-json.ts';
 import type { Tampering } from './tamperings.ts';
 
 /**
