@@ -1,14 +1,16 @@
+import { fromBase64 } from 'computation-management-formats/bytes';
 import { canonicalJson } from 'computation-management-formats/canonical-json';
 import { hashOfEvent } from 'computation-management-formats/digests';
 import * as v from 'valibot';
 import { checkApprovalsInJournal } from './check-approvals.ts';
 import { checkBeginning, checkCounts, inOrder, type Page } from './journal.ts';
 import { check, fails, holds, note, quoted, type Finding } from './finding.ts';
+import { repeatedName } from './read-json.ts';
 import { chainedEvent, detailsOf, nameOf, type ChainedEvent, type Statement } from './statement.ts';
 
-/** Checks the hashes of the two events in a statement. */
+/** Checks the hashes of the two events in a statement, and that the first says each thing once. */
 export function checkOwnEvents({ events }: Statement): Finding[] {
-  return [events.started, events.last].map((event) => {
+  const hashes = [events.started, events.last].map((event) => {
     const what = `The event ${nameOf(event)} in the statement`;
     return check(
       hasOwnHash(event),
@@ -16,6 +18,14 @@ export function checkOwnEvents({ events }: Statement): Finding[] {
       `${what} was changed: its hash is not that of its content.`,
     );
   });
+  return [...hashes, ...saidTwice(events.started)];
+}
+
+/** Of two values in the details that the service wrote, one reader could see the one and another the other. */
+function saidTwice(event: ChainedEvent): Finding[] {
+  if (Object.keys(detailsOf(event)).length === 0) return [];
+  const name = repeatedName(new TextDecoder().decode(fromBase64(event.details)));
+  return name === undefined ? [] : [fails(`The details of the event ${nameOf(event)} have two values named ${quoted(name)}.`)];
 }
 
 /**
@@ -33,6 +43,7 @@ export function checkJournal(statement: Statement, given: Page[]): Finding[] {
     ...events.flatMap((event) =>
       hasOwnHash(event) ? [] : [fails(`The event ${nameOf(event)} was changed: its hash is not that of its content.`)],
     ),
+    ...events.flatMap((event) => (event.run_id === '' ? saidTwice(event) : [])), // an agent writes those of its run as it likes
     ...events.flatMap((event, index) => checkLink(event, events[index - 1], events)),
   ];
   const first = events.findIndex((event) => isSame(event, started));

@@ -27,8 +27,11 @@ export function parseJson(text: string, what: string): unknown {
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-/** @param text well-formed JSON */
-function repeatedName(text: string): string | undefined {
+/**
+ * Returns a name that an object has twice.
+ * @param text well-formed JSON
+ */
+export function repeatedName(text: string): string | undefined {
   const open: Set<string>[] = [];
   for (const [token, name] of text.matchAll(/[{}]|("(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"/g)) {
     if (token === '{') open.push(new Set());

@@ -338,6 +338,14 @@ describe('the check of a statement that a lying service has signed', () => {
       /^The last approval of "bob" before the run was another one/,
     ],
     [
+      'is another one to a reader who takes the first of two values',
+      (events) => {
+        const [text, event] = [JSON.stringify(events[approvalIn(events, 'bob')]?.details), { ...byBob, event_type: 'approved' }];
+        events[approvalIn(events, 'bob')] = anEvent({ ...event, details: Buffer.from(`{"signed":false,${text.slice(1)}`) });
+      },
+      /^The details of the event "approved" \(.*\) have two values named "signed"\.$/,
+    ],
+    [
       'nobody gave',
       (events) => events.splice(approvalIn(events, 'dave'), 1),
       /^The journal has no approval of "dave" before the run\.$/,
