@@ -1,19 +1,25 @@
-import { lookAtLog, longestFoldInMilliseconds, readMark, readMarks, refuseBeyondBacklog } from './backlog.ts';
 import { removeLeftovers, untilDue } from './clear.ts';
 import { addDays, dayOf, daysOf, decodeDays } from './days.ts';
 import { type FoldedStep, foldStep } from './fold.ts';
 import { keysOf, listOfEntry, logPrefix } from './keys.ts';
-import { type LogUpdate, logUpdate } from './log.ts';
+import {
+  type LogUpdate,
+  logUpdate,
+  longestFoldInMilliseconds,
+  lookAtLog,
+  readMark,
+  readMarks,
+  refuseBeyondBacklog,
+} from './log.ts';
 import { type CheckedPage, checkList, rebuildList, type ReadRows } from './maintain.ts';
 import { countsOf, type State, stateCount, sumOf } from './node.ts';
 import { changeOf, membersAt } from './select.ts';
 import { deleteItemIf, has, inParallel, type ListTable, steadyTime } from './table.ts';
 import { withMoment } from './view.ts';
 
-export { BacklogError } from './backlog.ts';
 export { HeldError, type ReadRows } from './maintain.ts';
 export { afterAllNumbers } from './node.ts';
-export type { LogUpdate } from './log.ts';
+export { BacklogError, type LogUpdate } from './log.ts';
 export type { ListTable } from './table.ts';
 export { dayOf, listOfEntry, logPrefix };
 

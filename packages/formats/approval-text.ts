@@ -1,5 +1,5 @@
 import type { AttestationPolicy } from './attestation.ts';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from './digests.ts';
 import type { ApprovalLevel, LogAccess } from './vocabulary.ts';
 
 /** Of the agent's configuration, what an approval covers. */

@@ -1,7 +1,16 @@
 import { sha256, sha3 } from '#primitives';
-import type { Configuration } from './approval-text.ts';
+import canonicalize from 'canonicalize';
 import { toHex } from './bytes.ts';
-import { canonicalJson } from './canonical-json.ts';
+
+/**
+ * RFC 8785. Members without a value are left out, as in JSON.stringify.
+ * @throws Error if a text has a lone surrogate, or a number is not finite
+ */
+export function canonicalJson(value: object): string {
+  const text = canonicalize(value);
+  if (text === undefined) throw new TypeError('The value has no JSON form.');
+  return text;
+}
 
 /** 64 hex digits. */
 export function canonicalDigest(value: object): string {
@@ -22,7 +31,7 @@ export const hashOfBytes = (bytes: Uint8Array) => toHex(sha256(bytes));
 
 interface StatedStart {
   manifest: object;
-  configuration: Configuration;
+  configuration: object;
   assets: unknown;
   approval: unknown;
   result_consumers: unknown;

@@ -1,6 +1,6 @@
 import { sha256 } from '#primitives';
 import { fromBase64, toBase64Url } from './bytes.ts';
-import { canonicalJson } from './canonical-json.ts';
+import { canonicalJson } from './digests.ts';
 
 /**
  * False if the coordinates are not those of a point on the curve.

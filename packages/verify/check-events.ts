@@ -1,6 +1,5 @@
 import { fromBase64 } from 'computation-management-formats/bytes';
-import { canonicalJson } from 'computation-management-formats/canonical-json';
-import { hashOfEvent } from 'computation-management-formats/digests';
+import { canonicalJson, hashOfEvent } from 'computation-management-formats/digests';
 import * as v from 'valibot';
 import { checkApprovalsInJournal } from './check-approvals.ts';
 import { checkBeginning, checkCounts, inOrder, type Page } from './journal.ts';

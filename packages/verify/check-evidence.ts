@@ -1,4 +1,4 @@
-import { canonicalJson } from 'computation-management-formats/canonical-json';
+import { canonicalJson } from 'computation-management-formats/digests';
 import { thumbprintOf, verifiesEs256 } from 'computation-management-formats/es256';
 import * as v from 'valibot';
 import { type AttestationFiles, checkAttestation } from './check-attestation.ts';

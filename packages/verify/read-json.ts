@@ -1,4 +1,4 @@
-import { canonicalJson } from 'computation-management-formats/canonical-json';
+import { canonicalJson } from 'computation-management-formats/digests';
 import { printable } from 'computation-management-formats/printable';
 import { quoted } from './finding.ts';
 

@@ -1,5 +1,5 @@
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
-import { canonicalJson } from 'computation-management-formats/canonical-json';
+import { canonicalJson } from 'computation-management-formats/digests';
 import type * as v from 'valibot';
 import { type Caller, type Permitted, type Relations, requireActionToChange } from '../access/caller.ts';
 import { preconditionFailed } from '../runtime/errors.ts';

@@ -1,5 +1,5 @@
 import { configurationOf } from 'computation-management-formats/approval-text';
-import { canonicalJson } from 'computation-management-formats/canonical-json';
+import { canonicalJson } from 'computation-management-formats/digests';
 import * as v from 'valibot';
 import { readOneCollateral } from '../attestation/collateral.ts';
 import { readTokensOfRun, shownOf, type TokenOfProcess } from '../runs/agent-tokens.ts';

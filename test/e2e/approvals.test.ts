@@ -1,6 +1,5 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
-import { canonicalJson } from 'computation-management-formats/canonical-json';
-import { canonicalDigest } from 'computation-management-formats/digests';
+import { canonicalDigest, canonicalJson } from 'computation-management-formats/digests';
 import { describe, expect, it } from 'vitest';
 import { cvmBody } from '../../shared/openapi/examples.ts';
 import { digestsIn } from '../support/approval-digests.ts';

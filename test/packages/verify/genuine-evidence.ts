@@ -1,8 +1,7 @@
 import { createHash, generateKeyPairSync, randomUUID, sign, constants, type KeyObject } from 'node:crypto';
 import { verifyToken } from 'computation-management-attestation';
 import { approvalText, type Configuration, configurationOf, limitsOf } from 'computation-management-formats/approval-text';
-import { canonicalJson } from 'computation-management-formats/canonical-json';
-import { canonicalDigest, startDigest } from 'computation-management-formats/digests';
+import { canonicalDigest, canonicalJson, startDigest } from 'computation-management-formats/digests';
 import { numberedId } from 'computation-management-formats/identifiers';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import type { ApprovalLevel } from 'computation-management-formats/vocabulary';

@@ -1,6 +1,5 @@
 import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
-import { canonicalJson } from 'computation-management-formats/canonical-json';
-import { canonicalDigest } from 'computation-management-formats/digests';
+import { canonicalDigest, canonicalJson } from 'computation-management-formats/digests';
 import { approvalLevels } from 'computation-management-formats/vocabulary';
 import { checkEvidence, type EvidenceFiles } from '../../../packages/verify/check-evidence.ts';
 import type { Finding } from '../../../packages/verify/finding.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { canonicalJson } from 'computation-management-formats/canonical-json';
-import { canonicalDigest, hashOfEvent } from 'computation-management-formats/digests';
+import { canonicalDigest, canonicalJson, hashOfEvent } from 'computation-management-formats/digests';
 import type { Event } from '../../../shared/events/event.ts';
 import { shuffled } from '../../support/seeded-random.ts';
 import { aToken, filesOf, type Genuine, genuineEvidence, newServiceKey, newSigner, type Start } from './genuine-evidence.ts';

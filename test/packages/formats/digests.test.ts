@@ -1,5 +1,4 @@
-import { canonicalJson } from 'computation-management-formats/canonical-json';
-import { canonicalDigest } from 'computation-management-formats/digests';
+import { canonicalDigest, canonicalJson } from 'computation-management-formats/digests';
 import { describe, expect, it } from 'vitest';
 
 describe('canonicalJson', () => {
