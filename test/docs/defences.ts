@@ -318,7 +318,7 @@ export const defences: Record<string, Defence[]> = {
   ],
   'Let a name read like a sentence of the verifier': [
     verifier('finding', 'return JSON.stringify(text).replace', 'return text.replace'),
-    verifier('check-evidence', '${what} is not JSON: ${quoted(messageOf(error))}', '${what} is not JSON: ${messageOf(error)}'),
+    verifier('read-json', '${what} is not JSON: ${quoted(messageOf(error))}', '${what} is not JSON: ${messageOf(error)}'),
   ],
   'Put back an approval that was withdrawn, or with other limits or key': [
     verifier('check-approvals', '    ...checkLastOne(approval, event),\n', ''),
