@@ -122,7 +122,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     await open(`computations/${id}/approve`);
     const changed = page.locator('main').getByRole('listitem');
     for (const sentence of [
-      /^alice changed the name from "Changed everywhere" to Changed, just now$/,
+      /^alice changed the name from "Changed everywhere" to Changed, (just now|\d+ minutes? ago)$/,
       /^alice changed the description from .. to Anew/,
       /^alice changed the level of approval from none to all/,
       /^alice changed the access to logs from none to parties/,
@@ -131,7 +131,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
       /^alice changed the certificate of the agent from .. to "\/etc\/cert\.pem"/,
       /^alice changed the CA of the server from .. to /,
       /^alice changed the CA of the clients from .. to "\/etc\/ca\.pem"/,
-      /^alice replaced penguin-sizes\.py [0-9a-f]{4}… by other\.py [0-9a-f]{4}…, just now$/,
+      /^alice replaced penguin-sizes\.py [0-9a-f]{4}… by other\.py [0-9a-f]{4}…, (just now|\d+ minutes? ago)$/,
       /^bob removed the dataset penguins\.csv/,
       /^bob added the dataset more\.csv/,
       /key of the algorithm was replaced|key of result consumer 1 was replaced/,
@@ -202,12 +202,12 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
         writeFileSync(join(folder, 'public'), 'ssh-ed25519 AAAA alice');
         await choose(join(folder, 'public'));
         await sign.press('Enter');
-        await page.getByText('This is a public key.').waitFor();
+        await page.getByText('This is a public key.').first().waitFor();
       }
       await choose(file);
       await sign.press('Enter');
       if (passphrase !== undefined) {
-        await page.getByText('The key has a passphrase.').waitFor();
+        await page.getByText('The key has a passphrase.').first().waitFor();
         const field = page.getByLabel('Passphrase of the key');
         await field.fill(passphrase);
         await choose(pemKey(mkdtempSync(join(folder, 'again-')), 'p256').file);
@@ -216,7 +216,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
         await sign.press('Enter');
         await field.fill('wrong');
         await field.press('Enter');
-        await page.getByText('The passphrase is wrong.').waitFor();
+        await page.getByText('The passphrase is wrong.').first().waitFor();
         await field.fill(passphrase);
         await field.press('Enter');
       }
@@ -271,7 +271,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
       await route.fulfill({ response, body: (await response.text()).replaceAll(limits.expires_at, '2026-01-01T00:00:00.000Z') });
     });
     await open(`computations/${id}/approve`);
-    await page.getByText('Your approval has expired. Choose until when it is valid now.').waitFor();
+    await page.getByText('Your approval has expired. Choose until when it is valid now.').first().waitFor();
     expect(await page.getByRole('button', { name: 'Approve', exact: true }).isDisabled()).toBe(true);
     await page.unrouteAll({ behavior: 'wait' });
   });

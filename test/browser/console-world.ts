@@ -44,7 +44,7 @@ export async function startConsoleWorld(): Promise<ConsoleWorld | undefined> {
     launchChromium(program),
   ]);
   // Users are apart by the session storage of their tabs. One context keeps what was loaded.
-  const context = await browser.newContext({ baseURL: stack.baseUrl, reducedMotion: 'reduce' });
+  const context = await browser.newContext({ baseURL: stack.baseUrl, reducedMotion: 'reduce', timezoneId: 'UTC' });
   context.setDefaultTimeout(longestStepInMilliseconds);
   // All tabs share the process of the site as long as one of them is open: a test goes on with what earlier ones have compiled.
   await (await context.newPage()).goto('/console/icon.svg');
@@ -152,6 +152,9 @@ export async function violationsOn(page: Page, rules?: readonly string[]): Promi
   }, rules);
   return found.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).join(' | ')}`);
 }
+
+/** Keeps the page from loading again by itself, as that of a hidden tab. */
+export const withoutRefresh = `Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => 'hidden' })`;
 
 /** Resolves when the page has drawn three frames without a change, such as one to another size or to dark colours. */
 const isDrawn = `new Promise((resolve) => {

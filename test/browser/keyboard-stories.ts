@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { publicKey } from '../support/ready-computation.ts';
-import { type ConsoleWorld, violationsOn } from './console-world.ts';
+import { type ConsoleWorld, violationsOn, withoutRefresh } from './console-world.ts';
 import { isFocusIn, nameOfFocus } from './focus.ts';
 import { arrive } from './party.ts';
 import { clientOf, readyComputation } from './seed.ts';
@@ -31,7 +31,9 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
       await page.keyboard.press('Tab');
       expect(await isFocusIn(page, '[role=dialog]')).toBe(true);
     }
-    // A failure to load the screen again leaves the question open.
+    // A failure to load the screen again leaves the question open. The screen does not try by itself: Retry would go.
+    await page.evaluate(withoutRefresh);
+    await page.locator('[aria-label="Refresh"]:not([aria-disabled=true])').waitFor({ state: 'attached' });
     await page.route('**/d1/computations/**', (route) => route.abort());
     await page.evaluate(`document.querySelector('[aria-label="Refresh"]').click()`);
     await page.getByText('The service does not answer').waitFor({ state: 'attached' });
@@ -45,6 +47,7 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
     await retry.press('Enter');
     await retry.waitFor({ state: 'detached' });
     expect(await nameOfFocus(page)).toBe('By keyboard');
+    await page.evaluate('delete document.visibilityState');
 
     // Enter sends the fields of a dialog. What the service finds wrong with one is said there, and only there.
     await open('cvms');

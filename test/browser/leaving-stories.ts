@@ -49,7 +49,7 @@ export function tellOfLeaving(world: () => ConsoleWorld): void {
     await page.getByRole('button', { name: /^Agent/ }).click();
     await certificate.waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Create computation' }).click();
-    await page.getByText('Expected a string of 0 to 16384 characters').waitFor();
+    await page.getByText('Expected a string of 0 to 16384 characters').first().waitFor();
     await certificate.fill('');
     await page.getByRole('button', { name: 'Create computation' }).click();
     await page.getByRole('heading', { name: 'Saved', level: 1 }).waitFor();
@@ -65,7 +65,7 @@ export function tellOfLeaving(world: () => ConsoleWorld): void {
     await page.route(/\/run\?cvm=/, (route) => start.resolve(route));
     await page.getByRole('button', { name: 'Start run' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByRole('combobox').fill('sim-slow-left');
+    await dialog.getByRole('combobox').fill('sim-ignore-stop-left');
     await dialog.getByRole('button', { name: 'Start run' }).click();
     const held = await start.promise;
     await dialog.getByRole('button', { name: 'Cancel', disabled: true }).waitFor();
@@ -79,7 +79,7 @@ export function tellOfLeaving(world: () => ConsoleWorld): void {
     await (await answered).finished();
     await page.evaluate('new Promise(requestAnimationFrame)');
     expect(new URL(page.url()).pathname).toBe('/console/domains/d1/assets');
-    expect((await client.getRun({ id })).cvm_id).toBe('sim-slow-left');
+    expect((await client.getRun({ id })).cvm_id).toBe('sim-ignore-stop-left');
     await client.stopRun({ id });
   });
 }

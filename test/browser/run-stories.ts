@@ -6,7 +6,7 @@ import { waitForRun } from 'computation-management-client';
 import { expect, it, onTestFinished } from 'vitest';
 import { creatorsInRun } from '../../packages/console/loading/overview.ts';
 import { amount } from '../support/amounts.ts';
-import { type ConsoleWorld, violationsOn } from './console-world.ts';
+import { type ConsoleWorld, violationsOn, withoutRefresh } from './console-world.ts';
 import { nameOfFocus } from './focus.ts';
 import { arrive, enter } from './party.ts';
 import { longestWaitInMilliseconds } from '../support/patience.ts';
@@ -109,6 +109,7 @@ export function tellRuns(world: () => ConsoleWorld): void {
       const { pathname, search } = new URL(request.url());
       if (search === '?peek=true') names.push(pathname);
     });
+    await bob.page.evaluate(withoutRefresh);
     await bob.open('runs');
     const ofDomain = bob.page.getByRole('grid', { name: 'Runs' });
     await ofDomain.getByRole('link', { name: 'Body mass by species' }).waitFor();
@@ -210,19 +211,21 @@ export function tellRuns(world: () => ConsoleWorld): void {
   it.runIf(isFull)('stops no other run than the one that it shows', async () => {
     const { id } = await readyComputation(world(), 'Run again meanwhile');
     const owner = await clientOf(world(), 'alice', ['d1:runner']);
-    const first = await owner.startRun({ id, cvm: 'sim-slow-first' });
+    const first = await owner.startRun({ id, cvm: 'sim-ignore-stop-first' });
     const { page, open } = await arrive(world(), { user: 'alice', roles: ['runner'], provokes: /ERR_FAILED/ });
     await page.route(/\/events\?.*after=/, (route) => route.abort()); // the page stays behind
     await open(`computations/${id}/runs/${first}`);
     await page.getByRole('button', { name: 'Stop run' }).click();
     await owner.stopRun({ id });
+    await reportStopped('sim-ignore-stop-first', first);
     await waitForRun(owner, { id, run: first });
-    const second = await owner.startRun({ id, cvm: 'sim-slow-second' });
+    const second = await owner.startRun({ id, cvm: 'sim-ignore-stop-second' });
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: 'Stop run' }).click();
     await dialog.getByText('another one has been started since').waitFor();
     expect(await owner.getRun({ id })).toMatchObject({ id: second, status: 'running' });
     await owner.stopRun({ id });
+    await reportStopped('sim-ignore-stop-second', second);
   });
 
   it('reads the latest events of a long run, the earlier ones on demand, and announces to screen readers only those that come', async () => {
@@ -270,6 +273,9 @@ export function tellRuns(world: () => ConsoleWorld): void {
     for (let number = 1; number <= 30; number++)
       await client.createComputation({ domainID: 'd2', body: { name: `Number ${number}` } });
     const { page, open } = await arrive(world(), { user: 'vera', roles: ['viewer'], domain: 'd2', provokes: /403/ });
+    await page.evaluate(withoutRefresh);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
     const atOnce = { now: 0, most: 0 };
     await page.route('**/dryrun*', async (route) => {
       atOnce.now += 1;
@@ -282,8 +288,6 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await page.getByRole('heading', { name: 'Computations (30)' }).waitFor();
     await list.getByRole('link', { name: 'Number 30' }).waitFor();
     // Without a request more for rows that are not in view.
-    const asked: string[] = [];
-    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
     await list.getByText('Public key of alice, Missing algorithm').first().waitFor();
     const dryRuns = asked.filter((path) => path.endsWith('/dryrun'));
     expect([dryRuns.length > 0, dryRuns.length < 25, new Set(dryRuns).size]).toEqual([true, true, dryRuns.length]);

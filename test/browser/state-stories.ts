@@ -69,7 +69,7 @@ export function tellStates(world: () => ConsoleWorld): void {
       storage = 'takes';
       const another = { name: 'another.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b,c') };
       await page.locator('input[type=file]').setInputFiles(another);
-      await page.getByText('It becomes the content of a.csv, of the type text/csv').waitFor();
+      await page.getByText('It becomes the content of a.csv, of the type text/csv').first().waitFor();
       await look('a file that is sent under the name of another');
       await page.getByRole('button', { name: 'Upload again' }).click();
       await page.getByRole('button', { name: 'Download a.csv' }).waitFor();
