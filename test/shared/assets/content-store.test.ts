@@ -142,7 +142,7 @@ describe('the body of a storage answer', () => {
   it('may take longer than the deadline, as long as each part arrives in time', async () => {
     const parts = Array.from({ length: 5 }, (_, index) => `${index},`);
     storage.answerWith((_, response) => {
-      response.writeHead(200);
+      response.writeHead(200).flushHeaders();
       const timer = setInterval(() => {
         const part = parts.shift();
         if (part !== undefined) return void response.write(part);

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { batched } from '../../../shared/table/batched.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
@@ -107,7 +107,7 @@ describe('reads that are shared', () => {
     const [first, shared, last] = [heldRead(), heldRead(), heldRead()];
     const answers = [first, shared, shared].map(({ read }) => reads.share(table, 'page', read));
     first.resolve('good');
-    await vi.waitFor(() => expect(shared.begun()).toBe(1));
+    await expect.poll(() => shared.begun()).toBe(1);
     answers.push(reads.share(table, 'page', last.read));
     shared.reject(new Error('It failed.'));
     last.resolve('good');

@@ -38,7 +38,8 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  process.env = before;
+  for (const name of Object.keys(process.env)) if (!(name in before)) Reflect.deleteProperty(process.env, name);
+  Object.assign(process.env, before);
   for (const stop of stops.reverse()) await stop();
 });
 beforeEach(async () => {
