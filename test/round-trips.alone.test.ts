@@ -107,13 +107,12 @@ describe('docs/cost.md', () => {
       return [what ? `${name}, ${what}` : name, roundTrips, readUnits, writeUnits];
     });
     const inPage = rows.map(({ call, roundTrips, readUnits, writeUnits }) => [call, roundTrips, readUnits, writeUnits]);
-    // A busy machine looks less often in 20 seconds.
+    // A busy machine looks once or twice less in 20 seconds.
     const isExact = ([call]: unknown[]) => !String(call).includes('held for 20 s');
     expect(inPage.filter(isExact).sort()).toEqual(expected.filter(isExact).sort());
     for (const { name, case: what, roundTrips } of withoutKey.filter(({ case: each }) => !isExact([each]))) {
       const row = rows.find(({ call }) => call === `${name}, ${what}`);
-      const fewer = (row?.roundTrips ?? 0) - roundTrips;
-      expect([fewer >= 0, fewer <= 10], `${name}, ${what}`).toEqual([true, true]);
+      expect([0, 1, 2], `${name}, ${what}`).toContain((row?.roundTrips ?? 0) - roundTrips);
     }
   });
 

@@ -22,7 +22,7 @@ import { inconsistencies, scan } from '../support/inconsistencies.ts';
 
 const domain = 'd1';
 const changesPerSecond = 500;
-const seconds = amount({ sample: 0.04, full: 2 });
+const seconds = amount({ sample: 0.08, full: 2 });
 /** Of the changes, one in ten starts a run, and one in ten ends one. */
 const runs = (changesPerSecond * seconds) / 10;
 

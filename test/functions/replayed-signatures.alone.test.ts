@@ -151,7 +151,8 @@ describe(`signatures that were ever seen (seed ${sampleSeed})`, () => {
     const refused = new Map<number, number>();
     const sameLimits = (one: Given, other: Given) =>
       JSON.stringify([one.cvm_ids, one.expires_at]) === JSON.stringify([other.cvm_ids, other.expires_at]);
-    for (let made = 0; made < replays;) {
+    // Until the signature has decided about a third of them.
+    for (let made = 0; made < replays || (refused.get(400) ?? 0) <= replays / 3;) {
       if (random() < 0.25) await pick(steps)(pick(computations), pick(users));
       const target = pick(computations);
       const now = await digestsOf(target);
@@ -193,6 +194,6 @@ describe(`signatures that were ever seen (seed ${sampleSeed})`, () => {
     }
     expect(accepted).toEqual([]);
     expect([...refused.keys()].sort()).toEqual([400, 409]);
-    expect(refused.get(400)).toBeGreaterThan(replays / 12); // the signature decided
+    expect(refused.get(400)).toBeGreaterThan(replays / 3);
   }, 1_200_000);
 });

@@ -1,6 +1,6 @@
 import { constants, generateKeyPairSync, sign } from 'node:crypto';
 import { approvalText } from 'computation-management-formats/approval-text';
-import { canonicalDigest } from 'computation-management-formats/digests';
+import { canonicalDigest, hashOfEvent } from 'computation-management-formats/digests';
 import type { ApprovalLevel } from 'computation-management-formats/vocabulary';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { checkEvidence, type EvidenceFiles } from '../../../packages/verify/check-evidence.ts';
@@ -205,6 +205,15 @@ describe('the check of a statement that a lying service has signed', () => {
         (statement['events'] as { started: Genuine['events'][number] }).started.timestamp = '2025-07-17T08:00:02.500Z';
       },
       /^The approval of "carol" expired/,
+    ],
+    [
+      'a start that says two things under one name',
+      (statement) => {
+        const { started } = statement['events'] as { started: Genuine['events'][number] };
+        started.details = btoa(`{"manifest_digest":"another",${atob(started.details).slice(1)}`);
+        Object.assign(started, { hash: hashOfEvent({ ...started }) });
+      },
+      /^The details of the event "started" \(.*\) have two values named "manifest_digest"\.$/,
     ],
     [
       'a word that expires at no time that exists',
