@@ -40,9 +40,7 @@ export function matchRoute<Route extends ApiRoute>(
 
 function fits(patterns: string[], segments: string[]): boolean {
   if (patterns.length !== segments.length) return false;
-  return patterns.every((pattern, index) =>
-    parameterName(pattern) === undefined ? pattern === segments[index] : segments[index] !== '',
-  );
+  return patterns.every((pattern, index) => (pattern.startsWith('{') ? segments[index] !== '' : pattern === segments[index]));
 }
 
 function parameterName(pattern: string): string | undefined {

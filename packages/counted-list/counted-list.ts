@@ -12,7 +12,7 @@ import {
   refuseBeyondBacklog,
 } from './log.ts';
 import { type CheckedPage, checkList, rebuildList, type ReadRows } from './maintain.ts';
-import { countsOf, type State, stateCount, sumOf } from './node.ts';
+import { type State, stateCount, sumOf } from './node.ts';
 import { changeOf, membersAt } from './select.ts';
 import { deleteItemIf, has, inParallel, type ListTable, steadyTime } from './table.ts';
 import { withMoment } from './view.ts';
@@ -127,11 +127,10 @@ export function countedList(options: ListOptions): CountedList {
       withMoment(
         table,
         keys,
-        async ({ head, differences, newest, view }) => {
+        async ({ head, differences, newest: near, view }) => {
           const wanted = state === undefined ? allStates : new Set([codeOf(options, state)]);
           const total = sumOf(head.totals, wanted) + changeOf(differences, wanted);
-          const near = newest();
-          const count = sumOf(countsOf(near.tree), wanted) + changeOf(near.differences, wanted);
+          const count = sumOf(near.counts, wanted) + changeOf(near.differences, wanted);
           const isNear = count >= Math.min(offset + limit, total);
           const slice = { skip: offset, take: Math.max(0, Math.min(limit, total - offset)) };
           return { numbers: await membersAt(isNear ? near : await view(), wanted, slice), total };

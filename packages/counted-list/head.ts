@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Days, decodeDays, encodeDays } from './days.ts';
 import type { Key, ListKeys } from './keys.ts';
-import { countsOf, decodeEdge, encodeEdge, encodeIntegers, integersIn, type TreeNode } from './node.ts';
+import { type Counts, countsOf, decodeEdge, encodeEdge, encodeIntegers, integersIn, type TreeNode } from './node.ts';
 import { getItem, has, isAbsent, type Item, type ListTable, parseItem, putItemIf, storedBytes } from './table.ts';
 
 /** A fold whose entries may still be in the log, or seen there by a reader. */
@@ -92,8 +92,9 @@ export function treeOf({ edge }: Head, upper: readonly Uint8Array[] = []): TreeN
 }
 
 /** Returns the part of the tree that is in the head, and its first number. 0: the whole tree. */
-export function newestInHead(head: Head): { tree: TreeNode; from: number } {
+export function newestInHead(head: Head): { tree: TreeNode; counts: Counts; from: number } {
   const tree = treeOf(head);
-  const isWhole = countsOf(tree).every((count, state) => count === (head.totals[state] ?? 0));
-  return { tree, from: isWhole ? 0 : (tree.parts[0]?.number ?? 0) };
+  const counts = countsOf(tree);
+  const isWhole = counts.every((count, state) => count === (head.totals[state] ?? 0));
+  return { tree, counts, from: isWhole ? 0 : (tree.parts[0]?.number ?? 0) };
 }

@@ -69,7 +69,9 @@ export function isLeaf({ level }: TreeNode): boolean {
 
 export function countsOf({ parts }: TreeNode): Counts {
   const sums = emptyCounts();
-  for (const { counts } of parts) counts.forEach((count, state) => (sums[state] = (sums[state] ?? 0) + count));
+  for (const { counts } of parts) {
+    for (let state = 0; state < stateCount; state++) sums[state] = (sums[state] ?? 0) + (counts[state] ?? 0);
+  }
   return sums;
 }
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { type Head, newestInHead, parseHead, treeOf } from './head.ts';
 import type { ListKeys } from './keys.ts';
 import { differencesOf, type Entry, readLog, unfoldedOf } from './log.ts';
-import { decodeNode, type TreeNode } from './node.ts';
+import { type Counts, decodeNode, type TreeNode } from './node.ts';
 import type { View } from './select.ts';
 import {
   getItem,
@@ -26,7 +26,8 @@ export interface Moment {
   head: Head;
   unfolded: readonly Entry[];
   differences: readonly Difference[];
-  newest: () => View;
+  /** What the head has of the tree, and how many members that contains. */
+  newest: View & { counts: Counts };
   view: () => Promise<View & Pick<Root, 'days'>>;
 }
 
@@ -63,16 +64,15 @@ async function readMoment(table: ListTable, keys: ListKeys, withRoot: boolean): 
   const head = parseHead(headItem);
   const unfolded = unfoldedOf(head, entries);
   const differences = differencesOf(unfolded);
+  const { from, ...near } = newestInHead(head);
+  const newest = { ...near, differences: differences.filter(({ number }) => number >= from) };
   return (table) => {
     const source = storedNodes(table, keys, keptNodes(table));
     return {
       head,
       unfolded,
       differences,
-      newest: () => {
-        const { tree, from } = newestInHead(head);
-        return { tree, source, differences: differences.filter(({ number }) => number >= from) };
-      },
+      newest: { ...newest, source },
       view: async () => {
         const { edge, days } = await readRoot(table, keys, head, ahead);
         return { tree: treeOf(head, edge), source, differences, days };

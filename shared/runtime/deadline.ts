@@ -22,6 +22,7 @@ export class Deadline {
   private readonly endsAt: number;
   private readonly retriesEndAt: number;
   private readonly functionEndsAt: number;
+  private abortSignal: AbortSignal | undefined;
 
   /**
    * @param limits.retryTime milliseconds. Default: until the deadline
@@ -91,8 +92,9 @@ export class Deadline {
     return new Deadline(milliseconds, this.clock, { functionTime: left });
   }
 
+  /** The same one each time. */
   signal(): AbortSignal {
-    return AbortSignal.timeout(Math.ceil(this.remaining));
+    return (this.abortSignal ??= AbortSignal.timeout(Math.ceil(this.remaining)));
   }
 }
 
