@@ -44,11 +44,12 @@ export function engineClient(endpoint: string, isListening: () => boolean): Tabl
       }
     }
   };
-  const deleteOne = deletingTogether(call);
+  const writeOne = writingTogether(call);
   const send = async ({ constructor: { name }, input }: Command, { abortSignal }: Options = {}): Promise<object> => {
     const callEngine = async ({ input }: { input: Input }) => {
       const action = actions[name] ?? name.replace(/Command$/, '');
-      const output = await (action === 'DeleteItem' ? deleteOne(input, abortSignal) : call(action, input, abortSignal));
+      const isOfOneItem = action === 'PutItem' || action === 'DeleteItem';
+      const output = await (isOfOneItem ? writeOne(action, input, abortSignal) : call(action, input, abortSignal));
       return { output, response: undefined };
     };
     return (await middlewareStack.resolve(callEngine, { commandName: name })({ input })).output;
@@ -61,31 +62,32 @@ type Call = (action: string, input: Input, signal: AbortSignal | undefined) => P
 /** A transaction has at most so many actions. */
 const mostTogether = 100;
 
+type WriteOne = (action: 'PutItem' | 'DeleteItem', input: Input, signal: AbortSignal | undefined) => Promise<object>;
+
 /**
- * Returns what deletes an item. Items whose deletion is asked for at the same moment are deleted by one transaction, which costs
- * less than half. If it fails, each is deleted by itself.
+ * Returns what puts or deletes an item. What is asked for at the same moment is written by one transaction, which costs less than
+ * half. If it fails, such as by the condition of one item, each is written by itself.
  */
-function deletingTogether(call: Call): (input: Input, signal: AbortSignal | undefined) => Promise<object> {
-  let waiting: Input[] = [];
+function writingTogether(call: Call): WriteOne {
+  let waiting: Record<string, Input>[] = [];
   let together: Promise<boolean> | undefined;
-  const deleteWaiting = async (): Promise<boolean> => {
+  const writeWaiting = async (): Promise<boolean> => {
     await new Promise(setImmediate);
-    const deletions = waiting;
+    const TransactItems = waiting;
     [waiting, together] = [[], undefined];
-    if (deletions.length === 1) return false;
-    const TransactItems = deletions.map((Delete) => ({ Delete }));
+    if (TransactItems.length === 1) return false;
     return await call('TransactWriteItems', { TransactItems }, undefined).then(
       () => true,
       () => false,
     );
   };
-  return async (input, signal) => {
-    const areDeleted = 'ReturnValues' in input || waiting.length === mostTogether ? false : await join(input);
-    return areDeleted ? {} : await call('DeleteItem', input, signal);
+  return async (action, input, signal) => {
+    const isWritten = 'ReturnValues' in input || waiting.length === mostTogether ? false : await join(action, input);
+    return isWritten ? {} : await call(action, input, signal);
   };
-  function join(input: Input): Promise<boolean> {
-    waiting.push(input);
-    return (together ??= deleteWaiting());
+  function join(action: string, input: Input): Promise<boolean> {
+    waiting.push({ [action.replace('Item', '')]: input });
+    return (together ??= writeWaiting());
   }
 }
 

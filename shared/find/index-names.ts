@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { failureOf } from '../runtime/errors.ts';
-import { inParallel } from '../runtime/in-parallel.ts';
 import { type AnyKey, findKeys, type Key, listKeys, listNames, lists } from '../table/keys.ts';
+import { batched } from '../table/batched.ts';
 import type { StreamBatch } from '../table/fold-lists.ts';
 import { getItems, type Item, parseStored, queryPartition, type Table } from '../table/table.ts';
 import { numberOfRow } from '../table/row-lists.ts';
@@ -48,7 +48,8 @@ export function findableOf(kind: FindKind, item: Item): Findable {
 const storedKnown = v.object({ known_name: v.string(), known_checksum: v.nullable(v.string()) });
 type Known = v.InferOutput<typeof storedKnown>;
 
-const rowsAtOnce = 10;
+/** One call reads them and what the index has of them. */
+const rowsTogether = 50;
 
 /**
  * Safe to repeat. A row that fails keeps no other from being indexed. Costs a read unit for each row and one for what the index has of
@@ -59,7 +60,12 @@ export async function indexRows(table: Table, rows: readonly NamedRow[]): Promis
   const distinct = [...new Map(rows.map((row) => [`${row.domain} ${row.kind} ${row.number}`, row])).values()];
   const failures: unknown[] = [];
   const noteFailure = (row: NamedRow) => (error: unknown) => void failures.push(failureOf(JSON.stringify(row), error));
-  await inParallel(distinct, (row) => indexRow(table, row).catch(noteFailure(row)), rowsAtOnce);
+  const read = batched((keys: AnyKey[]) => getItems(table, keys));
+  const put = batched((items: (Item & Key)[]) => putItems(table, items).then(() => items));
+  for (let start = 0; start < distinct.length; start += rowsTogether) {
+    const together = distinct.slice(start, start + rowsTogether);
+    await Promise.all(together.map((row) => indexRow(table, row, { read, put }).catch(noteFailure(row))));
+  }
   if (failures.length > 0) throw failures[0];
 }
 
@@ -70,13 +76,18 @@ export async function indexChangedNames(table: Table, { Records }: StreamBatch):
   return named.length;
 }
 
-async function indexRow(table: Table, row: NamedRow): Promise<void> {
+interface Together {
+  read: (key: AnyKey) => Promise<Item | undefined>;
+  put: (item: Item & Key) => Promise<Item>;
+}
+
+async function indexRow(table: Table, row: NamedRow, { read, put }: Together): Promise<void> {
   const { domain, kind, number } = row;
   const key = findKeys.known(domain, kind, number);
   const keyOf = (place: string) => ({ ...findKeys.place(domain, kind, place, number) });
   const placed = new Set<string>();
   for (;;) {
-    const [item, known] = await getItems(table, [rowKeyOf(row), key]);
+    const [item, known] = await Promise.all([read(rowKeyOf(row)), read(key)]);
     const before = known && parseStored(storedKnown, known, 'indexed name');
     const after = item && knownOf(findableOf(kind, item));
     const present = before ? placesOf({ kind, name: before.known_name, checksum: before.known_checksum }) : [];
@@ -84,7 +95,7 @@ async function indexRow(table: Table, row: NamedRow): Promise<void> {
     for (const place of present) placed.add(place);
     const surplus = [...placed].filter((place) => !wanted.includes(place));
     if (isSame(before, after) && surplus.length === 0) return;
-    await putItems(table, wanted.filter((place) => !present.includes(place)).map(keyOf));
+    await Promise.all(wanted.filter((place) => !present.includes(place)).map((place) => put(keyOf(place))));
     await deleteItems(table, surplus.map(keyOf));
     if (isSame(before, after) || (await replace(table, key, before, after))) return;
     for (const place of wanted) placed.add(place); // another call may have read a later name

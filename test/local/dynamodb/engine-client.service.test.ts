@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { engineClient } from '../../../local/dynamodb/engine-client.ts';
 import { withHealthOfEngine } from '../../../local/stack.ts';
 import { getItem, getItems, queryPartition, type Table } from '../../../shared/table/table.ts';
-import { deleteItems, putItem, putItems } from '../../../shared/table/writes.ts';
+import { deleteItems, putItem, putItemIf, putItems } from '../../../shared/table/writes.ts';
 import { readSettled } from '../../../shared/table/fresh-reads.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
 import { startAnsweringServer, status, type AnsweringServer } from '../../support/answering-server.ts';
@@ -109,6 +109,18 @@ describe('the client of the engine', () => {
     ]).toContainEqual(indexes); // one of the two deletions of the first comes second
     expect(new Set(refused.map(([, name]) => name))).toEqual(new Set(['ConditionalCheckFailedException']));
     expect(await queryPartition(bySdk, 'deleted at once')).toEqual([{ ...keys[7], version: 2 }]);
+  });
+
+  it('puts at once what is asked for at once, and refuses only what is there', async () => {
+    const { bySdk, byEngineClient } = tables();
+    const keys = Array.from({ length: 130 }, (_, index) => writableKey('put at once', String(index)));
+    await putItems(bySdk, [{ ...writableKey('put at once', '7'), version: 2 }]);
+    const isNew = { ConditionExpression: 'attribute_not_exists(pk)' };
+    const ends = await Promise.all(keys.map((key) => putItemIf(byEngineClient, { ...key, version: 1 }, isNew)));
+    expect(ends.flatMap((isDone, index) => (isDone ? [] : [index]))).toEqual([7]);
+    const stored = await queryPartition(bySdk, 'put at once');
+    expect(stored.filter(({ version }) => version === 1)).toHaveLength(129);
+    expect(stored).toContainEqual({ ...keys[7], version: 2 });
   });
 
   it('repeats what may pass, and ends at the signal of its caller', async () => {

@@ -8,6 +8,7 @@ import { indexRows, type NamedRow, rebuildNames } from '../../../shared/find/ind
 import { findKeys } from '../../../shared/table/keys.ts';
 import { queryPartition } from '../../../shared/table/table.ts';
 import { deleteItems, putItem } from '../../../shared/table/writes.ts';
+import { tableThrough } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { aComputation, allowed, anAsset, byAlice, startStores } from '../../support/builders-store.ts';
 
@@ -61,6 +62,23 @@ describe('the index of names', () => {
     await deleteComputation(table(), { domain, id, permit: allowed });
     await Promise.all([indexRows(table(), [row]), indexRows(table(), [row])]);
     expect(await placesIn(domain)).toEqual([]);
+  });
+
+  it('reads 50 rows with what it has of them in one call, and writes 25 places in one', async () => {
+    const domain = newDomain();
+    const ids = await Promise.all(Array.from({ length: 60 }, () => aComputation(table(), domain, 'Setosa')));
+    const commands: string[] = [];
+    const counted = tableThrough(table(), (send, { constructor: { name } }) => {
+      commands.push(name);
+      return send();
+    });
+    await indexRows(
+      counted,
+      ids.map((id) => rowOf(domain, id)),
+    );
+    const callsOf = (name: string) => commands.filter((each) => each === name).length;
+    expect([callsOf('BatchGetCommand'), callsOf('BatchWriteCommand'), callsOf('PutCommand')]).toEqual([2, 3, 60]);
+    expect(await found(domain, 'setosa', { limit: 50 })).toEqual(ids.toSorted().reverse().slice(0, 50));
   });
 
   it('names the other rows if one fails', async () => {
