@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -9,6 +10,7 @@ import {
 import { constructStack } from '@smithy/core/client';
 import { isServerError, isThrottlingError, isTransientError } from '@smithy/core/retry';
 import { clientLimits, maxAttempts, pauseBefore } from '../../shared/runtime/clients.ts';
+import { maxTimeInMilliseconds, untilAborted } from '../../shared/runtime/deadline.ts';
 import type { TableClient } from '../../shared/table/table.ts';
 import { localCredentials } from '../machine/environment.ts';
 
@@ -62,11 +64,11 @@ type Call = (action: string, input: Input, signal: AbortSignal | undefined) => P
 /** A transaction has at most so many actions. */
 const mostTogether = 100;
 
-type WriteOne = (action: 'PutItem' | 'DeleteItem', input: Input, signal: AbortSignal | undefined) => Promise<object>;
+type WriteOne = (action: 'PutItem' | 'DeleteItem', input: Input, signal?: AbortSignal) => Promise<object>;
 
 /**
  * Returns what puts or deletes an item. What is asked for at the same moment is written by one transaction, which costs less than
- * half. If it fails, such as by the condition of one item, each is written by itself.
+ * half. If the engine refuses it, such as by the condition of one item, each is written by itself.
  */
 function writingTogether(call: Call): WriteOne {
   let waiting: Record<string, Input>[] = [];
@@ -76,13 +78,19 @@ function writingTogether(call: Call): WriteOne {
     const TransactItems = waiting;
     [waiting, together] = [[], undefined];
     if (TransactItems.length === 1) return false;
-    return await call('TransactWriteItems', { TransactItems }, undefined).then(
-      () => true,
-      () => false,
-    );
+    try {
+      const transaction = { TransactItems, ClientRequestToken: randomUUID() };
+      await call('TransactWriteItems', transaction, AbortSignal.timeout(maxTimeInMilliseconds));
+      return true;
+    } catch (error) {
+      if (error instanceof DynamoDBServiceException && error.$metadata.httpStatusCode === 400) return false;
+      throw error; // it may have been written
+    }
   };
-  return async (action, input, signal) => {
-    const isWritten = 'ReturnValues' in input || waiting.length === mostTogether ? false : await join(action, input);
+  return async (action, input, signal = AbortSignal.timeout(maxTimeInMilliseconds)) => {
+    signal.throwIfAborted();
+    const isAlone = 'ReturnValues' in input || waiting.length === mostTogether;
+    const isWritten = !isAlone && (await untilAborted(join(action, input), signal));
     return isWritten ? {} : await call(action, input, signal);
   };
   function join(action: string, input: Input): Promise<boolean> {

@@ -52,7 +52,7 @@ type Known = v.InferOutput<typeof storedKnown>;
 const rowsTogether = 50;
 
 /**
- * Safe to repeat. A row that fails keeps no other from being indexed. Costs a read unit for each row and one for what the index has of
+ * Safe to repeat. A row that does not fit keeps no other from being indexed; a call that fails does. Costs a read unit for each row and one for what the index has of
  * it. If these differ, also a write unit for each place that is added or removed, and one for the name.
  * @throws the first failure, in the end
  */
@@ -64,7 +64,7 @@ export async function indexRows(table: Table, rows: readonly NamedRow[]): Promis
   const put = batched((items: (Item & Key)[]) => putItems(table, items).then(() => items));
   for (let start = 0; start < distinct.length; start += rowsTogether) {
     const together = distinct.slice(start, start + rowsTogether);
-    await Promise.all(together.map((row) => indexRow(table, row, { read, put }).catch(noteFailure(row))));
+    await Promise.all(together.map((row) => indexRow(table, row, read, put).catch(noteFailure(row))));
   }
   if (failures.length > 0) throw failures[0];
 }
@@ -76,12 +76,8 @@ export async function indexChangedNames(table: Table, { Records }: StreamBatch):
   return named.length;
 }
 
-interface Together {
-  read: (key: AnyKey) => Promise<Item | undefined>;
-  put: (item: Item & Key) => Promise<Item>;
-}
-
-async function indexRow(table: Table, row: NamedRow, { read, put }: Together): Promise<void> {
+type Ask<Question, Answer> = (question: Question) => Promise<Answer>;
+async function indexRow(table: Table, row: NamedRow, read: Ask<AnyKey, Item | undefined>, put: Ask<Item & Key, Item>) {
   const { domain, kind, number } = row;
   const key = findKeys.known(domain, kind, number);
   const keyOf = (place: string) => ({ ...findKeys.place(domain, kind, place, number) });

@@ -92,9 +92,22 @@ export class Deadline {
     return new Deadline(milliseconds, this.clock, { functionTime: left });
   }
 
-  /** The same one each time. */
+  /** The same one each time, so it may be aborted already. */
   signal(): AbortSignal {
     return (this.abortSignal ??= AbortSignal.timeout(Math.ceil(this.remaining)));
+  }
+}
+
+/** The work goes on by itself. @throws the signal's reason as soon as it is aborted */
+export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const abort = () => late.reject(signal.reason as DOMException);
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort); // else the signal keeps the result in memory until it is aborted
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Combines the questions of one turn of the event loop into one call, whose overhead exceeds the cost of a read.
+ * Combines the questions of one turn of the event loop into one call. If that fails, each of them fails.
  * @param answerAll answers questions in their order
  */
 export function batched<Question, Answer>(

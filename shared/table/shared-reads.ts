@@ -1,4 +1,4 @@
-import type { Deadline } from '../runtime/deadline.ts';
+import { type Deadline, untilAborted } from '../runtime/deadline.ts';
 import { deadlineOf, type Table } from './table.ts';
 
 const maxWaitInMilliseconds = 250;
@@ -38,7 +38,7 @@ export class SharedReads<T> {
     const deadline = deadlineOf(table);
     latest.next ??= nextAfter(latest.result, { reads, name, read, deadline });
     if (deadline.remaining > latest.next.deadline.remaining) Object.assign(latest.next, { read, deadline });
-    return beforeDeadline(latest.next.result, deadline);
+    return untilAborted(latest.next.result, deadline.signal());
   }
 }
 
@@ -77,16 +77,4 @@ function ended(read: Promise<unknown>): Promise<void> {
     };
     read.then(end, end);
   });
-}
-
-async function beforeDeadline<T>(result: Promise<T>, deadline: Deadline): Promise<T> {
-  const signal = deadline.signal();
-  const late = Promise.withResolvers<never>();
-  const abort = () => late.reject(signal.reason as DOMException);
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([result, late.promise]);
-  } finally {
-    signal.removeEventListener('abort', abort); // else the signal keeps the result in memory until the deadline
-  }
 }

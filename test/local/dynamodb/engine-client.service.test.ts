@@ -1,8 +1,9 @@
 import { ConditionalCheckFailedException, TransactionCanceledException } from '@aws-sdk/client-dynamodb';
-import { DeleteCommand, GetCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { DeleteCommand, GetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { engineClient } from '../../../local/dynamodb/engine-client.ts';
 import { withHealthOfEngine } from '../../../local/stack.ts';
+import { maxAttempts } from '../../../shared/runtime/clients.ts';
 import { getItem, getItems, queryPartition, type Table } from '../../../shared/table/table.ts';
 import { deleteItems, putItem, putItemIf, putItems } from '../../../shared/table/writes.ts';
 import { readSettled } from '../../../shared/table/fresh-reads.ts';
@@ -114,13 +115,42 @@ describe('the client of the engine', () => {
   it('puts at once what is asked for at once, and refuses only what is there', async () => {
     const { bySdk, byEngineClient } = tables();
     const keys = Array.from({ length: 130 }, (_, index) => writableKey('put at once', String(index)));
-    await putItems(bySdk, [{ ...writableKey('put at once', '7'), version: 2 }]);
     const isNew = { ConditionExpression: 'attribute_not_exists(pk)' };
-    const ends = await Promise.all(keys.map((key) => putItemIf(byEngineClient, { ...key, version: 1 }, isNew)));
-    expect(ends.flatMap((isDone, index) => (isDone ? [] : [index]))).toEqual([7]);
-    const stored = await queryPartition(bySdk, 'put at once');
-    expect(stored.filter(({ version }) => version === 1)).toHaveLength(129);
-    expect(stored).toContainEqual({ ...keys[7], version: 2 });
+    for (const there of [7, 120]) {
+      await deleteItems(bySdk, keys);
+      await putItems(bySdk, [{ ...writableKey('put at once', String(there)), version: 2 }]);
+      const ends = await Promise.all(keys.map((key) => putItemIf(byEngineClient, { ...key, version: 1 }, isNew)));
+      expect(ends.flatMap((isDone, index) => (isDone ? [] : [index]))).toEqual([there]);
+      const stored = await queryPartition(bySdk, 'put at once');
+      expect(stored.filter(({ version }) => version === 1)).toHaveLength(129);
+      expect(stored).toContainEqual({ ...keys[there], version: 2 });
+    }
+    const twice = [1, 2].map((version) => putItemIf(byEngineClient, { ...writableKey('put twice', 'a'), version }, isNew));
+    expect((await Promise.all(twice)).toSorted()).toEqual([false, true]);
+  });
+
+  it('sends what is put at once in one call, by itself only if that is refused, and knows nothing of a lost answer', async () => {
+    const { client, server } = await clientOfEngine(() => true);
+    const put = () => new PutCommand({ TableName: 'table', Item: { pk: 'a', sk: 'b' } });
+    const putTwice = () => Promise.allSettled([client.send(put()), client.send(put())]);
+    const endsOf = async () => (await putTwice()).map((end) => end.status);
+    server.answerWith(status(200, '{}'));
+    expect([await endsOf(), server.received]).toEqual([['fulfilled', 'fulfilled'], ['POST']]);
+    const refusal = '{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException"}';
+    server.answerWith(status(400, refusal), status(200, '{}'));
+    expect([await endsOf(), server.received]).toEqual([
+      ['fulfilled', 'fulfilled'],
+      ['POST', 'POST', 'POST'],
+    ]);
+    server.answerWith(status(500));
+    expect([await endsOf(), server.received]).toEqual([['rejected', 'rejected'], Array(maxAttempts).fill('POST')]);
+    const caller = new AbortController();
+    server.answerWith(() => caller.abort());
+    const given = { abortSignal: caller.signal };
+    const ends = await Promise.allSettled([client.send(put(), given), client.send(put(), given)]);
+    expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await expect(client.send(put(), given)).rejects.toMatchObject({ name: 'AbortError' });
+    expect(server.received).toHaveLength(1);
   });
 
   it('repeats what may pass, and ends at the signal of its caller', async () => {

@@ -115,6 +115,19 @@ describe('reads that are shared', () => {
     expect(outcomes.map(({ status }) => status)).toStrictEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
   });
 
+  it('are not waited for by a request whose time is over', async () => {
+    const reads = new SharedReads<string>();
+    const deadline = new Deadline(1);
+    const late = { ...table, deadline: () => deadline };
+    const signal = deadline.signal();
+    await expect.poll(() => signal.aborted).toBe(true);
+    const held = heldRead();
+    const earlier = reads.share(table, 'page', held.read);
+    await expect(reads.share(late, 'page', held.read)).rejects.toMatchObject({ name: 'TimeoutError' });
+    held.resolve('good');
+    expect(await earlier).toBe('good');
+  });
+
   it('do not stay under way when one throws at once', async () => {
     const reads = new SharedReads<string>();
     const first = heldRead();
