@@ -64,13 +64,11 @@ type Call = (action: string, input: Input, signal: AbortSignal | undefined) => P
 /** A transaction has at most so many actions. */
 const mostTogether = 100;
 
-type WriteOne = (action: 'PutItem' | 'DeleteItem', input: Input, signal?: AbortSignal) => Promise<object>;
-
 /**
  * Returns what puts or deletes an item. What is asked for at the same moment is written by one transaction, which costs less than
  * half. If the engine refuses it, such as by the condition of one item, each is written by itself.
  */
-function writingTogether(call: Call): WriteOne {
+function writingTogether(call: Call): Call {
   let waiting: Record<string, Input>[] = [];
   let together: Promise<boolean> | undefined;
   const writeWaiting = async (): Promise<boolean> => {

@@ -40,11 +40,13 @@ export function matchRoute<Route extends ApiRoute>(
 
 function fits(patterns: string[], segments: string[]): boolean {
   if (patterns.length !== segments.length) return false;
-  return patterns.every((pattern, index) => (pattern.startsWith('{') ? segments[index] !== '' : pattern === segments[index]));
+  return patterns.every((pattern, index) =>
+    parameterName(pattern) === undefined ? pattern === segments[index] : segments[index] !== '',
+  );
 }
 
 function parameterName(pattern: string): string | undefined {
-  return /^\{(.+)\}$/.exec(pattern)?.[1];
+  return pattern.startsWith('{') ? pattern.slice(1, -1) : undefined;
 }
 
 function rank(path: string): string {

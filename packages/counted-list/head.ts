@@ -91,7 +91,7 @@ export function treeOf({ edge }: Head, upper: readonly Uint8Array[] = []): TreeN
   return decodeEdge([...upper, ...edge]);
 }
 
-/** Returns the part of the tree that is in the head, and its first number. 0: the whole tree. */
+/** Returns the part of the tree that is in the head, its members by state, and its first number. 0: the whole tree. */
 export function newestInHead(head: Head): { tree: TreeNode; counts: Counts; from: number } {
   const tree = treeOf(head);
   const counts = countsOf(tree);

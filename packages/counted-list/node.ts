@@ -69,9 +69,7 @@ export function isLeaf({ level }: TreeNode): boolean {
 
 export function countsOf({ parts }: TreeNode): Counts {
   const sums = emptyCounts();
-  for (const { counts } of parts) {
-    for (let state = 0; state < stateCount; state++) sums[state] = (sums[state] ?? 0) + (counts[state] ?? 0);
-  }
+  for (const { counts } of parts) counts.forEach((count, state) => (sums[state] = (sums[state] ?? 0) + count));
   return sums;
 }
 

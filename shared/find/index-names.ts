@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { failureOf } from '../runtime/errors.ts';
-import { type AnyKey, findKeys, type Key, listKeys, listNames, lists } from '../table/keys.ts';
 import { batched } from '../table/batched.ts';
+import { type AnyKey, findKeys, type Key, listKeys, listNames, lists } from '../table/keys.ts';
 import type { StreamBatch } from '../table/fold-lists.ts';
 import { getItems, type Item, parseStored, queryPartition, type Table } from '../table/table.ts';
 import { numberOfRow } from '../table/row-lists.ts';
@@ -52,8 +52,9 @@ type Known = v.InferOutput<typeof storedKnown>;
 const rowsTogether = 50;
 
 /**
- * Safe to repeat. A row that does not fit keeps no other from being indexed; a call that fails does. Costs a read unit for each row and one for what the index has of
- * it. If these differ, also a write unit for each place that is added or removed, and one for the name.
+ * Safe to repeat. A row that does not fit keeps no other from being indexed; a call that fails does. Costs a read unit for each row
+ * and one for what the index has of it. If these differ, also a write unit for each place that is added or removed, and one for the
+ * name.
  * @throws the first failure, in the end
  */
 export async function indexRows(table: Table, rows: readonly NamedRow[]): Promise<void> {
@@ -77,6 +78,7 @@ export async function indexChangedNames(table: Table, { Records }: StreamBatch):
 }
 
 type Ask<Question, Answer> = (question: Question) => Promise<Answer>;
+
 async function indexRow(table: Table, row: NamedRow, read: Ask<AnyKey, Item | undefined>, put: Ask<Item & Key, Item>) {
   const { domain, kind, number } = row;
   const key = findKeys.known(domain, kind, number);
