@@ -72,8 +72,6 @@ describe('a service that fails', () => {
   });
 
   it('is waited for once a run has started, and an error then names the run and the command that watches it', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout'] }).setTimerTickMode('nextTimerAsync'); // the pauses between the attempts
-    onTestFinished(() => void vi.useRealTimers());
     const busy = json({ code: 'unavailable', detail: 'Busy.' }, 503);
     const page: Answer = (_, response) => void response.writeHead(403).end('Blocked by the network');
     const reads = [busy, busy, busy, busy, busy, page];

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createClient } from 'computation-management-client';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Stack, startStack } from '../../../local/stack.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { cmsIn } from './fake-terminal.ts';
@@ -110,8 +110,6 @@ describe('cms events', () => {
       CMS_DOMAIN: 'd1',
       CMS_TOKEN: await stack.token('alice', []),
     };
-    onTestFinished(() => void vi.useRealTimers());
-    vi.useFakeTimers({ toFake: ['setTimeout'] }).setTimerTickMode('nextTimerAsync'); // the pauses between the attempts
     const { stderr } = await cmsIn(folder, { env })('events', '00000000-0000-8000-8000-000000000000');
     server.close();
     expect(stderr).toBe('Busy. Trying again.\nThe service answers again.\n');

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { listen } from '../../../../local/machine/listen.ts';
 import { createClient } from '../../../../packages/client/calls/create-client.ts';
 import type { Schemas } from '../../../../packages/client/generated/api-types.ts';
@@ -28,11 +28,7 @@ afterAll(async () => {
   await storage.stop();
   rmSync(folder, { recursive: true });
 });
-beforeEach(() => {
-  links = [];
-  vi.useFakeTimers({ toFake: ['setTimeout'] }).setTimerTickMode('nextTimerAsync'); // the pauses between the attempts
-});
-afterEach(() => vi.useRealTimers());
+beforeEach(() => void (links = []));
 
 const created = { id: 'a1', state: 'pending', file_name: 'a.csv', description: 'at first' } as Schemas['Asset'];
 const link = (name: string) => ({ method: 'PUT' as const, url: `${storage.endpoint}/${name}`, headers: {}, expires_at: '' });
