@@ -121,7 +121,7 @@ export function requireActionToChange(caller: Caller, action: AccessAction): voi
 
 const relationNames: Record<Relation, string> = {
   owner: 'the owner of the computation',
-  creator: 'the creator of an asset',
+  creator: 'the creator of an asset concerned',
   consumer: 'a result consumer',
 };
 

@@ -35,7 +35,7 @@ export const cvmInput = v.pipe(
         v.nullable(
           v.pipe(
             v.string(),
-            v.check(isAgentUrl, 'Expected host:port. The host is a DNS name, an IPv4 address or an IPv6 address in brackets.'),
+            v.check(isAgentUrl, 'Expected host:port: a DNS name, an IPv4 address or one of IPv6 in brackets, and 1 to 65535.'),
             v.metadata({ maxLength: longestAgentUrl }),
           ),
         ),

@@ -22,9 +22,9 @@ const leastOfId = 18;
 
 const word = /[\p{L}\p{M}\p{Nd}]+/gu;
 
-/** Makes texts equal that people see as the same. */
+/** Makes texts equal that people see as the same. A sigma is written in another way where a word ends, which a prefix cannot know. */
 export function comparable(text: string): string {
-  return text.normalize('NFKC').toLowerCase().normalize('NFKC');
+  return text.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ').normalize('NFKC');
 }
 
 const firstOf = (text: string) => Array.from(text).slice(0, longestText).join('');

@@ -40,6 +40,13 @@ describe('matchOf', () => {
     expect(matchOf(query, computation('Average income by region'))).toEqual(match);
   });
 
+  it('takes a Greek prefix in capitals, though a final sigma has another small letter', () => {
+    for (const query of ['ΣΟΦΟΣ', 'σοφος', 'σοφοσ']) {
+      expect(matchOf(query, computation('ΣΟΦΟΣΑ'))).toEqual({ rank: 1, by: 'name' });
+      expect(placesToLook(query, 'computation')).toContain('name#σοφοσ');
+    }
+  });
+
   it.each([
     ['rac', undefined],
     ['RACK', { rank: 1, by: 'id' }],
