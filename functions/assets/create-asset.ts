@@ -5,10 +5,13 @@ import { createAsset } from '../../shared/assets/create-asset.ts';
 import { rememberUpload, renewUpload } from '../../shared/assets/uploads.ts';
 import { createAsset as route } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
+import { bytesOf } from '../../shared/http/endpoint.ts';
+import { refuseLarger } from '../../shared/http/read-body.ts';
 
 export const handler = changeEndpoint(route, {
-  change: async ({ path, body, caller, now, table, answerKeeper, deadline }) => {
+  change: async ({ path, body, caller, now, table, answerKeeper, deadline, received }) => {
     requireAction(caller, providing(body.asset.asset_type));
+    if (body.asset.asset === undefined) refuseLarger(bytesOf(received).length);
     return await createAsset(table, openContentStore(deadline), {
       ...body.asset,
       domain: path.domainID,

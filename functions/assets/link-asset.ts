@@ -1,6 +1,9 @@
 import { linkAsset as route } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { linkAsset } from '../../shared/links/link-asset.ts';
+import { ServiceError } from '../../shared/runtime/errors.ts';
+
+const notAmongProviders = 'The computation names its `providers`, and you are not among them. Ask its owner to add you.';
 
 export const handler = changeEndpoint(route, {
   change: ({ path, caller, now, permit, table, answerKeeper }) =>
@@ -10,8 +13,12 @@ export const handler = changeEndpoint(route, {
       computationId: path.computationID,
       by: caller.id,
       now,
-      permit: ({ created_by }, { owner }, providers) =>
-        permit({ creator: providers.length === 0 || providers.includes(created_by) ? created_by : [], owner }),
+      permit: ({ created_by }, { owner }, providers) => {
+        const isProvider = providers.length === 0 || providers.includes(created_by);
+        const mayElse = caller.id === owner || caller.actions.has('administer');
+        if (!isProvider && caller.id === created_by && !mayElse) throw new ServiceError('forbidden', notAmongProviders);
+        return permit({ creator: isProvider ? created_by : [], owner });
+      },
       answerKeeper,
     }),
   reply: (permitted, { path }) => ({

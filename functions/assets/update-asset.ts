@@ -4,12 +4,15 @@ import { openContentStore } from '../../shared/assets/content-store.ts';
 import { rememberUpload, renewUpload } from '../../shared/assets/uploads.ts';
 import { updateAsset as route } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
+import { bytesOf } from '../../shared/http/endpoint.ts';
+import { refuseLarger } from '../../shared/http/read-body.ts';
 import { completeChangeOfLinked } from '../../shared/links/change-linked-computations.ts';
 import { updateAsset } from '../../shared/links/update-asset.ts';
 
 export const handler = changeEndpoint(route, {
-  change: ({ path, body, caller, now, permit, ifMatch, table, answerKeeper, deadline }) =>
-    updateAsset(table, openContentStore(deadline), {
+  change: async ({ path, body, caller, now, permit, ifMatch, table, answerKeeper, deadline, received }) => {
+    if (body.asset.asset === undefined) refuseLarger(bytesOf(received).length);
+    return await updateAsset(table, openContentStore(deadline), {
       domain: path.domainID,
       id: path.id,
       given: body.asset,
@@ -22,7 +25,8 @@ export const handler = changeEndpoint(route, {
       },
       matchesIfMatch: ifMatch && ((current) => ifMatch(assetEtag(current))),
       answerKeeper,
-    }),
+    });
+  },
   reply: ({ asset, permitted }, { now }) => ({
     permitted,
     body: asset,

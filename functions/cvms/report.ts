@@ -6,7 +6,8 @@ import { refuseLarger } from '../../shared/http/read-body.ts';
 import { openTable } from '../../shared/table/table.ts';
 
 export const handler = endpoint(route, async ({ path, body, now, deadline, received }) => {
-  if (body.reports.every(({ type }) => type !== 'attestation')) refuseLarger(bytesOf(received).length);
+  const hasToken = body.reports.some((report) => report.type === 'attestation' || 'isToken' in report);
+  if (!hasToken) refuseLarger(bytesOf(received).length);
   const batch = { domain: path.domainID, cvmId: path.cvmID, reports: body.reports, now };
   return { body: await recordReports(openTable(deadline), openExecutions(deadline), batch) };
 });

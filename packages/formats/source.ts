@@ -19,7 +19,7 @@ const noS3 = 'Agents read s3:// addresses with the client of Google Cloud Storag
 
 /** Everyone in the domain reads it, so it must hold no password or token. */
 const publicUrl = (schemes: readonly string[]) => {
-  const expected = `Expected an address that begins with ${schemes.join(' or ')}, without spaces.`;
+  const expected = `Expected an address that begins with ${schemes.join(' or ')}, in ASCII without spaces, with a port up to 65535 if any.`;
   return v.pipe(
     text(1, longestUrl),
     v.check((url) => !url.startsWith('s3://'), noS3),

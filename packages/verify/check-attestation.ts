@@ -40,13 +40,18 @@ export async function checkAttestation(statement: Statement, files: AttestationF
   const isReported = attestation_hash === null || tokens.some((token) => token.hash === attestation_hash);
   const others = [...given.keys()].filter((hash) => !tokens.some((token) => token.hash === hash));
   const results = await Promise.all(tokens.map((token) => checkToken(statement, token, given.get(token.hash), files)));
-  const judged = results.flatMap(({ judged }) => judged ?? []);
+  const counting = ofLatestCertificate(tokens);
+  const judged = results.flatMap(({ judged }) => (judged && counting.includes(judged.token) ? judged : []));
+  const counted = { ...attestation, tokens: counting };
   return [
     ...others.map((hash) => fails(`The given token ${quoted(hash)} is none of those of the statement.`)),
     ...results.map(({ finding }) => finding),
     ...(isReported ? [] : [note(`The CVM reported the token ${quoted(attestation_hash)}, which is none of the statement.`)]),
-    ...checkShown(attestation, judged),
-    ...(policy === null ? [] : [satisfies(attestation, judged, policy, run.status)]),
+    ...(counting.length === tokens.length
+      ? []
+      : [note('What was verified under a former certificate of the CVM does not count.')]),
+    ...checkShown(counted, judged),
+    ...(policy === null ? [] : [satisfies(counted, judged, policy, run.status)]),
     ...(files.roots ? [note('Other roots than those of AMD and Intel were trusted, as you said: this proves no TEE.')] : []),
   ];
 }
@@ -88,6 +93,15 @@ async function checkToken(
       ? `a machine of ${own.platform} with the measurement ${own.measurement ?? ''} made it over the certificate with the SHA-512 ${certificate_sha512 ?? ''}. Compare this with the certificate of the CVM ${quoted(run.cvm_id)}`
       : why;
   return { finding: holds(`${what} is ${verdict}, as the service states: ${found}.`), judged: { token, verdict: own } };
+}
+
+/** With those that were not verified. A verdict belongs to one certificate of the CVM. */
+function ofLatestCertificate(tokens: readonly Token[]): Token[] {
+  const timesOf = (token: Token) => (token.verified_at === null ? -Infinity : timeOf(token.verified_at));
+  const latest = tokens.toSorted((a, b) => timesOf(a) - timesOf(b)).at(-1);
+  return tokens.filter(
+    ({ verdict, certificate_sha512 }) => verdict === null || certificate_sha512 === latest?.certificate_sha512,
+  );
 }
 
 /** The stated verdict is that of the token which counts: a refused one before all, then a verified one. */

@@ -19,8 +19,8 @@ export const approve = {
   errors: ['not_found', 'conflict', 'incomplete', 'unsupported_media_type', 'too_large'],
   reasons: ['stale_digest'],
   description:
-    'Send the digests of the manifest and of the configuration that you have read. The approval does not cover the arguments of the ' +
-    'algorithm: the user who uploads the algorithm gives them to the agent. The approval stops counting at `expires_at`, or when the ' +
+    'Send the digests of the manifest and of the configuration that you have read. The approval does not cover arguments ' +
+    'that the user who uploads the algorithm gives to the agent. The approval stops counting at `expires_at`, or when the ' +
     'manifest or the configuration changes. Changes of `log_level` and `server_key` do not matter. Each user has one approval per ' +
     'computation: approving again replaces it. Returns 409 `stale_digest` with the current digests if one of them is another. ' +
     'Returns 422 with the missing items if there is no manifest.',

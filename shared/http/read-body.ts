@@ -16,7 +16,7 @@ interface RawBody {
  */
 export function readBody({ headers, body, isBase64Encoded }: RawBody, limitInBytes = defaultLimitInBytes): string {
   const type = headers['content-type'];
-  if (type && !/^application\/([\w.+-]+\+)?json[ \t]*(;|$)/i.test(type)) throw notJson();
+  if (type && !/^application\/json[ \t]*(;|$)/i.test(type)) throw notJson();
   if (!/^(identity)?$/i.test(headers['content-encoding'] ?? '')) {
     throw new ServiceError('unsupported_media_type', 'Expected a body without content-encoding.');
   }

@@ -41,7 +41,8 @@ const conflicts: Partial<Record<string, Partial<Record<ConflictReason, string>>>
   'runs/start-run': {
     run_active: 'A run of this computation is active. Wait until it ends, or stop it.',
     cvm_busy: 'Another run holds the CVM sim-1. Wait until it ends, or stop it.',
-    cvm_not_attested: 'The CVM sim-1 does not satisfy the attestation policy. It has no attestation.',
+    cvm_not_attested:
+      'The CVM sim-1 does not satisfy the attestation policy. It has no attestation since its agent or certificate changed.',
     cvm_not_ready: 'The CVM sim-1 is disconnected: it was never seen.',
   },
   'runs/stop-run': { nothing_to_stop: 'No run of this computation is active.' },

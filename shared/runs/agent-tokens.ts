@@ -138,9 +138,14 @@ export async function readTokensOfRun(
   return { ...process, ...parseTokens(await getItem(table, cvmKeys.process(process.domain, process.cvmId, process.process))) };
 }
 
-/** If a token is refused, it alone counts, and debugging is the least reason. Else each that is verified counts. */
+/**
+ * Verdicts under a former certificate no longer count. If a token is refused, it alone counts, and debugging is the least reason.
+ * Else each that is verified counts.
+ */
 export function shownOf(tokens: TokenOfProcess[]): Attestation[] {
-  const attestations = tokens.flatMap(({ attestation }) => attestation ?? []);
+  const verifiedAt = ({ attestation }: TokenOfProcess) => attestation?.verified_at ?? '';
+  const latest = tokens.toSorted((a, b) => verifiedAt(a).localeCompare(verifiedAt(b))).at(-1);
+  const attestations = tokens.flatMap(({ attestation, bound_to }) => (bound_to === latest?.bound_to && attestation) || []);
   const refused = attestations.filter(({ verdict }) => verdict === 'refused');
   const isForMore = ({ checks }: Attestation) => checks.some(({ name, passed }) => !passed && name !== 'debug');
   if (refused.length > 0) return [refused.find(isForMore) ?? refused[0]].flatMap((each) => each ?? []);

@@ -1,6 +1,7 @@
 import { idOfComputation, idOfRun } from 'computation-management-formats/identifiers';
 import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
+import { attestationOf } from '../attestation/attestation.ts';
 import { findRun, runKey } from '../computations/read-runs.ts';
 import { runStatus } from '../computations/run.ts';
 import { openKey } from '../computations/agent-config.ts';
@@ -44,6 +45,8 @@ interface Reading {
   work: Work;
   /** As in ClaimState. */
   issued: string[];
+  /** The hash of the CVM's verified token. */
+  token: string | undefined;
 }
 
 export async function listCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Work> {
@@ -64,7 +67,7 @@ async function readCommands(table: Table, domain: string, cvmId: string, now: st
       claim ? readWork(table, claim, now) : nothingToDo,
       recordPresence(table, { domain, cvmId, now }, registered),
     ]);
-    return { work, issued: issuedOf(claim) };
+    return { work, issued: issuedOf(claim), token: attestationOf(registered).shown?.token_hash };
   });
 }
 
@@ -142,7 +145,7 @@ function heldRun(
   };
 }
 
-/** Looks once a second at one item. */
+/** Looks once a second at one item. Withholds a run with a policy if the CVM has not the attestation with which it started. */
 export async function watchCommands(
   table: Table,
   kms: Kms,
@@ -150,8 +153,9 @@ export async function watchCommands(
   wait: Wait,
 ): Promise<Work<OpenCommand>> {
   const read = async (at: string) => {
-    const { work, issued } = await readCommands(table, domain, cvmId, at);
-    return { work: await openWork(kms, work), issued };
+    const { work, issued, token } = await readCommands(table, domain, cvmId, at);
+    const commands = work.commands.filter(({ token_hash }) => token_hash === undefined || token_hash === token);
+    return { work: await openWork(kms, { ...work, commands }), issued };
   };
   const { work, issued } = await read(now);
   if (work.commands.length > 0 || isOver(wait)) return work;

@@ -39,6 +39,8 @@ const storedPresence = v.object({
   fit: v.optional(v.picklist(fits)),
   /** When `fit` was reported. */
   fit_at: v.optional(v.string()),
+  /** Whether the agent was busy or spent, or took a run, and was not `ready` since. */
+  had_run: v.optional(v.boolean()),
   /** The gateway that has the agent's stream. While it renews its lease, the CVM is heard. */
   held_by: v.optional(v.string()),
   certificate_fingerprint: v.optional(v.nullable(v.string())),
@@ -106,6 +108,7 @@ export function presenceToStore(
     last_seen_at: now,
     ...(agent_state === undefined ? {} : { agent_state }),
     ...(fit === undefined ? {} : { fit, fit_at: now }),
+    ...(fit === undefined || fit === 'unknown' ? {} : { had_run: fit !== 'ready' }),
   };
 }
 

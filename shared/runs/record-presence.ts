@@ -43,8 +43,9 @@ export async function recordTaken(
   acceptedAt: string,
 ): Promise<void> {
   const stored = item && parsePresence(item);
-  if (stored?.fit !== 'ready' || (stored.fit_at ?? '') > acceptedAt) return;
-  await updateIf(table, cvmKeys.cvm(domain, cvmId), setAttributes({ fit: 'busy', fit_at: now }), unchangedFit(stored));
+  if (!stored || stored.had_run || (stored.fit_at ?? '') > acceptedAt) return;
+  const fitness = stored.fit === 'ready' ? { fit: 'busy', fit_at: now } : {};
+  await updateIf(table, cvmKeys.cvm(domain, cvmId), setAttributes({ ...fitness, had_run: true }), unchangedFit(stored));
 }
 
 /** Unless another report, or the end of a run, has changed the fitness since it was read. */
@@ -64,7 +65,7 @@ export function recordSpent(
 ): void {
   const presence = item && parsePresence(item);
   if (!presence || acceptedAt === undefined || !isSpentBy(presence, acceptedAt)) return;
-  const set = setAttributes({ fit: 'spent', fit_at: now });
+  const set = setAttributes({ fit: 'spent', fit_at: now, had_run: true });
   transaction.add({
     update: {
       ...set,

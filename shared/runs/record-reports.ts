@@ -74,19 +74,22 @@ export async function recordReports(table: Table, executions: Executions, batch:
   }
   const reports = batch.reports.map(refusedBesideOthers);
   const ofOwnRuns = reports.filter(({ run_id }) => run_id === undefined || runs.some(({ id }) => id === run_id));
-  const [{ outcomes, acceptedAt }] = await Promise.all([
-    recordForRuns(table, executions, { ...batch, reports }, { runs, claimItem }),
-    recordPresence(table, heard, registered, reportedStateOf(ofOwnRuns)),
-  ]);
-  if (by === undefined && reportedStateOf(ofOwnRuns).fit === 'ready' && hasHadRun(registered))
-    await restart(table, executions, heard);
+  const reported = reportedStateOf(ofOwnRuns);
+  const recording = recordForRuns(table, executions, { ...batch, reports }, { runs, claimItem });
+  if (by === undefined && reported.fit === 'ready' && hasHadRun(registered, ofOwnRuns)) {
+    await recording; // the former process may have ended the run
+    await restart(table, executions, heard); // found again until the presence says that the agent is ready
+  }
+  const [{ outcomes, acceptedAt }] = await Promise.all([recording, recordPresence(table, heard, registered, reported)]);
   if (acceptedAt !== undefined) await recordTaken(table, heard, registered, acceptedAt);
   return summaryOf(reports, outcomes);
 }
 
 /** Whether the agent that says that it is ready must be another process. */
-function hasHadRun(registered: Item | undefined): boolean {
-  return registered?.['fit'] === 'busy' || registered?.['fit'] === 'spent';
+function hasHadRun(registered: Item | undefined, reports: (Report | InvalidReport)[]): boolean {
+  return (
+    registered?.['had_run'] === true || reports.some((each) => 'fit' in each && (each.fit === 'busy' || each.fit === 'spent'))
+  );
 }
 
 /** The run of the former process, if it has a policy, ends: nobody has verified the present one. */

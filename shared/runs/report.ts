@@ -149,15 +149,17 @@ export interface InvalidReport {
   id: string | null;
   /** Absent if the report has none, or one that is no text. */
   run_id?: string;
+  isToken?: true;
   detail: string;
 }
 
 export function invalidReport(given: unknown, detail: string): InvalidReport {
-  const { id, run_id } = (typeof given === 'object' && given !== null ? given : {}) as { id?: unknown; run_id?: unknown };
+  const { id, run_id, type } = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;
   return {
     type: 'invalid',
     id: typeof id === 'string' ? Array.from(id).slice(0, longestId).join('') : null,
     ...(typeof run_id === 'string' ? { run_id } : {}),
+    ...(type === 'attestation' ? { isToken: true } : {}),
     detail,
   };
 }

@@ -497,7 +497,8 @@ describe('the providers of a computation', () => {
     const replace = (fields: object) =>
       session.done('computations/update-computation', { path: { id }, body: { name: 'N', ...fields } });
     expect((await replace({})).providers).toEqual([session.target.idOf('viewer')]);
-    expect(await session.refused('assets/link-asset', link)).toMatchObject({ status: 403, code: 'forbidden' });
+    const detail = 'The computation names its `providers`, and you are not among them. Ask its owner to add you.';
+    expect(await session.refused('assets/link-asset', link)).toMatchObject({ status: 403, code: 'forbidden', detail });
     await session.link(dataset.id, id);
     await session.done('assets/unlink-asset', link);
     expect(await replace({ providers: [bob(), bob()] })).toMatchObject({ providers: [bob()] });

@@ -25,6 +25,19 @@ describe('a request body without content', () => {
     expect(await send(name, 256 * kibibyte)).toEqual({ status: 400, code: 'invalid_request' });
     expect(await send(name, 256 * kibibyte + 1)).toEqual({ status: 413, code: 'too_large' });
   });
+
+  it('of an asset, which may have content, likewise', async () => {
+    const raw = (bytes: number) => padded(asset({}), bytes);
+    expect((await session.call('assets/create-asset', { raw: raw(256 * kibibyte) })).status).toBe(201);
+    const { id } = await session.createAsset({});
+    for (const [name, ids] of [
+      ['assets/create-asset', {}],
+      ['assets/update-asset', { id }],
+    ] as const) {
+      const refused = await session.refused(name, { path: ids, raw: raw(256 * kibibyte + 1) } as never);
+      expect(refused).toMatchObject({ status: 413, code: 'too_large' });
+    }
+  });
 });
 
 describe('the fields of a computation', () => {

@@ -237,18 +237,73 @@ describe('a computation with an attestation policy', () => {
     expect(found['tokens']).toMatchObject([{ hash: hashOf(token) }]);
   });
 
-  it('fails if its CVM restarts its agent, whose attestation is unknown then', async () => {
+  it.each([
+    ['ready', [['busy'], ['ready']]],
+    ['ready', [['busy'], ['unknown'], ['ready']]],
+    ['ready', [['busy', 'ready']]],
+    ['unknown', [['ready']]],
+  ])('fails if its CVM, %s before, restarts its agent: %j. Its attestation is unknown then', async (before, batches) => {
     const [id, on, token] = [await computationWithPolicy(), await registered(), tokenOf()];
     await send(on, token);
-    await report(on, { type: 'heartbeat', fit: 'ready' });
+    await report(on, { type: 'heartbeat', fit: before });
     await attested(on, token);
-    await start(id, on);
-    await report(on, { type: 'heartbeat', fit: 'busy' });
-    await report(on, { type: 'heartbeat', fit: 'ready' });
+    const { body: run } = await start(id, on);
+    await report(on, { type: 'event', id: 'first', run_id: run, event_type: 'Running', status: 'InProgress' });
+    for (const fits of batches) await report(on, ...fits.map((fit) => ({ type: 'heartbeat', fit })));
     expect(await attestationOf(on)).toBeNull();
     await expect
       .poll(() => runOf(id), untilTestEnds)
       .toMatchObject({ status: 'failed', reason: expect.stringContaining('restarted') });
+  });
+
+  it('is not given to a CVM whose certificate was replaced since it started', async () => {
+    const [id, on, token] = [await computationWithPolicy(), await registered(), tokenOf()];
+    await send(on, token);
+    await attested(on, token);
+    await start(id, on);
+    const commands = async () => (await cvm('GET', `/d1/cvms/${on}/commands`)).body['commands'];
+    await expect.poll(commands, untilTestEnds).toMatchObject([{ type: 'run' }]);
+    await alice('PUT', `/d1/cvms/${on}`, { ...cvmBody, certificate: `${cvmBody.certificate}\n` });
+    expect(await commands()).toEqual([]);
+    await alice('POST', `/d1/computations/${id}/stop`);
+  });
+
+  it('completes if its agent restarts in the batch that says so', async () => {
+    const [id, on, token] = [await computationWithPolicy(), await registered(), tokenOf()];
+    await send(on, token);
+    await attested(on, token);
+    const { body: run } = await start(id, on);
+    const end = { type: 'event', id: 'end', run_id: run, event_type: 'Complete', status: 'Completed' };
+    await report(on, { type: 'heartbeat', fit: 'busy' });
+    await report(on, end, { type: 'heartbeat', fit: 'ready' });
+    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
+    expect(await attestationOf(on)).toBeNull();
+  });
+
+  it('is judged by what was verified under the certificate of its CVM, and not by what was under a former one', async () => {
+    const [id, on] = [await computationWithPolicy(), `attested-${++cvms}`];
+    const [early, token, late] = [tokenOf(), tokenOf(), tokenOf()];
+    await alice('PUT', `/d1/cvms/${on}`, { description: 'Rack 4' });
+    await send(on, early);
+    await attested(on, early);
+    expect(await attestationOf(on)).toMatchObject({ verdict: 'refused' });
+    await alice('PUT', `/d1/cvms/${on}`, cvmBody);
+    await send(on, token);
+    await attested(on, token);
+    const { body: run } = await start(id, on);
+    await send(on, late, { run_id: run });
+    const attestation = async () => (await alice('GET', `/d1/computations/${id}/attestation`)).body;
+    await expect.poll(attestation, untilTestEnds).toMatchObject({ verdict: 'verified', tokens: [{}, {}, {}] });
+    await report(on, { type: 'event', id: 'end', run_id: run, event_type: 'Complete', status: 'Completed' });
+    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
+    const { body: evidence } = await alice('GET', `/d1/computations/${id}/evidence?run=${run as unknown as string}`);
+    const keys = await (await fetch(`${stack.baseUrl}/.well-known/jwks.json`)).text();
+    const tokens = [early, token, late].map((each) => Buffer.from(each, 'base64'));
+    const findings = await checkEvidence({ evidence: JSON.stringify(evidence), keys, tokens, roots: snpRoots });
+    expect(findings.filter(({ verdict }) => verdict === 'does not hold')).toEqual([]);
+    expect(findings.map(({ sentence }) => sentence)).toContain(
+      'What was verified under a former certificate of the CVM does not count.',
+    );
   });
 });
 
@@ -260,7 +315,14 @@ describe('a token', () => {
     const { body } = await report(on, given(token(20)), { type: 'heartbeat', id: 'h' });
     expect(body['results']).toMatchObject([{ outcome: 'invalid' }, { outcome: 'recorded' }]);
     expect((await report(on, given(token(1024 * 1024)))).body).toMatchObject({ accepted: 1 });
-    expect(await report(on, given(token(1024 * 1024 + 1, 2)))).toMatchObject({ status: 413 });
+    for (const [bad, detail] of [
+      [given(token(1024 * 1024 + 1, 2)), '/token: Expected at most 1 MiB.'],
+      [{ ...given(token(300_000, 2)), kind: '' }, '/kind: Expected a string of 1 to 60 characters, not 0.'],
+    ] as const) {
+      const { status, body } = await report(on, bad);
+      expect([status, body['results']]).toMatchObject([200, [{ outcome: 'invalid', detail }]]);
+    }
+    expect((await report(on, { ...given(token(300_000)), type: 'heartbeat' })).status).toBe(413);
     for (const fill of [3, 4, 5]) expect((await report(on, given(token(20, fill)))).body).toMatchObject({ accepted: 1 });
     expect((await report(on, given(token(20, 6)))).body['results']).toMatchObject([
       { outcome: 'invalid', detail: expect.stringContaining('4') },

@@ -78,15 +78,12 @@ try {
   const [reference] = files;
   if (!reference) throw new TypeError('The reference is missing.');
 
-  const compared = compareImports(
-    files.map(({ file }) => file),
-    reference.file,
-    turns,
-  );
+  const paths = files.map(({ file }) => file);
+  const compared = compareImports(paths, reference.file, turns);
   const bare = { KB: reference.bytes / 1000, ms: compared[0]?.referenceInMilliseconds ?? Number.NaN };
   const points = files.map(({ kind, name, bytes }, index): Point => {
     const ratio = compared[index]?.ratio ?? Number.NaN;
-    return { kind, name, KB: round(bytes / 1000, 1), ms: round(ratio * bare.ms, 1), ratio: round(ratio, 3) };
+    return { kind, name, KB: Math.round(bytes / 100) / 10, ms: Math.round(ratio * bare.ms * 10) / 10, ratio };
   });
   printTable(points);
   for (const kind of ['loaded', 'contained'] as const) {
@@ -101,29 +98,20 @@ try {
 /** Bundles a program with the options of functions. Returns its size in bytes. */
 async function bundleProgram(contents: string, outfile: string): Promise<number> {
   const { outExtension: _, ...options } = bundleOptions;
-  await build({
-    ...options,
-    stdin: { contents, resolveDir: join(import.meta.dirname, '../..') },
-    outfile,
-  });
+  const stdin = { contents, resolveDir: join(import.meta.dirname, '../..') };
+  await build({ ...options, stdin, outfile });
   return statSync(outfile).size;
 }
 
-/**
- * Imports a file in a new process. Returns milliseconds of CPU time in user mode, because wall time depends on what else the
- * machine does.
- */
+/** In a new process. Returns its CPU time in user mode, because wall time depends on what else the machine does. */
 function importInMilliseconds(file: string): number {
   const script = `const start = process.cpuUsage(); await import(${JSON.stringify(file)}); console.log(process.cpuUsage(start).user / 1000);`;
   return Number(execFileSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' }));
 }
 
 interface Comparison {
-  /** Median of the file's own imports. */
-  milliseconds: number;
-  /** Median of the reference's imports. */
   referenceInMilliseconds: number;
-  /** Median of the ratios between consecutive imports of the file and the reference. */
+  /** Between consecutive imports of the file and the reference. */
   ratio: number;
 }
 
@@ -140,7 +128,6 @@ function compareImports(files: string[], reference: string, turns: number): Comp
     }
   }
   return times.map(({ own, reference: references }) => ({
-    milliseconds: median(own),
     referenceInMilliseconds: median(references),
     ratio: median(own.map((milliseconds, turn) => milliseconds / (references[turn] ?? Number.NaN))),
   }));
@@ -149,8 +136,4 @@ function compareImports(files: string[], reference: string, turns: number): Comp
 function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
-
-function round(value: number, digits: number): number {
-  return Number(value.toFixed(digits));
 }

@@ -1,15 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { numberedId } from 'computation-management-formats/identifiers';
 import type { EventFilter } from '../../shared/events/event-filter.ts';
 import type { NewEvent } from '../../shared/events/event.ts';
 import { appendEvents, isSealDue } from '../../shared/events/append-events.ts';
 import { parseHead, readHead } from '../../shared/events/stored-journal.ts';
 import { readEvents } from '../../shared/events/read-events.ts';
-import { journalKeys } from '../../shared/table/keys.ts';
+import { journalKeys, type Key } from '../../shared/table/keys.ts';
 import { queryPrefix, type Item, type Table } from '../../shared/table/table.ts';
 import { transact } from '../../shared/table/transaction.ts';
+import { putItems } from '../../shared/table/writes.ts';
 import { printTable } from './print-table.ts';
 import { ownerOf } from '../../test/support/append-to-journal.ts';
 import { startProxiedTable, type ProxiedTable } from '../../test/support/embedded-table.ts';
@@ -45,15 +45,8 @@ function realistic(size: number): Journal {
       const [event_type, status, originator] = lifecycle[number % lifecycle.length] ?? lifecycle[0];
       const run = Math.floor(number / lifecycle.length);
       const details = { occurred_at: new Date(start + number).toISOString() };
-      return {
-        event_type,
-        status,
-        originator,
-        run_id: runs[run] ?? '',
-        cvm_id: `cvm-${run % 40}`,
-        details,
-        lifecycle: true,
-      } as NewEvent;
+      const ofRun = { run_id: runs[run] ?? '', cvm_id: `cvm-${run % 40}` };
+      return { event_type, status, originator, ...ofRun, details, lifecycle: true } as NewEvent;
     },
     eventsPerAppend: 3,
   };
@@ -65,16 +58,18 @@ function distinct(size: number): Journal {
     name: 'nothing repeats',
     size,
     eventsPerAppend: 1,
-    event: (number) =>
-      ({
+    event: (number) => {
+      const [originator, run_id, cvm_id] = ['originator', 'run', 'cvm'].map((what) => digest(`${what} ${number}`));
+      return {
         event_type: 'Running',
         status: 'InProgress',
-        originator: digest(`originator ${number}`),
-        run_id: digest(`run ${number}`),
-        cvm_id: digest(`cvm ${number}`),
+        originator,
+        run_id,
+        cvm_id,
         details: {},
         lifecycle: true,
-      }) as NewEvent,
+      } as NewEvent;
+    },
   };
 }
 
@@ -158,11 +153,11 @@ function listings({ size, event }: Journal, times: string[]): Listing[] {
 async function fill(table: Table, computation: string, journal: Journal): Promise<string[]> {
   const times: string[] = [];
   let head = parseHead(undefined);
-  let open = new Map<string, Item>();
+  let open = new Map<string, Item & Key>();
   let clock = start;
   for (let number = 0; number < journal.size; number += journal.eventsPerAppend) {
     if (isSealDue(head)) {
-      await write(table, [...open.values()]);
+      await putItems(table, [...open.values()]);
       open = new Map();
     }
     const length = Math.min(journal.eventsPerAppend, journal.size - number);
@@ -173,35 +168,13 @@ async function fill(table: Table, computation: string, journal: Journal): Promis
     times.push(...append.events.map((event) => event.timestamp));
     head = append.head;
   }
-  await write(table, [...open.values()]);
+  await putItems(table, [...open.values()]);
   return times;
 }
 
-async function write(table: Table, items: Item[]): Promise<void> {
-  const batches = Array.from({ length: Math.ceil(items.length / 25) }, (_, batch) => items.slice(batch * 25, batch * 25 + 25));
-  for (let first = 0; first < batches.length; first += 4) {
-    await Promise.all(
-      batches.slice(first, first + 4).map((batch) => {
-        const requests = batch.map((Item) => ({ PutRequest: { Item } }));
-        return table.document.send(new BatchWriteCommand({ RequestItems: { [table.name]: requests } }));
-      }),
-    );
-  }
-}
-
-interface AppendMeasurement {
-  append: string;
-  actions: number;
-  'read units': number;
-  'write units': number;
-}
-
 /** Measures the cost of appends with and without a new segment. Includes the read of the head. */
-async function measureAppends(
-  { table, direct, proxy }: Omit<ProxiedTable, 'stop'>,
-  journal: Journal,
-): Promise<AppendMeasurement[]> {
-  const rows: AppendMeasurement[] = [];
+async function measureAppends({ table, direct, proxy }: Omit<ProxiedTable, 'stop'>, journal: Journal): Promise<object[]> {
+  const rows: object[] = [];
   for (const [append, before, count] of [
     ['1 event', 100, 1],
     ['50 events', 100, 50],
@@ -211,13 +184,8 @@ async function measureAppends(
     await fill(direct, computation, { ...journal, size: before, eventsPerAppend: 1 });
     proxy.reset();
     const events = Array.from({ length: count }, (_, index) => journal.event(before + index));
-    const { actions } = await appendEvents(
-      table,
-      ownerOf(computation),
-      await readHead(table, computation),
-      events,
-      new Date().toISOString(),
-    );
+    const head = await readHead(table, computation);
+    const { actions } = await appendEvents(table, ownerOf(computation), head, events, new Date().toISOString());
     await transact(table, actions);
     rows.push({ append, actions: actions.length, 'read units': proxy.readUnits(), 'write units': proxy.writeUnits() });
   }

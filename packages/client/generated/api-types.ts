@@ -436,7 +436,7 @@ export interface paths {
         put?: never;
         /**
          * Approve the manifest and the configuration of a computation
-         * @description Send the digests of the manifest and of the configuration that you have read. The approval does not cover the arguments of the algorithm: the user who uploads the algorithm gives them to the agent. The approval stops counting at `expires_at`, or when the manifest or the configuration changes. Changes of `log_level` and `server_key` do not matter. Each user has one approval per computation: approving again replaces it. Returns 409 `stale_digest` with the current digests if one of them is another. Returns 422 with the missing items if there is no manifest. Requires being the owner of the computation, the creator of an asset in it or a result consumer.
+         * @description Send the digests of the manifest and of the configuration that you have read. The approval does not cover arguments that the user who uploads the algorithm gives to the agent. The approval stops counting at `expires_at`, or when the manifest or the configuration changes. Changes of `log_level` and `server_key` do not matter. Each user has one approval per computation: approving again replaces it. Returns 409 `stale_digest` with the current digests if one of them is another. Returns 422 with the missing items if there is no manifest. Requires being the owner of the computation, the creator of an asset in it or a result consumer.
          */
         post: operations["approve"];
         /**

@@ -104,7 +104,6 @@ describe('readBody', () => {
     'application/json;',
     'application/json ',
     'Application/JSON',
-    'application/merge-patch+json ; charset=utf-8',
   ])('returns a body whose content-type is %j', (type) => {
     expect(readBody({ headers: { 'content-type': type }, body: '{}', isBase64Encoded: false })).toBe('{}');
   });
@@ -113,7 +112,7 @@ describe('readBody', () => {
     'application/json-seq',
     'application/json charset=utf-8',
     'application/json, text/plain',
-    'application/+json',
+    'application/merge-patch+json',
     'application/xjson',
     'text/json',
     'x application/json',

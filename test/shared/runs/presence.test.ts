@@ -68,6 +68,7 @@ describe('presenceToStore', () => {
       agent_state: 'Running',
       fit: 'spent',
       fit_at: now,
+      had_run: true,
     });
   });
 });
