@@ -137,11 +137,7 @@ export const defences: Record<string, Defence[]> = {
     shared('computations/agent-config', 'const message = whyWeakCertificates(input[key]);', "const message = '';"),
   ],
   'Link an asset to computations of others, so that no approval counts': [
-    at(
-      'functions/assets/link-asset.ts',
-      'providers.length === 0 || providers.includes(created_by) ? created_by : []',
-      'created_by',
-    ),
+    at('functions/assets/link-asset.ts', 'providers.length === 0 || providers.includes(created_by)', 'true'),
   ],
   'Upload a private key where others would see it': [
     at(
