@@ -40,7 +40,7 @@ export async function checkAttestation(statement: Statement, files: AttestationF
   const isReported = attestation_hash === null || tokens.some((token) => token.hash === attestation_hash);
   const others = [...given.keys()].filter((hash) => !tokens.some((token) => token.hash === hash));
   const results = await Promise.all(tokens.map((token) => checkToken(statement, token, given.get(token.hash), files)));
-  const counting = ofLatestCertificate(tokens);
+  const counting = withoutFormer(tokens);
   const judged = results.flatMap(({ judged }) => (judged && counting.includes(judged.token) ? judged : []));
   const counted = { ...attestation, tokens: counting };
   return [
@@ -49,7 +49,7 @@ export async function checkAttestation(statement: Statement, files: AttestationF
     ...(isReported ? [] : [note(`The CVM reported the token ${quoted(attestation_hash)}, which is none of the statement.`)]),
     ...(counting.length === tokens.length
       ? []
-      : [note('What was verified under a former certificate of the CVM does not count.')]),
+      : [note('What was refused under a former certificate of the CVM does not count.')]),
     ...checkShown(counted, judged),
     ...(policy === null ? [] : [satisfies(counted, judged, policy, run.status)]),
     ...(files.roots ? [note('Other roots than those of AMD and Intel were trusted, as you said: this proves no TEE.')] : []),
@@ -95,13 +95,11 @@ async function checkToken(
   return { finding: holds(`${what} is ${verdict}, as the service states: ${found}.`), judged: { token, verdict: own } };
 }
 
-/** With those that were not verified. A verdict belongs to one certificate of the CVM. */
-function ofLatestCertificate(tokens: readonly Token[]): Token[] {
+/** Without those that were refused under a former certificate of the CVM. */
+function withoutFormer(tokens: readonly Token[]): Token[] {
   const timesOf = (token: Token) => (token.verified_at === null ? -Infinity : timeOf(token.verified_at));
   const latest = tokens.toSorted((a, b) => timesOf(a) - timesOf(b)).at(-1);
-  return tokens.filter(
-    ({ verdict, certificate_sha512 }) => verdict === null || certificate_sha512 === latest?.certificate_sha512,
-  );
+  return tokens.filter(({ verdict, certificate_sha512: of }) => verdict !== 'refused' || of === latest?.certificate_sha512);
 }
 
 /** The stated verdict is that of the token which counts: a refused one before all, then a verified one. */

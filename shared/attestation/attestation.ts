@@ -112,7 +112,7 @@ export function whyNotAttested(
 ): string | undefined {
   const unsatisfied = `The CVM ${id} does not satisfy the attestation policy.`;
   if (!isRegistered) return `${unsatisfied} It is not registered.`;
-  if (!shown) return `${unsatisfied} It has no attestation since its agent or certificate changed.`;
+  if (!shown) return `${unsatisfied} It has no attestation of its present agent and certificate.`;
   const failures = failuresOf([shown, ...others], policy);
   return failures === undefined ? undefined : `${unsatisfied} Failed checks: ${failures}`;
 }

@@ -42,7 +42,7 @@ const conflicts: Partial<Record<string, Partial<Record<ConflictReason, string>>>
     run_active: 'A run of this computation is active. Wait until it ends, or stop it.',
     cvm_busy: 'Another run holds the CVM sim-1. Wait until it ends, or stop it.',
     cvm_not_attested:
-      'The CVM sim-1 does not satisfy the attestation policy. It has no attestation since its agent or certificate changed.',
+      'The CVM sim-1 does not satisfy the attestation policy. It has no attestation of its present agent and certificate.',
     cvm_not_ready: 'The CVM sim-1 is disconnected: it was never seen.',
   },
   'runs/stop-run': { nothing_to_stop: 'No run of this computation is active.' },

@@ -118,9 +118,9 @@ export async function recordAgentProcess(
 function forgetAttestation({ domain, cvmId }: Cvm): Action {
   const update = {
     Key: cvmKeys.cvm(domain, cvmId),
-    UpdateExpression: 'SET attestation = :none REMOVE other_attestations, attested_process',
+    UpdateExpression: 'SET attestation = :none, had_run = :no REMOVE other_attestations, attested_process',
     ConditionExpression: 'attribute_exists(pk)',
-    ExpressionAttributeValues: { ':none': null },
+    ExpressionAttributeValues: { ':none': null, ':no': false },
   };
   return { update };
 }

@@ -139,13 +139,15 @@ export async function readTokensOfRun(
 }
 
 /**
- * Verdicts under a former certificate no longer count. If a token is refused, it alone counts, and debugging is the least reason.
- * Else each that is verified counts.
+ * If a token is refused, it alone counts, and debugging is the least reason, unless it was under a former certificate. Else each that
+ * is verified counts, the first one before all.
  */
 export function shownOf(tokens: TokenOfProcess[]): Attestation[] {
   const verifiedAt = ({ attestation }: TokenOfProcess) => attestation?.verified_at ?? '';
-  const latest = tokens.toSorted((a, b) => verifiedAt(a).localeCompare(verifiedAt(b))).at(-1);
-  const attestations = tokens.flatMap(({ attestation, bound_to }) => (bound_to === latest?.bound_to && attestation) || []);
+  const sorted = tokens.toSorted((a, b) => verifiedAt(a).localeCompare(verifiedAt(b)));
+  const counts = ({ attestation, bound_to }: TokenOfProcess) =>
+    attestation?.verdict !== 'refused' || bound_to === sorted.at(-1)?.bound_to;
+  const attestations = sorted.filter(counts).flatMap(({ attestation }) => attestation ?? []);
   const refused = attestations.filter(({ verdict }) => verdict === 'refused');
   const isForMore = ({ checks }: Attestation) => checks.some(({ name, passed }) => !passed && name !== 'debug');
   if (refused.length > 0) return [refused.find(isForMore) ?? refused[0]].flatMap((each) => each ?? []);

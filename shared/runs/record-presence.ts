@@ -39,13 +39,14 @@ export async function recordPresence(
 export async function recordTaken(
   table: Table,
   { domain, cvmId, now }: Heard,
-  item: Item | undefined,
-  acceptedAt: string,
+  { item, acceptedAt, reported }: { item: Item | undefined; acceptedAt: string; reported: ReportedState },
 ): Promise<void> {
   const stored = item && parsePresence(item);
-  if (!stored || stored.had_run || (stored.fit_at ?? '') > acceptedAt) return;
-  const fitness = stored.fit === 'ready' ? { fit: 'busy', fit_at: now } : {};
-  await updateIf(table, cvmKeys.cvm(domain, cvmId), setAttributes({ ...fitness, had_run: true }), unchangedFit(stored));
+  if (!stored || stored.had_run) return;
+  const key = cvmKeys.cvm(domain, cvmId);
+  if ((reported.fit ?? stored.fit) !== 'ready') await updateExisting(table, key, setAttributes({ had_run: true }));
+  else if ((stored.fit_at ?? '') <= acceptedAt)
+    await updateIf(table, key, setAttributes({ fit: 'busy', fit_at: now, had_run: true }), unchangedFit(stored));
 }
 
 /** Unless another report, or the end of a run, has changed the fitness since it was read. */

@@ -74,29 +74,26 @@ export async function recordReports(table: Table, executions: Executions, batch:
   }
   const reports = batch.reports.map(refusedBesideOthers);
   const ofOwnRuns = reports.filter(({ run_id }) => run_id === undefined || runs.some(({ id }) => id === run_id));
-  const reported = reportedStateOf(ofOwnRuns);
   const recording = recordForRuns(table, executions, { ...batch, reports }, { runs, claimItem });
-  if (by === undefined && reported.fit === 'ready' && hasHadRun(registered, ofOwnRuns)) {
+  const isReady = ofOwnRuns.some((each) => each.type === 'heartbeat' && each.fit === 'ready');
+  if (by === undefined && isReady && registered?.['had_run'] === true) {
     await recording; // the former process may have ended the run
-    await restart(table, executions, heard); // found again until the presence says that the agent is ready
+    await restart(table, executions, heard);
   }
+  const reported = reportedStateOf(ofOwnRuns);
   const [{ outcomes, acceptedAt }] = await Promise.all([recording, recordPresence(table, heard, registered, reported)]);
-  if (acceptedAt !== undefined) await recordTaken(table, heard, registered, acceptedAt);
+  if (acceptedAt !== undefined) await recordTaken(table, heard, { item: registered, acceptedAt, reported });
   return summaryOf(reports, outcomes);
 }
 
-/** Whether the agent that says that it is ready must be another process. */
-function hasHadRun(registered: Item | undefined, reports: (Report | InvalidReport)[]): boolean {
-  return (
-    registered?.['had_run'] === true || reports.some((each) => 'fit' in each && (each.fit === 'busy' || each.fit === 'spent'))
-  );
-}
-
-/** The run of the former process, if it has a policy, ends: nobody has verified the present one. */
+/**
+ * The run of the former process, if it has a policy, ends: nobody has verified the present one. Then the process changes. A repeat
+ * after that changes nothing.
+ */
 async function restart(table: Table, executions: Executions, { domain, cvmId }: Pick<Batch, 'domain' | 'cvmId'>): Promise<void> {
-  await restartProcess(table, { domain, cvmId });
   const claim = await readClaimOfCvm(table, { domain, cvm_id: cvmId });
   if (claim?.token_hash !== undefined) await failRun(table, executions, claim, restarted);
+  await restartProcess(table, { domain, cvmId });
 }
 
 const restarted = 'The agent restarted while the run was active.';

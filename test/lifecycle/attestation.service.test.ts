@@ -241,6 +241,7 @@ describe('a computation with an attestation policy', () => {
     ['ready', [['busy'], ['ready']]],
     ['ready', [['busy'], ['unknown'], ['ready']]],
     ['ready', [['busy', 'ready']]],
+    ['ready', [['ready', 'unknown']]],
     ['unknown', [['ready']]],
   ])('fails if its CVM, %s before, restarts its agent: %j. Its attestation is unknown then', async (before, batches) => {
     const [id, on, token] = [await computationWithPolicy(), await registered(), tokenOf()];
@@ -302,7 +303,7 @@ describe('a computation with an attestation policy', () => {
     const findings = await checkEvidence({ evidence: JSON.stringify(evidence), keys, tokens, roots: snpRoots });
     expect(findings.filter(({ verdict }) => verdict === 'does not hold')).toEqual([]);
     expect(findings.map(({ sentence }) => sentence)).toContain(
-      'What was verified under a former certificate of the CVM does not count.',
+      'What was refused under a former certificate of the CVM does not count.',
     );
   });
 });
