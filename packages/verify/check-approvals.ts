@@ -125,6 +125,9 @@ async function checkApproval(statement: Statement, approval: Approval): Promise<
   if (cvm_ids !== null && !cvm_ids.includes(run.cvm_id)) {
     return fails(`${user} did not approve the CVM ${quoted(run.cvm_id)}.`);
   }
+  if (!(timeOf(approval.approved_at) <= timeOf(events.started.timestamp))) {
+    return fails(`${user} approved at ${quoted(approval.approved_at)}, which is not before the run.`);
+  }
   if (expires_at !== null && !isBefore(events.started.timestamp, expires_at)) {
     return fails(`The approval of ${user} expired before the run.`);
   }
@@ -174,21 +177,38 @@ function readFingerprint(key: string): string | undefined {
  * does not show that: its text has neither a time nor a number, so an approval that was withdrawn still has one that fits.
  * @param before the events before the run, oldest first. Those of the beginning may be missing
  */
-export function checkApprovalsInJournal({ approvals }: Statement, before: ChainedEvent[]): Finding[] {
+export function checkApprovalsInJournal(statement: Statement, before: ChainedEvent[]): Finding[] {
+  const { approvals } = statement;
   const [first] = before;
-  if (!first || approvals.length === 0) return [];
+  if (!first) return [];
   const isWhole = isBeginning(first);
   const known = approvals.flatMap((approval) => {
     const event = before.findLast((each) => decides(each, approval.user));
     return event || isWhole ? [{ approval, event }] : [];
   });
-  const problems = known.flatMap(({ approval, event }) => [
-    ...checkLastOne(approval, event),
-    ...checkKey(approval, before, isWhole),
-  ]);
+  const problems = [
+    ...known.flatMap(({ approval, event }) => [...checkLastOne(approval, event), ...checkKey(approval, before, isWhole)]),
+    ...before.filter((event, index) => isOmitted(statement, event, before.slice(index + 1))).map(omitted),
+  ];
   if (problems.length > 0 || known.length === 0) return problems;
   const users = quotedList(known.map(({ approval }) => approval.user));
   return [holds(`The journal has the same approvals as the last ones before the run: ${users}.`)];
+}
+
+const omitted = (event: ChainedEvent) =>
+  fails(`The statement lacks the approval of ${quoted(event.originator)}: ${nameOf(event)}.`);
+
+/** Whether an approval certainly counted at the start. Those for certain CVMs may not have: their certificates are not known here. */
+function isOmitted(statement: Statement, event: ChainedEvent, later: ChainedEvent[]): boolean {
+  const { event_type, originator: user } = event;
+  if (event_type !== 'approved' || statement.approvals.some((each) => each.user === user)) return false;
+  const details = detailsOf(event);
+  const { cvm_ids, expires_at } = limitsOf(details);
+  const { manifest_digest, configuration_digest, events, approval } = statement;
+  if (details['digest'] !== manifest_digest || details['configuration_digest'] !== configuration_digest) return false;
+  if (cvm_ids || (expires_at && !isBefore(events.started.timestamp, expires_at))) return false;
+  if (approval === 'all_signed' && details['signed'] !== true) return false;
+  return !later.some((each) => decides(each, user) || (each.event_type === 'key_uploaded' && each.originator === user));
 }
 
 /** Whether an event says what became of the approval of a user. The removal of a key takes the approval with it. */

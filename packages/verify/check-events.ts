@@ -1,5 +1,7 @@
 import { fromBase64 } from 'computation-management-formats/bytes';
 import { canonicalJson, hashOfEvent } from 'computation-management-formats/digests';
+import { timeOf } from 'computation-management-formats/timestamps';
+import { finalStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { checkApprovalsInJournal } from './check-approvals.ts';
 import { checkBeginning, checkCounts, inOrder, type Page } from './journal.ts';
@@ -44,6 +46,8 @@ export function checkJournal(statement: Statement, given: Page[]): Finding[] {
     ),
     ...events.flatMap((event) => (event.run_id === '' ? saidTwice(event) : [])), // an agent writes those of its run as it likes
     ...events.flatMap((event, index) => checkLink(event, events[index - 1], events)),
+    ...events.flatMap((event, index) => checkTime(event, events[index - 1])),
+    ...events.flatMap((event) => checkOfRun(statement, event)),
   ];
   const first = events.findIndex((event) => isSame(event, started));
   const end = events.findIndex((event) => isSame(event, last));
@@ -87,6 +91,19 @@ function checkLink(event: ChainedEvent, before: ChainedEvent | undefined, all: C
         : `The event ${nameOf(event)} does not follow the event ${nameOf(before)}: an event between them is missing, or one of them was added or changed.`,
     ),
   ];
+}
+
+function checkTime(event: ChainedEvent, before: ChainedEvent | undefined): Finding[] {
+  if (!before || event.previous_hash !== before.hash || timeOf(event.timestamp) >= timeOf(before.timestamp)) return [];
+  return [fails(`The event ${nameOf(event)} has an earlier time than the event ${nameOf(before)} before it.`)];
+}
+
+/** The service alone writes how a run begins and ends. */
+function checkOfRun({ run, events: { started, last } }: Statement, event: ChainedEvent): Finding[] {
+  if (event.run_id !== run.id) return [];
+  if (event.cvm_id !== run.cvm_id) return [fails(`The event ${nameOf(event)} of the run is from another CVM.`)];
+  if (!['started', ...finalStatuses].includes(event.event_type) || [started, last].some(({ id }) => id === event.id)) return [];
+  return [fails(`The run has another beginning or end: ${nameOf(event)}.`)];
 }
 
 function notCovered(events: ChainedEvent[], end: number): Finding[] {

@@ -1,10 +1,11 @@
 import { canonicalDigest, startDigest } from 'computation-management-formats/digests';
+import { timeOf } from 'computation-management-formats/timestamps';
 import { check, quoted, type Finding } from './finding.ts';
-import { detailsOf, nameOf, type Statement } from './statement.ts';
+import { type ChainedEvent, detailsOf, nameOf, type Statement } from './statement.ts';
 
 /** Checks that the parts of a statement are about the same run, and that its digest is that of its manifest. */
 export function checkRun(statement: Statement): Finding[] {
-  const { run, manifest, manifest_digest, configuration, configuration_digest, computation, events } = statement;
+  const { run, manifest, manifest_digest, configuration, configuration_digest, computation, events, assets } = statement;
   const { started, last } = events;
   const places = [
     ['run.computation_id', run.computation_id === computation],
@@ -13,7 +14,12 @@ export function checkRun(statement: Statement): Finding[] {
     ['run.configuration_digest', run.configuration_digest === configuration_digest],
     ['configuration.approval', configuration.approval === statement.approval],
     ['events.started', started.event_type === 'started' && isOf(run, started) && started.originator === run.started_by],
-    ['events.last', last.event_type === run.status && isOf(run, last) && last.timestamp >= started.timestamp],
+    ['events.last', isEnd(run, last) && isOf(run, last) && last.timestamp >= started.timestamp],
+    ['run.started_at', isShortlyBefore(run.started_at, started.timestamp)],
+    ['run.ended_at', isShortlyBefore(run.ended_at, last.timestamp)],
+    ['run.reason', (detailsOf(last)['reason'] ?? null) === run.reason],
+    ['issued_at', timeOf(statement.issued_at) >= timeOf(run.ended_at) - setBackInMilliseconds],
+    ['assets', new Set(assets.map(({ id }) => id)).size === assets.length],
   ] as const;
   const wrong = places.filter(([, isRight]) => !isRight).map(([place]) => place);
   return [
@@ -47,6 +53,18 @@ function checkStart(statement: Statement): Finding {
     `The run was started with this manifest, configuration, assets and approvals: ${nameOf(started)} has their digest.`,
     `The run was started with another manifest, configuration, assets or approvals: ${nameOf(started)} has another digest.`,
   );
+}
+
+function isEnd(run: Statement['run'], { event_type, status, originator }: ChainedEvent): boolean {
+  return event_type === run.status && originator === 'system' && status === (run.status === 'failed' ? 'failure' : 'success');
+}
+
+/** The clock of the service may be set back meanwhile: the time of an event is then that of the event before it. */
+const setBackInMilliseconds = 24 * 3_600_000;
+
+function isShortlyBefore(time: string, ofEvent: string): boolean {
+  const difference = timeOf(ofEvent) - timeOf(time);
+  return difference >= 0 && difference <= setBackInMilliseconds;
 }
 
 function isOf(run: Statement['run'], event: { run_id: string; cvm_id: string }): boolean {

@@ -1,10 +1,10 @@
 import { collateralMembers, platforms, verdicts } from 'computation-management-formats/attestation';
 import { detailsIn } from 'computation-management-formats/bytes';
-import { approvalLevels, logAccesses } from 'computation-management-formats/vocabulary';
+import { approvalLevels, finalStatuses, logAccesses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { quoted } from './finding.ts';
 
-const hash = v.array(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(255)));
+const hash = v.pipe(v.array(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(255))), v.length(32));
 
 /** An event with its hash, whatever else it has. */
 export const chainedEvent = v.looseObject({
@@ -60,7 +60,7 @@ export const statementSchema = v.looseObject({
     id: v.string(),
     computation_id: v.string(),
     cvm_id: v.string(),
-    status: v.string(),
+    status: v.picklist(finalStatuses),
     started_at: v.string(),
     ended_at: v.string(),
     started_by: v.string(),

@@ -308,6 +308,49 @@ describe('the check of a statement that a lying service has signed', () => {
       (statement) => Object.assign((statement['assets'] as object[])[2] ?? {}, { creator: 'mallory' }),
       /^The run was started with another manifest/,
     ],
+    [
+      'a status that no run ends with',
+      (statement) => Object.assign(statement['run'] as object, { status: 'Running' }),
+      /does not have the form .*"run\.status"/,
+    ],
+    [
+      'an end that the agent wrote',
+      (statement) => Object.assign((statement['events'] as { last: object }).last, { originator: 'agent' }),
+      /do not belong to the run .*: events\.last/,
+    ],
+    [
+      'an end with the status of another',
+      (statement) => Object.assign((statement['events'] as { last: object }).last, { status: 'failure' }),
+      /do not belong to the run .*: events\.last/,
+    ],
+    ...[
+      ['started_at', '2020-01-01T00:00:00.000Z'],
+      ['ended_at', 'x'],
+      ['reason', 'all fine'],
+    ].map(([name = '', value]): [string, (statement: Statement) => void, RegExp] => [
+      `another ${name} of the run`,
+      (statement) => Object.assign(statement['run'] as object, { [name]: value }),
+      new RegExp(`do not belong to the run .*: run\\.${name}`),
+    ]),
+    ['no time of issue', (statement) => (statement['issued_at'] = 'never'), /do not belong to the run .*: issued_at/],
+    [
+      'two assets with one identifier',
+      (statement) => {
+        const [one, other] = statement['assets'] as { id: string }[];
+        if (one && other) other.id = one.id;
+      },
+      /do not belong to the run .*: assets/,
+    ],
+    [
+      'a hash of 31 numbers',
+      (statement) => (statement['manifest'] as { algorithm: { hash: number[] } }).algorithm.hash.pop(),
+      /does not have the form .*"manifest\.algorithm\.hash"/,
+    ],
+    [
+      'a word of after the run began',
+      (statement) => (approvalsOf(statement)[0]['approved_at'] = '2030-01-01T00:00:00.000Z'),
+      /^"alice" approved at "2030-01-01T00:00:00\.000Z", which is not before the run\.$/,
+    ],
     ['another form', (statement) => (statement['approvals'] = 'none'), /does not have the form .*"approvals"/],
     ['another type', (statement) => (statement['type'] = 'computation-evidence:v2'), /does not have the form .*"type"/],
   ])('names %s', async (_what, change, named) => {
@@ -330,7 +373,38 @@ describe('the check of a statement that a lying service has signed', () => {
     events.push(anEvent({ ...byBob, event_type: 'approved', details }));
   };
 
+  it.each([
+    [
+      'another end',
+      { event_type: 'failed', status: 'failure', originator: 'system' },
+      /^The run has another beginning or end: "failed"/,
+    ],
+    ['another start', { event_type: 'started', originator: 'alice' }, /^The run has another beginning or end: "started"/],
+    ['an event of another CVM', { cvm_id: 'cvm-9' }, /^The event .* of the run is from another CVM\.$/],
+  ] as const)('names %s in the journal of the run', async (_what, duringRun, named) => {
+    const made = genuineEvidence(2, { duringRun });
+    expect(await objections(filesOf(made))).toContainEqual(expect.stringMatching(named));
+  });
+
+  it('names an event with an earlier time than the one before it', async () => {
+    const events = genuine.before.map((event) => ({ ...event }));
+    const [first, second] = events;
+    if (!first || !second) throw new TypeError('There are too few events.');
+    second.timestamp = '2020-01-01T00:00:00.000Z';
+    Object.assign(second, { hash: hashOfEvent({ ...second }) });
+    const found = await objections(filesOf({ ...genuine, events: [...events, ...genuine.events] }));
+    expect(found).toContainEqual(expect.stringMatching(/ has an earlier time than the event "created" .* before it\.$/));
+  });
+
   it.each<[string, (events: NewEvent[]) => void, RegExp]>([
+    [
+      'is not stated',
+      (events) => {
+        const { details } = events[approvalIn(events, 'alice')] ?? {};
+        events.push(anEvent({ event_type: 'approved', originator: 'erin', lifecycle: false, details: details as Record<string, unknown> }));
+      },
+      /^The statement lacks the approval of "erin": "approved" \(/,
+    ],
     [
       'was withdrawn',
       (events) => events.push(anEvent({ ...byBob, event_type: 'approval_withdrawn' })),
