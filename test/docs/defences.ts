@@ -317,7 +317,7 @@ export const defences: Record<string, Defence[]> = {
     verifier('read-json', '${what} is not JSON: ${quoted(messageOf(error))}', '${what} is not JSON: ${messageOf(error)}'),
   ],
   'Put back an approval that was withdrawn, or with other limits or key': [
-    verifier('check-approvals', '    ...checkLastOne(approval, event),\n', ''),
+    verifier('check-approvals', '...checkLastOne(approval, event), ', ''),
   ],
   'Change what a run was started with, before there is a statement': [
     verifier('check-run', '      start_digest === startDigest(statement),', '      true,'),

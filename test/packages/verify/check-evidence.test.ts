@@ -401,7 +401,9 @@ describe('the check of a statement that a lying service has signed', () => {
       'is not stated',
       (events) => {
         const { details } = events[approvalIn(events, 'alice')] ?? {};
-        events.push(anEvent({ event_type: 'approved', originator: 'erin', lifecycle: false, details: details as Record<string, unknown> }));
+        events.push(
+          anEvent({ event_type: 'approved', originator: 'erin', lifecycle: false, details: details as Record<string, unknown> }),
+        );
       },
       /^The statement lacks the approval of "erin": "approved" \(/,
     ],
