@@ -50,6 +50,7 @@ export interface LocalPagesOptions {
  * of CVMs and domains for requests from this machine.
  */
 export function localPages({ mintToken, enrol, manageDomain }: LocalPagesOptions) {
+  const reference = referenceFiles();
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const [path = ''] = (request.url ?? '').split('?');
     if (path === '/local/token') {
@@ -65,7 +66,7 @@ export function localPages({ mintToken, enrol, manageDomain }: LocalPagesOptions
       await sendDomain(request, response, manageDomain);
       return true;
     }
-    return await sendReference(request, response);
+    return await sendReference(request, response, reference);
   };
 }
 
@@ -126,10 +127,12 @@ async function sendCertificate(request: IncomingMessage, response: ServerRespons
   }
 }
 
-const files = referenceFiles();
-
 /** Serves the API reference. Its page has a form that issues tokens. @returns whether the request was for one of its files */
-async function sendReference({ method, url = '' }: IncomingMessage, response: ServerResponse): Promise<boolean> {
+async function sendReference(
+  { method, url = '' }: IncomingMessage,
+  response: ServerResponse,
+  files: Record<string, string>,
+): Promise<boolean> {
   const [path = ''] = url.split('?');
   const file = files[path === '/favicon.ico' ? '/docs/favicon.png' : path];
   if ((method !== 'GET' && method !== 'HEAD') || file === undefined) return false;

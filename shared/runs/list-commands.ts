@@ -10,7 +10,7 @@ import { timestampOf } from '../runtime/clock.ts';
 import type { Kms } from '../runtime/kms.ts';
 import { StaleReadError, withFreshReads, readSettled } from '../table/fresh-reads.ts';
 import { cvmKeys } from '../table/keys.ts';
-import { getItemEventually, getItems, parseStored, type Table } from '../table/table.ts';
+import { getItemEventually, getItems, type Item, parseStored, type Table } from '../table/table.ts';
 import { isOver, waitFor, type Wait } from '../waits/wait.ts';
 import { claimKey, parseClaim, parseClaimOf, type Claim } from './claim.ts';
 import { commandSchema, type Command, type KeptCommand, type OpenCommand } from './commands.ts';
@@ -45,8 +45,7 @@ interface Reading {
   work: Work;
   /** As in ClaimState. */
   issued: string[];
-  /** The hash of the CVM's verified token. */
-  token: string | undefined;
+  registered: Item | undefined;
 }
 
 export async function listCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Work> {
@@ -67,7 +66,7 @@ async function readCommands(table: Table, domain: string, cvmId: string, now: st
       claim ? readWork(table, claim, now) : nothingToDo,
       recordPresence(table, { domain, cvmId, now }, registered),
     ]);
-    return { work, issued: issuedOf(claim), token: attestationOf(registered).shown?.token_hash };
+    return { work, issued: issuedOf(claim), registered };
   });
 }
 
@@ -153,8 +152,9 @@ export async function watchCommands(
   wait: Wait,
 ): Promise<Work<OpenCommand>> {
   const read = async (at: string) => {
-    const { work, issued, token } = await readCommands(table, domain, cvmId, at);
-    const commands = work.commands.filter(({ token_hash }) => token_hash === undefined || token_hash === token);
+    const { work, issued, registered } = await readCommands(table, domain, cvmId, at);
+    const isAttested = (hash: string) => attestationOf(registered).shown?.token_hash === hash;
+    const commands = work.commands.filter(({ token_hash }) => token_hash === undefined || isAttested(token_hash));
     return { work: await openWork(kms, { ...work, commands }), issued };
   };
   const { work, issued } = await read(now);

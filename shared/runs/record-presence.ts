@@ -33,7 +33,8 @@ export async function recordPresence(
 }
 
 /**
- * If the agent restarts and is `ready` again, that is then new, so the end of the run does not leave it spent.
+ * Of an agent that was `ready`, also that it is busy. If it restarts and is `ready` again, that is then new, so the end of the run does
+ * not leave it spent.
  * @param item at `cvmKeys.cvm`
  */
 export async function recordTaken(

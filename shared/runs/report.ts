@@ -149,6 +149,7 @@ export interface InvalidReport {
   id: string | null;
   /** Absent if the report has none, or one that is no text. */
   run_id?: string;
+  /** Of the type `attestation`. */
   isToken?: true;
   detail: string;
 }
