@@ -154,7 +154,7 @@ async function withIdentifiers(response: Response): Promise<Response> {
   const others: string[] = [];
   try {
     JSON.parse(text, (name, value: unknown) => {
-      const identifies = name === '' || name === 'id' || name.endsWith('_id');
+      const identifies = name === '' || name === 'id' || (name.endsWith('_id') && name !== 'key_id'); // a thumbprint: any base64url
       if (identifies && typeof value === 'string' && !identifier.test(value)) others.push(value);
       return value;
     });
