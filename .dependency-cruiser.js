@@ -82,7 +82,7 @@ export default {
       name: 'verification-apart',
       comment: 'Only the task that verifies tokens contains what verifies evidence. No endpoint does.',
       severity: 'error',
-      from: { path: '^(functions|gateway|shared)/', pathNot: '^shared/cvms/verify-reported-token.ts$' },
+      from: { path: '^(functions|gateway|shared)/', pathNot: '^shared/attestation/verify-reported-token.ts$' },
       to: { path: '^packages/attestation/index.ts$', dependencyTypesNot: ['type-only'] },
     },
     {

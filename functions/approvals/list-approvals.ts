@@ -1,4 +1,4 @@
-import { listApprovals } from '../../shared/approvals/read-readiness.ts';
+import { listApprovals } from '../../shared/approvals/list-approvals.ts';
 import { listApprovals as route } from '../../shared/endpoints/approvals.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/table.ts';

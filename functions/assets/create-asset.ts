@@ -1,6 +1,6 @@
-import { providing, requireAction } from '../../shared/access/caller.ts';
-import { assetEtag } from '../../shared/assets/asset.ts';
-import { openContentStore } from '../../shared/assets/content-store.ts';
+import { providing, requireAction } from '../../shared/http/caller.ts';
+import { assetEtag } from '../../shared/rows/asset.ts';
+import { openContentStore } from '../../shared/rows/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { rememberUpload, renewUpload } from '../../shared/assets/uploads.ts';
 import { createAsset as route } from '../../shared/endpoints/assets.ts';

@@ -1,5 +1,5 @@
-import { assetEtag } from '../../shared/assets/asset.ts';
-import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
+import { assetEtag } from '../../shared/rows/asset.ts';
+import { deleteAsset } from '../../shared/assets/delete-asset.ts';
 import { deleteAsset as route } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 

@@ -1,4 +1,4 @@
-import { openContentStore } from '../../shared/assets/content-store.ts';
+import { openContentStore } from '../../shared/rows/content-store.ts';
 import { describeAsset } from '../../shared/assets/describe-asset.ts';
 import { getAsset as route } from '../../shared/endpoints/assets.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';

@@ -1,6 +1,6 @@
 import { listLinkedComputations as route } from '../../shared/endpoints/assets.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { listLinkedComputations } from '../../shared/links/linked-computations.ts';
+import { listLinkedComputations } from '../../shared/assets/linked-computations.ts';
 import { openTable } from '../../shared/table/table.ts';
 
 export const handler = endpoint(route, async ({ path, query, deadline }) => {

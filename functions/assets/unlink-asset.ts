@@ -1,6 +1,6 @@
 import { unlinkAsset as route } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { unlinkAsset } from '../../shared/links/link-asset.ts';
+import { unlinkAsset } from '../../shared/assets/link-asset.ts';
 
 export const handler = changeEndpoint(route, {
   change: ({ path, caller, now, permit, table, answerKeeper }) =>

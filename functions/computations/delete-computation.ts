@@ -1,5 +1,5 @@
 import { etagsFor } from '../../shared/computations/describe-computation.ts';
-import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
+import { deleteComputation } from '../../shared/computations/delete-computation.ts';
 import { deleteComputation as route } from '../../shared/endpoints/computations.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 

@@ -1,5 +1,5 @@
 import { describeToCaller } from '../../shared/computations/describe-computation.ts';
-import { openKey } from '../../shared/computations/agent-config.ts';
+import { openKey } from '../../shared/rows/agent-config.ts';
 import { getComputation as route } from '../../shared/endpoints/computations.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openKms } from '../../shared/runtime/kms.ts';

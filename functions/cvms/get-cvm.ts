@@ -1,5 +1,5 @@
-import { cvmEtag } from '../../shared/cvms/cvm.ts';
-import { readCvm } from '../../shared/cvms/read-cvms.ts';
+import { cvmEtag } from '../../shared/rows/cvm.ts';
+import { readCvm } from '../../shared/rows/read-cvm.ts';
 import { getCvm as route } from '../../shared/endpoints/cvms.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/table.ts';

@@ -1,4 +1,4 @@
-import { listCvms } from '../../shared/cvms/read-cvms.ts';
+import { listCvms } from '../../shared/rows/read-cvm.ts';
 import { listCvms as route } from '../../shared/endpoints/cvms.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/table.ts';

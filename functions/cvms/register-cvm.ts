@@ -1,5 +1,5 @@
-import { cvmEtag } from '../../shared/cvms/cvm.ts';
-import { registerCvm } from '../../shared/cvms/change-cvm.ts';
+import { cvmEtag } from '../../shared/rows/cvm.ts';
+import { registerCvm } from '../../shared/cvms/register-cvm.ts';
 import { registerCvm as route } from '../../shared/endpoints/cvms.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 

@@ -1,4 +1,4 @@
-import { readStatus } from '../../shared/computations/list-events.ts';
+import { readStatus } from '../../shared/events/list-events.ts';
 import { getStatus as route } from '../../shared/endpoints/events.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/table.ts';

@@ -1,8 +1,8 @@
-import { listEvents } from '../../shared/computations/list-events.ts';
+import { listEvents } from '../../shared/events/list-events.ts';
 import { listEvents as route } from '../../shared/endpoints/events.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/table.ts';
-import { waitOf } from '../../shared/waits/wait.ts';
+import { waitOf } from '../../shared/http/wait.ts';
 
 export const handler = endpoint(route, async ({ path, query, isHead, deadline, invocation }) => {
   const { domainID: domain, id } = path;

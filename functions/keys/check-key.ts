@@ -1,6 +1,6 @@
 import { checkKey as route } from '../../shared/endpoints/keys.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { hasKey } from '../../shared/keys/participant-key.ts';
+import { hasKey } from '../../shared/rows/participant-key.ts';
 import { openTable } from '../../shared/table/table.ts';
 
 export const handler = endpoint(route, async ({ path, caller, deadline }) => {

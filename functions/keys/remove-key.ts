@@ -1,7 +1,7 @@
-import { requireAccess } from '../../shared/access/caller.ts';
+import { requireAccess } from '../../shared/http/caller.ts';
 import { removeKey as route } from '../../shared/endpoints/keys.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { removeKey } from '../../shared/keys/upload-key.ts';
+import { removeKey } from '../../shared/keys/participant-keys.ts';
 
 export const handler = changeEndpoint(route, {
   change: async ({ path, query, caller, now, table, answerKeeper }) =>

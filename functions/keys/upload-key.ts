@@ -1,6 +1,6 @@
 import { uploadKey as route } from '../../shared/endpoints/keys.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { givenKey, uploadKey } from '../../shared/keys/upload-key.ts';
+import { givenKey, uploadKey } from '../../shared/keys/participant-keys.ts';
 
 export const handler = changeEndpoint(route, {
   change: async ({ path, body, caller, now, table, answerKeeper }) =>

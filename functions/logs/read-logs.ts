@@ -2,7 +2,7 @@ import { readLogs as route } from '../../shared/endpoints/logs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { readLogs } from '../../shared/logs/read-logs.ts';
 import { openTable } from '../../shared/table/table.ts';
-import { waitOf } from '../../shared/waits/wait.ts';
+import { waitOf } from '../../shared/http/wait.ts';
 
 export const handler = endpoint(route, async ({ path, query, permit, now, isHead, deadline, invocation }) => {
   const { domainID: domain, id } = path;

@@ -1,6 +1,6 @@
 import { dryRun as route } from '../../shared/endpoints/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { readReadiness } from '../../shared/runs/read-readiness.ts';
+import { readReadiness } from '../../shared/runs/dry-run.ts';
 import { openTable } from '../../shared/table/table.ts';
 
 export const handler = endpoint(route, async ({ path, query, now, deadline }) => {

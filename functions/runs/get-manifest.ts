@@ -1,6 +1,6 @@
 import { getManifest as route } from '../../shared/endpoints/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { readManifest } from '../../shared/manifest/read-manifest.ts';
+import { readManifest } from '../../shared/runs/read-manifest.ts';
 import { openTable } from '../../shared/table/table.ts';
 
 export const handler = endpoint(route, async ({ path, query, deadline }) => {

@@ -1,4 +1,4 @@
-import { readRunOfComputation } from '../../shared/computations/read-runs.ts';
+import { readRunOfComputation } from '../../shared/rows/read-run.ts';
 import { getRun as route } from '../../shared/endpoints/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/table.ts';

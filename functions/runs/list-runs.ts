@@ -1,4 +1,4 @@
-import { listRuns } from '../../shared/computations/read-runs.ts';
+import { listRuns } from '../../shared/rows/read-run.ts';
 import { listRuns as route } from '../../shared/endpoints/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/table.ts';

@@ -1,6 +1,6 @@
 import { stopRun as route } from '../../shared/endpoints/runs.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { ensureStopExecution, openExecutions } from '../../shared/runs/executions.ts';
+import { ensureStopExecution, openExecutions } from '../../shared/lifecycle/executions.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 
 export const handler = changeEndpoint(route, {

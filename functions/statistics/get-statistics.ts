@@ -1,6 +1,6 @@
 import { getStatistics as route } from '../../shared/endpoints/statistics.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { readStatistics } from '../../shared/computations/statistics.ts';
+import { readStatistics } from '../../shared/statistics/read-statistics.ts';
 import { openTable } from '../../shared/table/table.ts';
 
 export const handler = endpoint(route, async ({ path, query, now, deadline }) => ({

@@ -1,4 +1,4 @@
-import { keepProcessOfRun, type RunOnProcess } from '../../shared/runs/agent-tokens.ts';
+import { keepProcessOfRun, type RunOnProcess } from '../../shared/attestation/agent-tokens.ts';
 import { timestampOf, type Clock } from '../../shared/runtime/clock.ts';
 import {
   clearCommandStream,
@@ -6,15 +6,15 @@ import {
   recordForwarder,
   setCommandStream,
   type CommandStream,
-} from '../../shared/cvms/command-stream.ts';
+} from '../../shared/rows/command-stream.ts';
 import {
   readMessagesToGateway,
   removeMessageToGateway,
   sendToGateway,
   type MessageToGateway,
-} from '../../shared/cvms/messages-to-gateways.ts';
-import type { RunReference } from '../../shared/computations/run.ts';
-import { readLogState, storeLines, type StoredLines } from '../../shared/logs/log-store.ts';
+} from '../../shared/rows/messages-to-gateways.ts';
+import type { RunReference } from '../../shared/rows/run.ts';
+import { readLogState, storeLines, type StoredLines } from '../../shared/rows/log-lines.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { openKms } from '../../shared/runtime/kms.ts';
 import {
@@ -23,14 +23,14 @@ import {
   recordAgentProcess,
   type AttestedProcess,
   type Binding,
-} from '../../shared/runs/agent-record.ts';
-import { listPendingCommands } from '../../shared/runs/commands.ts';
-import { openExecutions } from '../../shared/runs/executions.ts';
-import { isAlive, renewLease, takeName } from '../../shared/runs/gateway-lease.ts';
-import { listCommands, openWork } from '../../shared/runs/list-commands.ts';
-import { recordRefusal } from '../../shared/runs/record-refusal.ts';
-import { recordReports } from '../../shared/runs/record-reports.ts';
-import type { Report } from '../../shared/runs/report.ts';
+} from '../../shared/attestation/agent-record.ts';
+import { listPendingCommands } from '../../shared/rows/command.ts';
+import { openExecutions } from '../../shared/lifecycle/executions.ts';
+import { isAlive, renewLease, takeName } from '../../shared/rows/gateway-lease.ts';
+import { listCommands, openWork } from '../../shared/cvms/list-commands.ts';
+import { recordRefusal } from '../../shared/cvms/record-refusal.ts';
+import { recordReports } from '../../shared/cvms/record-reports.ts';
+import type { Report } from '../../shared/cvms/report.ts';
 import { batched } from '../../shared/table/batched.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import { getItems, openTable } from '../../shared/table/table.ts';

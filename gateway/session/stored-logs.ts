@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/runtime/clock.ts';
-import type { RunReference } from '../../shared/computations/run.ts';
-import { type LogLine, sizeOfLines } from '../../shared/logs/log-store.ts';
+import type { RunReference } from '../../shared/rows/run.ts';
+import { type LogLine, sizeOfLines } from '../../shared/rows/log-lines.ts';
 import { log } from '../../shared/runtime/log.ts';
 import { timeOf } from '../wire/messages.ts';
 import { keptOf, lastLine, mostBytesPerRun, type RunLogs } from './run-logs.ts';

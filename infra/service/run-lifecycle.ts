@@ -4,7 +4,7 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { DefinitionBody, LogLevel, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
-import { lifecycleSteps, stateMachineDefinition, type LifecycleStep } from '../../shared/runs/state-machine.ts';
+import { lifecycleSteps, stateMachineDefinition, type LifecycleStep } from '../../shared/lifecycle/state-machine.ts';
 import { acknowledge } from '../house/acknowledge.ts';
 import { nameIn, type Stage } from '../stages/stage.ts';
 

@@ -5,7 +5,7 @@ import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-li
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { logPrefix } from 'computation-management-counted-list/keys';
 import { Construct } from 'constructs';
-import { inlinePrefix, tokenPrefix, uploadPrefix } from '../../shared/assets/content-store.ts';
+import { inlinePrefix, tokenPrefix, uploadPrefix } from '../../shared/rows/content-store.ts';
 import { acknowledge } from '../house/acknowledge.ts';
 import { listKeys, lists } from '../../shared/table/keys.ts';
 import { schedules } from '../../shared/tasks/schedules.ts';

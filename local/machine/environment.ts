@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RunTimes } from '../../shared/runs/state-machine.ts';
+import type { RunTimes } from '../../shared/lifecycle/state-machine.ts';
 import { serviceVersion } from '../../shared/runtime/service-version.ts';
 import { forgetClients, replaceClient } from '../../shared/runtime/clients.ts';
 import { keysInKms } from '../../shared/runtime/kms.ts';

@@ -1,7 +1,7 @@
-import { openContentStore } from '../../shared/assets/content-store.ts';
+import { openContentStore } from '../../shared/rows/content-store.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
-import { openExecutions } from '../../shared/runs/executions.ts';
+import { openExecutions } from '../../shared/lifecycle/executions.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { changeRoles, createDomain, inviteUser, type ManagedUser } from '../../shared/domains/manage-users.ts';
 import {

@@ -5,8 +5,8 @@ import { type Item, parseStored, type Table } from '../table/table.ts';
 import { updateExisting } from '../table/writes.ts';
 import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
 import { transact } from '../table/transaction.ts';
-import type { ContentRead } from './asset.ts';
-import { assertAssetExists } from './change-asset.ts';
+import type { ContentRead } from '../rows/asset.ts';
+import { assertAssetExists } from '../rows/change-asset.ts';
 
 /**
  * In an item of their own, so that they neither conflict with changes of the asset nor change its version. The unique name of a

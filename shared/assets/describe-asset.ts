@@ -1,12 +1,12 @@
 import { assetKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
 import { putItem } from '../table/writes.ts';
-import { type Asset, assetEtag, inlineLimitInBytes, isContentWithheld, type StoredAsset } from './asset.ts';
-import { contentCheckItem } from './content-check.ts';
+import { type Asset, assetEtag, inlineLimitInBytes, isContentWithheld, type StoredAsset } from '../rows/asset.ts';
+import { contentCheckItem } from '../rows/content-check.ts';
 import { parseContentReads, recordContentRead } from './content-reads.ts';
 import { emitMetric } from '../runtime/log.ts';
-import { getContent, presignDownload, presignUpload, type ContentStore } from './content-store.ts';
-import { assetKey, parseAsset, readAsset } from './read-asset.ts';
+import { getContent, presignDownload, presignUpload, type ContentStore } from '../rows/content-store.ts';
+import { assetKey, parseAsset, readAsset } from '../rows/read-asset.ts';
 
 interface Request {
   domain: string;

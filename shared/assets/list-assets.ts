@@ -2,7 +2,7 @@ import type { AssetType } from 'computation-management-formats/vocabulary';
 import { parseStored, type Table } from '../table/table.ts';
 import { readPage } from '../table/read-page.ts';
 import { rowLists } from '../table/row-lists.ts';
-import { storedAsset, type StoredAsset } from './asset.ts';
+import { storedAsset, type StoredAsset } from '../rows/asset.ts';
 
 export async function listAssets(
   table: Table,

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../http/caller.ts';
 import { etagOf } from '../http/etags.ts';
 import { computationKeys } from '../table/keys.ts';
 import { getItem, type Table } from '../table/table.ts';
-import { type OpenKey, withoutServerKey } from './agent-config.ts';
-import { type Computation, computationSchema, rowOf, type StoredComputation } from './computation.ts';
+import { type OpenKey, withoutServerKey } from '../rows/agent-config.ts';
+import { type Computation, computationSchema, rowOf, type StoredComputation } from '../rows/computation.ts';
 import {
   computationKey,
   type Definition,
@@ -12,7 +12,7 @@ import {
   parseDefinition,
   readComputation,
   readDefinition,
-} from './read-computation.ts';
+} from '../rows/read-computation.ts';
 
 /** Only editors see `server_key` (docs/contract.md, section 2). */
 function mayReadServerKey({ owner }: StoredComputation, caller: Caller): boolean {

@@ -3,7 +3,7 @@ import type * as v from 'valibot';
 import { parseStored, type Table } from '../table/table.ts';
 import { readPage } from '../table/read-page.ts';
 import { rowLists } from '../table/row-lists.ts';
-import { type computationRow, storedComputation } from './computation.ts';
+import { type computationRow, storedComputation } from '../rows/computation.ts';
 
 export type ComputationRow = v.InferOutput<typeof computationRow>;
 

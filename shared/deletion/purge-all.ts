@@ -1,4 +1,4 @@
-import type { ContentStore } from '../assets/content-store.ts';
+import type { ContentStore } from '../rows/content-store.ts';
 import { failureOf } from '../runtime/errors.ts';
 import { emitWaiting } from '../runtime/log.ts';
 import { purgeKeys } from '../table/keys.ts';

@@ -3,7 +3,7 @@ import { idOfAsset, idOfComputation } from 'computation-management-formats/ident
 import { assetTypes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { assetInput, assetReplacement } from '../assets/asset-input.ts';
-import { assetRow, assetSchema } from '../assets/asset.ts';
+import { assetRow, assetSchema } from '../rows/asset.ts';
 import type { Route } from '../http/route.ts';
 import { adds, appends, changes, reads } from '../runtime/uses.ts';
 import { entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';

@@ -7,7 +7,7 @@ import {
   computationRow,
   computationSchema,
   computationView,
-} from '../computations/computation.ts';
+} from '../rows/computation.ts';
 import type { Route } from '../http/route.ts';
 import { adds, changes, reads } from '../runtime/uses.ts';
 import { paging, entriesOf, pageEnvelope } from '../http/query-parameters.ts';

@@ -2,12 +2,12 @@ import { strictObject } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
 import { waitParameter, entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
-import { commandSchema } from '../runs/commands.ts';
-import { heldRunSchema } from '../runs/list-commands.ts';
+import { commandSchema } from '../rows/command.ts';
+import { heldRunSchema } from '../cvms/list-commands.ts';
 import { appends, waiting, reads, changes } from '../runtime/uses.ts';
 import { entry } from '../http/parse.ts';
-import { bodyLimitWithToken, invalidReport, reportSchema, reportsPerBatch, reportSummarySchema } from '../runs/report.ts';
-import { cvmSchema, cvmInput } from '../cvms/cvm.ts';
+import { bodyLimitWithToken, invalidReport, reportSchema, reportsPerBatch, reportSummarySchema } from '../cvms/report.ts';
+import { cvmSchema, cvmInput } from '../rows/cvm.ts';
 
 export const listCommands = {
   name: 'cvms/list-commands',

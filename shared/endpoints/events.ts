@@ -1,7 +1,7 @@
 import { strictObject, text } from 'computation-management-formats/fields';
 import { comparedId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
-import { eventSchema } from '../events/event.ts';
+import { eventSchema } from '../journal/event.ts';
 import { entriesOf, offsetIfSent, pageEnvelope, paging, waitParameter } from '../http/query-parameters.ts';
 import type { Route } from '../http/route.ts';
 import { waiting } from '../runtime/uses.ts';

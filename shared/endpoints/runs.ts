@@ -4,10 +4,10 @@ import { runStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
 import { adds, changes, reads } from '../runtime/uses.ts';
-import { runSchema } from '../computations/run.ts';
+import { runSchema } from '../rows/run.ts';
 import { entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
-import { missingItemsSchema, manifestSchema } from '../manifest/manifest.ts';
-import { attestationOfRunSchema } from '../runs/describe-attestation.ts';
+import { missingItemsSchema, manifestSchema } from '../rows/manifest.ts';
+import { attestationOfRunSchema } from '../attestation/describe-attestation.ts';
 import { evidenceSchema } from '../evidence/evidence.ts';
 
 const ofConfiguration =

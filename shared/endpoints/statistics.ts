@@ -1,7 +1,7 @@
 import { strictObject } from 'computation-management-formats/fields';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { statisticsEntry } from '../computations/statistics.ts';
+import { statisticsEntry } from '../statistics/read-statistics.ts';
 import type { Route } from '../http/route.ts';
 
 const mostDays = 366;

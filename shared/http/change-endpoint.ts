@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import * as v from 'valibot';
-import { type Permitted, type Relation, type Relations, relationsOf } from '../access/caller.ts';
+import { type Permitted, type Relation, type Relations, relationsOf } from './caller.ts';
 import { type ErrorCode, ForbiddenForNowError, invalid, ServiceError } from '../runtime/errors.ts';
 import { log } from '../runtime/log.ts';
 import { readSettled } from '../table/fresh-reads.ts';

@@ -1,7 +1,7 @@
 import { type Role, rolesWith } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { forbidden } from '../access/caller.ts';
-import { contentTooLarge, inlineLimitInBytes } from '../assets/asset.ts';
+import { forbidden } from '../http/caller.ts';
+import { contentTooLarge, inlineLimitInBytes } from '../rows/asset.ts';
 import { computationId, configurationDigest, manifestDigest, runId } from './examples.ts';
 import {
   errorTable,

@@ -1,12 +1,12 @@
 import { becauseOf, missingApprovals, neededApprovals } from '../approvals/readiness.ts';
-import { storedAsset, type StoredAsset } from '../assets/asset.ts';
-import { assetKey, assetNumber } from '../assets/read-asset.ts';
-import { storedComputation, type StoredComputation } from '../computations/computation.ts';
-import { inputsOf, readParts } from '../manifest/read-manifest.ts';
-import { approvableOf, type Inputs } from '../manifest/manifest.ts';
+import { storedAsset, type StoredAsset } from '../rows/asset.ts';
+import { assetKey, assetNumber } from '../rows/read-asset.ts';
+import { storedComputation, type StoredComputation } from '../rows/computation.ts';
+import { inputsOf, readParts } from '../runs/read-manifest.ts';
+import { approvableOf, type Inputs } from '../rows/manifest.ts';
 import { listKeys, lists, userKeys } from '../table/keys.ts';
 import { getItems, parseStored, queryPrefix, type Table } from '../table/table.ts';
-import { mostAssets, readParticipations, type Participation } from './participation.ts';
+import { mostAssets, readParticipations, type Participation } from '../rows/participation.ts';
 import { mostEntries, type Todo } from './todo.ts';
 
 const computationsAtOnce = 100;

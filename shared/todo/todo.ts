@@ -2,7 +2,7 @@ import { shownText } from 'computation-management-formats/fields';
 import { idOfAsset, idOfComputation } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { mostReasons } from '../approvals/readiness.ts';
-import { nameOfComputation } from '../computations/computation.ts';
+import { nameOfComputation } from '../rows/computation.ts';
 
 export const mostEntries = 100;
 

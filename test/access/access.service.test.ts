@@ -7,7 +7,7 @@ import { startHttpApi } from '../../local/http-api/http-api.ts';
 import { openIssuer, type LocalIssuer } from '../../local/sign-in/issuer.ts';
 import { startStack, type Stack } from '../../local/stack.ts';
 import { systemClock } from '../../shared/runtime/clock.ts';
-import type { Relation } from '../../shared/access/caller.ts';
+import type { Relation } from '../../shared/http/caller.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { examples } from '../../shared/openapi/examples.ts';
 import type { HttpResponse } from '../../shared/http/problem.ts';

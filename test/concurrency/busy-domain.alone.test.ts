@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDynamoDb, type LocalDynamoDb } from '../../local/dynamodb/dynamodb.ts';
 import { listComputations } from '../../shared/computations/list-computations.ts';
-import { readStatistics } from '../../shared/computations/statistics.ts';
+import { readStatistics } from '../../shared/statistics/read-statistics.ts';
 import { foldChangedLists, foldMarkedLists } from '../../shared/table/fold-lists.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { amount } from '../support/amounts.ts';

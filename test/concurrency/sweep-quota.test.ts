@@ -1,8 +1,8 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { numberedId } from 'computation-management-formats/identifiers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runKey } from '../../shared/computations/read-runs.ts';
-import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
+import { runKey } from '../../shared/rows/read-run.ts';
+import { sweepRuns } from '../../shared/lifecycle/sweep-runs.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { schemaAttribute, type Table } from '../../shared/table/table.ts';
 import { amount } from '../support/amounts.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { describe, expect, it } from 'vitest';
 import { variablesOf } from '../../infra/service/function-variables.ts';
-import { inlineLimitInBytes } from '../../shared/assets/asset.ts';
+import { inlineLimitInBytes } from '../../shared/rows/asset.ts';
 import { parseInput } from '../../shared/http/parse.ts';
 import { conflictReasons } from '../../shared/runtime/errors.ts';
 import { openapiDocument } from '../../shared/openapi/openapi-document.ts';

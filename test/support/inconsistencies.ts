@@ -4,8 +4,8 @@ import { keysOf, listOfEntry, listOfHead, type ListKeys } from 'computation-mana
 import { countsOf, decodeNode, isLeaf, type Member, stateOf, type TreeNode } from 'computation-management-counted-list/node';
 import { numberOf } from 'computation-management-formats/identifiers';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
-import { isActive } from '../../shared/computations/run.ts';
-import { chainedEvent, parseHead, parseStoredEvent, publicEvent, type StoredEvent } from '../../shared/events/stored-journal.ts';
+import { isActive } from '../../shared/rows/run.ts';
+import { chainedEvent, parseHead, parseStoredEvent, publicEvent, type StoredEvent } from '../../shared/journal/stored-journal.ts';
 import { type RowList, rowLists, numberOfRow, stateOfRow } from '../../shared/table/row-lists.ts';
 import { cvmKeys, type Key, listKeys, lists, userKeys } from '../../shared/table/keys.ts';
 import { addDays, daysOf as loggedDays, decodeDays } from '../../packages/counted-list/days.ts';

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, vi } from 'vitest';
 import { importHandler, type LoadHandler } from '../../local/functions/local-functions.ts';
-import { openContentStore } from '../../shared/assets/content-store.ts';
-import { openExecutions } from '../../shared/runs/executions.ts';
+import { openContentStore } from '../../shared/rows/content-store.ts';
+import { openExecutions } from '../../shared/lifecycle/executions.ts';
 import { replaceClient } from '../../shared/runtime/clients.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { keysInKms, openKms } from '../../shared/runtime/kms.ts';

@@ -7,7 +7,7 @@ import { readEvents } from '../../shared/events/read-events.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { readEvidence } from '../../shared/evidence/read-evidence.ts';
 import { openKms } from '../../shared/runtime/kms.ts';
-import { linkAsset } from '../../shared/links/link-asset.ts';
+import { linkAsset } from '../../shared/assets/link-asset.ts';
 import type { RouteName } from '../../shared/endpoints/endpoints.ts';
 import { cvmBody } from '../../shared/openapi/examples.ts';
 import {

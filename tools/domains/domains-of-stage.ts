@@ -2,7 +2,7 @@ import { accessTokensLiveInSeconds, recoverableInDays, undeliveredStaysInDays } 
 import { stageNamed } from '../../infra/stages/stage-named.ts';
 import type { Stage } from '../../infra/stages/stage.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
-import { closedAt } from '../../shared/domains/closed-domain.ts';
+import { closedAt } from '../../shared/rows/closed-domain.ts';
 import {
   changeRoles,
   createDomain,

@@ -7,7 +7,7 @@ import { schedules } from '../../../shared/tasks/schedules.ts';
 import { nameIn } from '../../../infra/stages/stage.ts';
 import { stages } from '../../../infra/stages/stages.ts';
 import { environment } from '../../../shared/runtime/environment.ts';
-import { lifecycleSteps, stateMachineDefinition } from '../../../shared/runs/state-machine.ts';
+import { lifecycleSteps, stateMachineDefinition } from '../../../shared/lifecycle/state-machine.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import { methodsOf, takesKey, type Route } from '../../../shared/http/route.ts';
 import type { Uses } from '../../../shared/runtime/uses.ts';

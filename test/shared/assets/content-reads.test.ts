@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseContentReads, recordContentRead } from '../../../shared/assets/content-reads.ts';
-import { readAsset } from '../../../shared/assets/read-asset.ts';
-import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
+import { readAsset } from '../../../shared/rows/read-asset.ts';
+import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { assetKeys } from '../../../shared/table/keys.ts';
 import { getItem } from '../../../shared/table/table.ts';

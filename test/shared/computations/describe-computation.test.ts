@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../../shared/access/caller.ts';
-import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
+import type { Caller } from '../../../shared/http/caller.ts';
+import { defaultAgentConfig } from '../../../shared/rows/agent-config.ts';
 import { computationEtag, etagsFor, peekEtag } from '../../../shared/computations/describe-computation.ts';
-import type { StoredComputation } from '../../../shared/computations/computation.ts';
-import type { Definition } from '../../../shared/computations/read-computation.ts';
-import type { Run } from '../../../shared/computations/run.ts';
+import type { StoredComputation } from '../../../shared/rows/computation.ts';
+import type { Definition } from '../../../shared/rows/read-computation.ts';
+import type { Run } from '../../../shared/rows/run.ts';
 import { aComputationRow } from '../../support/builders-store.ts';
 import { sealedAs } from '../../support/sealed-as.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { changeCvm, removeCvm, deleteCvm, registerCvm } from '../../../shared/cvms/change-cvm.ts';
-import { listCvms, readCvm, readCvmAndClaim } from '../../../shared/cvms/read-cvms.ts';
-import { readClaim } from '../../../shared/runs/claim.ts';
-import { listCommands } from '../../../shared/runs/list-commands.ts';
-import { recordOutcome } from '../../../shared/runs/end-run.ts';
-import { recordReports } from '../../../shared/runs/record-reports.ts';
-import type { Report } from '../../../shared/runs/report.ts';
+import { changeCvm, removeCvm, deleteCvm, registerCvm } from '../../../shared/cvms/register-cvm.ts';
+import { listCvms, readCvm, readCvmAndClaim } from '../../../shared/rows/read-cvm.ts';
+import { readClaim } from '../../../shared/rows/claim.ts';
+import { listCommands } from '../../../shared/cvms/list-commands.ts';
+import { recordOutcome } from '../../../shared/lifecycle/end-run.ts';
+import { recordReports } from '../../../shared/cvms/record-reports.ts';
+import type { Report } from '../../../shared/cvms/report.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
 import { StaleReadError } from '../../../shared/table/fresh-reads.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { numberOf } from 'computation-management-formats/identifiers';
 import { describe, expect, it } from 'vitest';
-import { registerCvm } from '../../../shared/cvms/change-cvm.ts';
-import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
+import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
+import { deleteComputation } from '../../../shared/computations/delete-computation.ts';
 import { find } from '../../../shared/find/find.ts';
 import { indexRows, type NamedRow, rebuildNames } from '../../../shared/find/index-names.ts';
 import { findKeys } from '../../../shared/table/keys.ts';

@@ -6,7 +6,7 @@ import type { Listening } from '../../../local/machine/listen.ts';
 import { forgetClients, replaceClient } from '../../../shared/runtime/clients.ts';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { keysInKms } from '../../../shared/runtime/kms.ts';
-import { isOver } from '../../../shared/waits/wait.ts';
+import { isOver } from '../../../shared/http/wait.ts';
 import { aWait } from '../../support/a-wait.ts';
 import { serveKms } from '../../support/answering-aws.ts';
 import { patientDeadline } from '../../support/embedded-table.ts';

@@ -1,7 +1,7 @@
 import { numberedId } from 'computation-management-formats/identifiers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { putContentCheck } from '../../../shared/assets/content-check.ts';
-import { collectContent } from '../../../shared/deletion/collect-content.ts';
+import { putContentCheck } from '../../../shared/rows/content-check.ts';
+import { collectContent } from '../../../shared/assets/collect-content.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { systemClock } from '../../../shared/runtime/clock.ts';
 import { Deadline } from '../../../shared/runtime/deadline.ts';

@@ -1,8 +1,8 @@
 import { keysOf, markPartitions, rootOf } from 'computation-management-counted-list/keys';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { keysToChange } from '../../../shared/computations/change-computation.ts';
-import { keysOfCvm } from '../../../shared/cvms/read-cvms.ts';
+import { keysToChange } from '../../../shared/rows/change-computation.ts';
+import { keysOfCvm } from '../../../shared/rows/read-cvm.ts';
 import {
   approvedKeys,
   answerKeys,

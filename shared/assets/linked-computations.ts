@@ -1,0 +1,49 @@
+import { assetKey, parseAsset } from '../rows/read-asset.ts';
+import type { StoredComputation } from '../rows/computation.ts';
+import type { ComputationRow } from '../computations/list-computations.ts';
+import { computationKey, findComputation } from '../rows/read-computation.ts';
+import { readPage } from '../table/read-page.ts';
+import { rowLists } from '../table/row-lists.ts';
+import { listKeys, lists } from '../table/keys.ts';
+import { getItem, getItems, queryPrefix, type Table } from '../table/table.ts';
+
+/** Two round trips. */
+export async function readLinkedComputations(table: Table, domain: string, assetId: string): Promise<StoredComputation[]> {
+  return await readRows(table, domain, await readLinkedIds(table, assetId));
+}
+
+/** @param limit the most that are read. Default: all */
+export async function readLinkedIds(table: Table, assetId: string, { limit }: { limit?: number } = {}): Promise<string[]> {
+  const options = { limit, attributes: ['id'] };
+  const links = await queryPrefix(table, lists.linkedComputations(assetId).pk, listKeys.prefixes.row, options);
+  return links.map((link) => String(link['id']));
+}
+
+export async function readRows(table: Table, domain: string, ids: string[]): Promise<StoredComputation[]> {
+  const items = await getItems(
+    table,
+    ids.map((id) => computationKey(domain, id)),
+  );
+  return ids.flatMap((id, index) => findComputation(items[index], id) ?? []);
+}
+
+/** Newest first. One more round trip than readPage. @throws ServiceError `not_found` */
+export async function listLinkedComputations(
+  table: Table,
+  domain: string,
+  assetId: string,
+  request: { limit: number; offset: number },
+): Promise<{ computations: ComputationRow[]; total: number }> {
+  const [assetItem, page] = await Promise.all([
+    getItem(table, assetKey(domain, assetId)),
+    readPage(table, rowLists.linkedComputations(assetId), request),
+  ]);
+  parseAsset(assetItem, assetId);
+  const ids = page.rows.map((row) => String(row['id']));
+  const items = await getItems(
+    table,
+    ids.map((id) => computationKey(domain, id)),
+  );
+  const computations = ids.flatMap((id, index) => findComputation(items[index], id) ?? []);
+  return { computations, total: page.total };
+}

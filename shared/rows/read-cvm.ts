@@ -1,0 +1,77 @@
+import { notFound } from '../runtime/errors.ts';
+import { readPage } from '../table/read-page.ts';
+import { rowLists } from '../table/row-lists.ts';
+import { parseClaim, type Claim } from './claim.ts';
+import { withGatewayLeases } from './gateway-lease.ts';
+import { parsePresence, presenceOf, type StoredPresence } from './presence.ts';
+import { cvmKeys, type Key, type RowKey, listKeys, lists } from '../table/keys.ts';
+import { getItems, type Item, parseStored, type Table } from '../table/table.ts';
+import { storedCvm, type Cvm, type StoredCvm } from './cvm.ts';
+
+export interface CvmReference {
+  domain: string;
+  cvmId: string;
+}
+
+interface ReadCvm {
+  /** Undefined if it is not registered. */
+  cvm: StoredCvm | undefined;
+  presence: StoredPresence;
+  claim: Claim | undefined;
+}
+
+export function keysOfCvm({ domain, cvmId }: CvmReference): [Key, RowKey] {
+  return [cvmKeys.cvm(domain, cvmId), cvmKeys.claim(domain, cvmId)];
+}
+
+/** The presence does not consider the leases of gateways. */
+function parseCvm([item, claimItem]: (Item | undefined)[]): ReadCvm {
+  return {
+    cvm: item && parseStored(storedCvm, item, 'registered CVM'),
+    presence: item ? parsePresence(item) : {},
+    claim: parseClaim(claimItem),
+  };
+}
+
+export function describeCvm(cvm: StoredCvm, { presence, claim }: Pick<ReadCvm, 'presence' | 'claim'>, now: string): Cvm {
+  return { ...cvm, presence: presenceOf(presence, { isHeld: claim !== undefined, now }) };
+}
+
+/** Whether the CVM is registered or not. One round trip, or two if a gateway holds it. */
+export async function readCvmAndClaim(table: Table, reference: CvmReference): Promise<ReadCvm> {
+  const read = parseCvm(await getItems(table, keysOfCvm(reference)));
+  const [presence = {}] = await withGatewayLeases(table, [read.presence]);
+  return { ...read, presence };
+}
+
+/** One round trip, or two if a gateway holds it. @throws ServiceError `not_found` */
+export async function readCvm(table: Table, reference: CvmReference, now: string): Promise<Cvm> {
+  const { cvm, ...rest } = await readCvmAndClaim(table, reference);
+  if (!cvm) throw notFound('registered CVM');
+  return describeCvm(cvm, rest, now);
+}
+
+/**
+ * Newest first, with the exact total. A round trip more than readPage, or two if a gateway holds one of them, and two read units
+ * a CVM.
+ */
+export async function listCvms(
+  table: Table,
+  domain: string,
+  { limit, offset, now }: { limit: number; offset: number; now: string },
+): Promise<{ cvms: Cvm[]; total: number }> {
+  const { rows, total } = await readPage(table, rowLists.cvms(domain), { limit, offset });
+  const references = rows.map((row) => ({ domain, cvmId: String(row['id']) }));
+  const items = await getItems(table, references.flatMap(keysOfCvm));
+  const read = references.map(() => parseCvm(items.splice(0, 2)));
+  const presences = await withGatewayLeases(
+    table,
+    read.map(({ presence }) => presence),
+  );
+  const cvms = read.flatMap(({ cvm, claim }, index): Cvm[] => {
+    const isSame = cvm && listKeys.row(lists.cvms(domain), cvm.listed_as).sk === rows[index]?.['sk'];
+    if (!isSame) return []; // removed since it was listed, and perhaps registered again
+    return [describeCvm(cvm, { claim, presence: presences[index] ?? {} }, now)];
+  });
+  return { cvms, total };
+}
