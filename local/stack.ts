@@ -7,7 +7,7 @@ import { openContentStore, tokenPrefix, uploadPrefix } from '../shared/rows/cont
 import { purgeByLambda } from '../shared/deletion/begin-purge.ts';
 import { readRegistration } from '../shared/rows/command-stream.ts';
 import { replaceClient } from '../shared/runtime/clients.ts';
-import { Deadline } from '../shared/runtime/deadline.ts';
+import { Deadline, systemTimerClock, type TimerClock } from '../shared/runtime/deadline.ts';
 import { registerCvm } from '../shared/endpoints/cvms.ts';
 import { rootsOfMakers } from '../shared/attestation/verify-reported-token.ts';
 import { routes } from '../shared/endpoints/endpoints.ts';
@@ -20,9 +20,6 @@ import { type RunTimes, stateMachineDefinition } from '../shared/lifecycle/state
 import { schemaKeys } from '../shared/table/keys.ts';
 import { createTableClient, openTable, type Table } from '../shared/table/table.ts';
 import { putItemIf } from '../shared/table/writes.ts';
-import { assertSchemaOfTable } from '../shared/table/schema-version.ts';
-import { schedules } from '../shared/tasks/schedules.ts';
-import { systemTimerClock, type TimerClock } from '../shared/runtime/clock.ts';
 import type { CvmGateway, CvmGatewayOptions } from './cvms/cvm-gateway.ts';
 import { runLogDirectory, withRunLogs } from './cvms/run-logs.ts';
 import { createTable, startDynamoDb, type LocalDynamoDb } from './dynamodb/dynamodb.ts';
@@ -47,6 +44,8 @@ import { startS3 } from './s3/s3.ts';
 import { openIssuer } from './sign-in/issuer.ts';
 import { signInPages } from './sign-in/sign-in-pages.ts';
 import { type LocalStepFunctions, startStepFunctions } from './step-functions/step-functions.ts';
+import { assertSchemaOfTable } from '../shared/table/stored.ts';
+import { schedules } from '../shared/tasks/tasks.ts';
 
 export interface StackOptions {
   /** 0 selects a free port. */

@@ -1,13 +1,6 @@
 import { resolve } from 'node:path';
 import { parseOrigins } from './http-api/cors.ts';
-import {
-  gatewayPortFromEnvironment,
-  isMain,
-  parseOptions,
-  portFromEnvironment,
-  runCommand,
-} from '../shared/command-line/arguments.ts';
-import { UsageError } from '../shared/command-line/usage-error.ts';
+import { gatewayPortFromEnvironment, isMain, parseOptions, portFromEnvironment, runCommand, UsageError } from '../shared/command-line/arguments.ts';
 import { buildConsole, type ConsoleBuild, type ConsoleFiles } from './pages/console-build.ts';
 import { serviceVersion } from '../shared/runtime/service-version.ts';
 import { isFree } from './machine/listen.ts';

@@ -1,7 +1,7 @@
-import { listAssets } from '../../shared/assets/list-assets.ts';
 import { listAssets as route } from '../../shared/endpoints/assets.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/table.ts';
+import { listAssets } from '../../shared/assets/describe-asset.ts';
 
 export const handler = endpoint(route, async ({ path, query, deadline }) => {
   const { limit, offset, asset_type } = query;

@@ -3,7 +3,7 @@ import { createComputation, decideCreation } from '../../shared/computations/cre
 import { openKey, sealKey } from '../../shared/rows/agent-config.ts';
 import { createComputation as route } from '../../shared/endpoints/computations.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { openKms } from '../../shared/runtime/kms.ts';
+import { openKms } from '../../shared/runtime/clients.ts';
 
 export const handler = changeEndpoint(route, {
   change: async ({ path, body, caller, now, table, answerKeeper, deadline }) =>

@@ -2,8 +2,8 @@ import { describeToCaller } from '../../shared/computations/describe-computation
 import { openKey } from '../../shared/rows/agent-config.ts';
 import { getComputation as route } from '../../shared/endpoints/computations.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { openKms } from '../../shared/runtime/kms.ts';
 import { openTable } from '../../shared/table/table.ts';
+import { openKms } from '../../shared/runtime/clients.ts';
 
 export const handler = endpoint(route, async ({ path, query, caller, ifNoneMatch, deadline }) => {
   const { etag, computation } = await describeToCaller(

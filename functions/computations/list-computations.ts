@@ -1,7 +1,7 @@
-import { listComputations } from '../../shared/computations/list-computations.ts';
 import { listComputations as route } from '../../shared/endpoints/computations.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/table.ts';
+import { listComputations } from '../../shared/computations/describe-computation.ts';
 
 export const handler = endpoint(route, async ({ path, query, deadline }) => {
   const { limit, offset, status, owner } = query;

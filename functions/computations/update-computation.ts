@@ -3,7 +3,7 @@ import { decideUpdate, updateComputation } from '../../shared/computations/updat
 import { openKey, sealKey } from '../../shared/rows/agent-config.ts';
 import { updateComputation as route } from '../../shared/endpoints/computations.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { openKms } from '../../shared/runtime/kms.ts';
+import { openKms } from '../../shared/runtime/clients.ts';
 
 export const handler = changeEndpoint(route, {
   change: ({ path, body, caller, now, permit, ifMatch, table, answerKeeper, deadline }) =>

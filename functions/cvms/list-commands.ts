@@ -1,9 +1,9 @@
 import { listCommands as route } from '../../shared/endpoints/cvms.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { openKms } from '../../shared/runtime/kms.ts';
 import { watchCommands } from '../../shared/cvms/list-commands.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { waitOf } from '../../shared/http/wait.ts';
+import { openKms } from '../../shared/runtime/clients.ts';
 
 export const handler = endpoint(route, async ({ path, query, now, isHead, deadline, invocation }) => {
   const { domainID: domain, cvmID: cvmId } = path;

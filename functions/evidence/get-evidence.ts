@@ -2,9 +2,9 @@ import { getEvidence as route } from '../../shared/endpoints/runs.ts';
 import { environment } from '../../shared/runtime/environment.ts';
 import type { Statement } from '../../shared/evidence/evidence.ts';
 import { readEvidence } from '../../shared/evidence/read-evidence.ts';
-import { openKms } from '../../shared/runtime/kms.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/table.ts';
+import { openKms } from '../../shared/runtime/clients.ts';
 
 export const handler = endpoint(route, async ({ path, query, now, deadline }) => {
   const { statement, ...signature } = await readEvidence(openTable(deadline), openKms(deadline), {

@@ -1,7 +1,7 @@
-import { readRunOfComputation } from '../../shared/rows/read-run.ts';
 import { getRun as route } from '../../shared/endpoints/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/table.ts';
+import { readRunOfComputation } from '../../shared/rows/read-computation.ts';
 
 export const handler = endpoint(route, async ({ path, query, deadline }) => ({
   body: await readRunOfComputation(openTable(deadline), path.domainID, path.id, query.run),

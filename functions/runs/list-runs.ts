@@ -1,7 +1,7 @@
-import { listRuns } from '../../shared/rows/read-run.ts';
 import { listRuns as route } from '../../shared/endpoints/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/table.ts';
+import { listRuns } from '../../shared/runs/read-runs.ts';
 
 export const handler = endpoint(route, async ({ path, query, deadline }) => {
   const { runs, total } = await listRuns(openTable(deadline), path.domainID, query);

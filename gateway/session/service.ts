@@ -1,5 +1,4 @@
 import { keepProcessOfRun, type RunOnProcess } from '../../shared/attestation/agent-tokens.ts';
-import { timestampOf, type Clock } from '../../shared/runtime/clock.ts';
 import {
   clearCommandStream,
   readRegistration,
@@ -15,8 +14,7 @@ import {
 } from '../../shared/rows/messages-to-gateways.ts';
 import type { RunReference } from '../../shared/rows/run.ts';
 import { readLogState, storeLines, type StoredLines } from '../../shared/rows/log-lines.ts';
-import { Deadline } from '../../shared/runtime/deadline.ts';
-import { openKms } from '../../shared/runtime/kms.ts';
+import { Deadline, timestampOf, type Clock } from '../../shared/runtime/deadline.ts';
 import {
   bindAgent,
   readAgentRecord,
@@ -33,8 +31,9 @@ import { recordReports } from '../../shared/cvms/record-reports.ts';
 import type { Report } from '../../shared/cvms/report.ts';
 import { batched } from '../../shared/table/batched.ts';
 import type { Key } from '../../shared/table/keys.ts';
-import { getItems, openTable } from '../../shared/table/table.ts';
+import { openTable, getItems } from '../../shared/table/table.ts';
 import type { CvmIdentity } from '../wire/identity.ts';
+import { openKms } from '../../shared/runtime/clients.ts';
 
 export type ReportResult = Awaited<ReturnType<typeof recordReports>>['results'][number];
 

@@ -8,8 +8,8 @@ import { Construct } from 'constructs';
 import { inlinePrefix, tokenPrefix, uploadPrefix } from '../../shared/rows/content-store.ts';
 import { acknowledge } from '../house/acknowledge.ts';
 import { listKeys, lists } from '../../shared/table/keys.ts';
-import { schedules } from '../../shared/tasks/schedules.ts';
 import type { Tasks } from './tasks.ts';
+import { schedules } from '../../shared/tasks/tasks.ts';
 
 export interface TriggersProps {
   tasks: Tasks;

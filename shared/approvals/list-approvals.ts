@@ -1,13 +1,13 @@
 import * as v from 'valibot';
 import { readComputation } from '../rows/read-computation.ts';
-import { approvableOf, draftOf } from '../rows/manifest.ts';
-import { readInputs } from '../runs/read-manifest.ts';
+import { approvableOf, draftOf, readInputs } from '../rows/manifest.ts';
 import type { StoredApproval } from '../rows/stored-approval.ts';
 import { approvedKeys, cvmKeys } from '../table/keys.ts';
-import { getItems, type Item, parseStored, type Table } from '../table/table.ts';
+import { type Table, getItems, type Item } from '../table/table.ts';
 import { describeApproval, type Approval } from './approval.ts';
 import { becauseOf, neededApprovals, ownReasons } from './readiness.ts';
 import { type ApprovalChange, change, changesBetween, parseApproved } from './stale-because.ts';
+import { parseStored } from '../table/stored.ts';
 
 /**
  * Five round trips, or four if no approval is stale or limited to CVMs with certificates.

@@ -3,11 +3,11 @@ import { changeInputs } from '../rows/change-computation.ts';
 import { computationKey, findComputation } from '../rows/read-computation.ts';
 import { maxTimeInMilliseconds } from '../runtime/deadline.ts';
 import { conflict } from '../runtime/errors.ts';
-import { deadlineOf, getItems, type Item, type Table } from '../table/table.ts';
-import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
-import { Transaction } from '../table/transaction.ts';
-import { linkKey, placeTaken, refuseBeyondLimit } from './link-asset.ts';
-import { readLinkedComputations, readLinkedIds, readRows } from './linked-computations.ts';
+import { deadlineOf, type Table, getItems, type Item } from '../table/table.ts';
+import { Transaction, StaleReadError, withFreshReads } from '../table/transaction.ts';
+import { placeTaken, refuseBeyondLimit } from './link-asset.ts';
+import { readLinkedComputations, readRows } from './linked-computations.ts';
+import { linkKey, readLinkedIds } from '../rows/link.ts';
 
 /** More are changed after the transaction that changes the asset. */
 const computationsPerTransaction = 80;

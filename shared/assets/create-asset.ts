@@ -1,5 +1,5 @@
 import { numberedId } from 'computation-management-formats/identifiers';
-import { readOptionalKey } from '../rows/public-key-input.ts';
+import { readOptionalKey } from '../rows/public-key.ts';
 import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
 import { lists } from '../table/keys.ts';
 import { nextNumber } from '../table/writes.ts';

@@ -4,18 +4,17 @@ import { removeAsset } from '../rows/change-asset.ts';
 import { isMarkedForDeletion, markForDeletion, removeDeletionMark } from './mark-for-deletion.ts';
 import { readAssetToChange } from '../rows/read-asset.ts';
 import { changeInputs } from '../rows/change-computation.ts';
-import { readRun } from '../rows/read-run.ts';
-import { isActive, type Run } from '../rows/run.ts';
-import { readLinkedIds, readRows } from './linked-computations.ts';
+import { isActive, type Run, readRun } from '../rows/run.ts';
+import { readRows } from './linked-computations.ts';
 import { usesAsset } from '../rows/run-snapshot.ts';
 import { readClaimsOfDomain } from '../rows/claim.ts';
 import { conflict, preconditionFailed, type ServiceError } from '../runtime/errors.ts';
-import { withFreshReads } from '../table/fresh-reads.ts';
 import { assetKeys, purgeKeys } from '../table/keys.ts';
-import { deadlineOf, queryPartition, type Table } from '../table/table.ts';
-import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
+import { deadlineOf, type Table, queryPartition } from '../table/table.ts';
+import { commitChange, type AnsweredRequest, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
 import { beginPurge } from '../deletion/begin-purge.ts';
 import { purgeAssetLinks, type AssetPurge } from '../deletion/purge.ts';
+import { readLinkedIds } from '../rows/link.ts';
 
 interface DeleteRequest extends AnsweredRequest {
   domain: string;

@@ -1,22 +1,14 @@
 import { assetKey, parseAsset } from '../rows/read-asset.ts';
-import type { StoredComputation } from '../rows/computation.ts';
-import type { ComputationRow } from '../computations/list-computations.ts';
+import type { StoredComputation, ComputationRow } from '../rows/computation.ts';
 import { computationKey, findComputation } from '../rows/read-computation.ts';
 import { readPage } from '../table/read-page.ts';
 import { rowLists } from '../table/row-lists.ts';
-import { listKeys, lists } from '../table/keys.ts';
-import { getItem, getItems, queryPrefix, type Table } from '../table/table.ts';
+import { type Table, getItem, getItems } from '../table/table.ts';
+import { readLinkedIds } from '../rows/link.ts';
 
 /** Two round trips. */
 export async function readLinkedComputations(table: Table, domain: string, assetId: string): Promise<StoredComputation[]> {
   return await readRows(table, domain, await readLinkedIds(table, assetId));
-}
-
-/** @param limit the most that are read. Default: all */
-export async function readLinkedIds(table: Table, assetId: string, { limit }: { limit?: number } = {}): Promise<string[]> {
-  const options = { limit, attributes: ['id'] };
-  const links = await queryPrefix(table, lists.linkedComputations(assetId).pk, listKeys.prefixes.row, options);
-  return links.map((link) => String(link['id']));
 }
 
 export async function readRows(table: Table, domain: string, ids: string[]): Promise<StoredComputation[]> {

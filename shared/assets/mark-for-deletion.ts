@@ -1,6 +1,5 @@
-import { getItems, type Table } from '../table/table.ts';
-import { withFreshReads } from '../table/fresh-reads.ts';
-import { Transaction } from '../table/transaction.ts';
+import { type Table, getItems } from '../table/table.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
 import type { StoredAsset } from '../rows/asset.ts';
 import { changeAsset } from '../rows/change-asset.ts';
 import { assetKey, findAsset, readAssetToChange } from '../rows/read-asset.ts';

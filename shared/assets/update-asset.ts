@@ -12,10 +12,9 @@ import { decodeContent, matchChecksum, writeContent, type WrittenContent } from 
 import { type ContentStore, presignUpload, uploadKey } from '../rows/content-store.ts';
 import { readAssetToChange } from '../rows/read-asset.ts';
 import { ForbiddenForNowError, preconditionFailed } from '../runtime/errors.ts';
-import { readOptionalKey } from '../rows/public-key-input.ts';
-import { type AnsweredRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';
+import { readOptionalKey } from '../rows/public-key.ts';
+import { type AnsweredRequest, commitChange, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
 import type { Table } from '../table/table.ts';
-import { withFreshReads } from '../table/fresh-reads.ts';
 import {
   changeInputsLater,
   changeInputsOfLinked,

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { laterOf } from 'computation-management-formats/timestamps';
-import { withFreshReads } from '../table/fresh-reads.ts';
-import { getItem, type Table } from '../table/table.ts';
-import { Transaction } from '../table/transaction.ts';
+import { type Table, getItem } from '../table/table.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { putItem } from '../table/writes.ts';
 import { emitMetric, log } from '../runtime/log.ts';
 import type { Asset, StoredAsset } from '../rows/asset.ts';

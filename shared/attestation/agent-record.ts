@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { cvmKeys, type Key } from '../table/keys.ts';
-import { getItem, parseStored, type Table } from '../table/table.ts';
+import { type Table, getItem } from '../table/table.ts';
 import { type Action, ConditionFailedError, transact } from '../table/transaction.ts';
 import { setAttributes } from '../table/writes.ts';
+import { parseStored } from '../table/stored.ts';
 
 /** A process serves one run in its life, so its events belong to this run, also after the run's end. */
 const agentRecord = v.object({

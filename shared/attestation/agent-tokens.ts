@@ -3,14 +3,12 @@ import * as v from 'valibot';
 import { type ContentStore, putContent, tokenPrefix } from '../rows/content-store.ts';
 import { isActive, type Run } from '../rows/run.ts';
 import { readAgentRecord } from './agent-record.ts';
-import type { TokenReport } from '../cvms/report.ts';
-import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
 import { cvmKeys, runKeys, type Key } from '../table/keys.ts';
-import { getItem, type Item, parseStored, type Table } from '../table/table.ts';
+import { type Table, getItem, type Item } from '../table/table.ts';
 import { putItem, putItemIf, setAttributes, updateIf } from '../table/writes.ts';
-import { type Attestation, attestationSchema } from './attestation.ts';
-
-export const mostTokens = 4;
+import { type Attestation, attestationSchema, mostTokens } from '../rows/attestation.ts';
+import { parseStored } from '../table/stored.ts';
+import { StaleReadError, withFreshReads } from '../table/transaction.ts';
 
 const tokenOfProcess = v.object({
   /** Of the report. */
@@ -75,7 +73,7 @@ export async function recordToken(
   table: Table,
   store: ContentStore,
   { run, ...cvm }: Omit<Process, 'process'> & { run: Run | undefined },
-  { id, kind, token }: Pick<TokenReport, 'id' | 'kind' | 'token'>,
+  { id, kind, token }: { id: string; kind: string; token: string },
   now: string,
 ): Promise<RecordedToken> {
   const content = Buffer.from(token, 'base64');

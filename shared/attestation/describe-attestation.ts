@@ -4,10 +4,10 @@ import { idOfRun } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { assetDownload } from '../rows/asset.ts';
 import { type ContentStore, presignDownload } from '../rows/content-store.ts';
-import { readRunOfComputation } from '../rows/read-run.ts';
 import type { Table } from '../table/table.ts';
-import { mostTokens, readTokensOfRun, shownOf, tokenKey } from './agent-tokens.ts';
-import { checksSchema } from './attestation.ts';
+import { readTokensOfRun, shownOf, tokenKey } from './agent-tokens.ts';
+import { checksSchema, mostTokens } from '../rows/attestation.ts';
+import { readRunOfComputation } from '../rows/read-computation.ts';
 
 const token = v.pipe(
   v.object({

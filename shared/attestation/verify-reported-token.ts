@@ -2,16 +2,14 @@ import { type VerifyOptions, type Verdict, verifyToken } from 'computation-manag
 import { buffer } from 'node:stream/consumers';
 import { type ContentStore, getContent } from '../rows/content-store.ts';
 import { storedCvm } from '../rows/cvm.ts';
-import { failRun } from '../lifecycle/fail-run.ts';
 import { readClaimOfCvm } from '../rows/claim.ts';
 import type { Executions } from '../lifecycle/executions.ts';
 import { parseSnapshot } from '../rows/run-snapshot.ts';
 import { sharedClient } from '../runtime/clients.ts';
 import { truncate } from '../runtime/errors.ts';
-import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
 import { cvmKeys, runKeys } from '../table/keys.ts';
-import { getItem, getItems, parseStored, type Table } from '../table/table.ts';
-import { Transaction } from '../table/transaction.ts';
+import { type Table, getItem, getItems } from '../table/table.ts';
+import { Transaction, StaleReadError, withFreshReads } from '../table/transaction.ts';
 import { setAttributes } from '../table/writes.ts';
 import {
   ownerOfToken,
@@ -22,9 +20,12 @@ import {
   tokensItem,
   unchangedTokens,
 } from './agent-tokens.ts';
-import { attestationSchema, type Attestation, failuresOf } from './attestation.ts';
+import { failuresOf } from './attestation.ts';
 import { hashOfCollateral, readCollateral } from './collateral.ts';
 import * as v from 'valibot';
+import { attestationSchema, type Attestation } from '../rows/attestation.ts';
+import { parseStored } from '../table/stored.ts';
+import { failRun } from '../lifecycle/end-run.ts';
 
 /**
  * Once. Shows the result with its CVM if its process is still the present one. Ends the run of the process if its evidence does

@@ -4,10 +4,9 @@ import type { StoredComputation } from '../rows/computation.ts';
 import { readDefinition, type Definition } from '../rows/read-computation.ts';
 import { isActive } from '../rows/run.ts';
 import { conflict, preconditionFailed } from '../runtime/errors.ts';
-import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
+import { commitChange, type AnsweredRequest, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
 import { purgeKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
-import { withFreshReads } from '../table/fresh-reads.ts';
 import { beginPurge } from '../deletion/begin-purge.ts';
 import { purgeListings, type ComputationPurge } from '../deletion/purge.ts';
 

@@ -4,9 +4,8 @@ import type * as v from 'valibot';
 import { type Caller, type Permitted, type Relations, requireActionToChange } from '../http/caller.ts';
 import { preconditionFailed } from '../runtime/errors.ts';
 import type { NewEvent } from '../journal/event.ts';
-import { type AnsweredRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';
+import { type AnsweredRequest, commitChange, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
 import type { Table } from '../table/table.ts';
-import { withFreshReads } from '../table/fresh-reads.ts';
 import {
   type AgentConfig,
   changedConfigFields,

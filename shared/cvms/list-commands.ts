@@ -1,20 +1,20 @@
 import { idOfComputation, idOfRun } from 'computation-management-formats/identifiers';
 import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
-import { attestationOf } from '../attestation/attestation.ts';
-import { findRun, runKey } from '../rows/read-run.ts';
-import { runStatus } from '../rows/run.ts';
+import { runStatus, findRun, runKey } from '../rows/run.ts';
 import { openKey } from '../rows/agent-config.ts';
 import { parseSnapshot, snapshotKeys } from '../rows/run-snapshot.ts';
-import { timestampOf } from '../runtime/clock.ts';
-import type { Kms } from '../runtime/kms.ts';
-import { StaleReadError, withFreshReads, readSettled } from '../table/fresh-reads.ts';
 import { cvmKeys } from '../table/keys.ts';
-import { getItemEventually, getItems, type Item, parseStored, type Table } from '../table/table.ts';
+import { type Table, getItemEventually, getItems, type Item } from '../table/table.ts';
 import { isOver, waitFor, type Wait } from '../http/wait.ts';
 import { claimKey, parseClaim, parseClaimOf, type Claim } from '../rows/claim.ts';
 import { commandSchema, type Command, type KeptCommand, type OpenCommand } from '../rows/command.ts';
-import { recordPresence } from '../rows/record-presence.ts';
+import { attestationOf } from '../rows/attestation.ts';
+import { parseStored } from '../table/stored.ts';
+import { recordPresence } from '../rows/presence.ts';
+import { timestampOf } from '../runtime/deadline.ts';
+import type { Kms } from '../runtime/clients.ts';
+import { StaleReadError, withFreshReads, readSettled } from '../table/transaction.ts';
 
 export const heldRunSchema = v.pipe(
   v.object({

@@ -2,13 +2,11 @@ import { timeOf } from 'computation-management-formats/timestamps';
 import { openContentStore } from '../rows/content-store.ts';
 import { assertExists, keysToChange, parseToChange, recordEvents } from '../rows/change-computation.ts';
 import { findComputation } from '../rows/read-computation.ts';
-import { attestationHashOf, findRun, runKey } from '../rows/read-run.ts';
-import { referenceTo, type Run, type RunReference } from '../rows/run.ts';
+import { referenceTo, type Run, type RunReference, attestationHashOf, findRun, runKey } from '../rows/run.ts';
 import { emitMetric } from '../runtime/log.ts';
-import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
 import { cvmKeys, type RowKey, runKeys } from '../table/keys.ts';
-import { deadlineOf, getItems, type Item, type Table } from '../table/table.ts';
-import { type Action, Transaction } from '../table/transaction.ts';
+import { deadlineOf, type Table, getItems, type Item } from '../table/table.ts';
+import { type Action, Transaction, StaleReadError, withFreshReads } from '../table/transaction.ts';
 import { restartProcess } from '../attestation/agent-record.ts';
 import { recordToken } from '../attestation/agent-tokens.ts';
 import { addAttestationHash } from '../rows/change-run.ts';
@@ -31,8 +29,6 @@ import {
   reportedStateOf,
 } from './effects-of-reports.ts';
 import { completeTask, completeWaitingTasks, type Executions, sendHeartbeat } from '../lifecycle/executions.ts';
-import { failRun } from '../lifecycle/fail-run.ts';
-import { recordPresence, recordTaken } from '../rows/record-presence.ts';
 import {
   invalidReport,
   type InvalidReport,
@@ -45,6 +41,8 @@ import {
   summaryOf,
   type TokenReport,
 } from './report.ts';
+import { recordPresence, recordTaken } from '../rows/presence.ts';
+import { failRun } from '../lifecycle/end-run.ts';
 
 /** Each report takes up to two of the 100 actions of a transaction. */
 const reportsPerTransaction = 40;

@@ -1,17 +1,24 @@
 import { createHash } from 'node:crypto';
 import { fingerprintOfCertificate } from 'computation-management-formats/certificates';
 import { laterOf } from 'computation-management-formats/timestamps';
-import { refusedAt } from '../rows/public-key-input.ts';
+import { refusedAt } from '../rows/public-key.ts';
 import { preconditionFailed, conflict, notFound } from '../runtime/errors.ts';
 import { nextNumber, setAttributes } from '../table/writes.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
 import { assertUnclaimed } from '../rows/claim.ts';
-import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
-import { withFreshReads, StaleReadError } from '../table/fresh-reads.ts';
+import {
+  commitChange,
+  type AnsweredRequest,
+  type Committed,
+  Transaction,
+  withFreshReads,
+  StaleReadError,
+} from '../table/transaction.ts';
 import { lists, cvmKeys, listKeys } from '../table/keys.ts';
-import { schemaAttribute, type Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
 import type { Cvm, CvmInput, StoredCvm } from '../rows/cvm.ts';
 import { describeCvm, readCvmAndClaim } from '../rows/read-cvm.ts';
+import { schemaAttribute } from '../table/stored.ts';
 
 interface RegisterRequest extends AnsweredRequest {
   domain: string;

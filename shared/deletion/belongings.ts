@@ -19,7 +19,7 @@ import {
   type AnyKey,
 } from '../table/keys.ts';
 import { openList, rowLists } from '../table/row-lists.ts';
-import { queryPartition, queryPrefix, type Item, type QueryOptions, type Table } from '../table/table.ts';
+import { type Table, queryPartition, queryPrefix, type Item, type QueryOptions } from '../table/table.ts';
 import { deleteAny } from '../table/writes.ts';
 import { participationKeys } from '../rows/participation.ts';
 import { findKinds } from '../find/names.ts';

@@ -1,7 +1,6 @@
 import { paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import { requireAccess } from '../http/caller.ts';
 import { contentPrefixesOf, deleteContent, type ContentStore } from '../rows/content-store.ts';
-import { steadyTimeOf, type Clock } from '../runtime/clock.ts';
 import { walkDomain } from '../deletion/belongings.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { inParallel } from '../runtime/in-parallel.ts';
@@ -14,6 +13,7 @@ import type { Table } from '../table/table.ts';
 import { deleteAny } from '../table/writes.ts';
 import { openDomain } from '../rows/closed-domain.ts';
 import type { RemovedUsers, UserDirectory } from './manage-users.ts';
+import { steadyTimeOf, type Clock } from '../runtime/deadline.ts';
 
 /** Milliseconds since the Unix epoch. */
 export interface Closing {

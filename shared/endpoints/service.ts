@@ -1,7 +1,7 @@
 import { shownText } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
-import { publicJwkSchema } from '../evidence/es256.ts';
+import { publicJwkSchema } from '../evidence/signing-key.ts';
 
 export const health = {
   name: 'service/health',

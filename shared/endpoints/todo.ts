@@ -1,6 +1,6 @@
 import type { Route } from '../http/route.ts';
-import { todoSchema } from '../todo/todo.ts';
 import { reads } from '../runtime/uses.ts';
+import { todoSchema } from '../todo/read-todo.ts';
 
 export const getTodo = {
   name: 'todo/get-todo',

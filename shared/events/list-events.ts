@@ -6,11 +6,10 @@ import { type EventsAfter, findPosition, type Paging, readEvents, readEventsAfte
 import { parseEvent } from '../journal/stored-journal.ts';
 import { invalid } from '../runtime/errors.ts';
 import { journalKeys } from '../table/keys.ts';
-import { getItem, getItems, type Table } from '../table/table.ts';
+import { type Table, getItem, getItems } from '../table/table.ts';
 import { waitFor, type Wait } from '../http/wait.ts';
 import { computationKey, parseComputation } from '../rows/read-computation.ts';
-import { readRun } from '../rows/read-run.ts';
-import type { Run } from '../rows/run.ts';
+import { type Run, readRun } from '../rows/run.ts';
 
 interface EventListQuery extends EventQuery {
   limit: number;

@@ -1,7 +1,7 @@
 import { numberOf } from 'computation-management-formats/identifiers';
 import { notFound } from '../runtime/errors.ts';
 import { journalKeys } from '../table/keys.ts';
-import { deadlineOf, getItemEventually, getItems, queryPrefix, type Table } from '../table/table.ts';
+import { deadlineOf, type Table, getItemEventually, getItems, queryPrefix } from '../table/table.ts';
 import {
   eventsPerAppend,
   type JournalHead,

@@ -5,13 +5,13 @@ import { strictObject } from 'computation-management-formats/fields';
 import { cvmId, domainId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { callerOf, requireAccess, type Access, type Caller, type Permitted, type Relation, type Relations } from './caller.ts';
-import { timestampOf } from '../runtime/clock.ts';
 import {
   maxRetryTimeInMilliseconds,
   type DeadlineSource,
   clockOf,
   deadlineOfInvocation,
   type Invocation,
+  timestampOf,
 } from '../runtime/deadline.ts';
 import { environment } from '../runtime/environment.ts';
 import { invalid } from '../runtime/errors.ts';

@@ -1,6 +1,5 @@
-import { steadyTimeOf, type Clock } from '../runtime/clock.ts';
 import { environment } from '../runtime/environment.ts';
-import { clockOf, longestWaitOf, type Invocation } from '../runtime/deadline.ts';
+import { clockOf, longestWaitOf, type Invocation, steadyTimeOf, type Clock } from '../runtime/deadline.ts';
 import { type Table, queryBetween } from '../table/table.ts';
 import { createHash, randomInt, randomUUID } from 'node:crypto';
 import { log } from '../runtime/log.ts';

@@ -1,8 +1,7 @@
 import { laterOf } from 'computation-management-formats/timestamps';
-import type { Action } from '../table/transaction.ts';
+import { type Action, StaleReadError } from '../table/transaction.ts';
 import { journalKeys } from '../table/keys.ts';
-import { schemaAttribute, type Table } from '../table/table.ts';
-import { StaleReadError } from '../table/fresh-reads.ts';
+import type { Table } from '../table/table.ts';
 import type { Event, NewEvent } from './event.ts';
 import {
   chainedEvent,
@@ -16,6 +15,7 @@ import {
 } from './stored-journal.ts';
 import { readNumberRange } from './read-journal.ts';
 import { segmentItem } from './segment.ts';
+import { schemaAttribute } from '../table/stored.ts';
 
 const eventsPerSegment = 256;
 const bytesPerSegment = 128 * 1024;

@@ -1,10 +1,9 @@
 import { notFound } from '../runtime/errors.ts';
 import { journalKeys } from '../table/keys.ts';
-import { deadlineOf, getItems, queryBetween, type Table } from '../table/table.ts';
-import { StaleReadError } from '../table/fresh-reads.ts';
-import type { EventFilter } from '../events/event-filter.ts';
+import { deadlineOf, type Table, getItems, queryBetween } from '../table/table.ts';
 import { type JournalHead, parseStoredEvent, readHead, type StoredEvent } from './stored-journal.ts';
 import { parseSegment, type Segment } from './segment.ts';
+import { StaleReadError } from '../table/transaction.ts';
 
 /** Both inclusive. Empty if `from` is greater than `to`. */
 export interface NumberRange {
@@ -87,7 +86,7 @@ export async function readSegments(
   table: Table,
   computationId: string,
   head: JournalHead,
-  { from, to }: Pick<EventFilter, 'from' | 'to'>,
+  { from, to }: { from?: string | undefined; to?: string | undefined },
 ): Promise<Segment[]> {
   if (head.sealed === 0 || (from !== undefined && from > head.sealed_at)) return [];
   const endsWithin = to !== undefined && to < head.sealed_at;

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { journalKeys, type Key } from '../table/keys.ts';
-import { type Item, parseStored, storedBytes } from '../table/table.ts';
 import type { StoredEvent } from './stored-journal.ts';
+import { parseStored, storedBytes } from '../table/stored.ts';
+import type { Item } from '../table/table.ts';
 
 export const facets = ['event_type', 'status', 'run_id', 'cvm_id', 'originator'] as const;
 export type Facet = (typeof facets)[number];

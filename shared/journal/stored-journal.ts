@@ -2,8 +2,9 @@ import { hashOfEvent } from 'computation-management-formats/digests';
 import { numberedId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { journalKeys } from '../table/keys.ts';
-import { getItem, type Item, parseStored, storedBytes, type Table } from '../table/table.ts';
+import { type Table, getItem, type Item } from '../table/table.ts';
 import type { Event, NewEvent } from './event.ts';
+import { parseStored, storedBytes } from '../table/stored.ts';
 
 const storedEventSchema = v.object({
   number: v.pipe(v.number(), v.integer(), v.minValue(1)),

@@ -6,7 +6,7 @@ import {
   parseToChange,
   recordBesideInputs,
 } from '../rows/change-computation.ts';
-import { computationNumber, readDefinition } from '../rows/read-computation.ts';
+import { computationNumber, readDefinition, computationKey, parseComputation } from '../rows/read-computation.ts';
 import type { NewEvent } from '../journal/event.ts';
 import {
   commitChange,
@@ -15,14 +15,16 @@ import {
   type Committed,
   type Action,
   Transaction,
+  readSettled,
+  StaleReadError,
+  withFreshReads,
 } from '../table/transaction.ts';
 import { approvedKeys, computationKeys, userKeys, type Key } from '../table/keys.ts';
-import type { Item, Table } from '../table/table.ts';
-import { readSettled, StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
+import { type Table, type Item, getItems } from '../table/table.ts';
 
 import type { Caller } from '../http/caller.ts';
-import { parseParticipantKey, type ParticipantKey } from '../rows/participant-key.ts';
-import { readPublicKey } from '../rows/public-key-input.ts';
+import { readPublicKey } from '../rows/public-key.ts';
+import { parseParticipantKey, type ParticipantKey } from '../rows/manifest.ts';
 
 /** @param now RFC 3339, UTC, milliseconds @throws ServiceError `invalid_request` if it is no public key that the service takes */
 export function givenKey(caller: Caller, key: string, now: string): ParticipantKey {
@@ -168,4 +170,14 @@ export async function removeKey(table: Table, request: RemovalRequest): Promise<
     );
     return await commitChange(table, transaction, {}, answerKeeper);
   });
+}
+
+/** One round trip. @throws ServiceError `not_found` */
+export async function hasKey(table: Table, domain: string, computationId: string, userId: string): Promise<boolean> {
+  const [row, key] = await getItems(table, [
+    computationKey(domain, computationId),
+    computationKeys.userKey(computationId, userId),
+  ]);
+  parseComputation(row, computationId);
+  return key !== undefined;
 }

@@ -1,21 +1,18 @@
 import { system } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { keysToChange, parseToChange } from '../rows/change-computation.ts';
-import { findRun, runKey } from '../rows/read-run.ts';
-import { isActive, type Run, type RunReference, runReference } from '../rows/run.ts';
+import { isActive, type Run, type RunReference, runReference, findRun, runKey } from '../rows/run.ts';
 import { removeServerKey } from '../rows/run-snapshot.ts';
 import { emitMetric, log } from '../runtime/log.ts';
-import { withFreshReads } from '../table/fresh-reads.ts';
 import { cvmKeys } from '../table/keys.ts';
-import { getItems, type Table } from '../table/table.ts';
-import { Transaction } from '../table/transaction.ts';
+import { type Table, getItems } from '../table/table.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { changeRun } from '../rows/change-run.ts';
-import { claimKey, parseClaimOf, removeClaim, readClaim, changeClaim } from '../rows/claim.ts';
+import { claimKey, parseClaimOf, removeClaim, readClaim, changeClaim, type Claim } from '../rows/claim.ts';
 import { removeCommand } from '../rows/command.ts';
 import { completeTask, type Executions, completeWaitingTasks, executionName } from './executions.ts';
-import { recordSpent } from '../rows/record-presence.ts';
-import type { EndedBy } from './state-machine.ts';
-import { endingOf, waysToEnd, type WayToEnd } from '../rows/ways-to-end.ts';
+import { endingOf, waysToEnd, type WayToEnd, type EndedBy } from '../rows/ways-to-end.ts';
+import { recordSpent } from '../rows/presence.ts';
 
 /**
  * Every run ends here, in one transaction with its status, lists, statistics and last event. The first outcome in the claim
@@ -109,4 +106,19 @@ export async function executionEnded(
   }
   if (action === 'stop') await completeStop(table, executions, run, now);
   else await endRun(table, run, { way: waysToEnd.executionEnded.executionEnded, detail: status }, now);
+}
+
+/** Because its CVM does not satisfy the policy. The first outcome counts. Safe to repeat. */
+export async function failRun(table: Table, executions: Executions, run: Claim, reason: string): Promise<void> {
+  const claim = await withFreshReads(table, async (table) => {
+    const claim = await readClaim(table, run);
+    if (!claim || claim.outcome) return claim;
+    const transaction = new Transaction();
+    const status = claim.stop_token === undefined ? 'running' : 'stopping';
+    const outcome = endingOf(waysToEnd.failRun.notAttested, status, reason);
+    changeClaim(transaction, claim, { set: { outcome }, unless: ['outcome'] });
+    await transaction.commit(table);
+    return await readClaim(table, run); // it has the tokens that were stored before it had an outcome
+  });
+  if (claim) await completeWaitingTasks(executions, claim);
 }

@@ -19,7 +19,7 @@ import { clientLimits, sharedClient } from '../runtime/clients.ts';
 import { Deadline, type DeadlineSource } from '../runtime/deadline.ts';
 import { environment } from '../runtime/environment.ts';
 import { log } from '../runtime/log.ts';
-import { getItem, type Table } from '../table/table.ts';
+import { type Table, getItem } from '../table/table.ts';
 import { type Claim, readClaim } from '../rows/claim.ts';
 import { runOverErrorName } from './state-machine.ts';
 

@@ -1,14 +1,12 @@
 import * as v from 'valibot';
 import { runReference } from '../rows/run.ts';
+import { endings, type EndedBy } from '../rows/ways-to-end.ts';
 
 /** A step fails its task with this error if its run is over. The state machine catches it. */
 export const runOverErrorName = 'RunIsOver';
 
 export const lifecycleSteps = ['offer-run', 'await-cvm', 'deliver-stop', 'complete-stop', 'record-outcome'] as const;
 export type LifecycleStep = (typeof lifecycleSteps)[number];
-
-const endings = ['not_accepted', 'silence', 'run_timeout', 'failure'] as const;
-export type EndedBy = (typeof endings)[number];
 
 export const endingRun = v.object({ ...runReference.entries, ended_by: v.optional(v.picklist(endings)) });
 

@@ -1,16 +1,16 @@
 import type { ExecutionStatus } from '@aws-sdk/client-sfn';
 import * as v from 'valibot';
-import { findRun, runKey } from '../rows/read-run.ts';
 import { failureOf } from '../runtime/errors.ts';
-import { withFreshReads } from '../table/fresh-reads.ts';
 import { sweepKeys } from '../table/keys.ts';
-import { getItem, getItems, type Item, parseStored, type Table } from '../table/table.ts';
-import { Transaction } from '../table/transaction.ts';
+import { type Table, getItem, getItems, type Item } from '../table/table.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { putItem } from '../table/writes.ts';
 import { readClaims, type Claim, changeClaim, readClaim, type CvmOfClaim } from '../rows/claim.ts';
 import { completeStop, endRun } from './end-run.ts';
 import { completeWaitingTasks, executionStatus, startExecution, type Executions } from './executions.ts';
 import { waysToEnd } from '../rows/ways-to-end.ts';
+import { parseStored } from '../table/stored.ts';
+import { findRun, runKey } from '../rows/run.ts';
 
 /** AWS allows 250 calls of DescribeExecution at once, and refills 10 a second in most regions. */
 const callsPerSweep = 200;

@@ -1,15 +1,14 @@
 import { cancelDeletions } from '../assets/mark-for-deletion.ts';
-import { findRun, runKey } from '../rows/read-run.ts';
 import { assetsOfRun } from '../rows/run-snapshot.ts';
-import { withFreshReads } from '../table/fresh-reads.ts';
 import { runKeys } from '../table/keys.ts';
-import { getItems, type Table } from '../table/table.ts';
-import { Transaction } from '../table/transaction.ts';
+import { type Table, getItems } from '../table/table.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { changeClaim, claimKey, parseClaimOf, type Claim, readClaim } from '../rows/claim.ts';
 import { addCommand, removeCommand } from '../rows/command.ts';
 import { completeTask, failTaskAsOver, type Executions } from './executions.ts';
 import type { WaitingStep } from './state-machine.ts';
 import { type Ending, endingOf, waysToEnd } from '../rows/ways-to-end.ts';
+import { findRun, runKey } from '../rows/run.ts';
 
 /**
  * Completes the task if the CVM accepted an earlier attempt. Fails it with RunIsOver if the claim has an outcome, the run was

@@ -5,7 +5,7 @@ import { readComputation } from '../rows/read-computation.ts';
 import { parseSnapshot } from '../rows/run-snapshot.ts';
 import { invalid, notFound, ServiceError } from '../runtime/errors.ts';
 import { logKeys, runKeys } from '../table/keys.ts';
-import { getItem, type Table } from '../table/table.ts';
+import { type Table, getItem } from '../table/table.ts';
 import { waitFor, type Wait } from '../http/wait.ts';
 import { type LogLine, type LogPosition, readChunks } from '../rows/log-lines.ts';
 

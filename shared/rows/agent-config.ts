@@ -5,7 +5,7 @@ import { holdsPrivateKey } from 'computation-management-formats/holds-private-ke
 import { logLevels } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { environment } from '../runtime/environment.ts';
-import type { Kms } from '../runtime/kms.ts';
+import type { Kms } from '../runtime/clients.ts';
 import type { Item } from '../table/table.ts';
 
 const asPemOrPath = (what: string) => `${what}, as PEM text or as a path inside the CVM. Up to 16 KiB.`;

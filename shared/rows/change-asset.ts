@@ -1,13 +1,12 @@
 import type { AssetType } from 'computation-management-formats/vocabulary';
 import { notFound } from '../runtime/errors.ts';
 import { keyToWrite, userKeys } from '../table/keys.ts';
-import { schemaAttribute } from '../table/table.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
 import { setAttributes } from '../table/writes.ts';
-import type { Action, Transaction } from '../table/transaction.ts';
-import { StaleReadError } from '../table/fresh-reads.ts';
+import { type Action, type Transaction, StaleReadError } from '../table/transaction.ts';
 import type { StoredAsset } from './asset.ts';
 import { assetKey, assetNumber } from './read-asset.ts';
+import { schemaAttribute } from '../table/stored.ts';
 
 /** With its list entry, and an open task of its creator if its content has to arrive. */
 export function addAsset(transaction: Transaction, domain: string, asset: StoredAsset): void {

@@ -4,15 +4,15 @@ import type { NewEvent } from '../journal/event.ts';
 import { type JournalHead, parseHead } from '../journal/stored-journal.ts';
 import { appendEvents } from '../journal/append-events.ts';
 import { computationKeys, journalKeys, type Key, keyToWrite, type RowKey, userKeys } from '../table/keys.ts';
-import { readSettled, StaleReadError } from '../table/fresh-reads.ts';
-import { type Item, schemaAttribute, type Table } from '../table/table.ts';
+import type { Table, Item } from '../table/table.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
 import { setAttributes } from '../table/writes.ts';
-import type { Transaction } from '../table/transaction.ts';
+import { type Transaction, readSettled, StaleReadError } from '../table/transaction.ts';
 import { agentConfigAttributes } from './agent-config.ts';
 import type { ComputationFields, StoredComputation } from './computation.ts';
 import { computationKey, computationNumber, type Definition, parseComputation } from './read-computation.ts';
 import type { Run } from './run.ts';
+import { schemaAttribute } from '../table/stored.ts';
 
 /** Every change fails with StaleReadError if row or head have changed since. */
 export interface ComputationToChange {

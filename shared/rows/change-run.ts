@@ -1,14 +1,14 @@
 import { lastVersion } from 'computation-management-counted-list';
 import { numberOf } from 'computation-management-formats/identifiers';
 import { type ComputationToChange, enterStatus, type Entry } from './change-computation.ts';
-import { countRuns } from './read-run.ts';
 import { isActive, type Run } from './run.ts';
-import { StaleReadError } from '../table/fresh-reads.ts';
 import { keyToWrite, listKeys, lists, runKeys, type Key } from '../table/keys.ts';
-import { schemaAttribute, type Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
 import { setAttributes } from '../table/writes.ts';
-import type { Transaction } from '../table/transaction.ts';
+import { type Transaction, StaleReadError } from '../table/transaction.ts';
+import { schemaAttribute } from '../table/stored.ts';
+import { countRuns } from './computation.ts';
 
 /** Also adds its list entry. Its computation takes over the status. */
 export async function addRun(

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { runReference, type RunReference } from './run.ts';
-import { StaleReadError } from '../table/fresh-reads.ts';
 import { cvmKeys, keyToWrite, type Key, type RowKey } from '../table/keys.ts';
-import { getItem, type Item, parseStored, queryPartition, queryPrefix, schemaAttribute, type Table } from '../table/table.ts';
-import type { Transaction } from '../table/transaction.ts';
+import { type Table, getItem, type Item, queryPartition, queryPrefix } from '../table/table.ts';
+import { type Transaction, StaleReadError } from '../table/transaction.ts';
 import { setAttributes } from '../table/writes.ts';
 import { ending } from './ways-to-end.ts';
+import { parseStored, schemaAttribute } from '../table/stored.ts';
 
 const storedClaim = v.object({
   ...runReference.entries,

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { limitKeys } from '../table/keys.ts';
-import { getItem, parseStored, type Table } from '../table/table.ts';
+import { type Table, getItem } from '../table/table.ts';
 import { deleteItems, putItem } from '../table/writes.ts';
+import { parseStored } from '../table/stored.ts';
 
 /** Changes of the domain leave both as they are. A removal that was never completed counts until `closed_until`. */
 const closing = v.object({ closed_at: v.optional(v.number()), closed_until: v.optional(v.number()) });

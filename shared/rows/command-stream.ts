@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import { cvmKeys, type Key } from '../table/keys.ts';
-import { getItem, parseStored, type Table } from '../table/table.ts';
+import { type Table, getItem } from '../table/table.ts';
 import { setAttributes, updateExisting, updateIf } from '../table/writes.ts';
 import { storedCvm } from './cvm.ts';
 import type { CvmReference } from './read-cvm.ts';
+import { parseStored } from '../table/stored.ts';
 
 export interface CommandStream {
   gateway: string;

@@ -6,8 +6,9 @@ import { type RunReference, runReference } from './run.ts';
 import { manifestSchema } from './manifest.ts';
 import { log } from '../runtime/log.ts';
 import { cvmKeys } from '../table/keys.ts';
-import { type Item, parseStored, queryPartition, type Table } from '../table/table.ts';
+import { type Table, type Item, queryPartition } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
+import { parseStored } from '../table/stored.ts';
 
 export const commandSchema = v.pipe(
   v.object({

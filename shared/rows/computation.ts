@@ -22,7 +22,7 @@ import {
 import * as v from 'valibot';
 import { invalid } from '../runtime/errors.ts';
 import { agentConfigInput, agentConfigOutput } from './agent-config.ts';
-import { runSchema } from './run.ts';
+import { runSchema, type Run, isActive } from './run.ts';
 
 const computationStatus = v.pipe(
   v.picklist(computationStatuses),
@@ -222,4 +222,15 @@ export function refuseLowerApproval(before: ApprovalLevel, after: ApprovalLevel)
   const allowed = approvalLevels.slice(approvalLevels.indexOf(before));
   if (allowed.includes(after)) return;
   throw invalid('/approval', `Expected ${allowed.join(' or ')}: the approval that a run needs can only be raised.`);
+}
+
+export type ComputationRow = v.InferOutput<typeof computationRow>;
+
+/** @param status Default: all */
+export function countRuns({ run, run_counts }: StoredComputation, status?: Run['status']): number {
+  const active = run && isActive(run.status) ? run.status : undefined;
+  const { completed = 0, failed = 0, cancelled = 0 } = run_counts;
+  const counts = { completed, failed, cancelled, running: 0, stopping: 0 };
+  if (active !== undefined) counts[active] = 1;
+  return status === undefined ? Object.values(counts).reduce((sum, count) => sum + count) : counts[status];
 }

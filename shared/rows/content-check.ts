@@ -1,7 +1,8 @@
 import * as v from 'valibot';
-import { type Item, parseStored, queryBetween, type Table } from '../table/table.ts';
+import { type Table, type Item, queryBetween } from '../table/table.ts';
 import { contentCheckKeys, writableKey, type Key } from '../table/keys.ts';
 import type { Action } from '../table/transaction.ts';
+import { parseStored } from '../table/stored.ts';
 
 const contentCheck = v.object({ pk: v.string(), sk: v.string(), content_key: v.string(), is_last: v.optional(v.literal(true)) });
 

@@ -10,9 +10,9 @@ import { isAgentUrl } from 'computation-management-formats/attestation';
 import { cvmId } from 'computation-management-formats/identifiers';
 import { createdAt, updatedAt } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
-import { attestationSchema } from '../attestation/attestation.ts';
 import { etagOf } from '../http/etags.ts';
 import { presenceSchema } from './presence.ts';
+import { attestationSchema } from './attestation.ts';
 
 const limitOfCertificate = 16 * 1024;
 

@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { gatewayKeys, type Key } from '../table/keys.ts';
-import { getItem, getItems, type Item, parseStored, type Table } from '../table/table.ts';
+import { type Table, getItem, getItems, type Item } from '../table/table.ts';
 import { setAttributes, putItem, updateExisting } from '../table/writes.ts';
 import type { StoredPresence } from './presence.ts';
+import { parseStored } from '../table/stored.ts';
 
 /** Its CVMs were last seen when it was renewed, so they need no write each. */
 const lease = v.object({

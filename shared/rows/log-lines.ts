@@ -1,10 +1,9 @@
 import * as v from 'valibot';
 import type { RunReference } from './run.ts';
 import { logKeys, runKeys } from '../table/keys.ts';
-import { deflated, inflated } from '../table/deflated.ts';
-import { parseStored, queryBetween, queryPrefix, storedBytes, type Table } from '../table/table.ts';
-import { tableDefinition } from '../table/table-definition.ts';
+import { type Table, tableDefinition, queryBetween, queryPrefix } from '../table/table.ts';
 import { putItem } from '../table/writes.ts';
+import { parseStored, storedBytes, deflated, inflated } from '../table/stored.ts';
 
 /** `time` is RFC 3339, UTC, milliseconds; of the agent, where it says one. */
 export interface LogLine {

@@ -9,8 +9,12 @@ import * as v from 'valibot';
 import type { StoredAsset } from './asset.ts';
 import type { StoredAgentConfig } from './agent-config.ts';
 import { assetsPerComputation, datasetsPerComputation, nameOfComputation, type StoredComputation } from './computation.ts';
-import type { ParticipantKey } from './participant-key.ts';
-import type { StoredApproval } from './stored-approval.ts';
+import { type StoredApproval, parseApproval } from './stored-approval.ts';
+import { type Table, getItems, queryPartition, type Item } from '../table/table.ts';
+import { assetKey, findAsset } from './read-asset.ts';
+import { computationKeys } from '../table/keys.ts';
+import { parseDefinition } from './read-computation.ts';
+import { parseStored } from '../table/stored.ts';
 
 const hash = v.pipe(
   v.array(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(255))),
@@ -217,4 +221,66 @@ function ownerFirst(owner: string) {
 
 function unique(texts: string[]): string[] {
   return [...new Set(texts)];
+}
+
+/**
+ * A deleted asset counts as not linked. Two round trips.
+ * @param computation read before. Any later change of the inputs changes its `version`.
+ */
+export async function readInputs(table: Table, domain: string, computation: StoredComputation): Promise<Inputs> {
+  const parts = await readParts(table, computation.id);
+  const keys = parts.assetIds.map((assetId) => assetKey(domain, assetId));
+  return inputsOf(computation, parts, await getItems(table, keys));
+}
+
+export interface Parts extends Pick<
+  Inputs,
+  'agent_config' | 'attestation_policy' | 'consumers' | 'providers' | 'keys' | 'approvals'
+> {
+  /** The algorithm, then the datasets in the order in which they were linked. */
+  assetIds: string[];
+}
+
+/** One round trip for each MB. */
+export async function readParts(table: Table, computationId: string): Promise<Parts> {
+  const { key, approval, part } = computationKeys.prefixes;
+  const items = await queryPartition(table, computationKeys.partition(computationId));
+  const startingWith = (prefix: string) => items.filter((item) => String(item['sk']).startsWith(prefix));
+  const { agent_config, attestation_policy, consumers, providers, algorithm, datasets } = parseDefinition(startingWith(part));
+  return {
+    agent_config,
+    attestation_policy,
+    consumers,
+    providers,
+    assetIds: [...(algorithm ? [algorithm] : []), ...datasets].map((link) => link.asset_id),
+    keys: startingWith(key).map(parseParticipantKey),
+    approvals: startingWith(approval).map(parseApproval),
+  };
+}
+
+/** @param assetItems the rows of `assetIds`, in their order */
+export function inputsOf(computation: StoredComputation, parts: Parts, assetItems: (Item | undefined)[]): Inputs {
+  const { assetIds, ...rest } = parts;
+  const assets = assetIds.flatMap((assetId, index) => findAsset(assetItems[index], assetId) ?? []);
+  return {
+    computation,
+    ...rest,
+    algorithm: assets.find((asset) => asset.asset_type === 'algorithm'),
+    datasets: assets.filter((asset) => asset.asset_type === 'dataset'),
+  };
+}
+
+const participantKey = v.object({
+  user_id: v.string(),
+  /** Base64 of a DER SubjectPublicKeyInfo. */
+  user_key: v.string(),
+  fingerprint: v.string(),
+  is_consumer: v.boolean(),
+  uploaded_at: v.string(),
+});
+
+export type ParticipantKey = v.InferOutput<typeof participantKey>;
+
+export function parseParticipantKey(item: Item): ParticipantKey {
+  return parseStored(participantKey, item, 'participant key');
 }

@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { log } from '../runtime/log.ts';
 import { gatewayKeys } from '../table/keys.ts';
-import { parseStored, queryPrefix, type Table } from '../table/table.ts';
+import { type Table, queryPrefix } from '../table/table.ts';
 import { deleteItemIf, putItem } from '../table/writes.ts';
+import { parseStored } from '../table/stored.ts';
 
 const question = v.object({
   type: v.literal('question'),

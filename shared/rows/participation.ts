@@ -1,7 +1,7 @@
 import { computationNumber } from './read-computation.ts';
-import { placeOfLink } from '../assets/link-asset.ts';
 import { computationKeys, type Key, userKeys } from '../table/keys.ts';
-import { type Item, queryPrefix, type Table } from '../table/table.ts';
+import { type Table, type Item, queryPrefix } from '../table/table.ts';
+import { placeOfLink } from './link.ts';
 
 /** A todo list examines no more. */
 const mostComputations = 300;

@@ -1,9 +1,10 @@
 import { numberOf } from 'computation-management-formats/identifiers';
 import { notFound } from '../runtime/errors.ts';
-import { getItem, type Item, parseStored, type Table } from '../table/table.ts';
+import { type Table, getItem, type Item } from '../table/table.ts';
 import { listKeys, lists, type RowKey } from '../table/keys.ts';
-import { readSettled } from '../table/fresh-reads.ts';
 import { storedAsset, type StoredAsset } from './asset.ts';
+import { parseStored } from '../table/stored.ts';
+import { readSettled } from '../table/transaction.ts';
 
 /** @throws ServiceError `not_found` if this service cannot have issued the identifier */
 export function assetNumber(id: string): number {

@@ -4,9 +4,11 @@ import { assetTypes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { notFound } from '../runtime/errors.ts';
 import { computationKeys, listKeys, lists, type RowKey } from '../table/keys.ts';
-import { getItem, type Item, parseStored, queryPrefix, type Table } from '../table/table.ts';
+import { type Table, getItem, type Item, queryPrefix } from '../table/table.ts';
 import { parseAgentConfig, type StoredAgentConfig } from './agent-config.ts';
 import { storedComputation, type StoredComputation } from './computation.ts';
+import { parseStored } from '../table/stored.ts';
+import { type Run, readRun } from './run.ts';
 
 /** @throws ServiceError `not_found` if this service cannot have issued the identifier */
 export function computationNumber(id: string): number {
@@ -85,4 +87,23 @@ export function parseDefinition(items: Item[]): Definition {
 /** One round trip: the limits keep a definition below the 1 MB of a query. */
 export async function readDefinition(table: Table, id: string): Promise<Definition> {
   return parseDefinition(await queryPrefix(table, computationKeys.partition(id), computationKeys.prefixes.part));
+}
+
+/**
+ * Without `runId`, the latest. One round trip.
+ * @throws ServiceError `not_found` if the computation does not exist, was never run or has no such run
+ */
+export async function readRunOfComputation(
+  table: Table,
+  domain: string,
+  computationId: string,
+  runId: string | undefined,
+): Promise<Run> {
+  const [computation, older] = await Promise.all([
+    readComputation(table, domain, computationId),
+    runId === undefined ? undefined : readRun(table, domain, runId),
+  ]);
+  const run = runId === undefined ? computation.run : older;
+  if (run?.computation_id !== computationId) throw notFound('run of this computation');
+  return run;
 }

@@ -5,8 +5,9 @@ import { parseClaim, type Claim } from './claim.ts';
 import { withGatewayLeases } from './gateway-lease.ts';
 import { parsePresence, presenceOf, type StoredPresence } from './presence.ts';
 import { cvmKeys, type Key, type RowKey, listKeys, lists } from '../table/keys.ts';
-import { getItems, type Item, parseStored, type Table } from '../table/table.ts';
+import { type Table, getItems, type Item } from '../table/table.ts';
 import { storedCvm, type Cvm, type StoredCvm } from './cvm.ts';
+import { parseStored } from '../table/stored.ts';
 
 export interface CvmReference {
   domain: string;

@@ -13,10 +13,11 @@ import {
 import { assetsPerComputation } from './computation.ts';
 import type { RunReference } from './run.ts';
 import { runKeys, type Key } from '../table/keys.ts';
-import { getItem, type Item, parseStored, schemaAttribute, type Table } from '../table/table.ts';
+import { type Table, getItem, type Item } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 import { manifestSchema } from './manifest.ts';
 import { mostCvms } from './stored-approval.ts';
+import { parseStored, schemaAttribute } from '../table/stored.ts';
 
 const assetOfRun = v.pipe(
   v.object({

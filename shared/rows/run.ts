@@ -1,8 +1,11 @@
 import { shownText } from 'computation-management-formats/fields';
-import { cvmId, idOfComputation, idOfRun } from 'computation-management-formats/identifiers';
+import { cvmId, idOfComputation, idOfRun, numberOf } from 'computation-management-formats/identifiers';
 import { timestamp } from 'computation-management-formats/timestamps';
 import { runStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
+import { type RowKey, listKeys, lists } from '../table/keys.ts';
+import { type Item, type Table, getItem } from '../table/table.ts';
+import { parseStored } from '../table/stored.ts';
 
 export const runStatus = v.pipe(
   v.picklist(runStatuses),
@@ -48,4 +51,28 @@ export type RunReference = v.InferOutput<typeof runReference>;
 
 export function referenceTo(domain: string, { id, computation_id, cvm_id }: Run): RunReference {
   return { domain, computation_id, run_id: id, cvm_id };
+}
+
+/** @returns undefined if this service cannot have issued the identifier */
+export function runKey(domain: string, id: string): RowKey | undefined {
+  const number = numberOf(id);
+  return number === undefined ? undefined : listKeys.row(lists.runs(domain), number);
+}
+
+/** @returns undefined if the row is missing or belongs to another run */
+export function findRun(item: Item | undefined, id: string): Run | undefined {
+  return item?.['id'] === id ? parseStored(runSchema, item, 'run') : undefined;
+}
+
+const attested = v.object({ attestation_hash: v.optional(v.string()) });
+
+/** Of the token that the CVM reported when it accepted the run. */
+export function attestationHashOf(runItem: Item | undefined): string | undefined {
+  return parseStored(attested, runItem, 'run').attestation_hash;
+}
+
+/** One round trip. */
+export async function readRun(table: Table, domain: string, id: string): Promise<Run | undefined> {
+  const key = runKey(domain, id);
+  return key && findRun(await getItem(table, key), id);
 }

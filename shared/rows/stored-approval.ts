@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { type Item, parseStored } from '../table/table.ts';
+import { parseStored } from '../table/stored.ts';
+import type { Item } from '../table/table.ts';
 
 export const mostCvms = 100;
 

@@ -1,7 +1,6 @@
 import { finalStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import type { Run } from './run.ts';
-import type { EndedBy } from '../lifecycle/state-machine.ts';
 
 export const ending = v.object({
   status: v.picklist(finalStatuses),
@@ -87,3 +86,7 @@ export function endingOf({ statuses, reason, is_confirmed }: WayToEnd, status: R
   }
   return { status: after, reason: text, ...(is_confirmed === undefined ? {} : { is_confirmed }) };
 }
+
+export const endings = ['not_accepted', 'silence', 'run_timeout', 'failure'] as const;
+
+export type EndedBy = (typeof endings)[number];

@@ -1,18 +1,17 @@
 import { readinessOf, type CvmOfRun } from '../approvals/readiness.ts';
-import { attestationOf, type CvmAttestation, whyNotAttested } from '../attestation/attestation.ts';
+import { whyNotAttested } from '../attestation/attestation.ts';
 import { readComputation } from '../rows/read-computation.ts';
 import { isActive } from '../rows/run.ts';
-import type { Inputs, MissingItems } from '../rows/manifest.ts';
-import { readInputs } from './read-manifest.ts';
-import { warningsOf } from './warnings.ts';
-import { conflict, type ServiceError } from '../runtime/errors.ts';
-import { readSettled, StaleReadError } from '../table/fresh-reads.ts';
+import { type Inputs, type MissingItems, readInputs } from '../rows/manifest.ts';
+import { conflict, type ServiceError, truncate } from '../runtime/errors.ts';
 import { cvmKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
-import type { Action } from '../table/transaction.ts';
+import { type Action, readSettled, StaleReadError } from '../table/transaction.ts';
 import { claimKey, parseClaim, type Claim } from '../rows/claim.ts';
 import { withGatewayLeases } from '../rows/gateway-lease.ts';
 import { parsePresence, whyNotReady, type StoredPresence } from '../rows/presence.ts';
+import { attestationOf, type CvmAttestation } from '../rows/attestation.ts';
+import type { StoredAsset } from '../rows/asset.ts';
 
 interface CvmForRun extends CvmOfRun {
   /** Undefined if it is not registered. */
@@ -101,4 +100,27 @@ export async function readReadiness(
     digest: snapshot?.manifest_digest,
     configuration_digest,
   };
+}
+
+/** What remains of a name for a reader who overlooks case, kinds of letters and blanks, and what nobody sees. */
+function lookOf(name: string): string {
+  const letters = name.normalize('NFKC').toLowerCase().normalize('NFKC');
+  return letters
+    .replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+function alike(datasets: readonly StoredAsset[], keyOf: (dataset: StoredAsset) => string): string[] {
+  const groups = [...Map.groupBy(datasets, keyOf).values()].filter((group) => group.length > 1);
+  return groups.map((group) => truncate(group.map(({ file_name }) => JSON.stringify(file_name)).join(' and '), 900));
+}
+
+/** Returns what may be a mistake and keeps no run from starting: an agent tells datasets apart by their content, people by their names. */
+export function warningsOf(datasets: readonly StoredAsset[]): string[] {
+  const withContent = datasets.filter(({ checksum }) => checksum !== null);
+  return [
+    ...alike(withContent, ({ checksum }) => checksum ?? '').map((names) => `${names} have the same content`),
+    ...alike(datasets, ({ file_name }) => lookOf(file_name)).map((names) => `${names} have names that look the same`),
+  ];
 }

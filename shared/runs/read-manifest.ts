@@ -1,62 +1,12 @@
 import { numberOf } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
-import { assetKey, findAsset } from '../rows/read-asset.ts';
-import type { StoredComputation } from '../rows/computation.ts';
-import { computationKey, parseComputation, parseDefinition, readComputation } from '../rows/read-computation.ts';
+import { computationKey, parseComputation, readComputation } from '../rows/read-computation.ts';
 import { notFound, ServiceError } from '../runtime/errors.ts';
-import { parseParticipantKey } from '../rows/participant-key.ts';
-import { computationKeys, runKeys } from '../table/keys.ts';
-import { getItems, type Item, parseStored, queryPartition, type Table } from '../table/table.ts';
-import { approvableOf, type Inputs, type Manifest } from '../rows/manifest.ts';
+import { runKeys } from '../table/keys.ts';
+import { type Table, getItems } from '../table/table.ts';
+import { approvableOf, type Manifest, readInputs } from '../rows/manifest.ts';
 import { storedSnapshot } from '../rows/run-snapshot.ts';
-import { parseApproval } from '../rows/stored-approval.ts';
-
-/**
- * A deleted asset counts as not linked. Two round trips.
- * @param computation read before. Any later change of the inputs changes its `version`.
- */
-export async function readInputs(table: Table, domain: string, computation: StoredComputation): Promise<Inputs> {
-  const parts = await readParts(table, computation.id);
-  const keys = parts.assetIds.map((assetId) => assetKey(domain, assetId));
-  return inputsOf(computation, parts, await getItems(table, keys));
-}
-
-export interface Parts extends Pick<
-  Inputs,
-  'agent_config' | 'attestation_policy' | 'consumers' | 'providers' | 'keys' | 'approvals'
-> {
-  /** The algorithm, then the datasets in the order in which they were linked. */
-  assetIds: string[];
-}
-
-/** One round trip for each MB. */
-export async function readParts(table: Table, computationId: string): Promise<Parts> {
-  const { key, approval, part } = computationKeys.prefixes;
-  const items = await queryPartition(table, computationKeys.partition(computationId));
-  const startingWith = (prefix: string) => items.filter((item) => String(item['sk']).startsWith(prefix));
-  const { agent_config, attestation_policy, consumers, providers, algorithm, datasets } = parseDefinition(startingWith(part));
-  return {
-    agent_config,
-    attestation_policy,
-    consumers,
-    providers,
-    assetIds: [...(algorithm ? [algorithm] : []), ...datasets].map((link) => link.asset_id),
-    keys: startingWith(key).map(parseParticipantKey),
-    approvals: startingWith(approval).map(parseApproval),
-  };
-}
-
-/** @param assetItems the rows of `assetIds`, in their order */
-export function inputsOf(computation: StoredComputation, parts: Parts, assetItems: (Item | undefined)[]): Inputs {
-  const { assetIds, ...rest } = parts;
-  const assets = assetIds.flatMap((assetId, index) => findAsset(assetItems[index], assetId) ?? []);
-  return {
-    computation,
-    ...rest,
-    algorithm: assets.find((asset) => asset.asset_type === 'algorithm'),
-    datasets: assets.filter((asset) => asset.asset_type === 'dataset'),
-  };
-}
+import { parseStored } from '../table/stored.ts';
 
 interface DigestedManifest {
   manifest: Manifest;

@@ -12,15 +12,20 @@ import type { Run, RunReference } from '../rows/run.ts';
 import { JournalMovedError } from '../journal/append-events.ts';
 import { readHead } from '../journal/stored-journal.ts';
 import { nextNumber } from '../table/writes.ts';
-import { assetsOf, type Inputs } from '../rows/manifest.ts';
-import { readInputs } from './read-manifest.ts';
+import { assetsOf, type Inputs, readInputs } from '../rows/manifest.ts';
 import { addSnapshot, type RunSnapshot } from '../rows/run-snapshot.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { emitMetric, log } from '../runtime/log.ts';
-import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
 import { lists } from '../table/keys.ts';
 import { deadlineOf, type Table } from '../table/table.ts';
-import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
+import {
+  commitChange,
+  type AnsweredRequest,
+  type Committed,
+  Transaction,
+  StaleReadError,
+  withFreshReads,
+} from '../table/transaction.ts';
 import { addRun } from '../rows/change-run.ts';
 import { addClaim } from '../rows/claim.ts';
 import { endRun } from '../lifecycle/end-run.ts';

@@ -4,9 +4,8 @@ import type { StoredComputation } from '../rows/computation.ts';
 import { type Run, referenceTo } from '../rows/run.ts';
 import { readCreators } from '../rows/run-snapshot.ts';
 import { conflict, ServiceError } from '../runtime/errors.ts';
-import { withFreshReads } from '../table/fresh-reads.ts';
 import type { Table } from '../table/table.ts';
-import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
+import { commitChange, type AnsweredRequest, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
 import { changeRun } from '../rows/change-run.ts';
 import { startExecutionByName, type Executions } from '../lifecycle/executions.ts';
 

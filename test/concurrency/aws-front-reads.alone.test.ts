@@ -17,7 +17,7 @@ import { linkAsset } from '../../shared/assets/link-asset.ts';
 import { readManifest } from '../../shared/runs/read-manifest.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 import { computationKeys, journalKeys, lists, purgeKeys } from '../../shared/table/keys.ts';
-import { type Item, type Table } from '../../shared/table/table.ts';
+import type { Table, Item } from '../../shared/table/table.ts';
 import { transact } from '../../shared/table/transaction.ts';
 import { clockOfTests, ownerOf } from '../support/append-to-journal.ts';
 import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-dynamodb.ts';

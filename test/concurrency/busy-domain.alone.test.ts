@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDynamoDb, type LocalDynamoDb } from '../../local/dynamodb/dynamodb.ts';
-import { listComputations } from '../../shared/computations/list-computations.ts';
 import { readStatistics } from '../../shared/statistics/read-statistics.ts';
 import { foldChangedLists, foldMarkedLists } from '../../shared/table/fold-lists.ts';
 import type { Table } from '../../shared/table/table.ts';
@@ -19,6 +18,7 @@ import {
 } from '../support/builders-store.ts';
 import { documentAt, patientDeadline } from '../support/embedded-table.ts';
 import { inconsistencies, scan } from '../support/inconsistencies.ts';
+import { listComputations } from '../../shared/computations/describe-computation.ts';
 
 const domain = 'd1';
 const changesPerSecond = 500;

@@ -11,7 +11,7 @@ import { updateAsset } from '../../shared/assets/update-asset.ts';
 import { rowLists } from '../../shared/table/row-lists.ts';
 import { assetsOfRun } from '../../shared/rows/run-snapshot.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
-import type { Item, Table } from '../../shared/table/table.ts';
+import type { Table, Item } from '../../shared/table/table.ts';
 import { aComputation, aKey, allowed, aRun, byAlice, noKey, type Stores } from '../support/builders-store.ts';
 import { daysOf } from '../support/inconsistencies.ts';
 

@@ -6,15 +6,15 @@ import type { Permitted, Relations } from '../../shared/http/caller.ts';
 import type { RunReference } from '../../shared/rows/run.ts';
 import { readLogState, storeLines } from '../../shared/rows/log-lines.ts';
 import { type LogLevel, readLogs } from '../../shared/logs/read-logs.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
-import { inflated } from '../../shared/table/deflated.ts';
 import { logKeys, runKeys } from '../../shared/table/keys.ts';
-import { getItem, queryPartition } from '../../shared/table/table.ts';
 import { putItem } from '../../shared/table/writes.ts';
 import { aWait } from '../support/a-wait.ts';
 import { allowed, aRunOnNewCvm, startStores } from '../support/builders-store.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
+import { inflated } from '../../shared/table/stored.ts';
+import { systemClock } from '../../shared/runtime/deadline.ts';
+import { getItem, queryPartition } from '../../shared/table/table.ts';
 
 const stores = sharedByTests(startStores);
 const others: RunLogs = { write: () => true, end: () => undefined, close: () => Promise.resolve() };

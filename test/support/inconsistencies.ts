@@ -12,7 +12,7 @@ import { addDays, daysOf as loggedDays, decodeDays } from '../../packages/counte
 import { parseHead as parseListHead, treeOf } from '../../packages/counted-list/head.ts';
 import { differencesOf, parseEntry, unfoldedOf } from '../../packages/counted-list/log.ts';
 import { emptyRoot, type Root } from '../../packages/counted-list/view.ts';
-import type { Item, Table } from '../../shared/table/table.ts';
+import type { Table, Item } from '../../shared/table/table.ts';
 
 /** Reads every item of the table. */
 export async function scan(table: Table): Promise<Item[]> {

@@ -1,6 +1,6 @@
 import { storeLines } from '../../shared/rows/log-lines.ts';
 import { runKeys } from '../../shared/table/keys.ts';
-import { getItem, type Table } from '../../shared/table/table.ts';
+import { type Table, getItem } from '../../shared/table/table.ts';
 import { putItem } from '../../shared/table/writes.ts';
 import { registerCvm } from '../../shared/cvms/register-cvm.ts';
 import { cvmBody } from '../../shared/openapi/examples.ts';

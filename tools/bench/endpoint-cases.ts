@@ -6,7 +6,6 @@ import { recordContentRead } from '../../shared/assets/content-reads.ts';
 import { readEvents } from '../../shared/events/read-events.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { readEvidence } from '../../shared/evidence/read-evidence.ts';
-import { openKms } from '../../shared/runtime/kms.ts';
 import { linkAsset } from '../../shared/assets/link-asset.ts';
 import type { RouteName } from '../../shared/endpoints/endpoints.ts';
 import { cvmBody } from '../../shared/openapi/examples.ts';
@@ -31,6 +30,7 @@ import {
   aStartedRun,
   type BenchWorld,
 } from './bench-world.ts';
+import { openKms } from '../../shared/runtime/clients.ts';
 
 type Answer = EndpointRequest | Promise<EndpointRequest>;
 

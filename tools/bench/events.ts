@@ -7,7 +7,7 @@ import { appendEvents, isSealDue } from '../../shared/journal/append-events.ts';
 import { parseHead, readHead } from '../../shared/journal/stored-journal.ts';
 import { readEvents } from '../../shared/events/read-events.ts';
 import { journalKeys, type Key } from '../../shared/table/keys.ts';
-import { queryPrefix, type Item, type Table } from '../../shared/table/table.ts';
+import { type Table, queryPrefix, type Item } from '../../shared/table/table.ts';
 import { transact } from '../../shared/table/transaction.ts';
 import { putItems } from '../../shared/table/writes.ts';
 import { printTable } from './print-table.ts';

@@ -1,7 +1,6 @@
 import { parseTokens, recordToken, tokenKey } from '../../shared/attestation/agent-tokens.ts';
 import { readAgentRecord } from '../../shared/attestation/agent-record.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
-import { getItem } from '../../shared/table/table.ts';
 import { putContent } from '../../shared/rows/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { readAsset } from '../../shared/rows/read-asset.ts';
@@ -12,6 +11,7 @@ import { deleteComputation } from '../../shared/computations/delete-computation.
 import type { TaskName } from '../../shared/tasks/tasks.ts';
 import { aComputation, allowed, byAlice, endRunWith } from '../../test/support/builders-store.ts';
 import { aDataset, anAcceptedRun, aRegisteredCvm, aStartedRun, aStoppingRun, taskToken, type BenchWorld } from './bench-world.ts';
+import { getItem } from '../../shared/table/table.ts';
 
 /** The batch of the table's stream with the row of a computation. */
 function batchOf(domain: string, id: string) {

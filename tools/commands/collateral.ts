@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseCertificates } from 'computation-management-attestation';
 import * as v from 'valibot';
 import { addCollateral, type CollateralKind } from '../../shared/attestation/collateral.ts';
-import { isMain, parseOptions, runCommand } from '../../shared/command-line/arguments.ts';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
+import { isMain, parseOptions, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
 import { openHere, openStage } from './maintain-index.ts';
 
 const usage = `Usage: npm run collateral -- add FILE... --stage STAGE | --data DIR

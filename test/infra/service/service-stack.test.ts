@@ -3,7 +3,6 @@ import { functionNames, type FunctionName } from '../../../infra/bundles/functio
 import { variablesOf } from '../../../infra/service/function-variables.ts';
 import { referenceFiles } from '../../../functions/reference/reference-files.ts';
 import { faultsOfReservations } from '../../../infra/service/reserved-concurrency.ts';
-import { schedules } from '../../../shared/tasks/schedules.ts';
 import { nameIn } from '../../../infra/stages/stage.ts';
 import { stages } from '../../../infra/stages/stages.ts';
 import { environment } from '../../../shared/runtime/environment.ts';
@@ -11,7 +10,7 @@ import { lifecycleSteps, stateMachineDefinition } from '../../../shared/lifecycl
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import { methodsOf, takesKey, type Route } from '../../../shared/http/route.ts';
 import type { Uses } from '../../../shared/runtime/uses.ts';
-import { tasks } from '../../../shared/tasks/tasks.ts';
+import { tasks, schedules } from '../../../shared/tasks/tasks.ts';
 import { errorsOf, flat, fullStage, originsOf, synthesize, type SynthesizedStage } from '../../support/synthesized-stages.ts';
 
 interface FunctionProperties {

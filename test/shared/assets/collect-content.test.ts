@@ -10,7 +10,6 @@ import { assetKey, readAsset } from '../../../shared/rows/read-asset.ts';
 import { receiveUpload } from '../../../shared/assets/uploads.ts';
 import { storedAsset } from '../../../shared/rows/asset.ts';
 import { keyToWrite } from '../../../shared/table/keys.ts';
-import { getItem, type Item, parseStored } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { updateAsset } from '../../../shared/assets/update-asset.ts';
 import { collectContent } from '../../../shared/assets/collect-content.ts';
@@ -20,6 +19,8 @@ import { contentKeys, dieAtEveryCall } from '../../support/builders-purge.ts';
 import { anAsset, byAlice, startStores } from '../../support/builders-store.ts';
 import { scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { parseStored } from '../../../shared/table/stored.ts';
+import { getItem, type Item } from '../../../shared/table/table.ts';
 
 const stores = sharedByTests(startStores);
 

@@ -4,10 +4,10 @@ import { setCommandStream } from '../../../shared/rows/command-stream.ts';
 import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
 import { cvm as sampleCvm, cvmBody } from '../../../shared/openapi/examples.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
-import { getItem } from '../../../shared/table/table.ts';
 import { setAttributes, updateExisting } from '../../../shared/table/writes.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { getItem } from '../../../shared/table/table.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
-import { openKms } from '../../../shared/runtime/kms.ts';
 import { deliverStop, offerRun } from '../../../shared/lifecycle/waiting-steps.ts';
 import { readClaim } from '../../../shared/rows/claim.ts';
 import { listCommands, watchCommands } from '../../../shared/cvms/list-commands.ts';
@@ -13,6 +12,7 @@ import { putItem } from '../../../shared/table/writes.ts';
 import { aRunOnNewCvm, byAlice, endRunWith, startStores } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { openKms } from '../../../shared/runtime/clients.ts';
 
 const stores = sharedByTests(startStores);
 

@@ -5,15 +5,15 @@ import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
 import { awaitCvm } from '../../../shared/lifecycle/waiting-steps.ts';
 import { recordReports } from '../../../shared/cvms/record-reports.ts';
 import { readClaim } from '../../../shared/rows/claim.ts';
-import { readRun, runKey } from '../../../shared/rows/read-run.ts';
 import type { InvalidReport, Report } from '../../../shared/cvms/report.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { cvmKeys, runKeys } from '../../../shared/table/keys.ts';
-import { getItem } from '../../../shared/table/table.ts';
 import { anAgentEvent, aRunOnNewCvm, byAlice, endRunWith, startStores } from '../../support/builders-store.ts';
 import { asReadBefore } from '../../support/interleave.ts';
 import { inconsistencies, scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { getItem } from '../../../shared/table/table.ts';
+import { readRun, runKey } from '../../../shared/rows/run.ts';
 
 const stores = sharedByTests(startStores);
 

@@ -10,7 +10,6 @@ import { readEvents } from '../../../shared/events/read-events.ts';
 import { linkAsset, unlinkAsset } from '../../../shared/assets/link-asset.ts';
 import { runKeys, writableKey } from '../../../shared/table/keys.ts';
 import { openList, rowLists } from '../../../shared/table/row-lists.ts';
-import { queryPrefix } from '../../../shared/table/table.ts';
 import { putItems } from '../../../shared/table/writes.ts';
 import { contentKeys, cutOffAfter, dieAtEveryCall, itemsNaming, purgeUntilOver } from '../../support/builders-purge.ts';
 import {
@@ -27,6 +26,7 @@ import {
 import { inconsistencies, scan } from '../../support/inconsistencies.ts';
 import { beforePutOf } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { queryPrefix } from '../../../shared/table/table.ts';
 
 const stores = sharedByTests(startStores);
 

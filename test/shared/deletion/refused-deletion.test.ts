@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { markForDeletion, removeDeletionMark } from '../../../shared/assets/mark-for-deletion.ts';
 import { readAsset } from '../../../shared/rows/read-asset.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { Deadline } from '../../../shared/runtime/deadline.ts';
+import { Deadline, systemClock } from '../../../shared/runtime/deadline.ts';
 import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
 import { linkAsset } from '../../../shared/assets/link-asset.ts';
 import { readClaims } from '../../../shared/rows/claim.ts';
 import { assetsOfRun } from '../../../shared/rows/run-snapshot.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
 import { runKeys } from '../../../shared/table/keys.ts';
-import { getItem, type Table } from '../../../shared/table/table.ts';
+import { type Table, getItem } from '../../../shared/table/table.ts';
 import { addHalfLinks, anAsset, aReadyComputation, byAlice, startStores } from '../../support/builders-store.ts';
 import { testClock } from '../../support/test-clock.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';

@@ -11,15 +11,15 @@ import { readClaimsOfDomain } from '../../../shared/rows/claim.ts';
 import { endRun } from '../../../shared/lifecycle/end-run.ts';
 import { readSweepState, writeSweepState } from '../../../shared/lifecycle/sweep-runs.ts';
 import { waysToEnd } from '../../../shared/rows/ways-to-end.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
 import { cvmKeys, journalKeys, keyToWrite, limitKeys, listKeys, lists } from '../../../shared/table/keys.ts';
-import { getItem, type Table } from '../../../shared/table/table.ts';
+import { type Table, getItem } from '../../../shared/table/table.ts';
 import { putItem, putItems } from '../../../shared/table/writes.ts';
 import { fillDomain, itemsOf } from './filled-domain.ts';
 import { contentKeys } from '../../support/builders-purge.ts';
 import { aReadyComputation, aRun, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
 import { startEmbeddedTable, tableThrough } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { systemClock } from '../../../shared/runtime/deadline.ts';
 
 /** Their names begin like that of the removed domain d1, or it begins like theirs. */
 const others = ['d', 'd10', 'd1-x'];

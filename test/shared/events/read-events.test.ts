@@ -15,12 +15,13 @@ import {
 } from '../../../shared/events/read-events.ts';
 import { parseSegment } from '../../../shared/journal/segment.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
-import { queryPrefix, schemaAttribute } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { amount } from '../../support/amounts.ts';
 import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
 import { startEmbeddedTable, startProxiedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { schemaAttribute } from '../../../shared/table/stored.ts';
+import { queryPrefix } from '../../../shared/table/table.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 const proxied = sharedByTests(startProxiedTable);

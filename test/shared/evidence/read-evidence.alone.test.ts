@@ -9,14 +9,14 @@ import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { statementSchema } from '../../../shared/evidence/evidence.ts';
 import { readEvidence } from '../../../shared/evidence/read-evidence.ts';
 import { readPublishedKeys } from '../../../shared/evidence/signing-key.ts';
-import { openKms, type Kms } from '../../../shared/runtime/kms.ts';
-import { runKey } from '../../../shared/rows/read-run.ts';
 import { runKeys } from '../../../shared/table/keys.ts';
-import { getItem, queryPartition, type Table } from '../../../shared/table/table.ts';
+import { type Table, getItem, queryPartition } from '../../../shared/table/table.ts';
 import { allowed, aReadyComputation, aRun, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
 import { setTestEnvironment } from '../../support/test-environment.ts';
 import { patientDeadline } from '../../support/embedded-table.ts';
+import { openKms, type Kms } from '../../../shared/runtime/clients.ts';
+import { runKey } from '../../../shared/rows/run.ts';
 
 const domain = 'd1';
 let stores: Stores;

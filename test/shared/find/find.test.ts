@@ -6,11 +6,11 @@ import { deleteComputation } from '../../../shared/computations/delete-computati
 import { find } from '../../../shared/find/find.ts';
 import { indexRows, type NamedRow, rebuildNames } from '../../../shared/find/index-names.ts';
 import { findKeys } from '../../../shared/table/keys.ts';
-import { queryPartition } from '../../../shared/table/table.ts';
 import { deleteItems, putItem } from '../../../shared/table/writes.ts';
 import { tableThrough } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { aComputation, allowed, anAsset, byAlice, startStores } from '../../support/builders-store.ts';
+import { queryPartition } from '../../../shared/table/table.ts';
 
 const stores = sharedByTests(startStores);
 const table = () => stores.table;

@@ -14,15 +14,14 @@ import {
   parseHead,
   readHead,
 } from '../../../shared/journal/stored-journal.ts';
-import { StaleReadError } from '../../../shared/table/fresh-reads.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
-import { getItem, queryPrefix } from '../../../shared/table/table.ts';
-import { transact } from '../../../shared/table/transaction.ts';
+import { transact, StaleReadError } from '../../../shared/table/transaction.ts';
 import { anEvent, appendToJournal, clockOfTests, ownerOf } from '../../support/append-to-journal.ts';
 import { itemSize } from '../../support/aws-dynamodb/limits.ts';
 import type { WireItem, WireValue } from '../../support/aws-dynamodb/wire.ts';
 import { startEmbeddedTable, startProxiedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { getItem, queryPrefix } from '../../../shared/table/table.ts';
 
 it.each([
   [true, ['created', 'started', 'stop_requested', 'completed', 'failed', 'cancelled', 'updated', 'owner_changed']],

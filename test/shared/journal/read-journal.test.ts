@@ -6,7 +6,7 @@ import { readHead } from '../../../shared/journal/stored-journal.ts';
 import { JournalGapError, readSegments, withoutGaps } from '../../../shared/journal/read-journal.ts';
 import { parseSegment, type Segment } from '../../../shared/journal/segment.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
-import { queryPrefix, type Table } from '../../../shared/table/table.ts';
+import { type Table, queryPrefix } from '../../../shared/table/table.ts';
 import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';

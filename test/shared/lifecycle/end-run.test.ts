@@ -7,25 +7,20 @@ import { defaultAgentConfig, type SealKey } from '../../../shared/rows/agent-con
 import { type ComputationToChange, readToChange } from '../../../shared/rows/change-computation.ts';
 import type { ComputationFields } from '../../../shared/rows/computation.ts';
 import { readComputation } from '../../../shared/rows/read-computation.ts';
-import { readRun } from '../../../shared/rows/read-run.ts';
-import type { Run, RunReference } from '../../../shared/rows/run.ts';
+import { type Run, type RunReference, readRun } from '../../../shared/rows/run.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { addRun, changeRun, removeRun } from '../../../shared/rows/change-run.ts';
 import { type Claim, readClaim } from '../../../shared/rows/claim.ts';
-import { failRun } from '../../../shared/lifecycle/fail-run.ts';
-import { completeStop, endRun, executionEnded, recordOutcome } from '../../../shared/lifecycle/end-run.ts';
+import { completeStop, endRun, executionEnded, recordOutcome, failRun } from '../../../shared/lifecycle/end-run.ts';
 import { listCommands } from '../../../shared/cvms/list-commands.ts';
 import { recordReports } from '../../../shared/cvms/record-reports.ts';
-import type { EndedBy } from '../../../shared/lifecycle/state-machine.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { sweepRuns } from '../../../shared/lifecycle/sweep-runs.ts';
 import { deliverStop, offerRun } from '../../../shared/lifecycle/waiting-steps.ts';
-import { waysToEnd, type WayToEnd } from '../../../shared/rows/ways-to-end.ts';
-import { StaleReadError } from '../../../shared/table/fresh-reads.ts';
+import { waysToEnd, type WayToEnd, type EndedBy } from '../../../shared/rows/ways-to-end.ts';
 import { cvmKeys, runKeys } from '../../../shared/table/keys.ts';
-import { getItems, queryPartition } from '../../../shared/table/table.ts';
-import { ConditionFailedError, Transaction } from '../../../shared/table/transaction.ts';
+import { ConditionFailedError, Transaction, StaleReadError } from '../../../shared/table/transaction.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
 import {
   aComputation,
@@ -42,6 +37,7 @@ import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { startIdleStepFunctions } from '../../support/simulated-step-functions.ts';
+import { getItems, queryPartition } from '../../../shared/table/table.ts';
 
 const stores = sharedByTests(startStores);
 

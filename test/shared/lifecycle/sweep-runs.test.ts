@@ -12,16 +12,16 @@ import { putItem } from '../../../shared/table/writes.ts';
 import { readClaims } from '../../../shared/rows/claim.ts';
 import { endRun } from '../../../shared/lifecycle/end-run.ts';
 import { executionStatus } from '../../../shared/lifecycle/executions.ts';
-import { readRun } from '../../../shared/rows/read-run.ts';
 import { recordReports } from '../../../shared/cvms/record-reports.ts';
 import { stopRun } from '../../../shared/runs/stop-run.ts';
 import { inTurn, readSweepState, sweepRuns, writeSweepState } from '../../../shared/lifecycle/sweep-runs.ts';
 import { waysToEnd } from '../../../shared/rows/ways-to-end.ts';
-import { getItem, type Table } from '../../../shared/table/table.ts';
+import { type Table, getItem } from '../../../shared/table/table.ts';
 import { aReadyComputation, aRun, aRunOnNewCvm, byAlice, startStores } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { startIdleStepFunctions } from '../../support/simulated-step-functions.ts';
+import { readRun } from '../../../shared/rows/run.ts';
 
 /** How runs end that a test ends. */
 const end = { way: waysToEnd.recordOutcome.failure };

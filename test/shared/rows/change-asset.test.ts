@@ -3,8 +3,7 @@ import { inlineLimitInBytes, type StoredAsset } from '../../../shared/rows/asset
 import { addAsset, changeAsset, removeAsset } from '../../../shared/rows/change-asset.ts';
 import { deleteContent } from '../../../shared/rows/content-store.ts';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
-import { describeAsset } from '../../../shared/assets/describe-asset.ts';
-import { listAssets } from '../../../shared/assets/list-assets.ts';
+import { describeAsset, listAssets } from '../../../shared/assets/describe-asset.ts';
 import { readAsset } from '../../../shared/rows/read-asset.ts';
 import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
 import { openList, rowLists } from '../../../shared/table/row-lists.ts';

@@ -9,13 +9,12 @@ import {
   replaceConsumers,
 } from '../../../shared/rows/change-computation.ts';
 import { readComputation } from '../../../shared/rows/read-computation.ts';
-import { StaleReadError } from '../../../shared/table/fresh-reads.ts';
 import { computationKeys, userKeys } from '../../../shared/table/keys.ts';
-import { getItem } from '../../../shared/table/table.ts';
-import { Transaction } from '../../../shared/table/transaction.ts';
+import { Transaction, StaleReadError } from '../../../shared/table/transaction.ts';
 import { aComputation } from '../../support/builders-store.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { getItem } from '../../../shared/table/table.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 

@@ -13,12 +13,12 @@ import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
 import { cvm, cvmBody } from '../../../shared/openapi/examples.ts';
 import { isAlive, renewLease, takeName } from '../../../shared/rows/gateway-lease.ts';
 import { gatewayKeys } from '../../../shared/table/keys.ts';
-import { getItem } from '../../../shared/table/table.ts';
 import { putItem } from '../../../shared/table/writes.ts';
 import { recordReports } from '../../../shared/cvms/record-reports.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
 import { allowed, aReadyComputation, byAlice, startStores } from '../../support/builders-store.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { getItem } from '../../../shared/table/table.ts';
 
 const stores = sharedByTests(startStores);
 

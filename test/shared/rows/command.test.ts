@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { addCommand, removeCommand, listPendingCommands } from '../../../shared/rows/command.ts';
 import { cvmKeys, type Key } from '../../../shared/table/keys.ts';
-import { queryPartition, type Item } from '../../../shared/table/table.ts';
 import { putItem } from '../../../shared/table/writes.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { queryPartition, type Item } from '../../../shared/table/table.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 

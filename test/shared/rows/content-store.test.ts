@@ -13,8 +13,7 @@ import {
   type ContentStore,
 } from '../../../shared/rows/content-store.ts';
 import { forgetClients } from '../../../shared/runtime/clients.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { Deadline } from '../../../shared/runtime/deadline.ts';
+import { Deadline, systemClock } from '../../../shared/runtime/deadline.ts';
 import { toServiceError } from '../../../shared/http/problem.ts';
 import {
   hangUp,

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { readCvm } from '../../../shared/rows/read-cvm.ts';
 import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
-import { recordPresence } from '../../../shared/rows/record-presence.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
-import { getItem } from '../../../shared/table/table.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { isSpentBy, presenceOf, presenceToStore, whyNotReady, type StoredPresence } from '../../../shared/rows/presence.ts';
+import { isSpentBy, presenceOf, presenceToStore, whyNotReady, type StoredPresence, recordPresence } from '../../../shared/rows/presence.ts';
+import { getItem } from '../../../shared/table/table.ts';
 
 const now = '2025-07-17T08:00:00.000Z';
 const ago = (milliseconds: number) => new Date(Date.parse(now) - milliseconds).toISOString();

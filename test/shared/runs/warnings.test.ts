@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { warningsOf } from '../../../shared/runs/warnings.ts';
 import { anAssetRow } from '../../support/builders-store.ts';
+import { warningsOf } from '../../../shared/runs/dry-run.ts';
 
 const hashOf = (index: number) => String(index).padStart(64, '0');
 const datasetsOf = (...names: string[]) => names.map((file_name, index) => anAssetRow({ file_name, checksum: hashOf(index) }));

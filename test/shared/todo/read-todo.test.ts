@@ -14,7 +14,6 @@ import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { linkAsset, unlinkAsset } from '../../../shared/assets/link-asset.ts';
 import { updateAsset } from '../../../shared/assets/update-asset.ts';
 import { computationKeys, userKeys } from '../../../shared/table/keys.ts';
-import { queryPartition } from '../../../shared/table/table.ts';
 import { putItems } from '../../../shared/table/writes.ts';
 import { readTodo } from '../../../shared/todo/read-todo.ts';
 import {
@@ -32,6 +31,7 @@ import {
   startStores,
 } from '../../support/builders-store.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { queryPartition } from '../../../shared/table/table.ts';
 
 const stores = sharedByTests(startStores);
 
