@@ -8,10 +8,10 @@ import { purgeByLambda } from '../shared/deletion/begin-purge.ts';
 import { readRegistration } from '../shared/rows/command-stream.ts';
 import { replaceClient } from '../shared/runtime/clients.ts';
 import { Deadline, systemTimerClock, type TimerClock } from '../shared/runtime/deadline.ts';
-import { registerCvm } from '../shared/endpoints/cvms.ts';
+import { registerCvmRoute } from '../shared/endpoints/cvms.ts';
 import { rootsOfMakers } from '../shared/attestation/verify-reported-token.ts';
 import { routes } from '../shared/endpoints/endpoints.ts';
-import { health } from '../shared/endpoints/service.ts';
+import { healthRoute } from '../shared/endpoints/service.ts';
 import { ServiceError } from '../shared/runtime/errors.ts';
 import { problemResponse } from '../shared/http/problem.ts';
 import { readClaims, type Claim } from '../shared/rows/claim.ts';
@@ -155,7 +155,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
         allowsOrigin,
         onObjectCreated: (key) => {
           if (key.startsWith(uploadPrefix)) background.invoke('maintenance/receive-upload', { key });
-          if (key.startsWith(tokenPrefix)) background.invoke('maintenance/verify-token', { key });
+          if (key.startsWith(tokenPrefix)) background.invoke('attestation/verify-token', { key });
         },
         dataDirectory,
       }),
@@ -189,7 +189,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     await assertSchemaOfTable(table);
     await assertSameRoots(table, options.testEvidence === true);
     await continueInterrupted({ invoke, background, clock, onStop });
-    for await (const key of keysOf(tokenPrefix)) background.invoke('maintenance/verify-token', { key }); // its event may be lost
+    for await (const key of keysOf(tokenPrefix)) background.invoke('attestation/verify-token', { key }); // its event may be lost
   }
   if (options.schedules !== false) {
     for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
@@ -271,7 +271,7 @@ async function* keysOf(Prefix: string): AsyncGenerator<string> {
 /** Makes `/health` answer 503 while the DynamoDB engine does not answer, which nothing else monitors on one machine. */
 export function withHealthOfEngine(invoke: InvokeFunction, engine: LocalDynamoDb): InvokeFunction {
   return async (name, event) => {
-    if (name === health.name && !(await answers(engine))) {
+    if (name === healthRoute.name && !(await answers(engine))) {
       const { requestId } = (event as APIGatewayProxyEventV2).requestContext;
       return problemResponse(new ServiceError('unavailable', 'The DynamoDB engine does not answer.'), requestId);
     }
@@ -295,7 +295,7 @@ async function answers({ endpoint, isListening }: LocalDynamoDb): Promise<boolea
 function withEvidence(invoke: InvokeFunction, cvms: () => SimulatedCvms | undefined): InvokeFunction {
   return async (name, event) => {
     const answer = await invoke(name, event);
-    if (name !== registerCvm.name || (answer as { statusCode: number }).statusCode >= 300) return answer;
+    if (name !== registerCvmRoute.name || (answer as { statusCode: number }).statusCode >= 300) return answer;
     const { pathParameters, body } = event as APIGatewayProxyEventV2;
     const { domainID: domain = '', cvmID: cvm_id = '' } = pathParameters ?? {};
     const { certificate } = JSON.parse(body ?? '') as { certificate?: string | null };

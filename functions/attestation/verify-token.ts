@@ -7,7 +7,7 @@ import { task } from '../../shared/tasks/task.ts';
 
 const created = v.object({ key: v.string() });
 
-export const handler = task('maintenance/verify-token', created, async ({ key }, { now, deadline }) => {
+export const handler = task('attestation/verify-token', created, async ({ key }, { now, deadline }) => {
   const parts = { table: openTable(deadline), store: openContentStore(deadline), executions: openExecutions(deadline) };
   await verifyReportedToken(parts, key, now);
 });

@@ -1,10 +1,10 @@
 import { cvmEtag } from '../../shared/rows/cvm.ts';
 import { readCvm } from '../../shared/rows/read-cvm.ts';
-import { getCvm as route } from '../../shared/endpoints/cvms.ts';
+import { getCvmRoute } from '../../shared/endpoints/cvms.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/table.ts';
 
-export const handler = endpoint(route, async ({ path, now, ifNoneMatch, deadline }) => {
+export const handler = endpoint(getCvmRoute, async ({ path, now, ifNoneMatch, deadline }) => {
   const cvm = await readCvm(openTable(deadline), { domain: path.domainID, cvmId: path.cvmID }, now);
   const etag = cvmEtag(cvm);
   return ifNoneMatch?.(etag) ? { etag, notModified: true } : { etag, body: cvm };

@@ -1,4 +1,4 @@
-import { getEvidence as route } from '../../shared/endpoints/runs.ts';
+import { getEvidenceRoute } from '../../shared/endpoints/evidence.ts';
 import { environment } from '../../shared/runtime/environment.ts';
 import type { Statement } from '../../shared/evidence/evidence.ts';
 import { readEvidence } from '../../shared/evidence/read-evidence.ts';
@@ -6,7 +6,7 @@ import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { openKms } from '../../shared/runtime/clients.ts';
 
-export const handler = endpoint(route, async ({ path, query, now, deadline }) => {
+export const handler = endpoint(getEvidenceRoute, async ({ path, query, now, deadline }) => {
   const { statement, ...signature } = await readEvidence(openTable(deadline), openKms(deadline), {
     domain: path.domainID,
     computationId: path.id,

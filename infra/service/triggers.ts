@@ -80,7 +80,7 @@ export class Triggers extends Construct {
     new Rule(this, 'TokenArrived', {
       description: 'An attestation token of a CVM was stored',
       eventPattern: objects('Object Created', tokenPrefix),
-      targets: [new FunctionTarget(tasks.named('maintenance/verify-token'), { ...delivery, event: itsKey })],
+      targets: [new FunctionTarget(tasks.named('attestation/verify-token'), { ...delivery, event: itsKey })],
     });
 
     new Rule(this, 'ExecutionEnded', {

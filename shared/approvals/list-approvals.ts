@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import { readComputation } from '../rows/read-computation.ts';
 import { approvableOf, draftOf, readInputs } from '../rows/manifest.ts';
 import type { StoredApproval } from '../rows/stored-approval.ts';
 import { approvedKeys, cvmKeys } from '../table/keys.ts';
@@ -8,6 +7,7 @@ import { describeApproval, type Approval } from './approval.ts';
 import { becauseOf, neededApprovals, ownReasons } from './readiness.ts';
 import { type ApprovalChange, change, changesBetween, parseApproved } from './stale-because.ts';
 import { parseStored } from '../table/stored.ts';
+import { readComputation } from '../rows/computation.ts';
 
 /**
  * Five round trips, or four if no approval is stale or limited to CVMs with certificates.

@@ -1,6 +1,5 @@
 import type { StoredAsset } from '../rows/asset.ts';
 import { changeInputs } from '../rows/change-computation.ts';
-import { computationKey, findComputation } from '../rows/read-computation.ts';
 import { maxTimeInMilliseconds } from '../runtime/deadline.ts';
 import { conflict } from '../runtime/errors.ts';
 import { deadlineOf, type Table, getItems, type Item } from '../table/table.ts';
@@ -8,6 +7,7 @@ import { Transaction, StaleReadError, withFreshReads } from '../table/transactio
 import { placeTaken, refuseBeyondLimit } from './link-asset.ts';
 import { readLinkedComputations, readRows } from './linked-computations.ts';
 import { linkKey, readLinkedIds } from '../rows/link.ts';
+import { computationKey, findComputation } from '../rows/computation.ts';
 
 /** More are changed after the transaction that changes the asset. */
 const computationsPerTransaction = 80;

@@ -4,7 +4,6 @@ import { changeAsset } from '../rows/change-asset.ts';
 import { assetKey, parseAsset } from '../rows/read-asset.ts';
 import { changeInputsWithEvent, type ComputationToChange, keysToChange, parseToChange } from '../rows/change-computation.ts';
 import { datasetsPerComputation, type StoredComputation } from '../rows/computation.ts';
-import { parseProviders } from '../rows/read-computation.ts';
 import { conflict, ServiceError } from '../runtime/errors.ts';
 import type { NewEvent } from '../journal/event.ts';
 import {
@@ -18,6 +17,7 @@ import {
 import { computationKeys } from '../table/keys.ts';
 import { type Table, getItem, getItems } from '../table/table.ts';
 import { linkKey, removeLink, placeOfLink, addToLinked, isInLinked } from '../rows/link.ts';
+import { parseProviders } from '../rows/definition.ts';
 
 interface ReadRequest {
   domain: string;

@@ -1,6 +1,5 @@
 import { assetKey, parseAsset } from '../rows/read-asset.ts';
-import type { StoredComputation, ComputationRow } from '../rows/computation.ts';
-import { computationKey, findComputation } from '../rows/read-computation.ts';
+import { type StoredComputation, type ComputationRow, computationKey, findComputation } from '../rows/computation.ts';
 import { readPage } from '../table/read-page.ts';
 import { rowLists } from '../table/row-lists.ts';
 import { type Table, getItem, getItems } from '../table/table.ts';

@@ -7,7 +7,7 @@ import { type ContentStore, presignDownload } from '../rows/content-store.ts';
 import type { Table } from '../table/table.ts';
 import { readTokensOfRun, shownOf, tokenKey } from './agent-tokens.ts';
 import { checksSchema, mostTokens } from '../rows/attestation.ts';
-import { readRunOfComputation } from '../rows/read-computation.ts';
+import { readRunOfComputation } from '../rows/computation.ts';
 
 const token = v.pipe(
   v.object({

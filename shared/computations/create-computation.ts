@@ -7,9 +7,9 @@ import { type AnsweredRequest, commitChange, type Committed, Transaction } from 
 import { lists } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { type AgentConfig, isDefaultAgentConfig, type SealKey } from '../rows/agent-config.ts';
-import { addComputation, putConfig, replaceConsumers, replaceProviders } from '../rows/change-computation.ts';
+import { addComputation } from '../rows/change-computation.ts';
 import { type ComputationFields, type computationInput, fieldsOf, type StoredComputation } from '../rows/computation.ts';
-import type { Definition } from '../rows/read-computation.ts';
+import { type Definition, putConfig, replaceConsumers, replaceProviders } from '../rows/definition.ts';
 
 export interface NewComputation extends AnsweredRequest {
   domain: string;

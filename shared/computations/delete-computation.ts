@@ -1,7 +1,6 @@
 import type { Permitted } from '../http/caller.ts';
 import { readToChange, removeComputation } from '../rows/change-computation.ts';
 import type { StoredComputation } from '../rows/computation.ts';
-import { readDefinition, type Definition } from '../rows/read-computation.ts';
 import { isActive } from '../rows/run.ts';
 import { conflict, preconditionFailed } from '../runtime/errors.ts';
 import { commitChange, type AnsweredRequest, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
@@ -9,6 +8,7 @@ import { purgeKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { beginPurge } from '../deletion/begin-purge.ts';
 import { purgeListings, type ComputationPurge } from '../deletion/purge.ts';
+import { readDefinition, type Definition } from '../rows/definition.ts';
 
 interface DeleteRequest extends AnsweredRequest {
   domain: string;

@@ -11,19 +11,15 @@ import {
   type StoredComputation,
   type ComputationRow,
   storedComputation,
-} from '../rows/computation.ts';
-import {
   computationKey,
-  type Definition,
   findComputation,
-  parseDefinition,
   readComputation,
-  readDefinition,
-} from '../rows/read-computation.ts';
+} from '../rows/computation.ts';
 import type { ComputationStatus } from 'computation-management-formats/vocabulary';
 import { rowLists } from '../table/row-lists.ts';
 import { readPage } from '../table/read-page.ts';
 import { parseStored } from '../table/stored.ts';
+import { type Definition, parseDefinition, readDefinition } from '../rows/definition.ts';
 
 /** Only editors see `server_key` (docs/contract.md, section 2). */
 function mayReadServerKey({ owner }: StoredComputation, caller: Caller): boolean {

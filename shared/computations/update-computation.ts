@@ -13,14 +13,7 @@ import {
   type SealKey,
   type StoredAgentConfig,
 } from '../rows/agent-config.ts';
-import {
-  isSameList,
-  putConfig,
-  readToChange,
-  replaceConsumers,
-  replaceFields,
-  replaceProviders,
-} from '../rows/change-computation.ts';
+import { readToChange, replaceFields } from '../rows/change-computation.ts';
 import {
   type ComputationFields,
   type computationReplacement,
@@ -29,7 +22,14 @@ import {
   type StoredComputation,
 } from '../rows/computation.ts';
 import { etagsFor } from './describe-computation.ts';
-import { type Definition, readDefinition } from '../rows/read-computation.ts';
+import {
+  type Definition,
+  readDefinition,
+  isSameList,
+  putConfig,
+  replaceConsumers,
+  replaceProviders,
+} from '../rows/definition.ts';
 
 interface Replacement {
   fields: ComputationFields;

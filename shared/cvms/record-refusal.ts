@@ -1,8 +1,8 @@
 import { type Table, getItem } from '../table/table.ts';
 import { claimKey, parseClaim } from '../rows/claim.ts';
-import { recordLastingReports } from './record-reports.ts';
 import type { Report } from './report.ts';
 import { withFreshReads } from '../table/transaction.ts';
+import { recordLastingReports } from './effects-of-reports.ts';
 
 /** In the journal of the CVM's active run, if accepted. Keeps neither the CVM connected nor the run alive. */
 export async function recordRefusal(

@@ -2,7 +2,6 @@ import { lastVersion } from 'computation-management-counted-list';
 import * as v from 'valibot';
 import { assetTypes } from 'computation-management-formats/vocabulary';
 import { deleteContent, type ContentStore } from '../rows/content-store.ts';
-import { computationNumber } from '../rows/read-computation.ts';
 import { type Run, findRun, runKey } from '../rows/run.ts';
 import { inParallel } from '../runtime/in-parallel.ts';
 import { removeRun } from '../rows/change-run.ts';
@@ -14,6 +13,7 @@ import { deleteItems } from '../table/writes.ts';
 import { belongingsOfAsset, belongingsOfComputation, deleteInParts } from './belongings.ts';
 import { removeFromLinked, unlinkDeletedAsset } from '../rows/link.ts';
 import { parseStored } from '../table/stored.ts';
+import { computationNumber } from '../rows/computation.ts';
 
 /** Stops after each part, so that other work can take turns with it. It may be left unfinished and begun again. */
 export type InParts<Result = void> = AsyncGenerator<undefined, Result>;

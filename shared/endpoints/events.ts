@@ -13,7 +13,7 @@ const longestTime = 64;
 
 const filter = (longest: number, description: string) => v.optional(v.pipe(text(0, longest), v.description(description)));
 
-export const listEvents = {
+export const listEventsRoute = {
   name: 'events/list-events',
   endpoint: 23,
   method: 'GET',
@@ -62,7 +62,7 @@ export const listEvents = {
     'events that the filters match, regardless of `after`. `wait` requires `after`.',
 } as const satisfies Route;
 
-export const getStatus = {
+export const getStatusRoute = {
   name: 'events/get-status',
   endpoint: 24,
   method: 'GET',

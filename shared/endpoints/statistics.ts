@@ -6,7 +6,7 @@ import type { Route } from '../http/route.ts';
 
 const mostDays = 366;
 
-export const getStatistics = {
+export const getStatisticsRoute = {
   name: 'statistics/get-statistics',
   endpoint: 9,
   method: 'GET',

@@ -8,8 +8,8 @@ import { invalid } from '../runtime/errors.ts';
 import { journalKeys } from '../table/keys.ts';
 import { type Table, getItem, getItems } from '../table/table.ts';
 import { waitFor, type Wait } from '../http/wait.ts';
-import { computationKey, parseComputation } from '../rows/read-computation.ts';
 import { type Run, readRun } from '../rows/run.ts';
+import { computationKey, parseComputation } from '../rows/computation.ts';
 
 interface EventListQuery extends EventQuery {
   limit: number;

@@ -4,7 +4,6 @@ import * as v from 'valibot';
 import { readOneCollateral } from '../attestation/collateral.ts';
 import { readTokensOfRun, shownOf, type TokenOfProcess } from '../attestation/agent-tokens.ts';
 import { assertExists } from '../rows/change-computation.ts';
-import { computationKey, parseComputation } from '../rows/read-computation.ts';
 import { isActive, type Run, attestationHashOf, findRun, runKey } from '../rows/run.ts';
 import type { Event } from '../journal/event.ts';
 import { readEvents } from '../events/read-events.ts';
@@ -17,6 +16,7 @@ import { type Evidence, type Statement, statementSchema } from './evidence.ts';
 import { sign, type Signature } from './signing-key.ts';
 import { parseStored, schemaAttribute, storedBytes, deflated, inflated } from '../table/stored.ts';
 import type { Kms } from '../runtime/clients.ts';
+import { computationKey, parseComputation } from '../rows/computation.ts';
 
 interface EvidenceRequest {
   domain: string;

@@ -6,7 +6,6 @@ import {
   parseToChange,
   recordBesideInputs,
 } from '../rows/change-computation.ts';
-import { computationNumber, readDefinition, computationKey, parseComputation } from '../rows/read-computation.ts';
 import type { NewEvent } from '../journal/event.ts';
 import {
   commitChange,
@@ -25,6 +24,8 @@ import { type Table, type Item, getItems } from '../table/table.ts';
 import type { Caller } from '../http/caller.ts';
 import { readPublicKey } from '../rows/public-key.ts';
 import { parseParticipantKey, type ParticipantKey } from '../rows/manifest.ts';
+import { readDefinition } from '../rows/definition.ts';
+import { computationNumber, computationKey, parseComputation } from '../rows/computation.ts';
 
 /** @param now RFC 3339, UTC, milliseconds @throws ServiceError `invalid_request` if it is no public key that the service takes */
 export function givenKey(caller: Caller, key: string, now: string): ParticipantKey {

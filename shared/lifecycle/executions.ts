@@ -13,7 +13,6 @@ import {
   TaskTimedOut,
   type ExecutionStatus,
 } from '@aws-sdk/client-sfn';
-import { computationKey, findComputation } from '../rows/read-computation.ts';
 import { type RunReference, referenceTo } from '../rows/run.ts';
 import { clientLimits, sharedClient } from '../runtime/clients.ts';
 import { Deadline, type DeadlineSource } from '../runtime/deadline.ts';
@@ -22,6 +21,7 @@ import { log } from '../runtime/log.ts';
 import { type Table, getItem } from '../table/table.ts';
 import { type Claim, readClaim } from '../rows/claim.ts';
 import { runOverErrorName } from './state-machine.ts';
+import { computationKey, findComputation } from '../rows/computation.ts';
 
 export interface Executions {
   client: SFNClient;

@@ -3,14 +3,18 @@ import type { ComputationStatus } from 'computation-management-formats/vocabular
 import type { NewEvent } from '../journal/event.ts';
 import { type JournalHead, parseHead } from '../journal/stored-journal.ts';
 import { appendEvents } from '../journal/append-events.ts';
-import { computationKeys, journalKeys, type Key, keyToWrite, type RowKey, userKeys } from '../table/keys.ts';
+import { journalKeys, type Key, keyToWrite, type RowKey, userKeys } from '../table/keys.ts';
 import type { Table, Item } from '../table/table.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
 import { setAttributes } from '../table/writes.ts';
 import { type Transaction, readSettled, StaleReadError } from '../table/transaction.ts';
-import { agentConfigAttributes } from './agent-config.ts';
-import type { ComputationFields, StoredComputation } from './computation.ts';
-import { computationKey, computationNumber, type Definition, parseComputation } from './read-computation.ts';
+import {
+  type ComputationFields,
+  type StoredComputation,
+  computationKey,
+  computationNumber,
+  parseComputation,
+} from './computation.ts';
 import type { Run } from './run.ts';
 import { schemaAttribute } from '../table/stored.ts';
 
@@ -184,45 +188,6 @@ export function removeComputation(transaction: Transaction, { domain, row }: Row
     { delete: { Key: journalKeys.head(row.id) } },
   );
   recordInLists(transaction, { domain, row: { ...row, version: row.version + 1 } }, { before: row.status });
-}
-
-/** Adds nothing if they stay the same. */
-export function replaceConsumers(
-  transaction: Transaction,
-  { domain, id }: { domain: string; id: string },
-  { before, after }: { before: string[]; after: string[] },
-): void {
-  if (isSameList(before, after)) return;
-  const key = computationKeys.consumers(id);
-  transaction.add(after.length > 0 ? { put: { Item: { ...key, consumers: after } } } : { delete: { Key: key } });
-  const placeOf = (user: string) => userKeys.consumer(domain, user, computationNumber(id));
-  const [added, removed] = [after.filter((user) => !before.includes(user)), before.filter((user) => !after.includes(user))];
-  for (const user of added) transaction.add({ put: { Item: { ...placeOf(user) } } });
-  for (const user of removed) transaction.add({ delete: { Key: placeOf(user) } });
-}
-
-export function putConfig(
-  transaction: Transaction,
-  id: string,
-  { agent_config, attestation_policy }: Pick<Definition, 'agent_config' | 'attestation_policy'>,
-): void {
-  const policy = attestation_policy && { attestation_policy };
-  transaction.add({ put: { Item: { ...computationKeys.config(id), ...agentConfigAttributes(agent_config), ...policy } } });
-}
-
-/** Adds nothing if they stay the same. */
-export function replaceProviders(
-  transaction: Transaction,
-  id: string,
-  { before, after }: { before: string[]; after: string[] },
-): void {
-  if (isSameList(before, after)) return;
-  const key = computationKeys.providers(id);
-  transaction.add(after.length > 0 ? { put: { Item: { ...key, providers: after } } } : { delete: { Key: key } });
-}
-
-export function isSameList(before: string[], after: string[]): boolean {
-  return before.length === after.length && before.every((user, index) => user === after[index]);
 }
 
 async function append(

@@ -8,7 +8,7 @@ import {
   strictObject,
   userId,
 } from 'computation-management-formats/fields';
-import { idOfAsset, idOfComputation } from 'computation-management-formats/identifiers';
+import { idOfAsset, idOfComputation, numberOf } from 'computation-management-formats/identifiers';
 import { createdAt, updatedAt } from 'computation-management-formats/timestamps';
 import {
   type ApprovalLevel,
@@ -20,9 +20,12 @@ import {
   mostProviders,
 } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { invalid } from '../runtime/errors.ts';
+import { invalid, notFound } from '../runtime/errors.ts';
 import { agentConfigInput, agentConfigOutput } from './agent-config.ts';
-import { runSchema, type Run, isActive } from './run.ts';
+import { runSchema, type Run, isActive, readRun } from './run.ts';
+import { type RowKey, listKeys, lists } from '../table/keys.ts';
+import { type Item, type Table, getItem } from '../table/table.ts';
+import { parseStored } from '../table/stored.ts';
 
 const computationStatus = v.pipe(
   v.picklist(computationStatuses),
@@ -233,4 +236,52 @@ export function countRuns({ run, run_counts }: StoredComputation, status?: Run['
   const counts = { completed, failed, cancelled, running: 0, stopping: 0 };
   if (active !== undefined) counts[active] = 1;
   return status === undefined ? Object.values(counts).reduce((sum, count) => sum + count) : counts[status];
+}
+
+/** @throws ServiceError `not_found` if this service cannot have issued the identifier */
+export function computationNumber(id: string): number {
+  const number = numberOf(id);
+  if (number === undefined) throw notFound('computation');
+  return number;
+}
+
+/** Throws as computationNumber does. */
+export function computationKey(domain: string, id: string): RowKey {
+  return listKeys.row(lists.computations(domain), computationNumber(id));
+}
+
+/** @returns undefined if the row is missing or another computation's */
+export function findComputation(item: Item | undefined, id: string): StoredComputation | undefined {
+  return item?.['id'] === id ? parseStored(storedComputation, item, 'computation') : undefined;
+}
+
+/** @throws ServiceError `not_found` */
+export function parseComputation(item: Item | undefined, id: string): StoredComputation {
+  const computation = findComputation(item, id);
+  if (!computation) throw notFound('computation');
+  return computation;
+}
+
+/** One round trip. @throws ServiceError `not_found` */
+export async function readComputation(table: Table, domain: string, id: string): Promise<StoredComputation> {
+  return parseComputation(await getItem(table, computationKey(domain, id)), id);
+}
+
+/**
+ * Without `runId`, the latest. One round trip.
+ * @throws ServiceError `not_found` if the computation does not exist, was never run or has no such run
+ */
+export async function readRunOfComputation(
+  table: Table,
+  domain: string,
+  computationId: string,
+  runId: string | undefined,
+): Promise<Run> {
+  const [computation, older] = await Promise.all([
+    readComputation(table, domain, computationId),
+    runId === undefined ? undefined : readRun(table, domain, runId),
+  ]);
+  const run = runId === undefined ? computation.run : older;
+  if (run?.computation_id !== computationId) throw notFound('run of this computation');
+  return run;
 }

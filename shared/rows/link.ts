@@ -4,11 +4,11 @@ import type { StoredAsset } from './asset.ts';
 import { type Table, getItems, getItem, type Item, queryPrefix } from '../table/table.ts';
 import { assetKey, findAsset, assetNumber } from './read-asset.ts';
 import { keysToChange, parseToChange, type ComputationToChange, changeInputsWithEvent } from './change-computation.ts';
-import { findComputation, computationNumber } from './read-computation.ts';
 import { Transaction, withFreshReads, StaleReadError } from '../table/transaction.ts';
 import type { NewEvent } from '../journal/event.ts';
 import { isActive } from './run.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
+import { findComputation, computationNumber } from './computation.ts';
 /** One algorithm for each computation, and one dataset for each file name. */
 export function linkKey(computationId: string, asset: { asset_type: AssetType; file_name: string }): Key {
   return asset.asset_type === 'algorithm'

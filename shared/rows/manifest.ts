@@ -13,8 +13,8 @@ import { type StoredApproval, parseApproval } from './stored-approval.ts';
 import { type Table, getItems, queryPartition, type Item } from '../table/table.ts';
 import { assetKey, findAsset } from './read-asset.ts';
 import { computationKeys } from '../table/keys.ts';
-import { parseDefinition } from './read-computation.ts';
 import { parseStored } from '../table/stored.ts';
+import { parseDefinition } from './definition.ts';
 
 const hash = v.pipe(
   v.array(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(255))),

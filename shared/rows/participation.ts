@@ -1,7 +1,7 @@
-import { computationNumber } from './read-computation.ts';
 import { computationKeys, type Key, userKeys } from '../table/keys.ts';
 import { type Table, type Item, queryPrefix } from '../table/table.ts';
 import { placeOfLink } from './link.ts';
+import { computationNumber } from './computation.ts';
 
 /** A todo list examines no more. */
 const mostComputations = 300;

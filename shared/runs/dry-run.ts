@@ -1,6 +1,5 @@
 import { readinessOf, type CvmOfRun } from '../approvals/readiness.ts';
 import { whyNotAttested } from '../attestation/attestation.ts';
-import { readComputation } from '../rows/read-computation.ts';
 import { isActive } from '../rows/run.ts';
 import { type Inputs, type MissingItems, readInputs } from '../rows/manifest.ts';
 import { conflict, type ServiceError, truncate } from '../runtime/errors.ts';
@@ -12,6 +11,7 @@ import { withGatewayLeases } from '../rows/gateway-lease.ts';
 import { parsePresence, whyNotReady, type StoredPresence } from '../rows/presence.ts';
 import { attestationOf, type CvmAttestation } from '../rows/attestation.ts';
 import type { StoredAsset } from '../rows/asset.ts';
+import { readComputation } from '../rows/computation.ts';
 
 interface CvmForRun extends CvmOfRun {
   /** Undefined if it is not registered. */

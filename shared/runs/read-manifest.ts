@@ -1,12 +1,12 @@
 import { numberOf } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
-import { computationKey, parseComputation, readComputation } from '../rows/read-computation.ts';
 import { notFound, ServiceError } from '../runtime/errors.ts';
 import { runKeys } from '../table/keys.ts';
 import { type Table, getItems } from '../table/table.ts';
 import { approvableOf, type Manifest, readInputs } from '../rows/manifest.ts';
 import { storedSnapshot } from '../rows/run-snapshot.ts';
 import { parseStored } from '../table/stored.ts';
+import { computationKey, parseComputation, readComputation } from '../rows/computation.ts';
 
 interface DigestedManifest {
   manifest: Manifest;

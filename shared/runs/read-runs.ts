@@ -1,12 +1,11 @@
 import { type Table, getItem, queryBetween, getItems } from '../table/table.ts';
 import { type Run, runSchema, isActive, runKey, findRun } from '../rows/run.ts';
-import { computationKey, findComputation } from '../rows/read-computation.ts';
 import { readPage } from '../table/read-page.ts';
 import { rowLists } from '../table/row-lists.ts';
 import { numberOf } from 'computation-management-formats/identifiers';
 import { runKeys } from '../table/keys.ts';
 import { parseStored } from '../table/stored.ts';
-import { countRuns } from '../rows/computation.ts';
+import { countRuns, computationKey, findComputation } from '../rows/computation.ts';
 
 interface RunsRequest {
   limit: number;

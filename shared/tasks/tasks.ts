@@ -16,7 +16,7 @@ export interface Task {
 
 export const tasks = [
   {
-    name: 'maintenance/verify-token',
+    name: 'attestation/verify-token',
     trigger: 'token',
     uses: {
       table: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],

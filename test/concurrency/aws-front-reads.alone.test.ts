@@ -4,8 +4,7 @@ import { startDynamoDb, type LocalDynamoDb } from '../../local/dynamodb/dynamodb
 import { updateAsset } from '../../shared/assets/update-asset.ts';
 import { assetKey, readAsset } from '../../shared/rows/read-asset.ts';
 import { defaultAgentConfig } from '../../shared/rows/agent-config.ts';
-import { fieldsOf } from '../../shared/rows/computation.ts';
-import { computationKey, readComputation, readDefinition } from '../../shared/rows/read-computation.ts';
+import { fieldsOf, computationKey, readComputation } from '../../shared/rows/computation.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
 import { deleteAsset } from '../../shared/assets/delete-asset.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
@@ -36,6 +35,7 @@ import {
 import { documentAt, patientDeadline } from '../support/embedded-table.ts';
 import { inconsistencies, scan } from '../support/inconsistencies.ts';
 import { untilTestEnds } from '../support/patience.ts';
+import { readDefinition } from '../../shared/rows/definition.ts';
 
 const domain = 'd1';
 const clock = testClock({ start: 0, speed: 0 });

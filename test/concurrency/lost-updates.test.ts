@@ -8,8 +8,7 @@ import { readAsset } from '../../shared/rows/read-asset.ts';
 import { receiveUpload } from '../../shared/assets/uploads.ts';
 import { defaultAgentConfig } from '../../shared/rows/agent-config.ts';
 import { computationEtag, etagsFor, readToDescribe } from '../../shared/computations/describe-computation.ts';
-import { fieldsOf } from '../../shared/rows/computation.ts';
-import { readComputation, readDefinition } from '../../shared/rows/read-computation.ts';
+import { fieldsOf, readComputation } from '../../shared/rows/computation.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
 import { deleteAsset } from '../../shared/assets/delete-asset.ts';
 import { deleteComputation } from '../../shared/computations/delete-computation.ts';
@@ -33,6 +32,7 @@ import {
 } from '../support/builders-store.ts';
 import { beforeTheNextTransaction, betweenReads } from '../support/interleave.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
+import { readDefinition } from '../../shared/rows/definition.ts';
 
 const stores = sharedByTests(startStores);
 

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readComputation } from '../../shared/rows/read-computation.ts';
 import { ServiceError } from '../../shared/runtime/errors.ts';
 import { sweepRuns } from '../../shared/lifecycle/sweep-runs.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
@@ -16,6 +15,7 @@ import { endRunWith, startStores, type Stores } from '../support/builders-store.
 import { inconsistencies, scan } from '../support/inconsistencies.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
 import { listComputations } from '../../shared/computations/describe-computation.ts';
+import { readComputation } from '../../shared/rows/computation.ts';
 
 const stores = sharedByTests(startStores);
 

@@ -85,10 +85,10 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
     'as of now': ({ known }) => ({ path: { id: known.id } }),
     'of a run': ({ known }) => ({ path: { id: known.id }, query: { run: known.run } }),
   },
-  'runs/get-attestation': {
+  'attestation/get-attestation': {
     'of an agent that sent no token': ({ known }) => ({ path: { id: known.id }, query: { run: known.run } }),
   },
-  'runs/get-evidence': {
+  'evidence/get-evidence': {
     'the first time': async (world) => {
       const { id, run_id } = await aStartedRun(world);
       await endRunWith(world.stores, world.domain, run_id);

@@ -37,7 +37,7 @@ describe('the bundles', () => {
   it('contain no code that verifies evidence, but in the function that verifies it', () => {
     const verifies = (name: string) =>
       /SEV-VLEK|raw_report|attributesMask/.test(readFileSync(join(folder, name, 'index.mjs'), 'utf8'));
-    expect(functionNames.filter(verifies)).toEqual(['maintenance/verify-token']);
+    expect(functionNames.filter(verifies)).toEqual(['attestation/verify-token']);
   });
 
   it.each(functionNames)('let %s load on its own and export a handler', async (name) => {

@@ -274,7 +274,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
             ]),
             ['maintenance/follow-table', wanted.lifecycleSteps],
             ['maintenance/receive-upload', wanted.uploads],
-            ['maintenance/verify-token', wanted.uploads],
+            ['attestation/verify-token', wanted.uploads],
             ...schedules.map(({ name }): [string, number] => [name, 1]),
           ];
     expect(Object.fromEntries(reserved)).toEqual(Object.fromEntries(expected));
@@ -380,7 +380,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
 
     it('may sign only if it makes evidence, only with the newest key', () => {
       const signs = statements.filter(({ Action }) => listed(Action).includes('kms:Sign'));
-      expect(signs).toHaveLength(name === 'runs/get-evidence' ? 1 : 0);
+      expect(signs).toHaveLength(name === 'evidence/get-evidence' ? 1 : 0);
       const newest = stage.evidenceKeys.at(-1)?.replace('-', '') ?? '';
       for (const { Resource } of signs) expect(flat(Resource)).toMatch(new RegExp(`EvidenceKeys${newest}`));
     });
@@ -472,7 +472,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
 
     it.each([
       ['maintenance/receive-upload', 'content/upload/'],
-      ['maintenance/verify-token', 'content/attestation/'],
+      ['attestation/verify-token', 'content/attestation/'],
     ] as const)('report to %s in the form of S3 what arrives with its prefix', (name, prefix) => {
       const [rule] = calling(name);
       expect(rule?.EventPattern).toMatchObject({ detail: { object: { key: [{ prefix }] } } });

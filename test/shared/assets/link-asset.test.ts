@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { updateAsset } from '../../../shared/assets/update-asset.ts';
-import { readComputation, readDefinition } from '../../../shared/rows/read-computation.ts';
 import { linkAsset, unlinkAsset } from '../../../shared/assets/link-asset.ts';
 import { aComputation, anAsset, byAlice, startStores } from '../../support/builders-store.ts';
 import { beforeCall } from '../../support/interleave.ts';
 import { inconsistencies, scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { readDefinition } from '../../../shared/rows/definition.ts';
+import { readComputation } from '../../../shared/rows/computation.ts';
 
 const stores = sharedByTests(startStores);
 

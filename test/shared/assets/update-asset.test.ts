@@ -7,7 +7,6 @@ import { getContent, putContent } from '../../../shared/rows/content-store.ts';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { readAsset } from '../../../shared/rows/read-asset.ts';
 import { receiveUpload } from '../../../shared/assets/uploads.ts';
-import { readComputation } from '../../../shared/rows/read-computation.ts';
 import { linkAsset } from '../../../shared/assets/link-asset.ts';
 import { changeInputsLater } from '../../../shared/assets/change-linked-computations.ts';
 import { readTodo } from '../../../shared/todo/read-todo.ts';
@@ -16,6 +15,7 @@ import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { aComputation, addHalfLinks, anAsset, byAlice, publicKey, startStores } from '../../support/builders-store.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { tableThrough } from '../../support/embedded-table.ts';
+import { readComputation } from '../../../shared/rows/computation.ts';
 
 const stores = sharedByTests(startStores);
 

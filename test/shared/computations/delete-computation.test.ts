@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { readComputation } from '../../../shared/rows/read-computation.ts';
 import { deleteComputation } from '../../../shared/computations/delete-computation.ts';
 import { allowed, aReadyComputation, aRun, startStores } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { readComputation } from '../../../shared/rows/computation.ts';
 
 const stores = sharedByTests(startStores);
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { report } from '../../../shared/endpoints/cvms.ts';
+import { reportRoute } from '../../../shared/endpoints/cvms.ts';
 import { reportSchema } from '../../../shared/cvms/report.ts';
 
 const event = { id: 'r1', run_id: 'run', type: 'event', event_type: 'Running', status: 'InProgress' };
@@ -54,8 +54,8 @@ describe('reportSchema', () => {
 });
 
 describe('the body of endpoint 26', () => {
-  const isTaken = (body: unknown) => v.is(report.body, body);
-  const parsed = (...reports: unknown[]) => v.parse(report.body, { reports }).reports;
+  const isTaken = (body: unknown) => v.is(reportRoute.body, body);
+  const parsed = (...reports: unknown[]) => v.parse(reportRoute.body, { reports }).reports;
 
   it('has 1 to 50 reports, and nothing else', () => {
     const counts = [0, 1, 50, 51];

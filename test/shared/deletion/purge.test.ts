@@ -1,7 +1,6 @@
 import { keysOf } from 'computation-management-counted-list/keys';
 import { describe, expect, it } from 'vitest';
 import { recordContentRead } from '../../../shared/assets/content-reads.ts';
-import { readComputation, readDefinition } from '../../../shared/rows/read-computation.ts';
 import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
 import { deleteComputation } from '../../../shared/computations/delete-computation.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
@@ -27,6 +26,8 @@ import { inconsistencies, scan } from '../../support/inconsistencies.ts';
 import { beforePutOf } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { queryPrefix } from '../../../shared/table/table.ts';
+import { readDefinition } from '../../../shared/rows/definition.ts';
+import { readComputation } from '../../../shared/rows/computation.ts';
 
 const stores = sharedByTests(startStores);
 

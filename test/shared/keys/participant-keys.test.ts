@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { readComputation } from '../../../shared/rows/read-computation.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { removeKey, uploadKey } from '../../../shared/keys/participant-keys.ts';
 import { linkAsset } from '../../../shared/assets/link-asset.ts';
@@ -17,6 +16,7 @@ import {
 } from '../../support/builders-store.ts';
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { readComputation } from '../../../shared/rows/computation.ts';
 
 const stores = sharedByTests(startStores);
 const domain = 'd1';

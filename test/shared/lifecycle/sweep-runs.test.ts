@@ -5,7 +5,6 @@ import {
   type ExecutionStatus,
   type StartExecutionCommandInput,
 } from '@aws-sdk/client-sfn';
-import { computationKey } from '../../../shared/rows/read-computation.ts';
 import { cvmKeys, keyToWrite, sweepKeys } from '../../../shared/table/keys.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { putItem } from '../../../shared/table/writes.ts';
@@ -22,6 +21,7 @@ import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { startIdleStepFunctions } from '../../support/simulated-step-functions.ts';
 import { readRun } from '../../../shared/rows/run.ts';
+import { computationKey } from '../../../shared/rows/computation.ts';
 
 /** How runs end that a test ends. */
 const end = { way: waysToEnd.recordOutcome.failure };

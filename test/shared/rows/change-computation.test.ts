@@ -1,20 +1,14 @@
 import { numberedId } from 'computation-management-formats/identifiers';
 import { describe, expect, it } from 'vitest';
-import {
-  assertExists,
-  changeInputs,
-  type ComputationToChange,
-  readToChange,
-  removeComputation,
-  replaceConsumers,
-} from '../../../shared/rows/change-computation.ts';
-import { readComputation } from '../../../shared/rows/read-computation.ts';
+import { assertExists, changeInputs, type ComputationToChange, readToChange, removeComputation } from '../../../shared/rows/change-computation.ts';
 import { computationKeys, userKeys } from '../../../shared/table/keys.ts';
 import { Transaction, StaleReadError } from '../../../shared/table/transaction.ts';
 import { aComputation } from '../../support/builders-store.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { getItem } from '../../../shared/table/table.ts';
+import { replaceConsumers } from '../../../shared/rows/definition.ts';
+import { readComputation } from '../../../shared/rows/computation.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 

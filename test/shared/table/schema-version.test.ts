@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { assetKey, readAsset } from '../../../shared/rows/read-asset.ts';
 import { changeInputs, readToChange } from '../../../shared/rows/change-computation.ts';
-import { computationKey, readComputation } from '../../../shared/rows/read-computation.ts';
 import { readHead } from '../../../shared/journal/stored-journal.ts';
 import { readManifest } from '../../../shared/runs/read-manifest.ts';
 import { claimKey, readClaim } from '../../../shared/rows/claim.ts';
@@ -14,6 +13,7 @@ import { assertSchemaOfTable, assertSchema } from '../../../shared/table/stored.
 import { listComputations } from '../../../shared/computations/describe-computation.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { readRun, runKey } from '../../../shared/rows/run.ts';
+import { computationKey, readComputation } from '../../../shared/rows/computation.ts';
 
 const stores = sharedByTests(startStores);
 
