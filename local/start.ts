@@ -1,6 +1,13 @@
 import { resolve } from 'node:path';
 import { parseOrigins } from './http-api/cors.ts';
-import { gatewayPortFromEnvironment, isMain, parseOptions, portFromEnvironment, runCommand, UsageError } from '../shared/command-line/arguments.ts';
+import {
+  gatewayPortFromEnvironment,
+  isMain,
+  parseOptions,
+  portFromEnvironment,
+  runCommand,
+  UsageError,
+} from '../shared/command-line/arguments.ts';
 import { buildConsole, type ConsoleBuild, type ConsoleFiles } from './pages/console-build.ts';
 import { serviceVersion } from '../shared/runtime/service-version.ts';
 import { isFree } from './machine/listen.ts';

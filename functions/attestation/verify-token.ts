@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { openContentStore } from '../../shared/rows/content-store.ts';
 import { verifyReportedToken } from '../../shared/attestation/verify-reported-token.ts';
-import { openExecutions } from '../../shared/lifecycle/executions.ts';
+import { openExecutions } from '../../shared/lifecycle/index.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 

@@ -1,7 +1,7 @@
 import { reportRoute } from '../../shared/endpoints/cvms.ts';
 import { recordReports } from '../../shared/cvms/record-reports.ts';
 import { bytesOf, endpoint } from '../../shared/http/endpoint.ts';
-import { openExecutions } from '../../shared/lifecycle/executions.ts';
+import { openExecutions } from '../../shared/lifecycle/index.ts';
 import { refuseLarger } from '../../shared/http/read-body.ts';
 import { openTable } from '../../shared/table/table.ts';
 

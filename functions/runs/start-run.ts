@@ -1,6 +1,6 @@
 import { startRunRoute } from '../../shared/endpoints/runs.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { ensureRunExecution, openExecutions } from '../../shared/lifecycle/executions.ts';
+import { ensureRunExecution, openExecutions } from '../../shared/lifecycle/index.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 
 export const handler = changeEndpoint(startRunRoute, {

@@ -1,6 +1,6 @@
 import { stopRunRoute } from '../../shared/endpoints/runs.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { ensureStopExecution, openExecutions } from '../../shared/lifecycle/executions.ts';
+import { ensureStopExecution, openExecutions } from '../../shared/lifecycle/index.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 
 export const handler = changeEndpoint(stopRunRoute, {

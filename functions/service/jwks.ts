@@ -1,5 +1,5 @@
 import { jwksRoute } from '../../shared/endpoints/service.ts';
-import { readPublishedKeys } from '../../shared/evidence/signing-key.ts';
+import { readPublishedKeys } from '../../shared/evidence/index.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openKms } from '../../shared/runtime/clients.ts';
 

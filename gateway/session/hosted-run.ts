@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { isActive, type RunReference } from '../../shared/rows/run.ts';
-import { longestReason, reportSchema, type LastingReport } from '../../shared/cvms/report.ts';
+import { longestReason, reportSchema, type LastingReport } from '../../shared/cvms/index.ts';
 import { log } from '../../shared/runtime/log.ts';
 import { eventId, occursOnceInARun, stateEventId, FailureReason, eventOfState, inferredDetails } from '../wire/agent-events.ts';
 import type { AgentState } from '../wire/agent-states.ts';

@@ -1,4 +1,4 @@
-import { keepProcessOfRun, type RunOnProcess } from '../../shared/attestation/agent-tokens.ts';
+import { bindAgent, keepProcessOfRun, readAgentRecord, recordAgentProcess } from '../../shared/attestation/index.ts';
 import {
   clearCommandStream,
   readRegistration,
@@ -15,23 +15,13 @@ import {
 import type { RunReference } from '../../shared/rows/run.ts';
 import { readLogState, storeLines, type StoredLines } from '../../shared/rows/log-lines.ts';
 import { Deadline, timestampOf, type Clock } from '../../shared/runtime/deadline.ts';
-import {
-  bindAgent,
-  readAgentRecord,
-  recordAgentProcess,
-  type AttestedProcess,
-  type Binding,
-} from '../../shared/attestation/agent-record.ts';
 import { listPendingCommands } from '../../shared/rows/command.ts';
-import { openExecutions } from '../../shared/lifecycle/executions.ts';
+import { openExecutions } from '../../shared/lifecycle/index.ts';
 import { isAlive, renewLease, takeName } from '../../shared/rows/gateway-lease.ts';
-import { listCommands, openWork } from '../../shared/cvms/list-commands.ts';
-import { recordRefusal } from '../../shared/cvms/record-refusal.ts';
-import { recordReports } from '../../shared/cvms/record-reports.ts';
-import type { Report } from '../../shared/cvms/report.ts';
+import { listCommands, openWork, recordRefusal, recordReports, type Report } from '../../shared/cvms/index.ts';
 import { batched } from '../../shared/table/batched.ts';
 import type { Key } from '../../shared/table/keys.ts';
-import { openTable, getItems } from '../../shared/table/table.ts';
+import { openTable, getItems, type Table } from '../../shared/table/table.ts';
 import type { CvmIdentity } from '../wire/identity.ts';
 import { openKms } from '../../shared/runtime/clients.ts';
 
@@ -47,6 +37,10 @@ export function openService(clock: Clock, gateway: string) {
   const executions = openExecutions(deadline);
   const kms = openKms(deadline);
   const now = () => timestampOf(clock);
+  const inTable =
+    <Given extends unknown[], Result>(operation: (table: Table, ...given: Given) => Result) =>
+    (...given: Given) =>
+      operation(table, ...given);
   const getBatched = batched((keys: Key[]) => getItems(table, keys));
   return {
     pendingCommands: () => listPendingCommands(table, now()),
@@ -73,8 +67,8 @@ export function openService(clock: Clock, gateway: string) {
     storeLines: (run: RunReference, given: StoredLines) =>
       storeLines(table, run, { ...given, part: [gateway, given.part].join() }),
     agentRecord: (cvm: CvmIdentity) => readAgentRecord(table, cvm, getBatched),
-    bindAgent: (cvm: CvmIdentity, binding: Binding) => bindAgent(table, cvm, binding),
-    keepProcessOfRun: (run: RunOnProcess) => keepProcessOfRun(table, run),
-    recordAgentProcess: (cvm: CvmIdentity, process: AttestedProcess) => recordAgentProcess(table, cvm, process),
+    bindAgent: inTable(bindAgent),
+    keepProcessOfRun: inTable(keepProcessOfRun),
+    recordAgentProcess: inTable(recordAgentProcess),
   };
 }

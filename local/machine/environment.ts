@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RunTimes } from '../../shared/lifecycle/state-machine.ts';
+import type { RunTimes } from '../../shared/lifecycle/index.ts';
 import { serviceVersion } from '../../shared/runtime/service-version.ts';
 import { forgetClients, replaceClient, keysInKms } from '../../shared/runtime/clients.ts';
 import type { LocalKms } from './kms.ts';

@@ -1,6 +1,6 @@
 import { openContentStore } from '../../shared/rows/content-store.ts';
 import { Deadline, systemClock } from '../../shared/runtime/deadline.ts';
-import { openExecutions } from '../../shared/lifecycle/executions.ts';
+import { openExecutions } from '../../shared/lifecycle/index.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { changeRoles, createDomain, inviteUser, type ManagedUser } from '../../shared/domains/manage-users.ts';
 import {

@@ -12,8 +12,7 @@ import { conflict, preconditionFailed, type ServiceError } from '../runtime/erro
 import { assetKeys, purgeKeys } from '../table/keys.ts';
 import { deadlineOf, type Table, queryPartition } from '../table/table.ts';
 import { commitChange, type AnsweredRequest, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
-import { beginPurge } from '../deletion/begin-purge.ts';
-import { purgeAssetLinks, type AssetPurge } from '../deletion/purge.ts';
+import { beginPurge, purgeAssetLinks } from '../deletion/index.ts';
 import { readLinkedIds } from '../rows/link.ts';
 
 interface DeleteRequest extends AnsweredRequest {
@@ -39,7 +38,7 @@ export async function deleteAsset(table: Table, request: DeleteRequest): Promise
 }
 
 interface Deleted {
-  purge: AssetPurge;
+  purge: ReturnType<typeof removal>['purge'];
   permitted: Permitted;
 }
 
@@ -92,8 +91,8 @@ async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise
   }
 }
 
-function removal(asset: StoredAsset, { domain, by }: DeleteRequest): { transaction: Transaction; purge: AssetPurge } {
-  const purge: AssetPurge = {
+function removal(asset: StoredAsset, { domain, by }: DeleteRequest) {
+  const purge = {
     domain,
     id: asset.id,
     file_name: asset.file_name,

@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { type ContentStore, getContent } from '../rows/content-store.ts';
 import { storedCvm } from '../rows/cvm.ts';
 import { readClaimOfCvm } from '../rows/claim.ts';
-import type { Executions } from '../lifecycle/executions.ts';
+import { type Executions, failRun } from '../lifecycle/index.ts';
 import { parseSnapshot } from '../rows/run-snapshot.ts';
 import { sharedClient } from '../runtime/clients.ts';
 import { truncate } from '../runtime/errors.ts';
@@ -25,7 +25,6 @@ import { hashOfCollateral, readCollateral } from './collateral.ts';
 import * as v from 'valibot';
 import { attestationSchema, type Attestation } from '../rows/attestation.ts';
 import { parseStored } from '../table/stored.ts';
-import { failRun } from '../lifecycle/end-run.ts';
 
 /**
  * Once. Shows the result with its CVM if its process is still the present one. Ends the run of the process if its evidence does

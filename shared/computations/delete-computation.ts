@@ -6,8 +6,7 @@ import { conflict, preconditionFailed } from '../runtime/errors.ts';
 import { commitChange, type AnsweredRequest, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
 import { purgeKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
-import { beginPurge } from '../deletion/begin-purge.ts';
-import { purgeListings, type ComputationPurge } from '../deletion/purge.ts';
+import { beginPurge, purgeListings } from '../deletion/index.ts';
 import { readDefinition, type Definition } from '../rows/definition.ts';
 
 interface DeleteRequest extends AnsweredRequest {
@@ -32,7 +31,7 @@ export async function deleteComputation(table: Table, request: DeleteRequest): P
     if (matchesIfMatch && !matchesIfMatch(computation.row, await readDefinition(table, id))) throw preconditionFailed();
     const transaction = new Transaction();
     removeComputation(transaction, computation);
-    const purge: ComputationPurge = { domain, id, owner: computation.row.owner };
+    const purge = { domain, id, owner: computation.row.owner };
     transaction.add({ put: { Item: { ...purgeKeys.purge('computation', id), ...purge } } });
     return { permitted: await commitChange(table, transaction, permitted, answerKeeper), purge };
   });

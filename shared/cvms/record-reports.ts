@@ -3,11 +3,10 @@ import { referenceTo, type Run, findRun, runKey } from '../rows/run.ts';
 import { cvmKeys } from '../table/keys.ts';
 import { deadlineOf, type Table, getItems, type Item } from '../table/table.ts';
 import { withFreshReads } from '../table/transaction.ts';
-import { restartProcess } from '../attestation/agent-record.ts';
-import { recordToken } from '../attestation/agent-tokens.ts';
+import { recordToken, restartProcess } from '../attestation/index.ts';
 import { type Claim, claimKey, parseClaimOf, readClaimOfCvm } from '../rows/claim.ts';
 import { reportedStateOf, recordLastingReports } from './effects-of-reports.ts';
-import { completeTask, completeWaitingTasks, type Executions, sendHeartbeat } from '../lifecycle/executions.ts';
+import { completeTask, completeWaitingTasks, type Executions, failRun, sendHeartbeat } from '../lifecycle/index.ts';
 import {
   invalidReport,
   type InvalidReport,
@@ -20,7 +19,6 @@ import {
   type TokenReport,
 } from './report.ts';
 import { recordPresence, recordTaken } from '../rows/presence.ts';
-import { failRun } from '../lifecycle/end-run.ts';
 
 /** Each report takes up to two of the 100 actions of a transaction. */
 const reportsPerTransaction = 40;

@@ -22,7 +22,7 @@ import { openList, rowLists } from '../table/row-lists.ts';
 import { type Table, queryPartition, queryPrefix, type Item, type QueryOptions } from '../table/table.ts';
 import { deleteAny } from '../table/writes.ts';
 import { participationKeys } from '../rows/participation.ts';
-import { findKinds } from '../find/names.ts';
+import { findKinds } from '../find/index.ts';
 import { ownerOfContent } from '../rows/content-store.ts';
 
 /** A page at a time. Items that only another one names come before that one, so a walk may be repeated. */

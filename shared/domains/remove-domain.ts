@@ -1,13 +1,12 @@
 import { paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import { requireAccess } from '../http/caller.ts';
 import { contentPrefixesOf, deleteContent, type ContentStore } from '../rows/content-store.ts';
-import { walkDomain } from '../deletion/belongings.ts';
+import { walkDomain } from '../deletion/index.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { inParallel } from '../runtime/in-parallel.ts';
 import { readClaimsOfDomain } from '../rows/claim.ts';
-import type { Executions } from '../lifecycle/executions.ts';
-import { stopRun } from '../runs/stop-run.ts';
-import { readSweepState, writeSweepState } from '../lifecycle/sweep-runs.ts';
+import { type Executions, readSweepState, writeSweepState } from '../lifecycle/index.ts';
+import { stopRun } from '../runs/index.ts';
 import { answerKeys, cvmKeys, journalKeys, lists, type AnyKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { deleteAny } from '../table/writes.ts';

@@ -1,5 +1,5 @@
-import { shownText, strictObject } from 'computation-management-formats/fields';
-import { comparedId, cvmId, identifier, uncheckedId } from 'computation-management-formats/identifiers';
+import { strictObject } from 'computation-management-formats/fields';
+import { uncheckedId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { attestationOfRunSchema } from '../attestation/describe-attestation.ts';
 import type { Route } from '../http/route.ts';

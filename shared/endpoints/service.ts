@@ -1,7 +1,7 @@
 import { shownText } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
-import { publicJwkSchema } from '../evidence/signing-key.ts';
+import { publicJwkSchema } from '../evidence/index.ts';
 
 export const healthRoute = {
   name: 'service/health',

@@ -1,12 +1,11 @@
 import { configurationOf } from 'computation-management-formats/approval-text';
 import { canonicalJson } from 'computation-management-formats/digests';
 import * as v from 'valibot';
-import { readOneCollateral } from '../attestation/collateral.ts';
-import { readTokensOfRun, shownOf, type TokenOfProcess } from '../attestation/agent-tokens.ts';
+import { readOneCollateral, readTokensOfRun, shownOf, type TokenOfProcess } from '../attestation/index.ts';
 import { assertExists } from '../rows/change-computation.ts';
 import { isActive, type Run, attestationHashOf, findRun, runKey } from '../rows/run.ts';
 import type { Event } from '../journal/event.ts';
-import { readEvents } from '../events/read-events.ts';
+import { readEvents } from '../events/index.ts';
 import { storedSnapshot } from '../rows/run-snapshot.ts';
 import { conflict, notFound } from '../runtime/errors.ts';
 import { runKeys } from '../table/keys.ts';

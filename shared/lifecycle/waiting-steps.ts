@@ -1,4 +1,4 @@
-import { cancelDeletions } from '../assets/mark-for-deletion.ts';
+import { cancelDeletions } from '../assets/index.ts';
 import { assetsOfRun } from '../rows/run-snapshot.ts';
 import { runKeys } from '../table/keys.ts';
 import { type Table, getItems } from '../table/table.ts';

@@ -1,5 +1,5 @@
-import { readinessOf, type CvmOfRun } from '../approvals/readiness.ts';
-import { whyNotAttested } from '../attestation/attestation.ts';
+import { readinessOf, type CvmOfRun } from '../approvals/index.ts';
+import { whyNotAttested } from '../attestation/index.ts';
 import { isActive } from '../rows/run.ts';
 import { type Inputs, type MissingItems, readInputs } from '../rows/manifest.ts';
 import { conflict, type ServiceError, truncate } from '../runtime/errors.ts';

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { configurationOf } from 'computation-management-formats/approval-text';
 import { startDigest } from 'computation-management-formats/digests';
 import { numberedId } from 'computation-management-formats/identifiers';
-import { processOfRunItem } from '../attestation/agent-tokens.ts';
+import { processOfRunItem } from '../attestation/index.ts';
 import type { Permitted } from '../http/caller.ts';
-import { isIncomplete, readinessOf } from '../approvals/readiness.ts';
-import { isMarkedForDeletion } from '../assets/mark-for-deletion.ts';
+import { isIncomplete, readinessOf } from '../approvals/index.ts';
+import { isMarkedForDeletion } from '../assets/index.ts';
 import { readToChange, type ComputationToChange } from '../rows/change-computation.ts';
 import type { StoredComputation } from '../rows/computation.ts';
 import type { Run, RunReference } from '../rows/run.ts';
@@ -28,8 +28,7 @@ import {
 } from '../table/transaction.ts';
 import { addRun } from '../rows/change-run.ts';
 import { addClaim } from '../rows/claim.ts';
-import { endRun } from '../lifecycle/end-run.ts';
-import { startExecution, type Executions } from '../lifecycle/executions.ts';
+import { endRun, type Executions, startExecution } from '../lifecycle/index.ts';
 import { cvmIsStill, readCvmForRun, refusalsOf } from './dry-run.ts';
 import { waysToEnd } from '../rows/ways-to-end.ts';
 

@@ -7,7 +7,7 @@ import { conflict, ServiceError } from '../runtime/errors.ts';
 import type { Table } from '../table/table.ts';
 import { commitChange, type AnsweredRequest, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
 import { changeRun } from '../rows/change-run.ts';
-import { startExecutionByName, type Executions } from '../lifecycle/executions.ts';
+import { startExecutionByName, type Executions } from '../lifecycle/index.ts';
 
 interface Stopping {
   run: Run;

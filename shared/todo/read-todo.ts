@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { becauseOf, missingApprovals, neededApprovals, mostReasons } from '../approvals/readiness.ts';
+import { becauseOf, missingApprovals, neededApprovals, mostReasons } from '../approvals/index.ts';
 import { storedAsset, type StoredAsset } from '../rows/asset.ts';
 import { assetKey, assetNumber } from '../rows/read-asset.ts';
 import { storedComputation, type StoredComputation, nameOfComputation } from '../rows/computation.ts';

@@ -1,6 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { documentClient, type Table } from '../../shared/table/table.ts';
-import { namedRowAt, rebuildNames } from '../../shared/find/index-names.ts';
+import { namedRowAt, rebuildNames } from '../../shared/find/index.ts';
 import { listKeys } from '../../shared/table/keys.ts';
 import { openList, type RowList, rowLists, rowsOf } from '../../shared/table/row-lists.ts';
 import { outputsOf } from '../domains/stage-resources.ts';

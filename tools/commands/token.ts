@@ -1,5 +1,12 @@
 import { issueLocalToken, type LocalTokenOptions, ServiceProblem } from 'computation-management-client';
-import { isMain, parseOptions, portFromEnvironment, runCommand, UsageError, parseDuration } from '../../shared/command-line/arguments.ts';
+import {
+  isMain,
+  parseOptions,
+  portFromEnvironment,
+  runCommand,
+  UsageError,
+  parseDuration,
+} from '../../shared/command-line/arguments.ts';
 import { serviceHere } from './ask-this-machine.ts';
 import { membershipsHere } from './domains-here.ts';
 

@@ -1,0 +1,1 @@
+export { stopRun } from './stop-run.ts';
