@@ -1,7 +1,7 @@
-import { listCvms } from '../../shared/rows/read-cvm.ts';
 import { listCvmsRoute } from '../../shared/endpoints/cvms.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/table.ts';
+import { listCvms } from '../../shared/cvms/read-cvms.ts';
 
 export const handler = endpoint(listCvmsRoute, async ({ path, query, now, deadline }) => {
   const { limit, offset } = query;

@@ -4,10 +4,10 @@ import { idOfRun } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { assetDownload } from '../rows/asset.ts';
 import { type ContentStore, presignDownload } from '../rows/content-store.ts';
+import type { Run } from '../rows/run.ts';
 import type { Table } from '../table/table.ts';
 import { readTokensOfRun, shownOf, tokenKey } from './agent-tokens.ts';
 import { checksSchema, mostTokens } from '../rows/attestation.ts';
-import { readRunOfComputation } from '../rows/computation.ts';
 
 const token = v.pipe(
   v.object({
@@ -39,22 +39,14 @@ export const attestationOfRunSchema = v.pipe(
 );
 type AttestationOfRun = v.InferOutput<typeof attestationOfRunSchema>;
 
-interface Request {
-  domain: string;
-  computationId: string;
-  /** Default: the latest run. */
-  runId: string | undefined;
-  now: string;
-}
-
-/** Three round trips. @throws ServiceError `not_found` */
+/** Returns the attestation of the agent process that has or had a run, with links to its tokens. Two round trips. */
 export async function describeAttestation(
   table: Table,
   store: ContentStore,
-  { domain, computationId, runId, now }: Request,
+  { id: run_id, computation_id }: Pick<Run, 'id' | 'computation_id'>,
+  now: string,
 ): Promise<AttestationOfRun> {
-  const { id: run_id } = await readRunOfComputation(table, domain, computationId, runId);
-  const process = await readTokensOfRun(table, { computation_id: computationId, run_id });
+  const process = await readTokensOfRun(table, { computation_id, run_id });
   if (!process) return { run_id, verdict: null, checks: [], tokens: [] };
   const [shown] = shownOf(process.tokens);
   const tokens = process.tokens.map(async ({ kind, hash, size }) => ({

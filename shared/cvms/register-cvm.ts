@@ -17,8 +17,8 @@ import {
 import { lists, cvmKeys, listKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { Cvm, CvmInput, StoredCvm } from '../rows/cvm.ts';
-import { describeCvm, readCvmAndClaim } from '../rows/read-cvm.ts';
 import { schemaAttribute } from '../table/stored.ts';
+import { describeCvm, readCvmAndClaim } from './read-cvms.ts';
 
 interface RegisterRequest extends AnsweredRequest {
   domain: string;

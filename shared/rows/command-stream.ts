@@ -2,8 +2,7 @@ import * as v from 'valibot';
 import { cvmKeys, type Key } from '../table/keys.ts';
 import { type Table, getItem } from '../table/table.ts';
 import { setAttributes, updateExisting, updateIf } from '../table/writes.ts';
-import { storedCvm } from './cvm.ts';
-import type { CvmReference } from './read-cvm.ts';
+import { storedCvm, type CvmReference } from './cvm.ts';
 import { parseStored } from '../table/stored.ts';
 
 export interface CommandStream {

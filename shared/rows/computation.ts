@@ -22,7 +22,7 @@ import {
 import * as v from 'valibot';
 import { invalid, notFound } from '../runtime/errors.ts';
 import { agentConfigInput, agentConfigOutput } from './agent-config.ts';
-import { runSchema, type Run, isActive, readRun } from './run.ts';
+import { runSchema, type Run, isActive } from './run.ts';
 import { type RowKey, listKeys, lists } from '../table/keys.ts';
 import { type Item, type Table, getItem } from '../table/table.ts';
 import { parseStored } from '../table/stored.ts';
@@ -265,23 +265,4 @@ export function parseComputation(item: Item | undefined, id: string): StoredComp
 /** One round trip. @throws ServiceError `not_found` */
 export async function readComputation(table: Table, domain: string, id: string): Promise<StoredComputation> {
   return parseComputation(await getItem(table, computationKey(domain, id)), id);
-}
-
-/**
- * Without `runId`, the latest. One round trip.
- * @throws ServiceError `not_found` if the computation does not exist, was never run or has no such run
- */
-export async function readRunOfComputation(
-  table: Table,
-  domain: string,
-  computationId: string,
-  runId: string | undefined,
-): Promise<Run> {
-  const [computation, older] = await Promise.all([
-    readComputation(table, domain, computationId),
-    runId === undefined ? undefined : readRun(table, domain, runId),
-  ]);
-  const run = runId === undefined ? computation.run : older;
-  if (run?.computation_id !== computationId) throw notFound('run of this computation');
-  return run;
 }

@@ -104,3 +104,8 @@ export function cvmEtag({ presence, attestation, ...cvm }: Cvm): string {
     [state, last_seen_at, agent_state, fit, token],
   );
 }
+
+export interface CvmReference {
+  domain: string;
+  cvmId: string;
+}

@@ -1,11 +1,12 @@
 import { type Table, getItem, queryBetween, getItems } from '../table/table.ts';
-import { type Run, runSchema, isActive, runKey, findRun } from '../rows/run.ts';
+import { type Run, runSchema, isActive, runKey, findRun, readRun } from '../rows/run.ts';
 import { readPage } from '../table/read-page.ts';
 import { rowLists } from '../table/row-lists.ts';
 import { numberOf } from 'computation-management-formats/identifiers';
 import { runKeys } from '../table/keys.ts';
 import { parseStored } from '../table/stored.ts';
-import { countRuns, computationKey, findComputation } from '../rows/computation.ts';
+import { countRuns, computationKey, findComputation, readComputation } from '../rows/computation.ts';
+import { notFound } from '../runtime/errors.ts';
 
 interface RunsRequest {
   limit: number;
@@ -65,3 +66,22 @@ async function listRunsOf(
 }
 
 const lastOrdinal = 999_999_999;
+
+/**
+ * Without `runId`, the latest. One round trip.
+ * @throws ServiceError `not_found` if the computation does not exist, was never run or has no such run
+ */
+export async function readRunOfComputation(
+  table: Table,
+  domain: string,
+  computationId: string,
+  runId: string | undefined,
+): Promise<Run> {
+  const [computation, older] = await Promise.all([
+    readComputation(table, domain, computationId),
+    runId === undefined ? undefined : readRun(table, domain, runId),
+  ]);
+  const run = runId === undefined ? computation.run : older;
+  if (run?.computation_id !== computationId) throw notFound('run of this computation');
+  return run;
+}

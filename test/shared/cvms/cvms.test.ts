@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { changeCvm, removeCvm, deleteCvm, registerCvm } from '../../../shared/cvms/register-cvm.ts';
-import { listCvms, readCvm, readCvmAndClaim } from '../../../shared/rows/read-cvm.ts';
 import { readClaim } from '../../../shared/rows/claim.ts';
 import { listCommands } from '../../../shared/cvms/list-commands.ts';
 import { recordOutcome } from '../../../shared/lifecycle/end-run.ts';
@@ -13,6 +12,7 @@ import { allowed, aReadyComputation, aRun, byAlice, endRunWith, startStores } fr
 import { asReadBefore, beforeTheNextTransaction, betweenReads } from '../../support/interleave.ts';
 import { inconsistencies, scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { listCvms, readCvm, readCvmAndClaim } from '../../../shared/cvms/read-cvms.ts';
 
 const stores = sharedByTests(startStores);
 

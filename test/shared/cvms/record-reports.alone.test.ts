@@ -1,6 +1,5 @@
 import { numberedId } from 'computation-management-formats/identifiers';
 import { describe, expect, it, vi } from 'vitest';
-import { readCvm } from '../../../shared/rows/read-cvm.ts';
 import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
 import { awaitCvm } from '../../../shared/lifecycle/waiting-steps.ts';
 import { recordReports } from '../../../shared/cvms/record-reports.ts';
@@ -14,6 +13,7 @@ import { inconsistencies, scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { getItem } from '../../../shared/table/table.ts';
 import { readRun, runKey } from '../../../shared/rows/run.ts';
+import { readCvm } from '../../../shared/cvms/read-cvms.ts';
 
 const stores = sharedByTests(startStores);
 

@@ -1,6 +1,12 @@
 import { numberedId } from 'computation-management-formats/identifiers';
 import { describe, expect, it } from 'vitest';
-import { assertExists, changeInputs, type ComputationToChange, readToChange, removeComputation } from '../../../shared/rows/change-computation.ts';
+import {
+  assertExists,
+  changeInputs,
+  type ComputationToChange,
+  readToChange,
+  removeComputation,
+} from '../../../shared/rows/change-computation.ts';
 import { computationKeys, userKeys } from '../../../shared/table/keys.ts';
 import { Transaction, StaleReadError } from '../../../shared/table/transaction.ts';
 import { aComputation } from '../../support/builders-store.ts';

@@ -8,7 +8,6 @@ import {
   setCommandStream,
   type CommandStream,
 } from '../../../shared/rows/command-stream.ts';
-import { listCvms, readCvm } from '../../../shared/rows/read-cvm.ts';
 import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
 import { cvm, cvmBody } from '../../../shared/openapi/examples.ts';
 import { isAlive, renewLease, takeName } from '../../../shared/rows/gateway-lease.ts';
@@ -19,6 +18,7 @@ import { startRun } from '../../../shared/runs/start-run.ts';
 import { allowed, aReadyComputation, byAlice, startStores } from '../../support/builders-store.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { getItem } from '../../../shared/table/table.ts';
+import { listCvms, readCvm } from '../../../shared/cvms/read-cvms.ts';
 
 const stores = sharedByTests(startStores);
 

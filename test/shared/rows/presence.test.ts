@@ -1,11 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { readCvm } from '../../../shared/rows/read-cvm.ts';
 import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { isSpentBy, presenceOf, presenceToStore, whyNotReady, type StoredPresence, recordPresence } from '../../../shared/rows/presence.ts';
+import {
+  isSpentBy,
+  presenceOf,
+  presenceToStore,
+  whyNotReady,
+  type StoredPresence,
+  recordPresence,
+} from '../../../shared/rows/presence.ts';
 import { getItem } from '../../../shared/table/table.ts';
+import { readCvm } from '../../../shared/cvms/read-cvms.ts';
 
 const now = '2025-07-17T08:00:00.000Z';
 const ago = (milliseconds: number) => new Date(Date.parse(now) - milliseconds).toISOString();

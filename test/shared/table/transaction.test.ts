@@ -8,7 +8,17 @@ import { updateAsset } from '../../../shared/assets/update-asset.ts';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
 import { type Table, getItem } from '../../../shared/table/table.ts';
-import { type Action, type AnswerKeeper, AnswerKeptError, commitChange, transact, Transaction, readSettled, StaleReadError, withFreshReads } from '../../../shared/table/transaction.ts';
+import {
+  type Action,
+  type AnswerKeeper,
+  AnswerKeptError,
+  commitChange,
+  transact,
+  Transaction,
+  readSettled,
+  StaleReadError,
+  withFreshReads,
+} from '../../../shared/table/transaction.ts';
 import { addHalfLinks, anAsset, byAlice, startStores } from '../../support/builders-store.ts';
 import { startEmbeddedTable, startProxiedTable } from '../../support/embedded-table.ts';
 import { scan } from '../../support/inconsistencies.ts';
