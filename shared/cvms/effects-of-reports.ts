@@ -30,7 +30,7 @@ export function claimChangeOf(reports: Report[], claim: Claim, now: string): Cla
   };
 }
 
-export function isOfOtherCommand(report: Report, { run_command_id, stop_command_id }: Claim): boolean {
+function isOfOtherCommand(report: Report, { run_command_id, stop_command_id }: Claim): boolean {
   return 'command_id' in report && report.command_id !== run_command_id && report.command_id !== stop_command_id;
 }
 
@@ -48,7 +48,7 @@ export function answeredCommands(reports: Report[], claim: Claim): Command['type
  * @param attestation the hash that the run keeps
  * @param isActive false: the events are recorded, but do not become the computation's status
  */
-export function eventsOf(reports: Report[], run: Run, isActive: boolean, attestation?: string): NewEvent[] {
+function eventsOf(reports: Report[], run: Run, isActive: boolean, attestation?: string): NewEvent[] {
   const ofRun = { run_id: run.id, cvm_id: run.cvm_id };
   return reports.flatMap((report): NewEvent[] => {
     if (report.type === 'event') {
@@ -66,7 +66,7 @@ function detailsOf({ occurred_at, reason }: Report & { type: 'event' }): Record<
   return { ...(occurred_at ? { occurred_at } : {}), ...(reason ? { reason } : {}) };
 }
 
-export function attestationOf(reports: Report[], claim: Claim): string | undefined {
+function attestationOf(reports: Report[], claim: Claim): string | undefined {
   for (const report of reports) {
     if (report.type === 'accepted' && report.command_id === claim.run_command_id && report.attestation_hash) {
       return report.attestation_hash;

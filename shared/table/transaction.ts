@@ -221,13 +221,13 @@ export async function withFreshReads<T>(table: Table, decide: (table: Table) => 
 const transientReasons = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
 
 /** One reason for each item of a cancelled transaction; empty for any other error. */
-export function cancellationReasons(error: unknown): string[] {
+function cancellationReasons(error: unknown): string[] {
   if (!(error instanceof TransactionCanceledException)) return [];
   return (error.CancellationReasons ?? []).map((reason) => reason.Code ?? 'None');
 }
 
 /** Whether only other transactions or throttling cancelled it, so that a retry may succeed. */
-export function isCancelledForNow(error: unknown): boolean {
+function isCancelledForNow(error: unknown): boolean {
   const reasons = cancellationReasons(error).filter((reason) => reason !== 'None');
   return reasons.length > 0 && reasons.every((reason) => transientReasons.has(reason));
 }

@@ -194,7 +194,7 @@ function needsKey(inputs: Inputs, userId: string, missingKeys: string[]): boolea
   return inputs.computation.approval === 'all_signed' && neededApprovals(inputs).some(({ user }) => user === userId);
 }
 
-export const mostEntries = 100;
+const mostEntries = 100;
 
 const ofComputation = { computation_id: idOfComputation, name: nameOfComputation };
 
