@@ -103,10 +103,6 @@ export function changedConfigFields(before: StoredAgentConfig, after: StoredAgen
   );
 }
 
-export function isDefaultAgentConfig(config: StoredAgentConfig): boolean {
-  return changedConfigFields(defaultAgentConfig, config).length === 0;
-}
-
 export interface StoredKey {
   /** SHA-256 of the plain text, base64url. */
   digest: string;

@@ -1,9 +1,17 @@
 import * as v from 'valibot';
 import { type Item, type Table, queryPrefix } from '../table/table.ts';
 import { parseStored } from '../table/stored.ts';
-import { type StoredAgentConfig, parseAgentConfig, agentConfigAttributes } from './agent-config.ts';
+import {
+  type AgentConfig,
+  agentConfigAttributes,
+  changedConfigFields,
+  defaultAgentConfig,
+  parseAgentConfig,
+  type StoredAgentConfig,
+} from './agent-config.ts';
+import { canonicalJson } from 'computation-management-formats/digests';
 import { type AttestationPolicy, attestationPolicy } from 'computation-management-formats/attestation';
-import { computationKeys, userKeys } from '../table/keys.ts';
+import { computationKeys, type Key, userKeys } from '../table/keys.ts';
 import { assetTypes } from 'computation-management-formats/vocabulary';
 import type { Transaction } from '../table/transaction.ts';
 import { computationNumber } from './computation.ts';
@@ -59,41 +67,52 @@ export async function readDefinition(table: Table, id: string): Promise<Definiti
   return parseDefinition(await queryPrefix(table, computationKeys.partition(id), computationKeys.prefixes.part));
 }
 
-/** Adds nothing if they stay the same. */
-export function replaceConsumers(
+/** The members of a definition that users give. The links come from endpoints of their own. */
+export type GivenDefinition = Pick<Definition, 'attestation_policy' | 'consumers' | 'providers'> & { agent_config: AgentConfig };
+
+/** The definition of a computation of which only the name is given. */
+export const emptyDefinition: Definition = {
+  agent_config: defaultAgentConfig,
+  attestation_policy: null,
+  consumers: [],
+  providers: [],
+  algorithm: undefined,
+  datasets: [],
+};
+
+/** Returns the names of the given members that differ, such as `agent_config.cert_file`, for the event `updated`. */
+export function changedParts(before: Definition, after: Definition): string[] {
+  const rest = (['attestation_policy', 'consumers', 'providers'] as const).filter(
+    (name) => canonicalJson({ [name]: before[name] }) !== canonicalJson({ [name]: after[name] }),
+  );
+  return [...changedConfigFields(before.agent_config, after.agent_config).map((name) => `agent_config.${name}`), ...rest];
+}
+
+/** Adds the writes that replace the given members of a definition, and none for what stays the same. The links stay. */
+export function replaceDefinition(
   transaction: Transaction,
   { domain, id }: { domain: string; id: string },
-  { before, after }: { before: string[]; after: string[] },
+  before: Definition,
+  after: Definition,
 ): void {
-  if (isSameList(before, after)) return;
-  const key = computationKeys.consumers(id);
-  transaction.add(after.length > 0 ? { put: { Item: { ...key, consumers: after } } } : { delete: { Key: key } });
-  const placeOf = (user: string) => userKeys.consumer(domain, user, computationNumber(id));
-  const [added, removed] = [after.filter((user) => !before.includes(user)), before.filter((user) => !after.includes(user))];
-  for (const user of added) transaction.add({ put: { Item: { ...placeOf(user) } } });
-  for (const user of removed) transaction.add({ delete: { Key: placeOf(user) } });
+  const { agent_config, attestation_policy, consumers, providers } = after;
+  const changed = new Set(changedParts(before, after).map((part) => part.split('.')[0]));
+  if (changed.has('agent_config') || changed.has('attestation_policy')) {
+    const policy = attestation_policy && { attestation_policy };
+    transaction.add({ put: { Item: { ...computationKeys.config(id), ...agentConfigAttributes(agent_config), ...policy } } });
+  }
+  if (changed.has('consumers')) {
+    putList(transaction, computationKeys.consumers(id), { consumers });
+    const placeOf = (user: string) => userKeys.consumer(domain, user, computationNumber(id));
+    for (const user of consumers.filter((each) => !before.consumers.includes(each)))
+      transaction.add({ put: { Item: { ...placeOf(user) } } });
+    for (const user of before.consumers.filter((each) => !consumers.includes(each)))
+      transaction.add({ delete: { Key: placeOf(user) } });
+  }
+  if (changed.has('providers')) putList(transaction, computationKeys.providers(id), { providers });
 }
 
-export function putConfig(
-  transaction: Transaction,
-  id: string,
-  { agent_config, attestation_policy }: Pick<Definition, 'agent_config' | 'attestation_policy'>,
-): void {
-  const policy = attestation_policy && { attestation_policy };
-  transaction.add({ put: { Item: { ...computationKeys.config(id), ...agentConfigAttributes(agent_config), ...policy } } });
-}
-
-/** Adds nothing if they stay the same. */
-export function replaceProviders(
-  transaction: Transaction,
-  id: string,
-  { before, after }: { before: string[]; after: string[] },
-): void {
-  if (isSameList(before, after)) return;
-  const key = computationKeys.providers(id);
-  transaction.add(after.length > 0 ? { put: { Item: { ...key, providers: after } } } : { delete: { Key: key } });
-}
-
-export function isSameList(before: string[], after: string[]): boolean {
-  return before.length === after.length && before.every((user, index) => user === after[index]);
+function putList(transaction: Transaction, key: Key, list: Record<string, string[]>): void {
+  const isEmpty = Object.values(list).flat().length === 0;
+  transaction.add(isEmpty ? { delete: { Key: key } } : { put: { Item: { ...key, ...list } } });
 }

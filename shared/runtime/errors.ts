@@ -1,22 +1,5 @@
-export const errorCodes = [
-  'invalid_request',
-  'unauthenticated',
-  'forbidden',
-  'not_found',
-  'conflict',
-  'precondition_failed',
-  'too_large',
-  'unsupported_media_type',
-  'incomplete',
-  'idempotency_mismatch',
-  'too_many_requests',
-  'internal',
-  'unavailable',
-] as const;
-export type ErrorCode = (typeof errorCodes)[number];
-
 /** The HTTP status and the RFC 9457 title of each code. */
-export const errorTable: Record<ErrorCode, { status: number; title: string }> = {
+export const errorTable = {
   invalid_request: { status: 400, title: 'Invalid request' },
   unauthenticated: { status: 401, title: 'Unauthenticated' },
   forbidden: { status: 403, title: 'Forbidden' },
@@ -30,7 +13,9 @@ export const errorTable: Record<ErrorCode, { status: number; title: string }> = 
   too_many_requests: { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'Internal error' },
   unavailable: { status: 503, title: 'Temporarily unavailable' },
-};
+} as const;
+export type ErrorCode = keyof typeof errorTable;
+export const errorCodes = Object.keys(errorTable) as ErrorCode[];
 
 /** The reasons of a 409, for clients that handle them differently. */
 export const conflictReasons = [
