@@ -143,7 +143,7 @@ export interface KeptAnswer {
   headers: Record<string, string>;
   /** The body of the answer, without the properties in `neverKept`. Undefined if the answer has no body. */
   body?: unknown;
-  /** True if the resource was created. Undefined if the endpoint has no status of its own for that. */
+  /** True if the request created the resource. Undefined if the endpoint answers the same status in both cases. */
   isNew?: boolean | undefined;
   /** The values that `Change.reply` returned in `remember`. */
   remembered: Record<string, string>;
@@ -151,7 +151,7 @@ export interface KeptAnswer {
   relations: Partial<Record<Relation, string>>;
 }
 
-/** The part of a request with an Idempotency-Key that its kept answer depends on. */
+/** A request with an Idempotency-Key, reduced to what keeping and finding its answer takes. */
 export interface KeyedRequest {
   key: Key;
   digest: string;

@@ -22,7 +22,7 @@ const htmx = [
   'hx-trigger-name',
 ];
 
-/** The CORS settings of the API. */
+/** The settings of the API for requests of web pages from other origins (CORS). */
 export const apiCors: Cors = {
   methods: ['GET', 'POST', 'PUT', 'DELETE'],
   allowHeaders: ['authorization', 'content-type', 'idempotency-key', 'if-match', 'if-none-match', ...htmx],
@@ -43,7 +43,7 @@ export const apiCors: Cors = {
   maxAgeInSeconds: hour,
 };
 
-/** The CORS settings of the storage, for presigned uploads and downloads. */
+/** The settings of the storage for presigned uploads and downloads of web pages (CORS). */
 export const contentCors: Cors = {
   methods: ['GET', 'PUT'],
   allowHeaders: ['content-type', 'if-none-match'],

@@ -120,7 +120,7 @@ export interface Answer {
   body?: unknown;
   notModified?: true;
   etag?: string;
-  /** True if the resource was created. The status is then the contract's `statusIfNew`. */
+  /** True if the request created the resource. The status of the response is then `statusIfNew` of the endpoint. */
   isNew?: boolean;
   headers?: Record<string, string>;
   isKept?: boolean;

@@ -42,7 +42,7 @@ export function entriesOf<const Row extends v.GenericSchema>(row: Row, descripti
   return v.pipe(v.array(row), v.description(description), v.metadata({ maxItems: mostEntries }));
 }
 
-/** Schemas of the fields that every page of a list has beside its entries. */
+/** Schemas of the fields that every page of a list has beside its entries: `limit`, `offset` and `total`. */
 export const pageEnvelope = {
   limit: v.pipe(
     v.number(),

@@ -21,7 +21,7 @@ export interface Wait {
   perDomain: number;
 }
 
-/** A request with the parameter `wait`. */
+/** A request with the parameter `wait`: the service may hold it for some seconds until there is something to return. */
 export interface WaitingRequest {
   endpoint: string;
   domain: string;

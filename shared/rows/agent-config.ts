@@ -54,12 +54,14 @@ export const agentConfigInput = v.pipe(
   v.description('The configuration of the agent in the CVM. Omitted fields get their defaults.'),
 );
 
+/** Schema of the configuration as the CVM of a run gets it, with the private key. */
 export const agentConfigForCvm = v.pipe(
   v.object(entries),
   v.title('AgentConfigForCvm'),
   v.description('The configuration of the agent, with its private key.'),
 );
 
+/** Schema of the configuration in answers. Only callers who may edit the computation get the private key. */
 export const agentConfigOutput = v.pipe(
   v.object({
     ...agentConfigEntries,

@@ -65,6 +65,7 @@ const rowEntries = {
   updated_at: updatedAt,
 };
 
+/** Schema of an asset in a list, without content and key. */
 export const assetRow = v.pipe(
   v.object(rowEntries),
   v.title('AssetRow'),

@@ -90,7 +90,7 @@ export interface CvmAttestation {
 
 /**
  * Returns what the item of a registered CVM says about its attestation.
- * @param item the item at `cvmKeys.cvm`, undefined if the CVM is not registered
+ * @param item the stored item of the CVM, read at `cvmKeys.cvm`, undefined if the CVM is not registered
  */
 export function attestationOf(item: Item | undefined): CvmAttestation {
   if (!item) return { isRegistered: false, shown: null, others: [], process: undefined };

@@ -36,7 +36,7 @@ export function keysToChange(domain: string, id: string): [RowKey, Key] {
 }
 
 /**
- * Parses the items at `keysToChange`.
+ * Parses the row of a computation and the head of its journal, which were read at `keysToChange`.
  * @throws ServiceError `not_found` if the computation does not exist
  */
 export function parseToChange(domain: string, id: string, [row, head]: (Item | undefined)[]): ComputationToChange {

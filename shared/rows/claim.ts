@@ -30,6 +30,7 @@ const storedClaim = v.object({
 /** The record that reserves a CVM for one run, with what the steps of the run have stored. */
 export type Claim = v.InferOutput<typeof storedClaim>;
 
+/** Identifies the CVM that a claim reserves. */
 export type CvmOfClaim = Pick<RunReference, 'domain' | 'cvm_id'>;
 
 /** Returns the key of a CVM's claim, of whichever run. */
@@ -37,6 +38,7 @@ export function claimKey({ domain, cvm_id }: CvmOfClaim): RowKey {
   return cvmKeys.claim(domain, cvm_id);
 }
 
+/** Parses a claim, of whichever run. Returns undefined if there is no item: no run holds the CVM. */
 export function parseClaim(item: Item | undefined): Claim | undefined {
   return item && parseStored(storedClaim, item, 'claim');
 }
@@ -49,6 +51,7 @@ export function parseClaimOf({ run_id }: Pick<RunReference, 'run_id'>, item: Ite
   return item?.['run_id'] === run_id ? parseClaim(item) : undefined;
 }
 
+/** Reads the claim of a CVM, of whichever run. Returns undefined if no run holds the CVM. */
 export async function readClaimOfCvm(table: Table, cvm: CvmOfClaim): Promise<Claim | undefined> {
   return parseClaim(await getItem(table, claimKey(cvm)));
 }
@@ -59,7 +62,7 @@ export async function readClaim(table: Table, run: RunReference): Promise<Claim 
 }
 
 /**
- * Reads the claims of all domains.
+ * Reads the claims of all domains: which run holds which CVM.
  * @param leaveOut called with the error for each claim that cannot be parsed. Default: throws it
  */
 export async function readClaims(table: Table, leaveOut: (error: unknown) => void = rethrow): Promise<Claim[]> {
@@ -78,6 +81,7 @@ function rethrow(error: unknown): never {
   throw error;
 }
 
+/** Reads the claims of all CVMs in a domain. */
 export async function readClaimsOfDomain(table: Table, domain: string): Promise<Claim[]> {
   const shards = await Promise.all(cvmKeys.claimShards.map((shard) => queryPrefix(table, shard, cvmKeys.claimPrefix(domain))));
   return shards.flat().flatMap((item) => parseClaim(item) ?? []);

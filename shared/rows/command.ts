@@ -74,6 +74,7 @@ const pendingCommand = v.object({
   expires_at: v.string(),
 });
 
+/** The item that tells gateways that a CVM has a command. */
 export type PendingCommand = v.InferOutput<typeof pendingCommand>;
 
 /**

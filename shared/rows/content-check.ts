@@ -21,7 +21,7 @@ export function contentCheckItem(contentKey: string, now: string): Item & Key & 
   return { ...contentCheckKeys.check(dueAt, contentKey), content_key: contentKey };
 }
 
-/** Returns whether the check of content that was created at a time is due within so many seconds. */
+/** Returns whether content that was created at `createdAt` is checked within so many seconds from `now`. */
 export function isDueWithin(seconds: number, createdAt: string, now: string): boolean {
   return Date.parse(now) + seconds * 1000 > Date.parse(createdAt) + delayInSeconds * 1000;
 }

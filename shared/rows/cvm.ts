@@ -109,7 +109,7 @@ export function cvmEtag({ presence, attestation, ...cvm }: Cvm): string {
   );
 }
 
-/** Identifies a CVM. */
+/** The domain and the identifier that together name a CVM. */
 export interface CvmReference {
   domain: string;
   cvmId: string;

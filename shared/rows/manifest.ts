@@ -75,6 +75,7 @@ export const manifestSchema = v.pipe(
 );
 export type Manifest = v.InferOutput<typeof manifestSchema>;
 
+/** Schema of the list of what is missing before a run. */
 export const missingItemsSchema = v.pipe(
   v.object({
     keys: v.pipe(v.array(shownText(255)), v.description('The users who must upload their public key.')),

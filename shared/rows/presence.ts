@@ -43,7 +43,7 @@ const storedPresence = v.object({
   last_seen_at: v.optional(v.string()),
   agent_state: v.optional(v.string()),
   fit: v.optional(v.picklist(fits)),
-  /** The time when `fit` was reported. */
+  /** The time when the CVM reported its agent's fitness for a run (`fit`). */
   fit_at: v.optional(v.string()),
   /** True if the agent was busy or spent, or took a run, and was not `ready` since. */
   had_run: v.optional(v.boolean()),
@@ -55,7 +55,7 @@ export type StoredPresence = v.InferOutput<typeof storedPresence>;
 
 /**
  * Parses the presence in the item of a registered CVM.
- * @param item the item at `cvmKeys.cvm`
+ * @param item the stored item of the CVM, read at `cvmKeys.cvm`
  */
 export function parsePresence(item: Item): StoredPresence {
   return parseStored(storedPresence, item, 'registered CVM');
@@ -147,7 +147,7 @@ interface Heard {
 /**
  * Stores that a CVM was heard, and what it reported. Writes at most twice a minute if the report says nothing new, and never if
  * its gateway holds the CVM's stream.
- * @param item the item at `cvmKeys.cvm`
+ * @param item the stored item of the CVM, read at `cvmKeys.cvm`
  */
 export async function recordPresence(
   table: Table,
@@ -167,7 +167,7 @@ export async function recordPresence(
 /**
  * Records that an agent has taken a run. Records an agent that was `ready` as busy, so that it is noticed if it restarts and is
  * `ready` again: then the end of the run does not leave it spent.
- * @param item the item at `cvmKeys.cvm`
+ * @param item the stored item of the CVM, read at `cvmKeys.cvm`
  */
 export async function recordTaken(
   table: Table,
@@ -191,7 +191,7 @@ function unchangedFit({ fit_at }: StoredPresence): WriteCondition {
 /**
  * Records in the transaction that ends a run that the agent must be restarted, if it must. The transaction fails with
  * StaleReadError if the CVM has reported its fitness since it was read.
- * @param item the item at `cvmKeys.cvm`
+ * @param item the stored item of the CVM, read at `cvmKeys.cvm`
  */
 export function recordSpent(
   transaction: Transaction,

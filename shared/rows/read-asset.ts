@@ -49,7 +49,7 @@ export async function readAssetToChange(table: Table, domain: string, id: string
 }
 
 /**
- * Reads an asset.
+ * Reads the row of an asset, strongly consistent.
  * @throws ServiceError `not_found` if there is no such asset
  */
 export async function readAsset(table: Table, domain: string, id: string): Promise<StoredAsset> {

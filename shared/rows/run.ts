@@ -53,6 +53,7 @@ export const runReference = v.object({
 });
 export type RunReference = v.InferOutput<typeof runReference>;
 
+/** Returns what identifies a run, for the functions that read everything else themselves. */
 export function referenceTo(domain: string, { id, computation_id, cvm_id }: Run): RunReference {
   return { domain, computation_id, run_id: id, cvm_id };
 }

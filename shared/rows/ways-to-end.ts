@@ -101,7 +101,8 @@ export function endingOf({ statuses, reason, is_confirmed }: WayToEnd, status: R
   return { status: after, reason: text, ...(is_confirmed === undefined ? {} : { is_confirmed }) };
 }
 
-/** The outcomes with which the lifecycle of a run ends it by itself. */
+/** All outcomes with which the lifecycle of a run ends it by itself. */
 export const endings = ['not_accepted', 'silence', 'run_timeout', 'failure'] as const;
 
+/** The outcome with which the lifecycle of a run ends it by itself. */
 export type EndedBy = (typeof endings)[number];

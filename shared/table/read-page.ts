@@ -3,7 +3,7 @@ import { listKeys } from './keys.ts';
 import { numberOfRow, openList, readRows, type RowList, stateOfRow, SharedReads } from './row-lists.ts';
 import { type Table, type Item, queryBetween, queryPrefix } from './table.ts';
 
-/** A page of a list. */
+/** A page of a list: its rows, and how many rows match in total. */
 export interface Page {
   /** The rows on the page, the newest first. */
   rows: Item[];

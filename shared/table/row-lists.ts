@@ -21,7 +21,7 @@ const maxWaitInMilliseconds = 250;
 
 interface SharedRead<T> {
   result: Promise<T>;
-  /** The read that all requests share that came since this read began. */
+  /** The next read of the same data. All requests share it that came while this read was under way. */
   next?: NextRead<T>;
 }
 
@@ -36,7 +36,7 @@ interface NextRead<T> {
  * read, so this one contains all that was acknowledged before they came. A request that comes alone does not wait.
  */
 export class SharedReads<T> {
-  /** The read that began last, by the client of the table and by the name of what is read. */
+  /** The latest read of each kind of data, by the client of the table and by the name of the data. */
   private readonly ofClients = new WeakMap<object, Map<string, SharedRead<T>>>();
 
   /**
@@ -101,7 +101,7 @@ export interface RowList<Value extends string = string> {
   rows: List;
   name: string;
   states: Readonly<Record<Value, number>>;
-  /** The attribute of a row that has the state. Absent if all members have the same state. */
+  /** The name of the attribute with the state of a row. Absent if all members have the same state. */
   stateAttribute?: string;
   /** The owner whose rows the list has. Absent if it is a list of all rows. */
   owner?: string;
@@ -161,7 +161,7 @@ function statesOfName(name: string): Readonly<Record<string, number>> {
 }
 
 /**
- * Opens the counted list with this name.
+ * Opens the list with this name, to read its pages with exact totals or to fold its changes into its index.
  * @throws Error if there is no such list
  */
 export function listNamed(table: Table, name: string): CountedList {

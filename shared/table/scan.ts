@@ -2,7 +2,7 @@ import { ScanCommand, type ScanCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { AnyKey } from './keys.ts';
 import { deadlineOf, until, type Table, type Item } from './table.ts';
 
-/** Options of `scanPage`. */
+/** The part of the table that a page of a scan covers, and what is read of each item. */
 export interface ScanOptions {
   after?: AnyKey | undefined;
   /** The most items that are examined. Items that the filter excludes count too. */

@@ -16,7 +16,7 @@ export async function assertSchemaOfTable(table: Table): Promise<void> {
   if (!isDone) throw new Error(`The data has schema version ${value}. This service knows only version ${schemaVersion}.`);
 }
 
-/** Schema of a binary attribute. */
+/** Schema of an attribute that stores bytes. */
 export const storedBytes = v.custom<Uint8Array>((input) => input instanceof Uint8Array, 'Expected bytes.');
 
 /**
@@ -70,12 +70,12 @@ export function assertSchema(stored: unknown, kind: string): void {
 /** Returns Node's zlib. It is loaded on first use, because an import would add to the cold start. */
 const zlib = () => process.getBuiltinModule('node:zlib');
 
-/** Compresses a text with raw deflate. */
+/** Compresses a text with raw deflate, to store it. */
 export function deflated(text: string): Uint8Array {
   return zlib().deflateRawSync(text);
 }
 
-/** Returns the text that `deflated` compressed. */
+/** Decompresses a stored text that `deflated` has compressed. */
 export function inflated(bytes: Uint8Array): string {
   return zlib().inflateRawSync(bytes).toString();
 }

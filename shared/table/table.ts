@@ -25,6 +25,7 @@ export function deadlineOf(table: Table): Deadline {
   return table.deadline?.() ?? new Deadline();
 }
 
+/** Returns the clock to use for the table. Default: the system clock. */
 export function clockOf({ clock = systemClock }: Table): Clock {
   return clock;
 }
@@ -130,7 +131,7 @@ export async function getItems(table: Table, keys: AnyKey[]): Promise<(Item | un
   return keys.map((key) => found.get(`${key.pk}\n${key.sk}`));
 }
 
-/** Options of queries. */
+/** The options of a query of a partition: how many items, in which order, from where, and which attributes. */
 export interface QueryOptions {
   limit?: number | undefined;
   newestFirst?: boolean;

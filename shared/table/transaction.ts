@@ -27,7 +27,7 @@ export class Transaction {
   }
 
   /**
-   * Adds actions to the transaction.
+   * Adds writes and checks of items to the transaction.
    * @throws TypeError if a limit of DynamoDB is exceeded or an item has a second action
    */
   add(...actions: Action[]): void {
