@@ -170,8 +170,8 @@ export interface Bucket {
 export type Taken =
   | { isRefused: false; left: number }
   /**
-   * A refusal. The wait ends when the bucket has enough tokens. If the share of the user is used up, it ends when the bucket is
-   * full.
+   * The refusal to give tokens. The wait ends when the bucket has enough tokens. If the share of the user is used up, it ends when
+   * the bucket is full.
    */
   | { isRefused: true; because: 'domain' | 'user'; waitInMilliseconds: number };
 

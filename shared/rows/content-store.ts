@@ -29,10 +29,10 @@ export function openContentStore(deadline: DeadlineSource): ContentStore {
   return { bucket: environment().BUCKET_NAME, client: sharedClient(createClient), deadline };
 }
 
-/** The prefix of content that came inline in a request. */
+/** The prefix in storage of content that came inline in a request. */
 export const inlinePrefix = 'content/inline/';
 
-/** The prefix of content that users upload with a presigned request. Its arrival triggers an event. */
+/** The prefix in storage of content that users upload with a presigned request. Its arrival triggers an event. */
 export const uploadPrefix = 'content/upload/';
 
 /** Returns a new unique key for content that came inline in a request. */
@@ -45,7 +45,7 @@ export function uploadKey(domain: string, assetId: string): string {
   return `${uploadPrefix}${domain}/${assetId}/${randomUUID()}`;
 }
 
-/** The prefix of attestation tokens. Their arrival triggers an event. */
+/** The prefix in storage of attestation tokens. Their arrival triggers an event. */
 export const tokenPrefix = 'content/attestation/';
 
 /** Returns the prefixes of all objects of a domain. */
