@@ -2,7 +2,7 @@ import { invalid, ServiceError } from '../runtime/errors.ts';
 
 const defaultLimitInBytes = 256 * 1024;
 
-/** No body of this API has more. JSON.parse takes seconds for megabytes of brackets. */
+/** The most levels of nesting in a body. No body of this API has more, and JSON.parse takes seconds for megabytes of brackets. */
 const mostLevels = 32;
 
 interface RawBody {
@@ -12,6 +12,7 @@ interface RawBody {
 }
 
 /**
+ * Returns the text of a request's body, which must be JSON.
  * @throws ServiceError `unsupported_media_type`, `too_large`; `invalid_request` for an empty body, invalid UTF-8 or deep nesting
  */
 export function readBody({ headers, body, isBase64Encoded }: RawBody, limitInBytes = defaultLimitInBytes): string {
@@ -29,7 +30,10 @@ export function readBody({ headers, body, isBase64Encoded }: RawBody, limitInByt
   return text;
 }
 
-/** @throws ServiceError `too_large` */
+/**
+ * Refuses a body with more bytes than the limit.
+ * @throws ServiceError `too_large`
+ */
 export function refuseLarger(size: number, limitInBytes = defaultLimitInBytes): void {
   if (size > limitInBytes) throw new ServiceError('too_large', `The body has ${size} bytes. The limit is ${limitInBytes} bytes.`);
 }
@@ -62,7 +66,9 @@ function isDeeper(json: string, levels: number): boolean {
   return false;
 }
 
-/** Says where, never what. Lines and columns begin at 1. */
+/**
+ * Returns the error for malformed JSON. It says where the JSON is wrong, never what it contains. Lines and columns begin at 1.
+ */
 export function malformedJson(text: string): ServiceError {
   const offset = malformedAt(text);
   const before = text.slice(0, offset).split('\n');
@@ -87,8 +93,8 @@ const digits = /[0-9]+/y;
 const exponent = /[eE][+-]?/y;
 
 /**
- * The offset of the first character that no JSON text has after those before it; the length if the text ends too early.
- * JSON.parse gives no position for most errors.
+ * Returns where a text stops being JSON: the offset of the first character that cannot follow those before it, or the length if
+ * the text ends too early. JSON.parse gives no position for most errors.
  * @param text malformed JSON with few levels of nesting, because each level is a recursion
  */
 export function malformedAt(text: string): number {

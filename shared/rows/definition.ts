@@ -29,25 +29,30 @@ const consumersSchema = v.object({ consumers: v.array(v.string()) });
 const providersSchema = v.object({ providers: v.array(v.string()) });
 
 const storedPolicy = v.object({ attestation_policy: v.optional(v.nullable(attestationPolicy), null) });
+/** The link of an asset to a computation, as it is stored with the computation. */
 export type Link = v.InferOutput<typeof linkSchema>;
 
-/** Without an item, none. */
+/** Parses the list of users who may link their assets to a computation. Returns an empty list if there is no item. */
 export function parseProviders(item: Item | undefined): string[] {
   return item ? parseStored(providersSchema, item, 'list of providers').providers : [];
 }
 
+/** The part of a computation that is stored beside its row: the configuration, links, consumers and providers. */
 export interface Definition {
   agent_config: StoredAgentConfig;
   attestation_policy: AttestationPolicy | null;
-  /** The only result consumers in addition to the owner. Empty: not limited. */
+  /** The users who are result consumers in addition to the owner. If empty, they are not limited. */
   consumers: string[];
-  /** The only users who may link their own assets, beside the owner and administrators. Empty: not limited. */
+  /** The users who may link their own assets, beside the owner and administrators. If empty, they are not limited. */
   providers: string[];
   algorithm: Link | undefined;
   datasets: Link[];
 }
 
-/** @param items those under `part#` */
+/**
+ * Parses what is stored beside the row of a computation: its configuration, links, consumers and providers.
+ * @param items the items of the computation under `part#`
+ */
 export function parseDefinition(items: Item[]): Definition {
   const links = items.filter((item) => 'asset_id' in item).map((item) => parseStored(linkSchema, item, 'link'));
   const config = items.find((item) => 'agent_config' in item);
@@ -62,7 +67,7 @@ export function parseDefinition(items: Item[]): Definition {
   };
 }
 
-/** One round trip: the limits keep a definition below the 1 MB of a query. */
+/** Reads the definition of a computation in one round trip: the limits keep it below the 1 MB of a query. */
 export async function readDefinition(table: Table, id: string): Promise<Definition> {
   return parseDefinition(await queryPrefix(table, computationKeys.partition(id), computationKeys.prefixes.part));
 }

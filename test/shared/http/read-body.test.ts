@@ -147,7 +147,7 @@ describe('malformedJson', () => {
   });
 });
 
-/** What JSON.parse says of the text. Its messages give a position only for some errors. */
+/** Returns what JSON.parse says of a malformed text. Its messages give a position only for some errors. */
 function refusalOf(text: string): string | undefined {
   try {
     JSON.parse(text);
