@@ -28,7 +28,10 @@ interface Created {
   definition: Definition;
 }
 
-/** Two round trips. */
+/**
+ * Creates a computation with its configuration, policy, consumers and providers. Two round trips, and a call of KMS if there is a
+ * private key.
+ */
 export async function createComputation(table: Table, given: NewComputation): Promise<Committed<Created>> {
   const { domain, fields, seal, attestation_policy, consumers, providers, by, now } = given;
   const id = numberedId(await nextNumber(table, lists.computations(domain)));
@@ -63,7 +66,11 @@ interface CreationByCaller {
   caller: Caller;
 }
 
-/** @throws ServiceError `forbidden` if the caller may not create a computation for this owner */
+/**
+ * Returns what a new computation consists of, from the body of the request. The owner is the caller, unless the body names
+ * another user.
+ * @throws ServiceError `forbidden` if the caller may not create a computation for this owner
+ */
 export function decideCreation({
   body,
   caller,
