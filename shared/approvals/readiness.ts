@@ -12,7 +12,7 @@ export interface NeededApproval {
   user: string;
   /** The names of the user's assets. */
   files: string[];
-  /** Whether the user must approve as a result consumer. */
+  /** True if the user must approve as a result consumer. */
   asConsumer: boolean;
 }
 
@@ -137,14 +137,14 @@ export function missingApprovals(inputs: Inputs, context: ApprovalContext): Need
 /** The largest size of the record of a run, as JSON. It leaves room below the 400 KB of a DynamoDB item. */
 const snapshotLimitInBytes = 380 * 1024;
 
-/** What a run of a computation would use now, and what is still missing for it. */
+/** The record that a run of a computation would keep now, and the things that it still lacks. */
 export interface Readiness {
   /**
    * The record that a run would keep. Undefined while something of the manifest is missing. Missing approvals do not prevent it.
    */
   snapshot: RunSnapshot | undefined;
   configuration_digest: string;
-  /** What a run still lacks, approvals included. All lists are empty if the computation is ready to run. */
+  /** The things that a run still lacks, approvals included. All lists are empty if the computation is ready to run. */
   missing: MissingItems;
 }
 

@@ -40,7 +40,7 @@ interface Dataset {
   user_key?: string | undefined;
 }
 
-/** What an approval covers: a manifest and a configuration. Parts of the manifest may be missing. */
+/** The manifest and the configuration that an approval covers. Parts of the manifest may be missing. */
 export interface Covered {
   manifest: { datasets: Dataset[] };
   configuration: object;

@@ -7,8 +7,8 @@ import { setAttributes } from '../table/writes.ts';
 import { parseStored } from '../table/stored.ts';
 
 /**
- * What the service remembers of the agent process in a CVM. A process serves one run in its life, so its events belong to this
- * run, also after the run's end.
+ * The schema of the record of the agent process in a CVM. A process serves one run in its life, so its events belong to this run,
+ * also after the run's end.
  */
 const agentRecord = v.object({
   /** The run that the process was given. Undefined if the process can take a run. */

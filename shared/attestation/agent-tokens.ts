@@ -18,7 +18,7 @@ const tokenOfProcess = v.object({
   /** The SHA-256 of the token in hex. */
   hash: v.string(),
   size: v.number(),
-  /** What the service found in the token. Null until it is verified. */
+  /** The result of the verification of the token. Null until it is verified. */
   attestation: v.nullable(attestationSchema),
   /** The `certificate_sha512` that the CVM had when the token was verified. */
   bound_to: v.nullable(v.string()),

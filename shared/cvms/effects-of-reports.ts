@@ -122,7 +122,7 @@ interface ReportsOfRun {
   now: string;
 }
 
-/** What became of the reports on one run. */
+/** The results of the reports on one run. */
 interface RecordedOfRun {
   outcomes: Omit<Outcome, 'run_status'>[];
   /** The status of the run after the reports. Null if the run was deleted. */

@@ -230,7 +230,7 @@ export const reportSummarySchema = v.pipe(
 );
 export type ReportSummary = v.InferOutput<typeof reportSummarySchema>;
 
-/** What became of a report. For an invalid report, only the status of the run is used. */
+/** The result of a report. For an invalid report, only the status of the run is used. */
 export type Outcome = Omit<ReportResult, 'id'>;
 
 /** Returns the answer to a batch of reports. @param outcomes those of reports on runs of the CVM, by their places in the batch */

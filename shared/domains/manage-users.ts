@@ -28,7 +28,7 @@ export interface RemovedUsers {
 }
 
 /**
- * Where the users of a stage and their roles are kept, such as a user pool. A membership is a role in a domain, such as
+ * The place where the users of a stage and their roles are kept, such as a user pool. A membership is a role in a domain, such as
  * `d1:viewer`.
  */
 export interface UserDirectory {

@@ -54,7 +54,7 @@ export interface ContentCounts {
   bytes: number;
 }
 
-/** What a domain contains. */
+/** The contents of a domain, counted. */
 export interface DomainContents {
   items: DomainCounts;
   content: ContentCounts;
@@ -63,7 +63,7 @@ export interface DomainContents {
   activeRuns: number;
 }
 
-/** What the removal of a domain has removed, and what is left to do. */
+/** The result of the removal of a domain: counts of the removed things, and a time if something is left to do. */
 export interface Removed {
   items: DomainCounts;
   content: ContentCounts;
@@ -75,7 +75,7 @@ export interface Removed {
   isDataLeft?: true;
 }
 
-/** How a domain is removed. */
+/** The options for the removal of a domain. */
 export interface RemovalOptions {
   domain: string;
   /** True stops active runs of the domain. False refuses the removal while a run is active. */

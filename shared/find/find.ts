@@ -20,7 +20,7 @@ export const matchSchema = v.pipe(
 );
 export type Match = v.InferOutput<typeof matchSchema>;
 
-/** What a user looks for: a text, in one kind of things or in all. */
+/** A search for a text, in one kind of things or in all. */
 interface FindRequest {
   domain: string;
   query: string;

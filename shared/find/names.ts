@@ -5,7 +5,7 @@ const { places } = findKeys;
 export const findKinds = ['computation', 'asset', 'cvm'] as const;
 export type FindKind = (typeof findKinds)[number];
 
-/** What a row can be found by. */
+/** The properties of a row that a search looks at. */
 export interface Findable {
   kind: FindKind;
   id: string;

@@ -43,7 +43,7 @@ export function givenKey(caller: Caller, key: string, now: string): ParticipantK
   };
 }
 
-/** What must be read before a user's key of a computation changes. */
+/** Everything that must be read before a user's key of a computation changes. */
 interface KeyToChange {
   computation: ComputationToChange;
   before: ParticipantKey | undefined;

@@ -42,7 +42,7 @@ function untilDeadline({ deadline }: Executions): { abortSignal: AbortSignal } {
   return { abortSignal: (deadline?.() ?? new Deadline()).signal() };
 }
 
-/** What an execution does: it takes a run to its end, or stops it. */
+/** The purpose of an execution: to take a run to its end, or to stop it. */
 export type ExecutionAction = 'run' | 'stop';
 
 /** Returns the name of the execution for a run. @param resumed how often the run was resumed: see resumeRun */

@@ -28,7 +28,7 @@ export interface RunTimes {
   stopInSeconds: number;
 }
 
-/** How a waiting step is retried: after any failure, up to 6 times. The end of a wait is no failure. */
+/** The retries of a waiting step: up to 6 after any failure. The end of a wait is no failure. */
 const retry = [
   { ErrorEquals: [runOverErrorName, 'States.HeartbeatTimeout', 'States.Timeout'], MaxAttempts: 0 },
   {
@@ -42,7 +42,7 @@ const retry = [
 ];
 
 /**
- * How a step that records something is retried: for about 20 minutes, because the outcome must be recorded. Then the sweep ends
+ * The retries of a step that records something: for about 20 minutes, because the outcome must be recorded. Then the sweep ends
  * the run.
  */
 const retryForLong = [{ ErrorEquals: ['States.ALL'], IntervalSeconds: 1, BackoffRate: 2, MaxAttempts: 25, MaxDelaySeconds: 60 }];

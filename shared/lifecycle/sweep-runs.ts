@@ -29,7 +29,7 @@ const shareForSuspects = 0.75;
 /** The number of claims whose runs are read together. */
 const claimsPerRead = 100;
 
-/** What a sweep may do and how much. */
+/** The limits of a sweep, and its way to handle runs without an execution. */
 interface SweepLimits {
   /** The age in seconds below which a claim is skipped, because its execution may be starting. */
   graceInSeconds: number;
@@ -186,7 +186,7 @@ async function takeNextName(table: Table, { resumed: before = 0, ...run }: Claim
 const cvm = v.optional(v.object({ domain: v.string(), cvm_id: v.string() }));
 const storedState = v.object({ suspect: cvm, other: cvm });
 
-/** Where the last sweep ended: the last claim that it looked at of each group. */
+/** The place where the last sweep ended: the last claim that it looked at in each group. */
 interface SweepState {
   suspect?: CvmOfClaim | undefined;
   other?: CvmOfClaim | undefined;

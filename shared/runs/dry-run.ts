@@ -15,7 +15,7 @@ import { readComputation } from '../rows/computation.ts';
 
 /** The state of a CVM, as far as it decides whether a run can start on it. */
 interface CvmForRun extends CvmOfRun {
-  /** Whether the CVM is connected and can take a run. Undefined if the CVM is not registered. */
+  /** The connection of the CVM and its fitness for a run. Undefined if the CVM is not registered. */
   presence: StoredPresence | undefined;
   claim: Claim | undefined;
   attestation: CvmAttestation;
@@ -55,7 +55,7 @@ export function refusalsOf(
   ];
 }
 
-/** What a start relies on: the certificate and the attestation of the CVM. */
+/** The properties of a CVM that a start relies on: its certificate and its attestation. */
 interface KnownOfCvm {
   certificate?: string | undefined;
   token_hash?: string | undefined;

@@ -113,7 +113,7 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Committed<St
   }
 }
 
-/** What was read before the transaction of a start. */
+/** Everything that was read before the transaction of a start. */
 interface Found {
   computation: ComputationToChange;
   inputs: Inputs;

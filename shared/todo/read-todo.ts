@@ -179,7 +179,7 @@ async function readAllInputs(
   );
 }
 
-/** What a computation needs from a user. */
+/** The approval and the key that a computation needs from a user. */
 interface WaitsFor {
   approval: Pick<Todo['approvals'][number], 'because' | 'manifest_digest'> | undefined;
   key: boolean;
