@@ -48,7 +48,7 @@ async function send(handler: Handler, key?: string) {
   return { statusCode, replayed: headers['idempotent-replayed'], body: JSON.parse(body) as Record<string, unknown> };
 }
 
-/** Counts the requests that changed something. */
+/** Returns an endpoint that counts the requests that changed something. */
 function counter(before: () => void = () => undefined) {
   let count = 0;
   return changeEndpoint(post, {

@@ -7,7 +7,7 @@ import { getItem } from '../../../shared/table/table.ts';
 
 const bucket = { perSecond: 40, burst: 80 };
 
-/** A bucket that gives the answers in turn, and what it was asked for. */
+/** Returns a limit of the changes of a domain whose bucket gives these answers in turn, and the requests to the bucket. */
 function answering(...answers: Taken[]) {
   return answeringOf(bucket, ...answers);
 }

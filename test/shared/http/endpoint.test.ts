@@ -23,7 +23,7 @@ const contract = {
 
 interface Sent {
   body?: string;
-  /** The body as API Gateway passes it if it is not text. */
+  /** The body as API Gateway passes it, in base64, if it is not text. */
   base64?: Buffer;
   query?: Record<string, string>;
   rawQuery?: string;

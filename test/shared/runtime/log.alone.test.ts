@@ -96,7 +96,7 @@ afterEach(() => {
 
 const domain = 'd1';
 const later = '2026-03-01T00:00:00.000Z';
-/** What was written of one metric, with its dimensions but for the stage. */
+/** Returns the logged values of one metric, with its dimensions except for the stage. */
 const written = (name: string) => lines.filter((line) => name in line).map(({ _aws, stage: _stage, ...rest }) => rest);
 
 describe('a run', () => {
@@ -152,7 +152,7 @@ describe('a scheduled task', () => {
   describe('that purges for as long as its function may work', () => {
     const purge = { domain, file_name: 'a', asset_type: 'dataset', upload_key: null, by: 'alice', at: byAlice.now };
 
-    /** Purges four assets, whose content takes 40 seconds each, in a call of this many seconds. */
+    /** Purges four assets, the content of each of which takes 40 seconds, in a call of this many seconds. */
     async function purgeSlowly(seconds: number) {
       for (const id of [1, 2, 3, 4].map(numberedId)) {
         await putItem(stores.table, { ...purgeKeys.purge('asset', id), ...purge, id, content_key: `content/d1/${id}` });
