@@ -4,8 +4,8 @@ import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 /**
- * Handles a batch of changes of the table: does what follows from them and need not be done within them, which is to fold lists
- * and to index names.
+ * Handles a batch of changes of the table: brings the indexes of lists and of names up to date, which need not be done within the
+ * changes.
  */
 export const handler = task('maintenance/follow-table', streamBatch, async (batch, { deadline, draining }) => {
   const table = openTable(deadline);

@@ -76,7 +76,7 @@ export class AgentProcess {
     this.reportAgain();
   }
 
-  /** Reports the fitness of the agent at the next look, even if it has not changed. */
+  /** Reports whether the agent can take a run at the next look, even if that has not changed. */
   reportAgain(): void {
     this.lastReported = '';
   }

@@ -166,7 +166,7 @@ export class CvmSession {
   }
 
   /**
-   * Looks at the agent soon after its run has ended. The end changes the agent's fitness, and may mean that nobody needs its
+   * Looks at the agent at once if its run has ended. Then the agent may no longer be able to take a run, and nobody may need its
    * work.
    */
   private wakeWhenOver(): void {

@@ -66,7 +66,10 @@ export class CvmStreams {
     return this.forwarders > 0 || this.isForwardedElsewhere;
   }
 
-  /** Tells whether this gateway may act for its CVMs: its lease is current, so no other gateway can have taken it for gone. */
+  /**
+   * Tells whether this gateway may act for its CVMs: it has shown the other gateways in time that it is there, so none can have
+   * taken its CVMs over.
+   */
   isSafe(): boolean {
     return this.peers.lease.isCurrent;
   }

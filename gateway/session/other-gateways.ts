@@ -10,8 +10,9 @@ import type { GatewayParts } from './gateway-parts.ts';
 const nameStandsFor = 24 * 60 * 60_000;
 
 /**
- * The time in milliseconds for which this gateway relies on its lease. It is 2 seconds shorter than the lease: the clock of
- * another gateway may be 2 seconds ahead, so that it takes this one for gone earlier.
+ * The time in milliseconds for which this gateway relies on its lease, the sign by which others know that it is there. It is 2
+ * seconds shorter than the lease: the clock of another gateway may be 2 seconds ahead, so that it takes this one for gone
+ * earlier.
  */
 const standsForInMilliseconds = leaseInMilliseconds - 2_000;
 
@@ -33,7 +34,10 @@ export class LeaseKeeper {
   /** True once the gateway stops, and leaves its CVMs to others. */
   isOver = false;
 
-  /** Keeps the lease of a gateway. @param onLost called after others may have taken this gateway for gone */
+  /**
+   * Keeps the lease of a gateway: the sign by which others know that it is there.
+   * @param onLost called after others may have taken this gateway for gone
+   */
   constructor(parts: GatewayParts, { name, onLost }: { name: string | undefined; onLost: () => void }) {
     this.parts = parts;
     this.name = name;

@@ -10,9 +10,9 @@ import { type ApprovalChange, change } from './stale-because.ts';
 /** A user whose approval a run of the computation needs, and why. */
 export interface NeededApproval {
   user: string;
-  /** The names of the user's assets. */
+  /** The file names of the assets that make the user's approval necessary. */
   files: string[];
-  /** True if the user must approve as a result consumer. */
+  /** True if the user must approve because the user is a result consumer. */
   asConsumer: boolean;
 }
 
@@ -134,13 +134,17 @@ export function missingApprovals(inputs: Inputs, context: ApprovalContext): Need
   return neededApprovals(inputs).filter(({ user }) => !users.has(user));
 }
 
-/** The largest size of the record of a run, as JSON. It leaves room below the 400 KB of a DynamoDB item. */
+/**
+ * The largest size, as JSON, of the snapshot that a run keeps of its manifest, configuration and approvals. It leaves room below
+ * the 400 KB of a DynamoDB item.
+ */
 const snapshotLimitInBytes = 380 * 1024;
 
-/** The record that a run of a computation would keep now, and the things that it still lacks. */
+/** The snapshot that a run of a computation would keep now, and the things that the run still lacks. */
 export interface Readiness {
   /**
-   * The record that a run would keep. Undefined while something of the manifest is missing. Missing approvals do not prevent it.
+   * The snapshot that a run would keep: its manifest, configuration, assets and approvals. Undefined while something of the
+   * manifest is missing. Missing approvals do not prevent it.
    */
   snapshot: RunSnapshot | undefined;
   configuration_digest: string;
@@ -149,8 +153,8 @@ export interface Readiness {
 }
 
 /**
- * Returns the record that a run would keep, and what is missing before it can start: parts of the manifest, approvals, or room in
- * the record of at most 380 KiB.
+ * Returns the snapshot that a run would keep of its manifest, configuration and approvals, and what is missing before it can
+ * start: parts of the manifest, approvals, or room in a snapshot of at most 380 KiB.
  */
 export function readinessOf(inputs: Inputs, { at, cvm }: Pick<ApprovalContext, 'at' | 'cvm'>): Readiness {
   const { manifest, digest, missing, configuration_digest } = approvableOf(inputs);

@@ -7,17 +7,18 @@ import { deadlineOf, type Table } from '../table/table.ts';
 import { transact } from '../table/transaction.ts';
 
 /**
- * The largest number of content checks in one read. It is also the threshold of the alarm content-backlog: a call that leaves a
- * full read triggers it.
+ * The largest number of content checks in one read. A content check is a note to look again at content that was to be uploaded,
+ * written or replaced. This number is also the threshold of the alarm content-backlog: a call that leaves a full read triggers
+ * it.
  */
 const mostChecksPerRead = 1_000;
 const checksAtOnce = 10;
-/** The time in milliseconds that must be left of a call for another content check to begin. */
+/** The time in milliseconds that must be left of a call to begin with another piece of content. */
 const leastTimeInMilliseconds = 4_000;
 
 /**
- * Processes the content checks that are due: deletes replaced content and leftovers of a crash between storage and table, and
- * receives uploads whose event was lost. Continues as far as the time of the function allows.
+ * Looks at stored content that is due for a check: deletes replaced content and leftovers of a crash between storage and table,
+ * and receives uploads whose event was lost. Continues as far as the time of the function allows.
  * @param checksPerRead at least 2, since a read may begin with a check that failed
  * @returns the number of checks processed
  * @throws AggregateError with all failures, in the end
@@ -45,7 +46,7 @@ export async function collectContent(
 }
 
 /**
- * Processes content checks, ten at a time, while there is time left. Notes failures by the sort key of the check.
+ * Processes checks of stored content, ten at a time, while there is time left. Notes failures by the sort key of the check.
  * @returns the number of checks that were begun in time
  */
 async function settleAll(

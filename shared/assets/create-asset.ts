@@ -19,8 +19,8 @@ interface NewAsset extends AssetInput, AnsweredRequest {
 }
 
 /**
- * Creates an asset. Two round trips to the table, or three with inline content, which is written before the row, after its
- * content check. Without inline content, the result has a presigned upload, unless the agent fetches the content from elsewhere.
+ * Creates an asset. Two round trips to the table, or three with inline content, which is stored before the asset is. Without
+ * inline content, the result has a presigned upload, unless the agent fetches the content from elsewhere.
  * @throws ServiceError `invalid_request`, `too_large`
  */
 export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<Committed<StoredAsset & Asset>> {

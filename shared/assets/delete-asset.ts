@@ -64,8 +64,9 @@ async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): P
 }
 
 /**
- * Deletes an asset with more than 90 links. Marks the asset before it looks for active runs: a run that it does not find has not
- * passed its first step, which ends the run or this deletion (markForDeletion).
+ * Deletes an asset with more than 90 links. First marks the asset as being deleted, then looks for active runs. A run that it
+ * does not find has not begun its first step, which removes the mark and so makes this deletion fail, or finds the asset deleted
+ * and ends the run.
  */
 async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise<Committed<Deleted>> {
   const { domain, id, now, permit, matchesIfMatch } = request;

@@ -94,8 +94,8 @@ export function refuseBeyondLimit(computation: StoredComputation): void {
 }
 
 /**
- * Returns the error `conflict` for an asset whose place in a computation is taken: by another algorithm, or by a dataset with the
- * same file name.
+ * Returns the error `conflict` for an asset that cannot be linked to a computation because another algorithm, or a dataset with
+ * the same file name, is linked already.
  * @param computation the subject of the sentence
  */
 export function placeTaken({ asset_type, file_name }: StoredAsset, computation = 'The computation'): ServiceError {

@@ -4,7 +4,7 @@ import type { StoredAsset } from '../rows/asset.ts';
 import { changeAsset } from '../rows/change-asset.ts';
 import { assetKey, findAsset, readAssetToChange } from '../rows/read-asset.ts';
 
-/** The lifetime in seconds of the mark on an asset that is being deleted. It is longer than a deletion takes. */
+/** The lifetime in seconds of the mark on an asset that says that it is being deleted. It is longer than a deletion takes. */
 const secondsToDelete = 30;
 
 /** Tells whether an asset is being deleted. No run starts with the asset meanwhile. */

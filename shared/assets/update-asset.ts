@@ -40,8 +40,8 @@ interface UpdatedAsset {
 }
 
 /**
- * Replaces the fields of an asset, and its content if the request has any. Callers can finish reading the old content, which a
- * content check removes later. A change that a run depends on changes the inputs of all linked computations before this returns.
+ * Replaces the fields of an asset, and its content if the request has any. The old content stays for two hours, so that callers
+ * can finish reading it. If runs depend on what changes, every linked computation gets a new version before this returns.
  * @throws ServiceError `not_found`; `forbidden`; `invalid_request`; `too_large`; `conflict` as in renameLinks;
  *   `precondition_failed`, after all of these; `unavailable`, also if not all linked computations were changed. The same request
  *   again completes that.
@@ -147,8 +147,8 @@ function isOtherInput(before: StoredAsset, after: StoredAsset): boolean {
 }
 
 /**
- * Tells whether a request of this kind may have changed the inputs of runs when it was sent before. The asset itself no longer
- * shows what it was.
+ * Tells whether a request of this kind may have changed what runs use when it was sent before. The asset itself no longer shows
+ * what it was.
  */
 function mayChangeInputs(given: AssetReplacement): boolean {
   return (['asset', 'checksum', 'user_key', 'use', ...fetchedNames] as const).some((name) => given[name] !== undefined);

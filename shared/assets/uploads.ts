@@ -131,8 +131,8 @@ export function rememberUpload(
 }
 
 /**
- * Renews the upload link in a kept answer, for the content that the asset now expects. Adds another content check if the first is
- * due while the new link is valid.
+ * Renews the upload link in an answer that was kept for repeats, for the content that the asset now expects. Also makes sure that
+ * the service looks for the upload after the new link has expired.
  */
 export async function renewUpload(
   table: Table,

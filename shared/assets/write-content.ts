@@ -43,7 +43,10 @@ export interface WrittenContent {
   check: ContentCheck;
 }
 
-/** Writes content to a new key in storage, after its content check is recorded. One round trip to the table, one to storage. */
+/**
+ * Writes content to a new key in storage. First records that the key must be checked in two hours, so that it is deleted if no
+ * asset refers to it. One round trip to the table, one to storage.
+ */
 export async function writeContent(
   table: Table,
   store: ContentStore,

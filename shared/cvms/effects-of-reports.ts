@@ -15,8 +15,8 @@ import { timeOf } from 'computation-management-formats/timestamps';
 import { findComputation } from '../rows/computation.ts';
 
 /**
- * Returns how reports change the claim of their CVM: when the run was accepted, and the first outcome. Undefined if they change
- * nothing. Any event of the agent counts as acceptance of the run.
+ * Returns how reports change the claim of their CVM, which is the item that says which run holds the CVM: the time when the run
+ * was accepted, and its first outcome. Undefined if they change nothing. Any event of the agent counts as acceptance of the run.
  */
 export function claimChangeOf(reports: Report[], claim: Claim, now: string): ClaimChange | undefined {
   const isTaken = reports.some(
@@ -81,7 +81,10 @@ function attestationOf(reports: Report[], claim: Claim): string | undefined {
   return undefined;
 }
 
-/** Returns the agent's state and fitness that heartbeats report. The last heartbeat with each property counts. */
+/**
+ * Returns what heartbeats report of the agent: its state, and whether it can take a run. The last heartbeat with each property
+ * counts.
+ */
 export function reportedStateOf(reports: (Report | InvalidReport)[]): ReportedState {
   const state: ReportedState = {};
   for (const report of reports) {
@@ -127,13 +130,14 @@ interface RecordedOfRun {
   outcomes: Omit<Outcome, 'run_status'>[];
   /** The status of the run after the reports. Null if the run was deleted. */
   status: Run['status'] | null;
-  /** The claim of the run on its CVM after the reports. Undefined if the run is over. */
+  /** The claim after the reports: the item that says that the run holds its CVM. Undefined if the run is over. */
   claim: Claim | undefined;
 }
 
 /**
- * Records reports on one run in one transaction: their events, the acceptance or outcome in the claim, and a marker for each.
- * Reports that have a marker are duplicates. While the run is active, answers to commands of other runs are invalid.
+ * Records reports on one run in one transaction: their events, the acceptance or the outcome of the run, and a marker for each
+ * report, an item with its identifier. Reports that have a marker are duplicates. While the run is active, answers to commands of
+ * other runs are invalid.
  * @throws StaleReadError if what they depend on has changed since it was read
  */
 export async function recordLastingReports(table: Table, { reference, reports, now }: ReportsOfRun): Promise<RecordedOfRun> {
@@ -184,7 +188,10 @@ function parseProgress(
   return { run, claim: parseClaimOf(reference, claimItem), attestation: run && attestationHashOf(runItem) };
 }
 
-/** Adds to the transaction what the reports change in the claim of the run, and removes the commands that they answer. */
+/**
+ * Adds to the transaction that the CVM has accepted the run or how it ended, as the reports say, and removes the commands that
+ * they answer.
+ */
 function takeIntoClaim(
   transaction: Transaction,
   reference: RunReference,

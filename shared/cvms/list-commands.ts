@@ -43,7 +43,10 @@ const nothingToDo: Work = { commands: [], run: null };
 
 interface Reading {
   work: Work;
-  /** The commands that the claim of the CVM shows, each as the run and the kind: see ClaimState. */
+  /**
+   * The commands that wait for the CVM, each as the identifier of the run and the kind of command. Some may be answered or
+   * expired by now.
+   */
   issued: string[];
   registered: Item | undefined;
 }
@@ -90,14 +93,14 @@ interface ClaimState {
   /** True while a run holds the CVM. */
   isHeld: boolean;
   /**
-   * The commands that the claim shows, each as the identifier of the run and the kind of command. A command may be answered or
+   * The commands that wait for the CVM, each as the identifier of the run and the kind of command. Some may be answered or
    * expired by now.
    */
   issued: string[];
 }
 
 /**
- * Reads from the claim of a CVM whether there may be a command for it. Costs half a read unit. The answer may be late by a
+ * Reads whether a run holds a CVM, and whether there may be a command for it. Costs half a read unit. The answer may be late by a
  * moment.
  */
 async function readClaimEventually(table: Table, domain: string, cvmId: string): Promise<ClaimState> {
@@ -105,13 +108,17 @@ async function readClaimEventually(table: Table, domain: string, cvmId: string):
   return { isHeld: claim !== undefined, issued: issuedOf(claim) };
 }
 
-/** Lists the commands that a claim shows, each as the identifier of the run and the kind of command. */
+/**
+ * Lists the commands that wait for a CVM, each as the identifier of the run and the kind of command, from its claim: the item
+ * that says which run holds the CVM.
+ */
 function issuedOf(claim: Claim | undefined): string[] {
   return claim ? commandTypesOf(claim).map((type) => `${claim.run_id} ${type}`) : [];
 }
 
 /**
- * Reads the commands that a claim shows, with the manifest for a new run.
+ * Reads the commands that wait for a CVM, with the manifest for a new run.
+ * @param claim the item that says which run holds the CVM
  * @throws StaleReadError if the claim has changed so that other items are needed
  */
 async function readWork(table: Table, claim: Claim, now: string): Promise<Work> {

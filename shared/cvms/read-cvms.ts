@@ -15,7 +15,7 @@ interface ReadCvm {
   claim: Claim | undefined;
 }
 
-/** Returns the keys of the two items that describe a CVM: its registration and the claim of its run. */
+/** Returns the keys of the two items that describe a CVM: its registration, and its claim, which says which run holds it. */
 export function keysOfCvm({ domain, cvmId }: CvmReference): [Key, RowKey] {
   return [cvmKeys.cvm(domain, cvmId), cvmKeys.claim(domain, cvmId)];
 }
@@ -35,7 +35,8 @@ export function describeCvm(cvm: StoredCvm, { presence, claim }: Pick<ReadCvm, '
 }
 
 /**
- * Reads a CVM, its presence and the claim of its run, also if it is not registered. One round trip, or two if a gateway holds it.
+ * Reads a CVM, its presence and the run that holds it, also if it is not registered. One round trip, or two if a gateway holds
+ * it.
  */
 export async function readCvmAndClaim(table: Table, reference: CvmReference): Promise<ReadCvm> {
   const read = parseCvm(await getItems(table, keysOfCvm(reference)));

@@ -107,7 +107,8 @@ interface BatchItems {
 }
 
 /**
- * Reads the registration of the CVM, the runs that the reports name, and the claim of the CVM if a heartbeat of a run needs it.
+ * Reads the items that a batch of reports needs: the registration of the CVM, the runs that the reports name, and, for the
+ * heartbeat of a run, which run holds the CVM.
  */
 async function readItemsOfBatch(table: Table, { domain, cvmId, reports }: Batch): Promise<BatchItems> {
   const ids = new Set(reports.flatMap((report) => ('run_id' in report && report.run_id !== undefined ? [report.run_id] : [])));

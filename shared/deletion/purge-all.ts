@@ -26,7 +26,7 @@ const timeBetweenFiguresInMilliseconds = 60_000;
 /** The result of a call of the purge. */
 interface Purged {
   purged: number;
-  /** The number of purges that are left for the next call: time ran out, or a fold of a list may still write to it. */
+  /** The number of purges that are left for the next call, because time ran out or background work may still write to a list. */
   waiting: number;
 }
 

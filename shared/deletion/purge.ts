@@ -42,8 +42,8 @@ export type AssetPurge = v.InferOutput<typeof assetPurge>;
 /**
  * Deletes everything that a deleted computation or asset has left, and then the record of the purge. Safe to repeat and to
  * interrupt.
- * @returns whether the purge is over. False while the list of an asset's links is marked: then a fold of the list that began
- *   before may still write to it
+ * @returns whether the purge is over. False while background work on the list of an asset's links, begun before, may still write
+ *   to it
  */
 export async function* purgeInParts(table: Table, store: ContentStore, record: Item): InParts<boolean> {
   if (String(record['sk']).startsWith(purgeKeys.prefixes.asset)) {

@@ -142,8 +142,8 @@ function textOf(time: number): string {
 }
 
 /**
- * The largest number of times that the removal walks through the items of a domain. The second walk finds what a fold or a purge
- * left that was at work during the first.
+ * The largest number of times that the removal walks through the items of a domain. The second walk finds what background work,
+ * such as a purge, left that had begun before the first.
  */
 const mostPasses = 5;
 
@@ -191,7 +191,7 @@ async function eachObject(
   return counts;
 }
 
-/** Removes a domain from the state of the sweep, which remembers the claims that it looked at last. */
+/** Removes a domain from what the sweep of runs remembers: the CVMs whose runs it looked at last. */
 async function forgetPlaceOfSweep(table: Table, domain: string): Promise<void> {
   const { suspect, other } = await readSweepState(table);
   if (suspect?.domain !== domain && other?.domain !== domain) return;

@@ -73,7 +73,8 @@ export function matches(filter: EventFilter, event: Pick<Event, Facet | 'timesta
 }
 
 /**
- * Finds the events in a segment of the journal's index that match a filter. Unpacks only columns that can exclude an event.
+ * Finds the events that match a filter in a segment of the index, which covers some consecutive events of a journal. Unpacks only
+ * columns that can exclude an event.
  * @returns their numbers, ascending
  */
 export function matchingNumbers(filter: EventFilter, segment: Segment): number[] {

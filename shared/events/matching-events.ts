@@ -25,7 +25,8 @@ export interface EventPage {
 export type Selection = (total: number, upTo: (number: number) => number) => { start: number; end: number };
 
 /**
- * Reads the selected events that match a filter, oldest first, with the total of all that match, both as of `head`.
+ * Reads the selected events that match a filter, oldest first, with the total of all that match. Ignores events that were
+ * recorded after `head` was read.
  * @throws the errors of readEvents, and JournalGapError if an event is missing
  */
 export async function readMatching(
@@ -89,7 +90,7 @@ async function matchingEvents(
   return { events: events.map(publicEvent), total };
 }
 
-/** Reads the events that are not in an index segment yet: at most 256 events or 128 KiB, plus one append. */
+/** Reads the newest events, which are not in the index of the journal yet: at most 256 events or 128 KiB, plus one append. */
 function readTail(table: Table, computationId: string, head: JournalHead): Promise<StoredEvent[]> {
   return readNumberRange(table, computationId, { from: head.sealed + 1, to: head.count });
 }
@@ -98,8 +99,8 @@ const within = (events: StoredEvent[], { from, to }: NumberRange) =>
   events.filter(({ number }) => number >= from && number <= to);
 
 /**
- * Finds the numbers of the first and the last event in a range of time. Reads one index segment or the tail for each, because
- * timestamps never decrease.
+ * Finds the numbers of the first and the last event in a range of time. Reads for each of them one segment of the index, or the
+ * newest events, because timestamps never decrease.
  */
 async function numbersBetween(
   table: Table,
@@ -148,7 +149,7 @@ async function lastNumberTo(
 }
 
 /**
- * Returns the number of the first event in a segment whose time meets a condition.
+ * Returns the number of the first event in a segment of the index whose time meets a condition.
  * @throws Error if there is none: the segment is damaged
  */
 function firstNumberWhere(segment: Segment, holds: (time: number) => boolean): number {

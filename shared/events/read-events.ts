@@ -22,8 +22,8 @@ export interface Paging {
 
 /**
  * Reads a page of the events of a computation that match a filter, newest first. Page and total show the same moment. Retries if
- * an append is only partly visible. Sequential round trips: 1 for the newest events, 2 for other pages, 3 for filtered pages
- * older than the tail.
+ * an append is only partly visible. Sequential round trips: 1 for the newest events, 2 for other pages, 3 for filtered pages of
+ * events that are in the index already.
  * @throws ServiceError `not_found` if the journal was deleted in the meantime
  * @throws Error if the journal is damaged
  */
@@ -66,8 +66,9 @@ export interface EventsAfter extends EventPage {
 }
 
 /**
- * Reads the events after a number that match a filter, oldest first, with the total of all that match, both as of `head`, which
- * is read again if an append is only partly visible. Sequential round trips: 1, with a filter 2.
+ * Reads the events after a number that match a filter, oldest first, with the total of all that match. Ignores events that were
+ * recorded after `head` was read. Reads `head` again if an append is only partly visible. Sequential round trips: 1, with a
+ * filter 2.
  * @throws the errors of readEvents
  */
 export async function readEventsAfter(
@@ -96,8 +97,8 @@ const following =
 const mostReadDirectly = 100;
 
 /**
- * Reads the events that were recorded since an earlier read. Costs half a read unit if there are none. The head is read
- * eventually consistent: events may be seen a moment late, but none is skipped.
+ * Reads the events that were recorded since an earlier read. Costs half a read unit if there are none. The number of events is
+ * read eventually consistent: events may be seen a moment late, but none is skipped.
  * @throws ServiceError `not_found` if the journal was deleted in the meantime
  */
 export async function readNewEvents(
@@ -124,8 +125,8 @@ export async function readNewEvents(
 }
 
 /**
- * Throws if the journal was deleted. Reads its head again, because an eventually consistent read can also miss the head of a new
- * journal.
+ * Throws if the journal of a computation was deleted. Reads its head, strongly consistent, because an eventually consistent read
+ * can also miss the head of a new journal.
  * @throws ServiceError `not_found`
  */
 async function assertNotDeleted(table: Table, computationId: string): Promise<void> {
@@ -136,7 +137,7 @@ async function assertNotDeleted(table: Table, computationId: string): Promise<vo
 /** The place of an event in the journal of its computation. */
 export interface JournalPosition {
   number: number;
-  /** The head of the journal, read together with the event, strongly consistent. */
+  /** The head of the journal, which has the number of its events. It is read together with the event, strongly consistent. */
   head: JournalHead;
 }
 

@@ -5,7 +5,7 @@ import { type Table, getItems, queryPrefix } from '../table/table.ts';
 import { findableOf, type NamedRow, rowKeyOf } from './index-names.ts';
 import { comparable, findKinds, type FindKind, matchOf, numberIn, placesToLook } from './names.ts';
 
-/** The largest number of entries of the index that are read for each place to look. */
+/** The largest number of entries of the index of names that are read for each way in which a text can match. */
 const mostCandidates = 50;
 
 export const matchSchema = v.pipe(
@@ -31,7 +31,7 @@ interface FindRequest {
 
 /**
  * Finds computations, assets and CVMs by a text, best matches first: by the beginning of the name, of a word in it or of the
- * identifier, or by a checksum. Two round trips. Reads at most 50 entries of the index at each place to look, and their rows.
+ * identifier, or by a checksum. Two round trips. Reads at most 50 entries of the index for each way to match, and their rows.
  */
 export async function find(table: Table, { domain, query, kind, limit }: FindRequest): Promise<Match[]> {
   const kinds = kind === undefined ? findKinds : [kind];

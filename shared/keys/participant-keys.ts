@@ -62,9 +62,9 @@ async function readToChangeKey(table: Table, domain: string, computationId: stri
 }
 
 /**
- * Adds the event of a changed key to the transaction. The inputs of the computation change only if the key may be in the manifest
- * or an approval depends on it: otherwise any user with `view` could hold up the starts of others. One round trip, or none for
- * the owner and those who approved.
+ * Adds the event of a changed key to the transaction. The computation gets a new version for starts of runs only if the key may
+ * be in the manifest or an approval depends on it: otherwise any user with `view` could hold up the starts of others. One round
+ * trip, or none for the owner and those who approved.
  */
 async function recordKeyChange(
   table: Table,

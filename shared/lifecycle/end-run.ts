@@ -15,8 +15,8 @@ import { endingOf, waysToEnd, type WayToEnd, type EndedBy } from '../rows/ways-t
 import { recordSpent } from '../rows/presence.ts';
 
 /**
- * Ends a run, in one transaction with its status, lists, statistics and last event. Every run ends here. The first outcome in the
- * claim counts before `way`. Safe to repeat.
+ * Ends a run, in one transaction with its status, lists, statistics and last event. Every run ends here. An outcome that was
+ * recorded before, such as one that the CVM has reported, counts before `way`. Safe to repeat.
  * @param detail what is known of the cause: see WayToEnd
  * @returns whether this call ended the run
  */
@@ -54,8 +54,8 @@ export async function endRun(
 }
 
 /**
- * Ends a run with the outcome in its claim, or as failed by `endedBy` if there is none. Completes the task of a stop that still
- * waits.
+ * Ends a run with the outcome that was recorded for it, or as failed by `endedBy` if there is none. Completes the task of a stop
+ * that still waits.
  */
 export async function recordOutcome(
   table: Table,

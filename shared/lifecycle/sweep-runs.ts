@@ -17,21 +17,21 @@ import { findRun, runKey } from '../rows/run.ts';
  */
 const callsPerSweep = 200;
 
-/** The largest number of calls for one claim: two if its run is being stopped. */
+/** The largest number of calls of DescribeExecution for one run: two if the run is being stopped. */
 const mostCallsPerClaim = 2;
 
 /**
- * The share of the calls that is for suspects: claims without a task token or with an outcome. The rest is for the other claims,
- * so that neither group delays the other.
+ * The share of the calls that is for suspects: active runs for which no step waits, or whose outcome is recorded. The rest is for
+ * the other runs, so that neither group delays the other.
  */
 const shareForSuspects = 0.75;
 
-/** The number of claims whose runs are read together. */
+/** The number of runs that are read together. */
 const claimsPerRead = 100;
 
 /** The limits of a sweep, and its way to handle runs without an execution. */
 interface SweepLimits {
-  /** The age in seconds below which a claim is skipped, because its execution may be starting. */
+  /** The age in seconds below which a run is skipped, because its execution may be starting. */
   graceInSeconds: number;
   /** The largest number of calls of DescribeExecution. Default 200. */
   mostCalls?: number | undefined;
@@ -40,10 +40,11 @@ interface SweepLimits {
 }
 
 /**
- * Ends the runs that no execution takes to their end. Looks first at suspects (claims without a task token or with an outcome),
- * then at the others in turn, then at further suspects with the calls that are left. The next sweep continues there.
+ * Ends the active runs that no execution in Step Functions takes to their end. Looks first at suspects (runs for which no step
+ * waits, or whose outcome is recorded), then at the others in turn, then at further suspects with the calls that are left. The
+ * next sweep continues there.
  * @returns the number of runs that were ended
- * @throws AggregateError with all failures, after every claim was processed
+ * @throws AggregateError with all failures, after every run was processed
  */
 export async function sweepRuns(
   table: Table,
@@ -67,7 +68,10 @@ export async function sweepRuns(
     calls += 1;
     return executionStatus(executions, ...execution);
   };
-  /** Looks at claims until so many calls were made in all. Returns the claims that were looked at. */
+  /**
+   * Looks at active runs, each by the claim of its CVM, until so many calls were made in all. Returns the claims that were looked
+   * at.
+   */
   const look = async (some: Claim[], untilCalls: number): Promise<Claim[]> => {
     let seen = 0;
     while (seen < some.length && calls < untilCalls) {
@@ -98,12 +102,14 @@ export async function sweepRuns(
   return ended;
 }
 
-/** Tells whether the execution of a claim may be missing: no step waits, or nobody has passed the outcome on. */
+/**
+ * Tells whether the execution of an active run may be missing: no step waits for the run, or nobody has passed its outcome on.
+ */
 function isSuspect({ offer_token, run_token, outcome }: Claim): boolean {
   return (offer_token === undefined && run_token === undefined) || outcome !== undefined;
 }
 
-/** Reads the items of the runs of claims, in their order. */
+/** Reads the items of the runs that hold CVMs, in the order of the claims. */
 async function readRuns(table: Table, claims: Claim[]): Promise<(Item | undefined)[]> {
   const keys = claims.map(({ domain, run_id }) => runKey(domain, run_id));
   const items = await getItems(
@@ -115,7 +121,7 @@ async function readRuns(table: Table, claims: Claim[]): Promise<(Item | undefine
 
 type StatusOf = (kind: 'run' | 'stop', runId: string, resumed: number) => ReturnType<typeof executionStatus>;
 
-/** A claim that a sweep looks at. */
+/** An active run that a sweep looks at. `claim` is the item that says that it holds its CVM. */
 interface Looked {
   claim: Claim;
   runItem: Item | undefined;
@@ -171,7 +177,7 @@ export async function resumeRun(
   return resumed;
 }
 
-/** Counts another execution of a run in its claim, so that the sweep finds it by its name. @returns the count */
+/** Counts another execution of a run, so that the sweep finds it by its name. @returns the count */
 async function takeNextName(table: Table, { resumed: before = 0, ...run }: Claim): Promise<number> {
   return await withFreshReads(table, async (table) => {
     const claim = await readClaim(table, run);
@@ -186,7 +192,7 @@ async function takeNextName(table: Table, { resumed: before = 0, ...run }: Claim
 const cvm = v.optional(v.object({ domain: v.string(), cvm_id: v.string() }));
 const storedState = v.object({ suspect: cvm, other: cvm });
 
-/** The place where the last sweep ended: the last claim that it looked at in each group. */
+/** The point where the last sweep of runs ended: in each group, the CVM whose run it looked at last. */
 interface SweepState {
   suspect?: CvmOfClaim | undefined;
   other?: CvmOfClaim | undefined;

@@ -15,15 +15,15 @@ import { readComputation } from '../rows/computation.ts';
 
 /** The state of a CVM, as far as it decides whether a run can start on it. */
 interface CvmForRun extends CvmOfRun {
-  /** The connection of the CVM and its fitness for a run. Undefined if the CVM is not registered. */
+  /** The last signs of life of the CVM, and whether its agent can take a run. Undefined if the CVM is not registered. */
   presence: StoredPresence | undefined;
   claim: Claim | undefined;
   attestation: CvmAttestation;
 }
 
 /**
- * Reads the state of a CVM for the start of a run, while no transaction is writing it, because the end of a run frees the CVM and
- * marks it as spent in one transaction. One round trip, or two if a gateway holds the CVM.
+ * Reads the state of a CVM for the start of a run, while no transaction is writing it, because the end of a run changes two items
+ * at once: it frees the CVM and notes that its agent must be restarted. One round trip, or two if a gateway holds the CVM.
  */
 export async function readCvmForRun(table: Table, cvm: { domain: string; cvm_id: string }): Promise<CvmForRun> {
   const [registered, claimItem] = await readSettled(table, [cvmKeys.cvm(cvm.domain, cvm.cvm_id), claimKey(cvm)]);

@@ -82,8 +82,8 @@ async function endUnstarted(table: Table, reference: RunReference, now: string):
 }
 
 /**
- * Checks whether a run can start, and records the run with its claim of the CVM in one transaction. Repeats the transaction if
- * only the journal has changed.
+ * Checks whether a run can start, and records in one transaction the run and that it holds the CVM. Repeats the transaction if
+ * only the journal of events has changed.
  */
 async function claimCvm(table: Table, request: RunRequest): Promise<Committed<Started>> {
   const { domain, computationId, cvmId, by, now, permit } = request;
@@ -120,7 +120,10 @@ interface Found {
   cvm: Awaited<ReturnType<typeof readCvmForRun>>;
 }
 
-/** Returns the record that the run will keep. @throws ServiceError `incomplete` if the computation is not ready to run */
+/**
+ * Returns the snapshot that the run keeps: its manifest, configuration, assets and approvals.
+ * @throws ServiceError `incomplete` if the computation is not ready to run
+ */
 function snapshotOf({ computation, inputs, cvm }: Found, table: Table, now: string): RunSnapshot {
   const { snapshot, missing } = readinessOf(inputs, { at: timeOfStart(table, now, computation), cvm });
   if (snapshot && !isIncomplete(missing)) return snapshot;
@@ -128,7 +131,8 @@ function snapshotOf({ computation, inputs, cvm }: Found, table: Table, now: stri
 }
 
 /**
- * Returns the transaction that starts a run: its row, record, event and claim.
+ * Returns the transaction that starts a run: its row, its snapshot of the manifest and approvals, its first event, and that it
+ * holds the CVM.
  * @throws ServiceError `incomplete`, since an approval may have expired
  */
 async function transactionOf(

@@ -147,7 +147,7 @@ describe('malformedJson', () => {
   });
 });
 
-/** Returns the message of JSON.parse about a text that is not JSON. Its messages give a position only for some errors. */
+/** What JSON.parse says of the text. Its messages give a position only for some errors. */
 function refusalOf(text: string): string | undefined {
   try {
     JSON.parse(text);
