@@ -128,7 +128,7 @@ async function sendIfWaiting(send: () => Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * Completes all tasks that wait for a run.
+ * Completes the tasks of the state machine that wait for a run.
  * @returns whether the run's execution was waiting, so that it will record the outcome
  */
 export async function completeWaitingTasks(executions: Executions, claim: Claim): Promise<boolean> {

@@ -47,7 +47,7 @@ const retry = [
  */
 const retryForLong = [{ ErrorEquals: ['States.ALL'], IntervalSeconds: 1, BackoffRate: 2, MaxAttempts: 25, MaxDelaySeconds: 60 }];
 
-/** Returns a state that calls a function and waits until the task is completed by its token. */
+/** Returns a state of the state machine that calls a function and waits until the task is completed by its token. */
 function waitForCvm(functionName: string) {
   return {
     Type: 'Task',
@@ -58,7 +58,7 @@ function waitForCvm(functionName: string) {
   };
 }
 
-/** Returns a state that calls a function and goes on when it has returned. */
+/** Returns a state of the state machine that calls a function and goes on when it has returned. */
 function call(functionName: string) {
   return {
     Type: 'Task',
@@ -69,12 +69,12 @@ function call(functionName: string) {
   };
 }
 
-/** Returns a state that notes why the run ends. */
+/** Returns a state of the state machine that notes why the run ends. */
 function recordEnding(endedBy: EndedBy, next: string) {
   return { Type: 'Pass', Result: endedBy, ResultPath: '$.ended_by', Next: next };
 }
 
-/** Returns a rule that goes to another state after one of these errors. */
+/** Returns a rule of the state machine that goes to another state after one of these errors. */
 function caught(errors: string[], next: string) {
   return { ErrorEquals: errors, ResultPath: null, Next: next };
 }

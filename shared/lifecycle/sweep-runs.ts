@@ -29,7 +29,7 @@ const shareForSuspects = 0.75;
 /** The number of runs that are read together. */
 const claimsPerRead = 100;
 
-/** The limits of a sweep, and its way to handle runs without an execution. */
+/** The limits of a sweep, which looks for active runs that nothing takes to their end, and what it does with them. */
 interface SweepLimits {
   /** The age in seconds below which a run is skipped, because its execution may be starting. */
   graceInSeconds: number;

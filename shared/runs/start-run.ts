@@ -52,10 +52,11 @@ interface RunRequest extends AnsweredRequest {
 }
 
 /**
- * Starts a run of a computation on a CVM: claims the CVM in a transaction, then starts the execution. If the process dies between
- * them, a repeat of the request starts the execution, or the sweep ends the run.
- * @throws ServiceError `not_found`; `conflict` if the computation or the CVM has an active run, or the CVM is disconnected, spent
- *   or not attested; `incomplete` with what is missing; `unavailable`, also while an asset is about to be deleted
+ * Starts a run of a computation on a CVM: records in a transaction that the run holds the CVM, then starts the execution. If the
+ * process dies between them, a repeat of the request starts the execution, or the sweep ends the run.
+ * @throws ServiceError `not_found`; `conflict` if the computation or the CVM has an active run, or the CVM is disconnected, not
+ *   attested, or must restart its agent first; `incomplete` with what is missing; `unavailable`, also while an asset is about to
+ *   be deleted
  */
 export async function startRun(table: Table, executions: Executions, request: RunRequest): Promise<Committed<Started>> {
   const started = await withFreshReads(table, (table) => claimCvm(table, request));
