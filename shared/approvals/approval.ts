@@ -97,7 +97,10 @@ export const approvalSchema = v.pipe(
 );
 export type Approval = v.InferOutput<typeof approvalSchema>;
 
-/** @param because why it is stale */
+/**
+ * Returns an approval in the form that the API shows.
+ * @param because the reasons why the approval does not count any more; empty if it counts
+ */
 export function describeApproval(stored: StoredApproval, because: ApprovalChange[]): Approval {
   const { user_id, digest, configuration_digest, cvm_ids, expires_at, signature, approved_at } = stored;
   const stale = because.length > 0;

@@ -6,9 +6,10 @@ import type { Manifest } from '../rows/manifest.ts';
 import { parseStored, storedBytes, deflated, inflated } from '../table/stored.ts';
 import type { Item } from '../table/table.ts';
 
+/** The largest number of reasons that the API shows for an approval that does not count. */
 export const mostChanges = 20;
 
-/** In characters. */
+/** The largest number of characters of a value that is shown as it is. Longer ones are shown as their SHA-256. */
 const longestValue = 200;
 
 const value = v.nullable(v.union([shownText(longestValue), v.boolean(), v.number()]));
@@ -32,19 +33,23 @@ export const approvalChange = v.pipe(
 );
 export type ApprovalChange = v.InferOutput<typeof approvalChange>;
 
+/** The parts of a dataset in a manifest that are compared. */
 interface Dataset {
   filename: string;
   hash?: number[] | undefined;
   user_key?: string | undefined;
 }
 
-/** Parts of the manifest may be missing. */
+/** The manifest and the configuration that an approval covers. Parts of the manifest may be missing. */
 export interface Covered {
   manifest: { datasets: Dataset[] };
   configuration: object;
 }
 
-/** Datasets are matched by their file names. */
+/**
+ * Lists all differences between what a user approved and the current manifest and configuration. Datasets are matched by their
+ * file names.
+ */
 export function changesBetween(approved: Covered, current: Covered): ApprovalChange[] {
   const { datasets: before, ...manifestBefore } = approved.manifest;
   const { datasets: after, ...manifestAfter } = current.manifest;
@@ -55,6 +60,7 @@ export function changesBetween(approved: Covered, current: Covered): ApprovalCha
   ];
 }
 
+/** Lists the datasets that were added, removed, changed or moved to another place in the manifest. */
 function differencesOfDatasets(before: Dataset[], after: Dataset[]): ApprovalChange[] {
   const find = (all: Dataset[], name: string) => all.find(({ filename }) => filename === name);
   const at = (index: number, ...[one, other]: [Dataset | undefined, Dataset | undefined]) =>
@@ -70,11 +76,15 @@ function differencesOfDatasets(before: Dataset[], after: Dataset[]): ApprovalCha
   ];
 }
 
-/** Compares two values. */
+/**
+ * Returns one difference between a value that a user approved and the current value, both shortened for the API.
+ * @param path JSON pointer
+ */
 export function change(path: string, before: unknown, after: unknown): ApprovalChange {
   return { path, approved: valueOf(before), current: valueOf(after) };
 }
 
+/** Lists the differences between two JSON values below a path. Hashes, which are arrays of numbers, are compared as a whole. */
 function differences(path: string, before: unknown, after: unknown): ApprovalChange[] {
   if (!hasParts(before) && !hasParts(after)) {
     const changed = change(path, before, after);
@@ -103,7 +113,7 @@ function valueOf(part: unknown): ApprovalChange['current'] {
   return characters(text) <= longestValue ? text : `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 
-/** What a user approved. */
+/** The manifest and the configuration that a user approved. */
 interface Approved {
   manifest: Manifest;
   configuration: Configuration;
@@ -111,11 +121,15 @@ interface Approved {
 
 const storedApproved = v.object({ approved: storedBytes });
 
-/** Of the item at `approvedKeys`. Deflated: a manifest may have 256 KB. */
+/**
+ * Returns the attributes of the item that keeps what a user approved (key: `approvedKeys`). They are deflated, because a manifest
+ * may have 256 KB.
+ */
 export function approvedAttributes({ manifest, configuration }: Approved): v.InferOutput<typeof storedApproved> {
   return { approved: deflated(JSON.stringify({ manifest, configuration })) };
 }
 
+/** Reads what a user approved from its stored item. @throws Error if the item is missing or invalid */
 export function parseApproved(item: Item | undefined): Approved {
   return JSON.parse(inflated(parseStored(storedApproved, item, 'approved manifest').approved)) as Approved;
 }

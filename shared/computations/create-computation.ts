@@ -23,7 +23,10 @@ interface Created {
   definition: Definition;
 }
 
-/** Two round trips. */
+/**
+ * Creates a computation with its configuration, policy, consumers and providers. Two round trips, and a call of KMS if there is a
+ * private key.
+ */
 export async function createComputation(table: Table, request: NewComputation): Promise<Committed<Created>> {
   const { domain, fields, agent_config, attestation_policy, consumers, providers, seal, by, now, answerKeeper } = request;
   const id = numberedId(await nextNumber(table, lists.computations(domain)));
@@ -49,7 +52,11 @@ export async function createComputation(table: Table, request: NewComputation): 
   return await commitChange(table, transaction, { row, definition }, answerKeeper);
 }
 
-/** @throws ServiceError `forbidden` if the caller may not create a computation for this owner */
+/**
+ * Returns what a new computation consists of, from the body of the request. The owner is the caller, unless the body names
+ * another user.
+ * @throws ServiceError `forbidden` if the caller may not create a computation for this owner
+ */
 export function decideCreation(
   body: v.InferOutput<typeof computationInput>,
   caller: Caller,

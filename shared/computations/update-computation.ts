@@ -27,6 +27,7 @@ interface Updated {
   permitted: Permitted;
 }
 
+/** Decides what becomes of a computation. Throws to refuse the change. */
 export type DecideUpdate = (current: StoredComputation, definition: Definition) => Replacement;
 
 interface UpdateRequest extends AnsweredRequest {
@@ -39,7 +40,8 @@ interface UpdateRequest extends AnsweredRequest {
 }
 
 /**
- * Three round trips. A request that changes nothing writes nothing.
+ * Replaces the fields, configuration, policy, consumers and providers of a computation. Three round trips. A request that changes
+ * nothing writes nothing.
  * @throws ServiceError `not_found`, and any error that `decide` throws
  */
 export async function updateComputation(table: Table, request: UpdateRequest): Promise<Committed<Updated>> {
@@ -61,6 +63,7 @@ export async function updateComputation(table: Table, request: UpdateRequest): P
   });
 }
 
+/** Returns the agent's configuration with its private key sealed. A key that has not changed keeps its seal. */
 async function configToStore(
   given: AgentConfig,
   { server_key: stored }: StoredAgentConfig,
@@ -70,7 +73,10 @@ async function configToStore(
   return { ...given, server_key: isSame ? stored : await seal(given.server_key) };
 }
 
-/** Names of fields, never their values: one may be a private key. */
+/**
+ * Returns the events that record a change of a computation. They name the changed fields, never the values: one may be a private
+ * key.
+ */
 function changeEvents(
   current: StoredComputation,
   { owner, ...fields }: ComputationFields,
@@ -95,7 +101,10 @@ interface UpdateByCaller {
   ifMatch?: ((...etags: string[]) => boolean) | undefined;
 }
 
-/** The returned function throws ServiceError `forbidden`; `invalid_request` if the approval is lowered; `precondition_failed`. */
+/**
+ * Returns a function that decides what becomes of a computation on the request of this caller. The returned function throws
+ * ServiceError `forbidden`; `invalid_request` if the approval is lowered; `precondition_failed`.
+ */
 export function decideUpdate({ body, caller, permit, ifMatch }: UpdateByCaller): DecideUpdate {
   return (current, definition) => {
     const permitted = permit({ owner: current.owner });

@@ -8,7 +8,7 @@ const { stdout, stderr } = spawnSync(process.execPath, [fileURLToPath(new URL('.
   env: {},
 });
 
-/** The AWS SDK itself reads these variables to detect Lambda, and no caller can prevent it. */
+/** Tells whether a side effect is that of the AWS SDK, which reads variables to detect Lambda. No caller can prevent it. */
 const isOfSdk = (line: string) => /^reads AWS_LAMBDA_\w+ at .*node_modules\/@aws\/lambda-invoke-store\//.test(line);
 
 describe('the import of a function', () => {

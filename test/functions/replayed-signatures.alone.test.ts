@@ -47,7 +47,7 @@ const newKey = () => {
   return { privateKey, encoded: publicKey.export({ format: 'der', type: 'spki' }).toString('base64') };
 };
 const users = ['alice', 'bob', 'carol', 'mallory'];
-/** Two of each user. */
+/** The keys that the users sign with, two of each user. */
 const keys = new Map(users.map((user) => [user, [newKey(), newKey()]]));
 
 interface Computation {
@@ -55,7 +55,7 @@ interface Computation {
   id: string;
   name: string;
   attested_tls: boolean;
-  /** Which key each user has uploaded. */
+  /** The public key that each user has uploaded. */
   uploaded: Map<string, string>;
 }
 
@@ -70,7 +70,7 @@ interface Seen extends Limits {
   signature: string;
 }
 
-/** A computation of which each user is a party, with a dataset of their own that has the content of all others. */
+/** Creates a computation of which each user is a party, with a dataset of their own that has the content of all others. */
 async function aComputation(domain: string): Promise<Computation> {
   const fields = { name: 'Iris', approval: 'all_signed' };
   const { body } = await done('computations/create-computation', 'POST', domain, { body: fields });
@@ -113,7 +113,7 @@ describe(`signatures that were ever seen (seed ${sampleSeed})`, () => {
     const computations = [await aComputation('d1'), await aComputation('d1'), await aComputation('d2')];
     const seen: Seen[] = [];
 
-    /** The owner of a key approves with it. */
+    /** Approves a computation as the user, signed with the key that the user uploaded, if there is one. */
     const approve = async (of: Computation, user: string) => {
       const key = keys.get(user)?.find(({ encoded }) => encoded === of.uploaded.get(user));
       if (!key) return;

@@ -24,7 +24,7 @@ const approved = {
   },
 };
 
-/** All places of a value where something else could be. */
+/** Lists all places in a JSON value, as JSON pointers, that could have another value. */
 function placesIn(value: unknown, path = ''): string[] {
   const isPart = typeof value === 'object' && value !== null && !(Array.isArray(value) && typeof value[0] === 'number');
   return isPart ? Object.entries(value).flatMap(([name, part]) => placesIn(part, `${path}/${name}`)) : [path];

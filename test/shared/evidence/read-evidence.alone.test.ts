@@ -33,7 +33,7 @@ beforeEach(async () => {
   runId = await aRun(stores, domain, computationId, `cvm-of-${computationId}`);
 });
 
-/** Without the time limits of the service, which a busy machine may exceed. */
+/** Opens KMS without the time limits of the service, which a busy machine may exceed. */
 const keys = () => openKms(patientDeadline);
 const end = () => endRunWith(stores, domain, runId);
 const remove = () => deleteComputation(stores.table, { domain, id: computationId, permit: allowed });

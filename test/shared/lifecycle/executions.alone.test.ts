@@ -54,7 +54,7 @@ describe('the client of Step Functions', () => {
 });
 
 const stores = sharedByTests(startStores);
-/** Another Step Functions, which has no execution yet. */
+/** A second Step Functions that has no execution yet. */
 const empty = sharedByTests(startIdleStepFunctions);
 
 const domain = 'd1';

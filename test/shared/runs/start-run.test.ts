@@ -33,7 +33,10 @@ const stores = sharedByTests(startStores);
 
 const domain = 'd1';
 
-/** The command that a CVM gets for a run that starts while `act` changes its computation: after that is read, before its journal. */
+/**
+ * Returns the command that a CVM gets for a run that starts while `act` changes its computation: after the computation is read,
+ * before its journal is.
+ */
 async function commandOfRun(computationId: string, cvm_id: string, act: () => Promise<unknown>) {
   betweenReads(stores.mortal, { afterThis: 'Query', beforeThat: 'BatchGet' }, act);
   const run_id = await aRun({ table: stores.mortal, executions: stores.executions }, domain, computationId, cvm_id);
