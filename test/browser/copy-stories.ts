@@ -5,7 +5,7 @@ import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { arrive } from './party.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
-/** What leaves the console as a file, and what is given once for several computations. */
+/** Stories about what leaves the console as a file, and about what is given once for several computations. */
 export function tellOfCopies(world: () => ConsoleWorld): void {
   it('saves all rows of a list and the journal as CSV and JSON, without formulas and with decoded details', async () => {
     const domainID = 'saved';

@@ -6,7 +6,7 @@ import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { arrive } from './party.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
-/** What a run's screen says of its course and its end. */
+/** Stories about what a run's screen says of its course and its end. */
 export function tellOfExplainedRuns(world: () => ConsoleWorld): void {
   it('says why and in which phase a run failed, its last log lines, and what differed from the last good run, and runs it again', async () => {
     const { id } = await readyComputation(world(), 'Explained');

@@ -13,7 +13,7 @@ import { findChromium, launchChromium } from './chromium.ts';
 const program = await findChromium();
 if (!program) console.warn('The API reference is not tested: install Chrome, or set CHROMIUM to the path of a Chromium.');
 
-/** What the API was asked, besides the page: method, path and token. */
+/** Requests that reached the API, besides those for the page: method, path and token. */
 const asked: string[] = [];
 
 /** Serves the page as API Gateway does, by its bundled function, beside an API that answers every request with `{}`. */

@@ -60,7 +60,7 @@ const paths = [
   '/d1/computations',
 ];
 
-/** What a page may try at a port: as a form can, with JSON, as a client of AWS, and with a token. */
+/** Lists the requests that a page may try at a port: as a form can, with JSON, as a client of AWS, and with a token. */
 function attemptsAt(port: number, token: string): Attempt[] {
   const ofMachine = JSON.stringify({ sub: 'eve', groups: ['d1:administrator'] });
   const json = { 'content-type': 'application/json' };
@@ -96,7 +96,7 @@ async function readable(page: Page, attempts: Attempt[]): Promise<string[]> {
   }, attempts);
 }
 
-/** Whether a page can load it as a script or an image. */
+/** Checks whether a page can load an address as a script or an image. */
 async function embeds(page: Page, url: string): Promise<boolean> {
   const load = (name: string) => `new Promise((resolve) => {
     const element = document.createElement('${name}');
