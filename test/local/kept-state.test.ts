@@ -13,7 +13,7 @@ import { schemaKeys } from '../../shared/table/keys.ts';
 import { putItem } from '../../shared/table/writes.ts';
 import { oneOf } from '../support/amounts.ts';
 import { patientDeadline } from '../support/embedded-table.ts';
-import { readyComputation, type Call } from '../support/ready-computation.ts';
+import { callAs, readyComputation, type Call } from '../support/ready-computation.ts';
 import { s3At } from '../support/s3-at.ts';
 import { killServices, startService } from '../support/service-process.ts';
 
@@ -126,7 +126,7 @@ describe('a limit on the size of files', () => {
     for (let size = 1_000; size <= 64_000 && !limited.hasEnded(); size *= 4) {
       const content = Buffer.alloc(size, 'x').toString('base64');
       const asset = { file_name: `${size}.csv`, asset_type: 'dataset', asset: content };
-      const answer = await limited.call('POST', '/d1/assets', { asset }).catch(() => undefined);
+      const answer = await callAs(limited.baseUrl, limited.token)('POST', '/d1/assets', { asset }).catch(() => undefined);
       if (answer?.status === 201) acknowledged.set(String(answer.body['id']), content);
       else expect([undefined, 500, 503]).toContain(answer?.status);
     }

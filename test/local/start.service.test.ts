@@ -9,6 +9,7 @@ import { descendantsOf, isAlive, ownPort } from '../support/service-process.ts';
 import { startCommand, welcome } from '../../local/start.ts';
 import { tokenCommand } from '../../tools/commands/token.ts';
 import { callAs, readyComputation } from '../support/ready-computation.ts';
+import { repeating } from '../support/repeating-call.ts';
 
 const environment = (port: number | string) => ({ ...process.env, PORT: String(port) });
 
@@ -74,7 +75,7 @@ describe('npm start', () => {
     const data = mkdtempSync(join(tmpdir(), 'data-'));
     const port = await ownPort();
     const first = await start(port, '--data', data, '--no-simulator');
-    const call = callAs(`http://localhost:${port}`, /^export TOKEN=(\S+)$/m.exec(first.output)?.[1] ?? '');
+    const call = repeating(callAs(`http://localhost:${port}`, /^export TOKEN=(\S+)$/m.exec(first.output)?.[1] ?? ''));
     const id = await readyComputation(call);
     await call('POST', `/d1/computations/${id}/run?cvm=cvm-1`);
     const below = descendantsOf(first.pid);

@@ -11,6 +11,7 @@ import { bundledFunctions } from '../../support/bundled-functions.ts';
 import { variablesRead } from '../../support/variables-read.ts';
 import { callAs, readyComputation, type Call } from '../../support/ready-computation.ts';
 import { schedules } from '../../../shared/tasks/tasks.ts';
+import { repeating } from '../../support/repeating-call.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
 /** Loaded before a stack sets its variables. */
@@ -61,7 +62,7 @@ describe('the bundle of the scheduled function', () => {
 
   beforeAll(async () => {
     stack = await startStack({ port: 0, simulator: false, schedules: false, ...bundledFunctions(folder) });
-    call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator']));
+    call = repeating(callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator'])));
   });
   afterAll(() => stack.stop());
 

@@ -24,6 +24,7 @@ import { serveKms } from '../../support/answering-aws.ts';
 import { SimulatedAgent } from '../../support/simulated-agent.ts';
 import { fullStage, synthesizeWith } from '../../support/synthesized-stages.ts';
 import { callAs, readyComputation, type Call } from '../../support/ready-computation.ts';
+import { repeating } from '../../support/repeating-call.ts';
 
 interface Container {
   Command: string[];
@@ -136,7 +137,7 @@ beforeAll(async () => {
   container = containerIn(folder);
   const stack = await startStack({ port: 0, simulator: false, intercept: serveExecutions });
   stops.push(() => stack.stop());
-  call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator']));
+  call = repeating(callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator'])));
 
   const kms = await serveKms();
   stops.push(kms.stop);

@@ -11,6 +11,8 @@ import { patientDeadline } from '../../support/embedded-table.ts';
 import { testClock } from '../../support/test-clock.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { watchFunctions } from '../../support/recorded-calls.ts';
+import { callAs } from '../../support/ready-computation.ts';
+import { repeating } from '../../support/repeating-call.ts';
 
 const pace = { eventsInMilliseconds: 20, heartbeatInMilliseconds: 300, pollInMilliseconds: 20 };
 /** Time limits that no run exceeds during a test. A stop ends before the CVM counts as silent. */
@@ -20,7 +22,7 @@ const clock = testClock();
 const functions = watchFunctions();
 let stack: Stack;
 let cvms: { stop: () => Promise<void> };
-let authorization: string;
+let token: string;
 let algorithm: string;
 let dataset: string;
 
@@ -33,7 +35,7 @@ beforeAll(async () => {
     clock,
     schedules: false,
   });
-  authorization = `Bearer ${await stack.token('alice', ['d1:administrator', 'd1:cvm'])}`;
+  token = await stack.token('alice', ['d1:administrator', 'd1:cvm']);
   cvms = startSimulatedCvms({
     baseUrl: stack.baseUrl,
     token: (domain) => stack.token('simulated-cvms', [`${domain}:cvm`]),
@@ -50,12 +52,9 @@ afterAll(async () => {
 });
 
 async function call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
-  const init = body === undefined ? {} : { body: JSON.stringify(body) };
-  const headers = { authorization, 'content-type': 'application/json' };
-  const response = await fetch(`${stack.baseUrl}/d1${path}`, { method, headers, ...init });
-  if (response.status === 503) return await call(method, path, body); // as its Retry-After says, on a busy machine
-  if (!response.ok) throw new Error(await response.text());
-  return (await response.json()) as Answer;
+  const answer = await repeating(callAs(stack.baseUrl, token))(method, `/d1${path}`, body);
+  if (answer.status >= 300) throw new Error(JSON.stringify(answer.body));
+  return answer.body as Answer;
 }
 
 async function createAsset(asset_type: string): Promise<string> {
