@@ -27,6 +27,7 @@ const projects = [
       ...base.test,
       name: 'sharing',
       isolate: false,
+      globalSetup: ['test/support/share-work.ts'],
       exclude: [...configDefaults.exclude, browser, services, endToEnd, components],
     },
   },
