@@ -1,6 +1,5 @@
 import { describeChanges } from 'computation-management-formats/approval-changes';
 import { configurationOf } from 'computation-management-formats/approval-text';
-import { generateKeyPairSync } from 'node:crypto';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { plainName } from 'computation-management-formats/quoted-name';
@@ -9,6 +8,7 @@ import { parse } from 'yaml';
 import { startAnsweringServer, type Answer, type AnsweringServer } from '../../support/answering-server.ts';
 import { changesOfEachField } from '../../support/covered-changes.ts';
 import { cmsIn } from './fake-terminal.ts';
+import { publicKey } from '../../support/ready-computation.ts';
 
 const idOf = (number: number) => `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`;
 const todoOf = (count: number) => ({
@@ -197,7 +197,7 @@ describe('names of others', () => {
     ],
     ...['a\u001b[2K\u001b[1A', 'a\u009b2J', 'a\u2028Digests'],
   ];
-  const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+  const key = publicKey();
   const file = (index: number) => ({ hash: Array.from({ length: 32 }, () => index), user_key: key });
   const of = (name: string, names: readonly string[]) => {
     const manifest = {

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import {
   type Client,
@@ -25,6 +24,7 @@ import { type Column, table } from '../../../packages/cms/terminal/table.ts';
 import type { Profile } from '../../../packages/cms/profile/profile.ts';
 import { liveLine } from '../../../packages/cms/terminal/progress.ts';
 import { watchOutages } from '../../../packages/cms/context/outages.ts';
+import { publicKey } from '../../support/ready-computation.ts';
 
 interface Row {
   id: string;
@@ -83,8 +83,7 @@ describe('the text of a command', () => {
 describe('a manifest', () => {
   it('is shown with the configuration that an approval covers', () => {
     const config = { attested_tls: true, cert_file: '/etc/agent.pem', server_ca_file: '-----BEGIN CERTIFICATE-----\nMA==\n' };
-    const key = () => generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
-    const [ofAlice, ofBob, ofNobody] = [key(), key(), key()] as const;
+    const [ofAlice, ofBob, ofNobody] = [publicKey(), publicKey(), publicKey()] as const;
     const manifest = {
       id: 'c',
       name: 'n',

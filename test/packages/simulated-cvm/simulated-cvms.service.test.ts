@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { claimsOfSimulatedCvms, startStack, type Stack } from '../../../local/stack.ts';
 import { startSimulatedCvms } from '../../../packages/simulated-cvm/simulated-cvms.ts';
@@ -11,7 +10,7 @@ import { patientDeadline } from '../../support/embedded-table.ts';
 import { testClock } from '../../support/test-clock.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { watchFunctions } from '../../support/recorded-calls.ts';
-import { callAs } from '../../support/ready-computation.ts';
+import { callAs, publicKey } from '../../support/ready-computation.ts';
 import { repeating } from '../../support/repeating-call.ts';
 
 const pace = { eventsInMilliseconds: 20, heartbeatInMilliseconds: 300, pollInMilliseconds: 20 };
@@ -65,8 +64,7 @@ async function createAsset(asset_type: string): Promise<string> {
 /** Starts a new computation on a CVM. */
 async function runOn(cvmId: string, options: { datasets: boolean } = { datasets: true }): Promise<string> {
   const { id } = await call<{ id: string }>('POST', '/computations', { name: cvmId });
-  const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' });
-  await call('POST', `/computations/${id}/key`, { key: key.toString('base64') });
+  await call('POST', `/computations/${id}/key`, { key: publicKey() });
   for (const asset of [algorithm, ...(options.datasets ? [dataset] : [])]) await call('POST', `/assets/${asset}/${id}`);
   await call('POST', `/computations/${id}/run?cvm=${cvmId}`);
   return id;
