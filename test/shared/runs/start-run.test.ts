@@ -28,6 +28,7 @@ import { beforeTheNextTransaction, betweenReads } from '../../support/interleave
 import { startIdleStepFunctions } from '../../support/simulated-step-functions.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { testClock } from '../../support/test-clock.ts';
+import { longestWaitInMilliseconds } from '../../support/patience.ts';
 
 const stores = sharedByTests(startStores);
 
@@ -132,7 +133,9 @@ describe('startRun', () => {
     const assetId = await anAsset(stores, domain, { file_name: 'iris.csv', asset_type: 'dataset' });
     await linkAsset(stores.table, { domain, assetId, computationId: id, ...byAlice });
     await markForDeletion(stores.table, domain, await readAssetToChange(stores.table, domain, assetId), byAlice.now);
-    const deadline = new Deadline(20_000, testClock({ speed: 0, skipsWaits: true }));
+    // Its signal goes by the time of the machine, and what the request may wait by the clock.
+    const clock = testClock({ speed: 0, skipsWaits: true });
+    const deadline = new Deadline(longestWaitInMilliseconds, clock, { retryTime: 20_000 });
     const start = aRun({ ...stores, table: { ...stores.table, deadline: () => deadline } }, domain, id, 'cvm-marked');
     await expect(start).rejects.toMatchObject({ code: 'unavailable' });
     expect(await readComputation(stores.table, domain, id)).toMatchObject({ status: 'created', run: null });
