@@ -216,9 +216,9 @@ export const defences: Record<string, Defence[]> = {
   "Become a result consumer, where someone's approval is needed": [isOfDigest],
   "Become a result consumer, where nobody's approval is needed": [
     shared(
-      'computations/update-computation',
-      "isSameList(definition.consumers, consumers) ? [] : ['consumers']",
-      "isSameList(definition.consumers, consumers) ? [] : ['name']",
+      'rows/definition',
+      "(['attestation_policy', 'consumers', 'providers'] as const)",
+      "(['attestation_policy', 'providers'] as const)",
     ),
   ],
   'Change the name, the description or the `agent_config`': [changesInputs],
