@@ -49,7 +49,9 @@ export function untilDue(table: ListTable, { name }: ListKeys): number {
 export async function clearFolds(table: ListTable, keys: ListKeys, head: Head, entries: readonly Entry[]): Promise<Fold[]> {
   const seen = seeFolds(table, keys, head.folds);
   const due = head.folds.filter(({ name }) => steadyTime(table) - (seen.get(name)?.since ?? 0) >= graceInMilliseconds);
-  const { cleared = [], folds = [] } = Object.groupBy(due, ({ name }) => (seen.get(name)?.isCleared ? 'cleared' : 'folds'));
+  const isCleared = ({ name }: Fold) => seen.get(name)?.isCleared ?? false;
+  const cleared = due.filter(isCleared);
+  const folds = due.filter((fold) => !isCleared(fold));
   if (folds.length === 0) return cleared;
   const plans = await readPlans(table, keys);
   await inParallel(entries, callsAtOnce, (entry) => clearEntry(table, keys, entry, foldedVersion({ folds }, entry.number)));

@@ -92,11 +92,11 @@ export function isOver({ clock, endsAt, draining }: Wait): boolean {
 
 /** Waits a second, or until the wait ends. */
 async function pause({ clock, endsAt, draining }: Wait): Promise<void> {
-  const drained = Promise.withResolvers<undefined>();
-  const wake = () => drained.resolve(undefined);
+  let wake = () => {};
+  const drained = new Promise<void>((resolve) => (wake = resolve));
   draining?.addEventListener('abort', wake, { once: true });
   try {
-    await Promise.race([clock.wait(Math.min(secondInMilliseconds, endsAt - steadyTimeOf(clock))), drained.promise]);
+    await Promise.race([clock.wait(Math.min(secondInMilliseconds, endsAt - steadyTimeOf(clock))), drained]);
   } finally {
     draining?.removeEventListener('abort', wake);
   }

@@ -43,7 +43,7 @@ function preparationOf(party: Party): string {
 export async function playStory(
   server: string,
   folder: string,
-  program = join(repository, 'packages/cms/bin/cms.js'),
+  program = join(repository, 'packages/cms/cms.ts'),
 ): Promise<Scene[]> {
   const [home, clone, programs] = ['home', 'home/clone', 'bin'].map((name) => join(folder, name)) as [string, string, string];
   for (const each of [home, clone, programs]) mkdirSync(each, { recursive: true });
