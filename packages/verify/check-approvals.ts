@@ -4,8 +4,7 @@ import { toBase64, toHex } from 'computation-management-formats/bytes';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { timeOf } from 'computation-management-formats/timestamps';
 import { check, fails, type Finding, holds, note, quoted, quotedList } from './finding.ts';
-import { isBeginning } from './journal.ts';
-import { type Approval, type ChainedEvent, detailsOf, nameOf, type Statement } from './statement.ts';
+import { type Approval, type ChainedEvent, detailsOf, isBeginning, nameOf, type Statement } from './statement.ts';
 
 /** Checks the assets against the manifest, and the approvals of those who had to give one. */
 export async function checkApprovals(statement: Statement): Promise<Finding[]> {

@@ -2,18 +2,9 @@ import { failedChecks, type Verdict, verifyToken } from 'computation-management-
 import { fromHex } from 'computation-management-formats/bytes';
 import { hashOfBytes } from 'computation-management-formats/digests';
 import { timeOf } from 'computation-management-formats/timestamps';
+import type { AttestationFiles } from './evidence-files.ts';
 import { fails, type Finding, holds, note, quoted } from './finding.ts';
 import type { Statement } from './statement.ts';
-
-/** What the verdict of a service on an agent process is checked with. */
-export interface AttestationFiles {
-  /** The tokens that the statement names by their hashes, in any order. */
-  tokens?: readonly Uint8Array[];
-  /** Certificates of AMD that the tokens lack. */
-  certificates?: readonly Uint8Array[];
-  /** Trusted in place of the roots of AMD and Intel, for tests. */
-  roots?: readonly Uint8Array[];
-}
 
 type Attestation = NonNullable<Statement['attestation']>;
 type Token = Attestation['tokens'][number];

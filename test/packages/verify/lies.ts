@@ -1,7 +1,8 @@
 import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
 import { canonicalDigest, canonicalJson } from 'computation-management-formats/digests';
 import { approvalLevels } from 'computation-management-formats/vocabulary';
-import { checkEvidence, type EvidenceFiles } from '../../../packages/verify/check-evidence.ts';
+import { checkEvidence } from '../../../packages/verify/check-evidence.ts';
+import type { EvidenceFiles } from '../../../packages/verify/evidence-files.ts';
 import type { Finding } from '../../../packages/verify/finding.ts';
 import {
   filesOf,
