@@ -47,7 +47,10 @@ if (!isRestore) await prepare(process.argv.slice(2));
 /** Waits until a process has ended. Returns at once for NaN. */
 async function endOf(id: number): Promise<void> {
   try {
-    while (process.kill(id, 0)) await setTimeout(50);
+    for (;;) {
+      process.kill(id, 0);
+      await setTimeout(50);
+    }
   } catch {
     // There is no such process any more.
   }

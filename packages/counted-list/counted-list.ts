@@ -14,13 +14,14 @@ import {
 import { type CheckedPage, checkList, rebuildList, type ReadRows } from './maintain.ts';
 import { type State, stateCount, sumOf } from './node.ts';
 import { changeOf, membersAt } from './select.ts';
-import { deleteItemIf, has, inParallel, type ListTable, steadyTime } from './table.ts';
+import { deleteItemIf, has, inParallel, type ListTable, steadyTime, type TransactAction, writeTransaction } from './table.ts';
 import { withMoment } from './view.ts';
 
 export { HeldError, type ReadRows } from './maintain.ts';
 export { afterAllNumbers } from './node.ts';
 export { BacklogError, type LogUpdate } from './log.ts';
-export type { ListTable } from './table.ts';
+export type { Member } from './node.ts';
+export { type ListClock, type ListDeadline, type ListTable, openListTable } from './table.ts';
 export { dayOf, listOfEntry, logPrefix };
 
 export interface ListDefinition {
@@ -45,10 +46,10 @@ export interface Change {
 export const lastVersion = 2 ** 40;
 
 export interface RecordingTransaction {
-  add: (action: { update: LogUpdate }) => void;
+  add: (action: { update: LogUpdate }) => unknown;
   /** Calls `check` before the transaction is written, which it is not if that throws. */
-  beforehand: (check: (table: ListTable) => void) => void;
-  afterwards: (work: (table: ListTable) => Promise<void>) => void;
+  beforehand: (check: (table: ListTable) => void) => unknown;
+  afterwards: (work: (table: ListTable) => Promise<void>) => unknown;
 }
 
 export interface RecordOptions {
@@ -73,6 +74,34 @@ export function recordChange(
   transaction.afterwards(async (table) => {
     await lookAtLog(table, keys, { number, version }, { most, onBacklog }).catch(() => undefined);
   });
+}
+
+/** A change of a member of a list. */
+export interface ListChange extends Change {
+  list: ListDefinition;
+}
+
+/**
+ * Writes items and changes of lists in one transaction. A change takes one of the 100 actions of a transaction.
+ * @param items actions with their `TableName`, such as the `Put` of a row with a condition on its version
+ * @throws BacklogError if a list is not folded; what the SDK throws, such as TransactionCanceledException
+ */
+export async function writeWithLists(
+  table: ListTable,
+  items: readonly TransactAction[],
+  changes: readonly ListChange[],
+  options?: RecordOptions,
+): Promise<void> {
+  const actions = [...items];
+  const after: ((table: ListTable) => Promise<void>)[] = [];
+  const transaction: RecordingTransaction = {
+    add: ({ update }) => actions.push({ Update: { TableName: table.name, ...update } }),
+    beforehand: (check) => check(table),
+    afterwards: (work) => after.push(work),
+  };
+  for (const { list, ...change } of changes) recordChange(transaction, list, change, options);
+  await writeTransaction(table, actions);
+  for (const work of after) await work(table);
 }
 
 function codeOf({ name, states }: ListDefinition, value: string | undefined): State {
