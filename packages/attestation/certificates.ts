@@ -103,8 +103,10 @@ function isAuthority({ extensions }: Certificate): boolean {
 }
 
 /**
- * Each signed by the next one, the last by one of the roots. All but the first have to be authorities.
+ * Checks that each certificate of a chain is signed by the next one, the last by one of the roots, and that all but the first are
+ * authorities.
  * @returns the root
+ * @throws Refusal with what does not hold
  */
 export async function checkChain(chain: readonly Certificate[], roots: readonly Certificate[]): Promise<Certificate> {
   const last = chain.at(-1);
@@ -162,7 +164,7 @@ export async function verifyEcdsa(curve: 'P-256' | 'P-384', key: Bytes, signatur
   return crypto.subtle.verify({ name: 'ECDSA', hash: curve === 'P-256' ? 'SHA-256' : 'SHA-384' }, imported, signature, content);
 }
 
-/** From DER to r and s of 32 bytes. */
+/** Converts an ECDSA signature in DER to its numbers r and s, of 32 bytes each. */
 function fixedSize(signature: Bytes): Bytes {
   const numbers = parts(signature).map(({ tag, content }) => {
     const digits = content[0] === 0 ? content.slice(1) : content;
@@ -182,7 +184,10 @@ export function checkValidity(certificates: readonly Certificate[], now: Date): 
   return `all certificates are valid until ${first?.toISOString() ?? ''}`;
 }
 
-/** It is the issuer's, up to date, and does not contain the certificates. */
+/**
+ * Checks that a revocation list is the issuer's and up to date, and names none of the certificates.
+ * @throws Refusal with what does not hold
+ */
 export async function checkRevocation(
   list: Bytes,
   issuer: Certificate,

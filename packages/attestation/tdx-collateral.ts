@@ -2,8 +2,8 @@ import { type Bytes, demand, fromHex, quote } from './bytes.ts';
 import { type Certificate, checkChain, checkValidity, parseCertificates, verifyEcdsa } from './certificates.ts';
 
 /**
- * In the form of Intel's QuoteCollateral and of dcap-qvl: certificates in PEM, lists and signatures in hex, documents as the text
- * that is signed.
+ * The documents of Intel about a family of machines, in the form of Intel's QuoteCollateral and of dcap-qvl: certificates in PEM,
+ * lists and signatures in hex, documents as the text that is signed.
  */
 export interface TdxCollateral {
   root_ca_crl: string;
@@ -16,7 +16,7 @@ export interface TdxCollateral {
   qe_identity_signature: string;
 }
 
-/** With what Intel says of a platform that reaches it. */
+/** A level of security versions, with what Intel says of a platform that reaches it. */
 export interface Level<Tcb> {
   tcb: Tcb;
   tcbStatus: string;

@@ -73,7 +73,7 @@ export function parseTdxQuote(bytes: Bytes) {
   };
 }
 
-/** What a quoting enclave's report says about it. */
+/** Reads what the report of a quoting enclave says about the enclave. */
 export function parseEnclaveReport(bytes: Bytes) {
   return {
     miscSelect: slice(bytes, 16, 4),

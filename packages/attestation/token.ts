@@ -2,7 +2,7 @@ import { decode, Tagged } from 'cborg';
 import { type Bytes, demand, fromBase64, quote } from './bytes.ts';
 
 export interface Token {
-  /** As the token claims: SNP, TDX, SNP-vTPM, vTPM, Azure or NoCC. */
+  /** The platform that the token claims: SNP, TDX, SNP-vTPM, vTPM, Azure or NoCC. */
   platform: string;
   report: Bytes;
 }

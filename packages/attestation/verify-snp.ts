@@ -23,7 +23,7 @@ const names = [
 
 /** The extensions of AMD's certificates: 1.3.6.1.4.1.3704.1 and these. */
 const amd = '1.3.6.1.4.1.3704.1';
-/** In the order of a TCB version's bytes. */
+/** The identifiers of the extensions with the security versions of a certificate, in the order of the bytes of a TCB version. */
 const tcbExtensions = [1, 2, 4, 5, 6, 7, 3, 8].map((number) => `${amd}.3.${number}`);
 const chipExtension = `${amd}.4`;
 const providerExtension = `${amd}.5`;
@@ -95,7 +95,7 @@ function unsupportedProduct(product: string, checks: Check[]): SnpVerdict {
   return { verdict: 'unsupported', platform, checks: all, measurement: null, tcb: null };
 }
 
-/** From the key that signed up to a trusted root. */
+/** Finds the certificates from the key that signed up to a trusted root. */
 async function findChain(
   report: SnpReport,
   certificates: readonly Uint8Array[],

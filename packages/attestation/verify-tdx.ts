@@ -18,7 +18,7 @@ import { Checks, type Verdict } from './verdict.ts';
 export interface TdxTcb {
   /** UpToDate, unless the evidence is refused. */
   status: string;
-  /** Of the TDX module and its parts, in hex. */
+  /** The security versions of the TDX module and its parts, in hex. */
   tee_tcb_svn: string;
   advisories: string[];
 }
@@ -237,7 +237,7 @@ function matchPlatform({ teeTcbSvn }: TdxQuote, { cpuSvn, pceSvn }: Platform, { 
 }
 
 const septVeDisable = 28;
-/** Besides debugging: SEPT_VE_DISABLE, PKS, KL, and PERFMON. */
+/** The attributes that a TD may have besides debugging: SEPT_VE_DISABLE, PKS, KL, and PERFMON. */
 const knownAttributes = (1n << 28n) | (1n << 30n) | (1n << 31n) | (1n << 63n);
 
 function checkAttributes(attributes: Bytes): string {

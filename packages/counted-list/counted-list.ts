@@ -27,11 +27,11 @@ export { dayOf, listOfEntry, logPrefix };
 export interface ListDefinition {
   /** Unique. `partition/part` shares the partitions of all lists with the same first part. */
   name: string;
-  /** With the codes that are stored: 1 to 7. */
+  /** The states of members, by name, with the codes that are stored: 1 to 7. A code never changes. */
   states: Readonly<Record<string, State>>;
 }
 
-/** Without `before` a member comes, without `now` it goes. */
+/** A change of one member of a list. Without `before` the member comes, without `now` it goes. */
 export interface Change {
   /** 1 to 2^48 - 1, issued once. */
   number: number;
@@ -126,7 +126,7 @@ export interface PageRequest {
 export interface FoldRequest {
   /** The fewest changes to fold. Default: what makes a fold worth its cost. */
   least?: number;
-  /** How long to go on while earlier folds wait for their end. Default: one step. */
+  /** The milliseconds to go on while earlier folds wait for their end. Default: one step. */
   forMilliseconds?: number;
   /** Aborted when it should end soon. */
   ending?: AbortSignal | undefined;
@@ -142,7 +142,7 @@ export interface CountedList {
   check: (rows: ReadRows, from?: number) => AsyncGenerator<CheckedPage, void>;
   /** Builds the list anew from its rows. @throws HeldError if another rebuild is at work */
   rebuild: (rows: ReadRows, onRows?: (rows: number) => void) => Promise<void>;
-  /** Whether a fold may be at work, or is still due. */
+  /** Returns whether a fold may be at work, or is still due. */
   isMarked: () => Promise<boolean>;
   partitions: readonly string[];
 }
@@ -203,9 +203,9 @@ export function isFirstPage({ limit, offset }: PageRequest): boolean {
 const longestPauseInMilliseconds = 1_000;
 
 const patience = {
-  /** So long after a list was last folded, even a single change is. */
+  /** The milliseconds after its last fold from which on even a single change of a list is folded. */
   inMilliseconds: 10 * 60_000,
-  /** So long after a fold, the follower of the stream is still at work. */
+  /** The milliseconds after a fold during which the follower of the stream is still at work. */
   ofSweep: 45_000,
   least: 64,
 };

@@ -86,7 +86,7 @@ async function checkToken(
   return { finding: holds(`${what} is ${verdict}, as the service states: ${found}.`), judged: { token, verdict: own } };
 }
 
-/** Without those that were refused under a former certificate of the CVM. */
+/** Returns the tokens without those that were refused under a former certificate of the CVM. */
 function withoutFormer(tokens: readonly Token[]): Token[] {
   const timesOf = (token: Token) => (token.verified_at === null ? -Infinity : timeOf(token.verified_at));
   const latest = tokens.toSorted((a, b) => timesOf(a) - timesOf(b)).at(-1);
@@ -130,7 +130,7 @@ function satisfies(
   return status === 'failed' ? note(`${sentence} The run failed.`) : fails(sentence);
 }
 
-/** Why checks failed, without those that could not run. */
+/** Says why checks failed, without those that could not run. */
 function reasons(checks: Verdict['checks']): string {
   const failed = checks.filter(({ passed, detail }) => !passed && !detail.startsWith('not checked'));
   return failed.map(({ name, detail }) => `${name}: ${quoted(detail)}`).join('; ');

@@ -30,7 +30,7 @@ export function checkOwnEvents({ events }: Statement): Finding[] {
   return [...hashes, ...saidTwice(events.started)];
 }
 
-/** Of two values in the details that the service wrote, one reader could see the one and another the other. */
+/** Finds a name that has two values in the details that the service wrote: one reader could see the one and another the other. */
 function saidTwice(event: ChainedEvent): Finding[] {
   if (Object.keys(detailsOf(event)).length === 0) return [];
   const name = repeatedName(new TextDecoder().decode(fromBase64(event.details)));
@@ -161,7 +161,7 @@ function checkBeginning(events: ChainedEvent[], pages: Page[], isNewestFirst: bo
   ];
 }
 
-/** Whether the counts in the pages leave no room for events before the first one. */
+/** Returns whether the counts in the pages leave no room for events before the first one. */
 function saysWhole(pages: Page[], isNewestFirst: boolean): boolean {
   const last = pages.at(-1);
   if (!isCount(last?.total)) return false;
@@ -199,7 +199,10 @@ function inOrder(given: PageOfEvents[]): Journal {
   return { pages: isNewestFirst ? pages.toReversed() : pages, events, isNewestFirst };
 }
 
-/** Only adjacent events of one chain are compared, so the order of the list shows in which direction most of them fit. */
+/**
+ * Returns whether events are newest first. Only adjacent events of one chain are compared, so it is the order in which most of
+ * them fit.
+ */
 function areNewestFirst(events: ChainedEvent[]): boolean {
   const fitting = (list: ChainedEvent[]) =>
     list.filter((event, index) => index > 0 && event.previous_hash === list[index - 1]?.hash).length;

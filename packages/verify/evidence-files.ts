@@ -96,5 +96,5 @@ export function archiveIn(text: string) {
   return { evidence: JSON.stringify(evidence), keys: JSON.stringify(keys), events: [JSON.stringify(events)], tokens };
 }
 
-/** Of keys that the reader did not bring. */
+/** The note on keys that came with the archive, and that the reader did not bring. */
 export const keysOfArchive: Finding = note('The keys were saved with the evidence. Compare the key with other parties.');

@@ -4,7 +4,7 @@ import { copyCheckout } from '../support/checkout.ts';
 import { followReadme, type Surroundings } from '../support/follow-readme.ts';
 import { startInstalledRegistry } from '../support/installed-registry.ts';
 
-/** What the first steps with a package need, and what they print in the end. */
+/** The surroundings of the first steps with a package, and what these print in the end. */
 interface FirstSteps {
   start: (service?: string) => Promise<Surroundings & { stop?: () => Promise<void> }>;
   printed: RegExp;

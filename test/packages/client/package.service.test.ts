@@ -38,7 +38,7 @@ const absent: unknown = row.assets;
 console.log(JSON.stringify({ states, linked: [whole.assets.length, data?.assets.length, absent] }));
 `;
 
-/** What the examples of the guide take from their surroundings. */
+/** The declarations of what the examples of the README take from their surroundings. */
 const surroundings = `
 declare global {
   const client: import('computation-management-client').Client;
