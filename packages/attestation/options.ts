@@ -1,4 +1,4 @@
-import { type Bytes, demand, equal, isZero, sha, toHex } from './bytes.ts';
+import { type Bytes, demand, isEqual, isZero, sha, toHex } from './evidence-bytes.ts';
 import type { TdxCollateral } from './tdx-collateral.ts';
 
 /**
@@ -41,6 +41,6 @@ export async function checkReportData(reportData: Bytes, boundTo: Binding | null
   demand(boundTo !== null, 'there is no certificate and no nonce to compare it with');
   const kind = 'nonce' in boundTo ? 'the nonce' : 'the hash of the certificate';
   const expected = await expectedReportData(boundTo);
-  demand(equal(reportData, expected), `it is ${toHex(reportData)}, not ${kind}, ${toHex(expected)}`);
+  demand(isEqual(reportData, expected), `it is ${toHex(reportData)}, not ${kind}, ${toHex(expected)}`);
   return `it is ${kind}`;
 }

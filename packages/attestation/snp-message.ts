@@ -1,4 +1,4 @@
-import { type Bytes, demand, littleEndian, slice } from './bytes.ts';
+import { type Bytes, demand, littleEndian, slice } from './evidence-bytes.ts';
 import { reportSize } from './snp-report.ts';
 
 /**

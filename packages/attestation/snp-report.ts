@@ -1,4 +1,4 @@
-import { type Bytes, demand, isZero, littleEndian, slice } from './bytes.ts';
+import { type Bytes, demand, isZero, littleEndian, slice } from './evidence-bytes.ts';
 
 /** The security versions of the parts of a platform, as AMD's firmware reports them for Milan and Genoa. */
 export interface SnpTcb {

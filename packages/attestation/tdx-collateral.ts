@@ -1,4 +1,4 @@
-import { type Bytes, demand, fromHex, quote } from './bytes.ts';
+import { type Bytes, demand, bytesOfHex, quote } from './evidence-bytes.ts';
 import { type Certificate, checkChain, checkValidity, parseCertificates, verifyEcdsa } from './certificates.ts';
 
 /**
@@ -70,7 +70,7 @@ export async function readPublished(
   const root = await checkChain([signer], roots);
   demand(signer.commonName === 'Intel SGX TCB Signing', `${quote(signer.commonName)} does not sign such documents`);
   checkValidity([signer, root], now);
-  const signature: Bytes = fromHex(document.signature, 'its signature');
+  const signature: Bytes = bytesOfHex(document.signature, 'its signature');
   demand(
     await verifyEcdsa('P-256', signer.publicKey, signature, new TextEncoder().encode(text)),
     `the document ${id} is not signed by Intel`,

@@ -1,4 +1,4 @@
-import { type Bytes, quote, sha, toHex } from './bytes.ts';
+import { type Bytes, quote, sha, toHex } from './evidence-bytes.ts';
 import type { VerifyOptions } from './options.ts';
 import { parseSnpMessage } from './snp-message.ts';
 import { reportSize, type SnpTcb } from './snp-report.ts';
