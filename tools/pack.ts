@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { build } from 'esbuild';
@@ -78,7 +78,7 @@ async function prepare(copied: readonly string[]): Promise<void> {
   };
   spawn(process.execPath, [import.meta.filename, '--restore', String(process.ppid)], { detached: true, stdio: 'ignore' }).unref();
   cpSync(packageFile, originalFile);
-  writeFileSync(join(dist, 'package.json'), `${JSON.stringify(packed, null, 2)}\n`);
+  write(join(dist, 'package.json'), `${JSON.stringify(packed, null, 2)}\n`);
   renameSync(join(dist, 'package.json'), packageFile);
 }
 
@@ -100,12 +100,10 @@ async function writeModules(entryPoints: string[], external: string[]): Promise<
     write: false,
     logLevel: 'warning',
   });
-  for (const { path, text } of outputFiles) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text.includes('typeof require ') ? text.replace(/^(#!.*\n)?/, `$1${requireOfNode}\n`) : text);
-  }
+  for (const { path, text } of outputFiles)
+    write(path, text.includes('typeof require ') ? text.replace(/^(#!.*\n)?/, `$1${requireOfNode}\n`) : text);
   const folders = Object.keys(metafile.inputs).flatMap((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []);
-  if (folders.length > 0) writeFileSync(join(dist, 'licenses.txt'), [...new Set(folders)].sort().map(licenseOf).join('\n'));
+  if (folders.length > 0) write(join(dist, 'licenses.txt'), [...new Set(folders)].sort().map(licenseOf).join('\n'));
 }
 
 /** Returns the license of the package in a folder. A package without a file of its license has it in its README. */
@@ -138,7 +136,7 @@ function writeDeclarations(entries: string[], exported: string[], external: stri
     paths: Object.fromEntries([...sources].map(([name, source]) => [name, [source]])), // else it takes them for installed packages
   };
   const files = entries.map((file) => join(root, file));
-  writeFileSync(project, JSON.stringify({ extends: join(repository, 'tsconfig.json'), compilerOptions, files, include: [] }));
+  write(project, JSON.stringify({ extends: join(repository, 'tsconfig.json'), compilerOptions, files, include: [] }));
   const compiler = join(repository, 'node_modules/typescript-7/bin/tsc');
   execFileSync(process.execPath, [compiler, '-p', project], { stdio: 'inherit' });
   const places = new Set(exported.map((file) => placeOf(join(root, file))));
@@ -154,8 +152,7 @@ function writeDeclarations(entries: string[], exported: string[], external: stri
       if (['node:', ...external].some((each) => name.startsWith(each))) return name;
       throw new Error(`${place} refers to ${name}, which is not installed with the package.`);
     };
-    mkdirSync(dirname(join(dist, place)), { recursive: true });
-    writeFileSync(join(dist, place), readFileSync(join(folder, place), 'utf8').replaceAll(moduleNames, nameFromHere));
+    write(join(dist, place), readFileSync(join(folder, place), 'utf8').replaceAll(moduleNames, nameFromHere));
   }
   rmSync(folder, { recursive: true });
   rmSync(project);
@@ -163,12 +160,12 @@ function writeDeclarations(entries: string[], exported: string[], external: stri
 
 /** Returns the sources that the packages of this repository export, by the names that import them. */
 function sourcesByName(): Map<string, string> {
-  const folders = readdirSync(join(repository, 'packages')).map((name) => join(repository, 'packages', name));
-  const entries = folders.filter(isPackage).flatMap((folder) => {
+  const folders = globSync('packages/*/package.json', { cwd: repository }).map((file) => join(repository, dirname(file)));
+  const entriesOf = (folder: string) => {
     const { name, exports } = readManifest(folder);
     return Object.entries(exports).map(([entry, file]) => [name + entry.slice(1), join(folder, file)] as const);
-  });
-  return new Map(entries);
+  };
+  return new Map(folders.flatMap(entriesOf));
 }
 
 /** Returns the place of a source's declarations: in `dist`, the same as that of the source in the repository. */
@@ -176,8 +173,9 @@ function placeOf(source: string): string {
   return relative(repository, source).replace(/\.ts$/, '.d.ts');
 }
 
-function isPackage(folder: string): boolean {
-  return existsSync(join(folder, 'package.json'));
+function write(file: string, content: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
 }
 
 function readManifest(folder: string): Manifest {

@@ -45,40 +45,38 @@ export interface Change {
 /** The version of the last change of a member. */
 export const lastVersion = 2 ** 40;
 
-export interface RecordingTransaction {
-  add: (action: { update: LogUpdate }) => unknown;
-  /** Calls `check` before the transaction is written, which it is not if that throws. */
-  beforehand: (check: (table: ListTable) => void) => unknown;
-  afterwards: (work: (table: ListTable) => Promise<void>) => unknown;
-}
-
 export interface RecordOptions {
   /** The changes in the log from which on the list refuses further ones. Default 20,000. */
   most?: number;
+  /** Called with the changes that are not folded, if there are many. */
   onBacklog?: (unfolded: number) => void;
 }
 
-/** @throws BacklogError when the transaction is written, if the list is not folded */
+/** The parts of a transaction that changes a list. */
+export interface RecordedChange {
+  /** An action of the transaction: an update of one item, without its `TableName`. */
+  update: LogUpdate;
+  /** Called before the transaction is sent. @throws BacklogError if the list is not folded: then it must not be sent */
+  beforehand: (table: ListTable) => void;
+  /** Called when the transaction was committed. Never throws. */
+  afterwards: (table: ListTable) => Promise<void>;
+}
+
+/** Returns what a transaction needs to change a list, for a transaction of the caller's own making. */
 export function recordChange(
-  transaction: RecordingTransaction,
   list: ListDefinition,
   { number, version, before, now, at }: Change,
   { most = 20_000, onBacklog }: RecordOptions = {},
-): void {
+): RecordedChange {
   const keys = keysOf(list.name);
   const day = at === undefined ? 0 : dayOf(at);
   const step = { version, before: codeOf(list, before), now: codeOf(list, now), day };
-  transaction.add({ update: logUpdate(keys, number, step) });
-  transaction.beforehand((table) => refuseBeyondBacklog(table, keys));
-  // The change is made by then: what fails here is no failure of it.
-  transaction.afterwards(async (table) => {
-    await lookAtLog(table, keys, { number, version }, { most, onBacklog }).catch(() => undefined);
-  });
-}
-
-/** A change of a member of a list. */
-export interface ListChange extends Change {
-  list: ListDefinition;
+  return {
+    update: logUpdate(keys, number, step),
+    beforehand: (table) => refuseBeyondBacklog(table, keys),
+    // The change is made by then: what fails here is no failure of it.
+    afterwards: (table) => lookAtLog(table, keys, { number, version }, { most, onBacklog }).catch(() => undefined),
+  };
 }
 
 /**
@@ -89,19 +87,13 @@ export interface ListChange extends Change {
 export async function writeWithLists(
   table: ListTable,
   items: readonly TransactAction[],
-  changes: readonly ListChange[],
+  changes: readonly (Change & { list: ListDefinition })[],
   options?: RecordOptions,
 ): Promise<void> {
-  const actions = [...items];
-  const after: ((table: ListTable) => Promise<void>)[] = [];
-  const transaction: RecordingTransaction = {
-    add: ({ update }) => actions.push({ Update: { TableName: table.name, ...update } }),
-    beforehand: (check) => check(table),
-    afterwards: (work) => after.push(work),
-  };
-  for (const { list, ...change } of changes) recordChange(transaction, list, change, options);
-  await writeTransaction(table, actions);
-  for (const work of after) await work(table);
+  const recorded = changes.map(({ list, ...change }) => recordChange(list, change, options));
+  for (const { beforehand } of recorded) beforehand(table);
+  await writeTransaction(table, [...items, ...recorded.map(({ update }) => ({ Update: { TableName: table.name, ...update } }))]);
+  for (const { afterwards } of recorded) await afterwards(table);
 }
 
 function codeOf({ name, states }: ListDefinition, value: string | undefined): State {

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 export type Step = { line: string } | { file: string; text: string };
 
 /** Returns what a reader of a README types and saves, in order. Other blocks of code, which name no file, are parts of a program. */
-export function stepsOf(readme: string): Step[] {
+function stepsOf(readme: string): Step[] {
   const blocks = readFileSync(readme, 'utf8').matchAll(/(?:`([\w.-]+)`:\n\n)?^```(\w+)\n(.*?)^```$/gms);
   return [...blocks].flatMap(([, file, language, text = '']): Step[] => {
     if (language === 'sh')
