@@ -1,8 +1,8 @@
-import { type DerElement, derElements } from 'computation-management-formats/der';
+import { derElements } from 'computation-management-formats/der';
 import { type Bytes, demand } from './evidence-bytes.ts';
 
 /** An element of DER. */
-export type Element = DerElement<Bytes>;
+export type Element = ReturnType<typeof derElements<Bytes>>[number];
 
 /** The tags of the elements that certificates have. */
 export const tags = {

@@ -1,19 +1,13 @@
 import { type Bytes, fromHex, isEqual, toHex } from './bytes.ts';
 
-/** An element of DER. `bytes` are all of it, with tag and length. */
-export interface DerElement<Bytes extends Uint8Array> {
-  tag: number;
-  bytes: Bytes;
-  content: Bytes;
-}
-
 /**
  * Reads elements of DER (X.690) that follow each other. Stops at what is none, or is BER and not DER: other readers would find other
  * elements there.
  * @param most the most elements to read. Default 2
+ * @returns for each the bytes of its content, and `bytes`: all of it, with tag and length
  */
-export function derElements<Bytes extends Uint8Array>(bytes: Bytes, most = 2): DerElement<Bytes>[] {
-  const found: DerElement<Bytes>[] = [];
+export function derElements<Bytes extends Uint8Array>(bytes: Bytes, most = 2) {
+  const found: { tag: number; bytes: Bytes; content: Bytes }[] = [];
   const part = (from: number, to: number) => bytes.subarray(from, to) as Bytes;
   for (let at = 0; at < bytes.length && found.length < most;) {
     const [tag = 0, first = 0] = part(at, at + 2);

@@ -92,11 +92,11 @@ export function isOver({ clock, endsAt, draining }: Wait): boolean {
 
 /** Waits a second, or until the wait ends. */
 async function pause({ clock, endsAt, draining }: Wait): Promise<void> {
-  let wake = () => {};
-  const drained = new Promise<void>((resolve) => (wake = resolve));
+  const drained = Promise.withResolvers<undefined>();
+  const wake = () => drained.resolve(undefined);
   draining?.addEventListener('abort', wake, { once: true });
   try {
-    await Promise.race([clock.wait(Math.min(secondInMilliseconds, endsAt - steadyTimeOf(clock))), drained]);
+    await Promise.race([clock.wait(Math.min(secondInMilliseconds, endsAt - steadyTimeOf(clock))), drained.promise]);
   } finally {
     draining?.removeEventListener('abort', wake);
   }

@@ -114,12 +114,12 @@ export class Deadline {
  * @throws the signal's reason as soon as it is aborted
  */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  let abort = () => {};
-  const late = new Promise<never>((_, reject) => (abort = () => reject(signal.reason as DOMException)));
+  const late = Promise.withResolvers<never>();
+  const abort = () => late.reject(signal.reason as DOMException);
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, late.promise]);
   } finally {
     signal.removeEventListener('abort', abort); // else the signal keeps the result in memory until it is aborted
   }

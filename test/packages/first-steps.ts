@@ -38,7 +38,7 @@ export const firstSteps = {
     },
     printed: /numbers: \[ 2, 1 \], total: 2[^]*numbers: \[ 1 \], total: 1/,
   },
-  stage: { start: async () => ({}), printed: /^computations-test-service$/m },
+  stage: { start: async () => ({}), printed: /^computations-test-service$[^]*Platform/m },
   verify: {
     start: async () => {
       const { filesOf, genuineEvidence } = await import('./verify/genuine-evidence.ts');
