@@ -30,7 +30,7 @@ const mayImport = {
     'packages/simulated-cvm',
   ],
   tools: ['functions', 'gateway', 'infra', 'local', 'shared', 'test', ...Object.keys(packages)],
-  'packages/attestation': [],
+  'packages/attestation': ['packages/formats'],
   'packages/client': ['packages/formats'],
   'packages/cms': ['packages/attestation', 'packages/client', 'packages/formats', 'packages/verify'],
   'packages/console': ['packages/client', 'packages/formats', 'packages/verify'],
@@ -127,7 +127,7 @@ export default {
       from: {
         path: '^packages/(attestation|client|console|formats|verify)/',
         pathNot:
-          '^packages/(client/node/|(attestation|client)/build|formats/(certificates|primitives)\\.ts|verify/verify\\.ts)|vite\\.config\\.ts$',
+          '^packages/(client/node/|formats/(certificates|primitives)\\.ts|verify/verify\\.ts)|vite\\.config\\.ts$',
       },
       to: { dependencyTypes: ['core'] },
     },

@@ -11,7 +11,7 @@ const sourceTypes = Object.keys(schemes) as SourceType[];
 export const algorithmTypes = ['bin', 'python', 'wasm', 'docker'] as const;
 const mostArguments = 100;
 const longestArgument = 1_000;
-/** In characters, of all together: a page of assets has those of a hundred. */
+/** The longest arguments, in characters of all together: a page of assets has those of a hundred. */
 const longestArguments = 4_000;
 
 const longestUrl = 2_048;
@@ -99,7 +99,7 @@ export const fetched = {
 const shown = (longest: number, description: string) =>
   v.pipe(v.string(), v.description(description), v.metadata({ maxLength: longest }));
 
-/** Under the names of the agent. What is empty is left out. */
+/** The fields of what the agent fetches, under the names of the agent. What is empty is left out. */
 export const fetchedByAgent = {
   source: v.exactOptional(
     v.pipe(
@@ -148,7 +148,7 @@ export type Fetched = { [Name in keyof typeof fetched]: v.InferOutput<(typeof fe
 
 export const fetchedNames = ['source', 'kbs', 'decompress', 'algo_type', 'algo_args'] as const;
 
-/** Each with what was expected. */
+/** Returns the fields that do not fit an asset of this type, each with what was expected. */
 export function misfits(asset: { asset_type: AssetType } & Fetched): { field: keyof Fetched; expected: string }[] {
   return fetchedNames.flatMap((field) => {
     if (field === 'source' || asset[field] === null) return [];
@@ -168,7 +168,7 @@ interface Shown {
   algo_args?: readonly string[] | null | undefined;
 }
 
-/** Of an asset, a line for each fact. Empty if a party sends it. */
+/** Describes what the agent fetches for an asset, with a line for each fact. Empty if a party sends the file. */
 export function fetchLines({ source, kbs, decompress, algo_type, algo_args }: Shown): string[] {
   const place = source && { url: source.url, kbs_resource_path: source.kbs_resource_path };
   const facts = {
@@ -184,7 +184,7 @@ export function fetchLines({ source, kbs, decompress, algo_type, algo_args }: Sh
 }
 
 /**
- * Of a part of a manifest, a line for each member: an approval covers them all, also those that nobody knows.
+ * Describes a part of a manifest, with a line for each member: an approval covers them all, also those that nobody knows.
  * @param labelled the members that are shown elsewhere
  */
 export function manifestLines(part: object, labelled: readonly string[] = []): string[] {
@@ -210,7 +210,7 @@ const labels = new Map([
   ['algo_args', 'arguments'],
 ]);
 
-/** What passes for no other line: a value of more than one plain word is quoted. */
+/** Formats a member so that it passes for no other line: a value of more than one plain word is quoted. */
 function lineOf([path, value]: Member): string {
   const flag = value === true && labels.get(`${path} true`);
   return flag || `${labels.get(path) ?? `also ${path}:`} ${valueText(value)}`;

@@ -6,7 +6,6 @@ import {
   countedList,
   type CountedList,
   type ListTable,
-  type LogUpdate,
   recordChange,
   type ReadRows,
 } from 'computation-management-counted-list';
@@ -203,14 +202,10 @@ export function recordMember<Value extends string>(
   list: RowList<Value>,
   change: Change & { before?: NoInfer<Value> | undefined; now?: NoInfer<Value> | undefined },
 ): void {
-  const recording = {
-    add: ({ update }: { update: LogUpdate }) =>
-      transaction.add({ update: { ...update, Key: writableKey(update.Key.pk, update.Key.sk) } }),
-    beforehand: (check: (table: ListTable) => void) =>
-      transaction.beforehand((table) => asServiceError(() => check(listTable(table)))),
-    afterwards: (work: (table: ListTable) => Promise<void>) => transaction.afterwards((table) => work(listTable(table))),
-  };
-  recordChange(recording, list, change, { onBacklog: reportBacklog });
+  const { update, beforehand, afterwards } = recordChange(list, change, { onBacklog: reportBacklog });
+  transaction.add({ update: { ...update, Key: writableKey(update.Key.pk, update.Key.sk) } });
+  transaction.beforehand((table) => asServiceError(() => beforehand(listTable(table))));
+  transaction.afterwards((table) => afterwards(listTable(table)));
 }
 
 function asServiceError(check: () => void): void {

@@ -284,7 +284,7 @@ export const defences: Record<string, Defence[]> = {
     verifier('check-events', 'return hashOfEvent(event) === event.hash;', 'return true;'),
     verifier('check-events', 'if (!before || event.previous_hash === before.hash) return [];', 'return [];'),
   ],
-  'Drop the oldest events of the journal': [verifier('journal', 'if (!first || isBeginning(first)) return [];', 'return [];')],
+  'Drop the oldest events of the journal': [verifier('check-events', 'if (!first || isBeginning(first)) return [];', 'return [];')],
   'Leave out what the statement should not show': [
     verifier('statement', "  use: v.picklist(['open', 'approval']),", "  use: v.optional(v.picklist(['open', 'approval'])),"),
     verifier('statement', '  approvals: v.array(approval),', '  approvals: v.nullable(v.array(approval)),'),
@@ -314,7 +314,7 @@ export const defences: Record<string, Defence[]> = {
   ],
   'Let a name read like a sentence of the verifier': [
     verifier('finding', 'return JSON.stringify(text).replace', 'return text.replace'),
-    verifier('read-json', '${what} is not JSON: ${quoted(messageOf(error))}', '${what} is not JSON: ${messageOf(error)}'),
+    verifier('evidence-files', '${what} is not JSON: ${quoted(messageOf(error))}', '${what} is not JSON: ${messageOf(error)}'),
   ],
   'Put back an approval that was withdrawn, or with other limits or key': [
     verifier('check-approvals', '...checkLastOne(approval, event), ', ''),

@@ -2,7 +2,10 @@ import type { Schemas } from '../generated/api-types.ts';
 import type { Client } from './create-client.ts';
 import { findRows, page } from './pages.ts';
 
-/** As the service names them. No digest covers that: a fingerprint is compared with its owner. */
+/**
+ * The owners of the keys of a manifest, as the service names them. No digest covers that: a fingerprint is compared with its
+ * owner.
+ */
 export interface KeyOwners {
   /** The linked dataset of this name, or the algorithm. */
   assetOf: (dataset?: string) => Schemas['AssetRow'] | undefined;

@@ -1,12 +1,10 @@
-import { type Bytes, demand } from './bytes.ts';
+import { derElements } from 'computation-management-formats/der';
+import { type Bytes, demand } from './evidence-bytes.ts';
 
-export interface Element {
-  tag: number;
-  /** All of it, with tag and length. */
-  bytes: Bytes;
-  content: Bytes;
-}
+/** An element of DER. */
+export type Element = ReturnType<typeof derElements<Bytes>>[number];
 
+/** The tags of the elements that certificates have. */
 export const tags = {
   boolean: 0x01,
   integer: 0x02,
@@ -19,25 +17,16 @@ export const tags = {
   set: 0x31,
 } as const;
 
-/** @throws Refusal if they are not DER */
+/** Reads all elements that bytes consist of. @throws Refusal if the bytes are not DER */
 export function elements(bytes: Bytes): Element[] {
-  const found: Element[] = [];
-  for (let at = 0; at < bytes.length;) {
-    const [tag = 0, first = 0] = bytes.subarray(at, at + 2);
-    demand((tag & 0x1f) !== 0x1f, 'its DER has a tag of several bytes');
-    const sizeOfLength = first < 0x80 ? 0 : first - 0x80;
-    demand(sizeOfLength <= 3 && first !== 0x80, 'its DER has a length that is too long or not definite');
-    const begin = at + 2 + sizeOfLength;
-    const length = sizeOfLength === 0 ? first : bytes.subarray(at + 2, begin).reduce((sum, byte) => sum * 256 + byte, 0);
-    demand(at + 2 <= bytes.length && begin + length <= bytes.length, 'its DER is cut off');
-    demand(sizeOfLength === 0 || (bytes[at + 2] !== 0 && length >= 0x80), 'its DER has a length that is not the shortest');
-    found.push({ tag, bytes: bytes.slice(at, begin + length), content: bytes.slice(begin, begin + length) });
-    at = begin + length;
-  }
+  const found = derElements(bytes, Infinity);
+  const length = found.reduce((sum, each) => sum + each.bytes.length, 0);
+  demand(length === bytes.length, 'its DER is cut off, or has a length that is not definite or not the shortest');
+  demand(!found.some(({ tag }) => (tag & 0x1f) === 0x1f), 'its DER has a tag of several bytes');
   return found;
 }
 
-/** It must have this tag. */
+/** Reads the one element that bytes consist of. @throws Refusal if it does not have this tag */
 export function element(bytes: Bytes, tag: number): Element {
   const [first, ...others] = elements(bytes);
   demand(first?.tag === tag && others.length === 0, `its DER is not one element of type ${tag}`);
@@ -49,13 +38,14 @@ export function parts(bytes: Bytes, tag: number = tags.sequence): Element[] {
   return elements(element(bytes, tag).content);
 }
 
-/** It must have this tag. */
+/** Takes the first element of a queue. @throws Refusal if it does not have this tag */
 export function take(queue: Element[], tag: number): Element {
   const next = queue.shift();
   demand(next?.tag === tag, `its DER has no element of type ${tag} where there should be one`);
   return next;
 }
 
+/** Reads an object identifier, such as `2.5.4.3`. @throws Refusal if it is another element */
 export function oid({ tag, content }: Element): string {
   demand(tag === tags.oid && content.length > 0, 'its DER has no object identifier where there should be one');
   const arcs: number[] = [0];
@@ -68,7 +58,7 @@ export function oid({ tag, content }: Element): string {
   return [root, first - root * 40, ...rest].join('.');
 }
 
-/** 0 to 2^32 - 1. */
+/** Reads an integer from 0 to 2^32 - 1. @throws Refusal if it is another element */
 export function smallInteger(bytes: Bytes): number {
   const { content } = element(bytes, tags.integer);
   demand(
@@ -78,13 +68,13 @@ export function smallInteger(bytes: Bytes): number {
   return content.reduce((number, byte) => number * 256 + byte, 0);
 }
 
-/** Of whole bytes. */
+/** Returns the bytes of a bit string. @throws Refusal if it has other than whole bytes */
 export function bitString({ content }: Element): Bytes {
   demand(content[0] === 0, 'its DER has bits that are not whole bytes');
   return content.slice(1);
 }
 
-/** UTCTime or GeneralizedTime, in the form of RFC 5280. */
+/** Reads a UTCTime or GeneralizedTime in the form of RFC 5280. @throws Refusal if it is another element */
 export function time({ tag, content }: Element): Date {
   const text = new TextDecoder('latin1').decode(content);
   demand(tag === (text.length === 13 ? tags.utcTime : tags.time) && /^(\d{12}|\d{14})Z$/.test(text), 'its DER has no time');

@@ -2,7 +2,7 @@ import { type App, Stack } from 'aws-cdk-lib';
 import { CodePipeline, CodePipelineSource, ManualApprovalStep, ShellStep, type IFileSetProducer } from 'aws-cdk-lib/pipelines';
 import { ComputationServiceStage, type BuiltFiles } from 'computation-management-stage';
 
-/** A pipeline of a platform team, which deploys two stages of the service to accounts of their own. */
+/** Makes the pipeline of a platform team, which deploys two stages of the service to accounts of their own. */
 export function pipelineIn(app: App, built?: BuiltFiles): { pipeline: CodePipeline; stages: ComputationServiceStage[] } {
   const files = built ? { built } : {}; // tests have others
   const region = 'eu-central-1';
