@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path';
 import type { Command } from 'commander';
 import { assetWithoutReading, type Item, type KnownAsset, sizeText } from 'computation-management-client';
 import { fileName } from 'computation-management-formats/fields';
-import { fetchLines } from 'computation-management-formats/source';
+import { fetchLines } from 'computation-management-words';
 import { printable } from 'computation-management-formats/printable';
 import * as v from 'valibot';
 import { computationId, named } from '../context/computation-reference.ts';

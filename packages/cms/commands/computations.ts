@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander';
 import { type Arguments, type Item, type Schemas, wholeAnswer } from 'computation-management-client';
-import { attestationPolicyInput, policyLines } from 'computation-management-formats/attestation';
+import { attestationPolicyInput } from 'computation-management-formats/attestation';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
+import { policyLines } from 'computation-management-words';
 import * as v from 'valibot';
 import { parseDocument } from 'yaml';
 import { computationVariable, named, thenUse, useComputation } from '../context/computation-reference.ts';

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { type KeyOwners, readKeyOwners, type Schemas, sizeText, wholeAnswer } from 'computation-management-client';
 import { toHex } from 'computation-management-formats/bytes';
-import { approvalTexts, cautionsOf } from 'computation-management-formats/approval-cautions';
+import { approvalTexts, cautionsOf } from 'computation-management-words';
 import { type Configuration, configurationOf, type Limits } from 'computation-management-formats/approval-text';
-import { policyLines } from 'computation-management-formats/attestation';
+import { policyLines } from 'computation-management-words';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { plainName, quotedName } from 'computation-management-formats/quoted-name';
-import { manifestLines } from 'computation-management-formats/source';
+import { manifestLines } from 'computation-management-words';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { wrapped } from '../terminal/text.ts';
 import type { Connection, Context } from './context.ts';

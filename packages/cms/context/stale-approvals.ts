@@ -1,5 +1,5 @@
 import type { Schemas } from 'computation-management-client';
-import { describeChanges } from 'computation-management-formats/approval-changes';
+import { describeChanges } from 'computation-management-words';
 import { printable } from 'computation-management-formats/printable';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { detailsOf } from '../terminal/event-details.ts';

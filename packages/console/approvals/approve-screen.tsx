@@ -1,8 +1,8 @@
 import { Alert, KeyValuePairs, Link } from '@cloudscape-design/components';
 import { type Schemas, ServiceProblem } from 'computation-management-client';
-import { approvalTexts } from 'computation-management-formats/approval-cautions';
+import { approvalTexts } from 'computation-management-words';
 import type { Configuration } from 'computation-management-formats/approval-text';
-import { policyLines } from 'computation-management-formats/attestation';
+import { policyLines } from 'computation-management-words';
 import { useDomain } from '../access/console-context.ts';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 import { LoadedView } from '../loading/problem-alert.tsx';

@@ -1,6 +1,6 @@
 import type { Schemas } from 'computation-management-client';
 import { detailsIn } from 'computation-management-formats/bytes';
-import { type DescribedChange, describeChanges } from 'computation-management-formats/approval-changes';
+import { type DescribedChange, describeChanges } from 'computation-management-words';
 import { useDomain } from '../access/console-context.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { Ago } from '../show/time.tsx';

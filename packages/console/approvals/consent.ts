@@ -1,5 +1,5 @@
 import { type Client, type KeyOwners, readKeyOwners, type Schemas } from 'computation-management-client';
-import { cautionsOf } from 'computation-management-formats/approval-cautions';
+import { cautionsOf } from 'computation-management-words';
 import { type Configuration, configurationOf } from 'computation-management-formats/approval-text';
 import { loadOverview, type Overview } from '../loading/overview.ts';
 import { receiverRows, fileRows } from '../manifest/manifest-rows.ts';

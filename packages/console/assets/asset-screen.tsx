@@ -11,7 +11,7 @@ import { LoadedView } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { useAddress } from '../routing/navigation.ts';
 import { aboveAsset, addressOf } from '../routing/places.ts';
-import { fetchLines } from 'computation-management-formats/source';
+import { fetchLines } from 'computation-management-words';
 import { Hash, Lines } from '../show/hash.tsx';
 import { AssetState, Status } from '../show/status.tsx';
 import { sizeText } from '../show/texts.ts';

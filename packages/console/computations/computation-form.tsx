@@ -10,7 +10,7 @@ import {
   Toggle,
 } from '@cloudscape-design/components';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
-import { approvalTexts } from 'computation-management-formats/approval-cautions';
+import { approvalTexts } from 'computation-management-words';
 import { type ReactNode, useState } from 'react';
 import { permissions } from '../access/permissions.ts';
 import { fieldErrors, type FieldErrors } from '../loading/problem-text.ts';

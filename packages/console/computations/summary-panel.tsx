@@ -1,6 +1,6 @@
 import { KeyValuePairs } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
-import { approvalTexts } from 'computation-management-formats/approval-cautions';
+import { approvalTexts } from 'computation-management-words';
 import type { Overview } from '../loading/overview.ts';
 import { agentFacts } from '../show/agent-facts.tsx';
 import { Hash } from '../show/hash.tsx';

@@ -1,5 +1,5 @@
 import type { KeyOwners, Schemas } from 'computation-management-client';
-import { manifestLines } from 'computation-management-formats/source';
+import { manifestLines } from 'computation-management-words';
 import type { Input } from '../loading/overview.ts';
 import { toHex } from 'computation-management-formats/bytes';
 import { fingerprintOf } from '../show/fingerprint.ts';

@@ -1,7 +1,7 @@
 import { Alert, Button, ExpandableSection, Header, KeyValuePairs, SpaceBetween, Table } from '@cloudscape-design/components';
 import { type Client, type KeyOwners, type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
 import { toHex } from 'computation-management-formats/bytes';
-import { manifestLines } from 'computation-management-formats/source';
+import { manifestLines } from 'computation-management-words';
 import type { ReactNode } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { assetTypeText } from '../assets/asset-texts.ts';

@@ -1,4 +1,4 @@
-import { describeChanges } from 'computation-management-formats/approval-changes';
+import { describeChanges } from 'computation-management-words';
 import { configurationOf } from 'computation-management-formats/approval-text';
 import { generateKeyPairSync } from 'node:crypto';
 import { canonicalDigest } from 'computation-management-formats/digests';

@@ -1,4 +1,4 @@
-import { plainName as quoted } from './quoted-name.ts';
+import { plainName as quoted } from 'computation-management-formats/quoted-name';
 
 /** The service names no more. */
 const mostChanges = 20;

@@ -1,4 +1,4 @@
-import { describeChanges } from 'computation-management-formats/approval-changes';
+import { describeChanges } from 'computation-management-words';
 import { describe, expect, it } from 'vitest';
 import { changesOfEachField } from '../../support/covered-changes.ts';
 

@@ -1,4 +1,4 @@
-import { cautionsOf } from 'computation-management-formats/approval-cautions';
+import { cautionsOf } from 'computation-management-words';
 import { describe, expect, it } from 'vitest';
 
 const manifest: Parameters<typeof cautionsOf>[0]['manifest'] = { algorithm: {} };

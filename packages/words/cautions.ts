@@ -1,4 +1,4 @@
-import type { Configuration } from './approval-text.ts';
+import type { Configuration } from 'computation-management-formats/approval-text';
 
 export const approvalTexts: Record<Configuration['approval'], string> = {
   none: 'Only where an asset asks for it',
