@@ -24,9 +24,8 @@ import { addTodoCommand } from './commands/todo.ts';
 import { contextOf, type GlobalOptions, type WrapAction } from './context/context.ts';
 import { interrupted } from './context/outages.ts';
 import { CmsError, type ExitCode, exitCodes, UsageError } from './terminal/cms-error.ts';
-import { commandLine } from './terminal/shell-word.ts';
 import type { Terminal } from './terminal/terminal.ts';
-import { jsonText } from './terminal/text.ts';
+import { jsonText, commandLine } from './terminal/text.ts';
 
 /** Runs one command line. Prints errors on standard error. @returns the exit code */
 export async function runCms(args: readonly string[], terminal: Terminal, version: string): Promise<ExitCode> {

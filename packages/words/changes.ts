@@ -1,17 +1,15 @@
+import type { Schemas } from 'computation-management-client';
+import { detailsIn } from 'computation-management-formats/bytes';
+import {
+  type ApprovalChange,
+  changesBetween,
+  type Covered,
+  type CoveredValue as Value,
+  mostChanges,
+} from 'computation-management-formats/covered-changes';
 import { plainName as quoted } from 'computation-management-formats/quoted-name';
 
-/** The service names no more. */
-const mostChanges = 20;
-
-type Value = string | number | boolean | null;
-
-interface ApprovalChange {
-  path: string;
-  approved: Value;
-  current: Value;
-}
-
-/** With its details decoded. */
+/** An event of the journal, with its details decoded. */
 interface ChangeEvent {
   event_type: string;
   originator: string;
@@ -20,23 +18,59 @@ interface ChangeEvent {
 }
 
 interface Circumstances {
-  /** That are linked now, in their order. */
+  /** The names of the datasets that are linked now, in the order of the manifest. */
   datasets: readonly string[];
+  /** The CVMs to which the approval is limited. */
   cvm_ids: readonly string[] | null;
-  /** Those since the approval, newest first. */
+  /** The events since the approval, newest first. They tell who made a change. */
   events: readonly ChangeEvent[];
 }
 
+/** A change in words, such as `alice replaced a.py 100e… by b.py bc76…`. */
 export interface DescribedChange {
   sentence: string;
-  /** When it happened, if an event says so. */
+  /** The time of the change, RFC 3339. Undefined if no event tells it. */
   at: string | undefined;
 }
 
-/** Such as `alice replaced a.py 100e… by b.py bc76…`. */
+interface Journal {
+  /** The linked assets of the computation. */
+  assets: readonly Schemas['AssetOfComputation'][];
+  /** The events of the computation, newest first, at least as far as they are asked about. */
+  events: readonly Schemas['Event'][];
+}
+
+/** Describes why an approval does not count any more: who changed what, as far as the events tell. Empty for one that counts. */
+export function staleChanges(
+  { approved_at, cvm_ids, stale_because }: Pick<Schemas['Approval'], 'approved_at' | 'cvm_ids' | 'stale_because'>,
+  { assets, events }: Journal,
+): DescribedChange[] {
+  return describeChanges(stale_because ?? [], {
+    datasets: assets.filter(({ asset_type }) => asset_type === 'dataset').map(({ file_name }) => file_name),
+    cvm_ids,
+    events: events
+      .filter(({ timestamp }) => timestamp >= approved_at)
+      .map((event) => ({ ...event, details: detailsIn(event.details) })),
+  });
+}
+
+/** Describes changes of what an approval covers as the service names them, such as `alice replaced a.py 100e… by b.py bc76…`. */
 export function describeChanges(changes: readonly ApprovalChange[], given: Circumstances): DescribedChange[] {
+  const more = changes.length >= mostChanges ? [saying('There may be more changes: check everything again')] : [];
+  return [...describeEach(changes, given), ...more];
+}
+
+/** Describes how one run differs from an earlier one: in its CVM, and in what was approved. A sentence for each difference. */
+export function describeDifferences(earlier: Covered & { cvm_id: string }, later: Covered & { cvm_id: string }): string[] {
+  const ofCvm = { path: '/run/cvm_id', approved: earlier.cvm_id, current: later.cvm_id };
+  const changes = [...(earlier.cvm_id === later.cvm_id ? [] : [ofCvm]), ...changesBetween(earlier, later)];
+  const datasets = later.manifest.datasets.map(({ filename }) => filename);
+  return describeEach(changes, { datasets, cvm_ids: null, events: [] }).map(({ sentence }) => sentence);
+}
+
+/** Describes changes, each once. */
+function describeEach(changes: readonly ApprovalChange[], given: Circumstances): DescribedChange[] {
   const described = changes.flatMap((change) => describe(change, changes, given) ?? []);
-  if (changes.length >= mostChanges) described.push(saying('There may be more changes: check everything again'));
   return described.filter(({ sentence }, index) => described.findIndex((other) => other.sentence === sentence) === index);
 }
 
@@ -76,8 +110,9 @@ function describe(change: ApprovalChange, all: readonly ApprovalChange[], given:
   return saying(['changed', wordsOf(names), `from ${shown(approved)} to ${shown(current)}`], event);
 }
 
-/** What people call the fields that have no sentence of their own. */
+/** The words for fields that have no sentence of their own, by their place. */
 const words = new Map([
+  ['cvm_id', 'the CVM'],
   ['id', 'the identifier'],
   ['name', 'the name'],
   ['description', 'the description'],
@@ -147,7 +182,7 @@ const verbOf = ({ approved, current }: ApprovalChange) =>
   approved === null ? 'added' : current === null ? 'removed' : 'replaced';
 const ofKey = (whose: string, verb = 'replaced') => saying([verb, `the key of ${whose}`]);
 
-/** @param what a sentence, or what somebody did: the verb, its object, and the rest */
+/** Makes a described change. @param what a sentence, or what somebody did: the verb, its object, and the rest */
 function saying(what: string | [verb: string, object: string, rest?: string], event?: ChangeEvent): DescribedChange {
   if (typeof what === 'string') return { sentence: what, at: undefined };
   const [verb, object, ...rest] = what;

@@ -5,12 +5,11 @@ import { type Configuration, configurationOf } from 'computation-management-form
 import { isAgentUrl } from 'computation-management-formats/attestation';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { printable } from 'computation-management-formats/printable';
+import { shellWord } from 'computation-management-words';
 import { isOf } from '../context/computation-reference.ts';
 import type { Connection, Context } from '../context/context.ts';
-import { type Material, materialFrom } from '../files/attestation-material.ts';
-import { readBytes } from '../files/read-file.ts';
+import { readBytes, type Material, materialFrom } from '../files/read-file.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 import { fetchToken } from './agent-calls.ts';
 import { AgentConnection, AgentError, AnotherAgentError, unavailable } from './agent-connection.ts';
 

@@ -6,14 +6,15 @@ import { pipeline } from 'node:stream/promises';
 import { causeOf, pause, waitForRun } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { plainName } from 'computation-management-formats/quoted-name';
+import { shellWord } from 'computation-management-words';
 import { confirm, type Connection, type Context } from '../context/context.ts';
 import { readPrivateKey } from '../files/key-files.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { startProgress } from '../terminal/progress.ts';
-import { filesBeside, shellWord, whyUnreadable } from '../terminal/shell-word.ts';
 import { sendAlgorithm, sendDataset, type SentFile } from './agent-calls.ts';
 import { AgentError, unavailable } from './agent-connection.ts';
 import { type AgentOptions, type KnownRun, openRightAgent, readKnownRun } from './right-agent.ts';
+import { filesBeside, whyUnreadable } from '../files/read-file.ts';
 
 export interface SendOptions extends AgentOptions {
   key: string;

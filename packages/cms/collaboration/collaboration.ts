@@ -23,9 +23,10 @@ import {
 } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import { shellWord } from 'computation-management-words';
 import { recordOf } from '../profile/profile.ts';
 import { UsageError } from '../terminal/cms-error.ts';
-import { filesBeside, isMissing, shellWord, whyUnreadable } from '../terminal/shell-word.ts';
+import { filesBeside, isMissing, whyUnreadable } from '../files/read-file.ts';
 
 const sha3 = v.pipe(
   v.string('Expected a SHA3-256 in quotes.'),

@@ -8,11 +8,11 @@ import {
 } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { approvalLevels } from 'computation-management-formats/vocabulary';
+import { detailsIn } from 'computation-management-formats/bytes';
 import type { Connection, Context } from '../context/context.ts';
 import type { GivenKey } from '../files/key-files.ts';
 import { hash, upload } from '../files/transfers.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
-import { detailsOf } from '../terminal/event-details.ts';
 import { type Collaboration, nameOf, type PlannedAsset } from './collaboration.ts';
 
 /** What `cms init` did about a part of a collaboration. */
@@ -272,7 +272,7 @@ export async function planKey(
   const done = (outcome: string): Step => ({ subject: 'key', name: planned, outcome });
   const [latest] =
     id === undefined ? [] : (await client.listEvents({ id, event_type: 'key_uploaded', originator: user, limit: 1 })).events;
-  const isSame = latest !== undefined && detailsOf(latest)['fingerprint'] === fingerprint;
+  const isSame = latest !== undefined && detailsIn(latest.details)['fingerprint'] === fingerprint;
   const isUpload = id === undefined || !isSame || !(await client.checkKey({ id })).uploaded; // it may have been removed
   const apply = async (computation: string) => {
     if (!isUpload) return done('unchanged');

@@ -3,7 +3,7 @@ import { type Arguments, type Item, type Schemas, wholeAnswer } from 'computatio
 import { attestationPolicyInput } from 'computation-management-formats/attestation';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
-import { policyLines } from 'computation-management-words';
+import { policyLines, agoText } from 'computation-management-words';
 import * as v from 'valibot';
 import { parseDocument } from 'yaml';
 import { computationVariable, named, thenUse, useComputation } from '../context/computation-reference.ts';
@@ -12,7 +12,6 @@ import { textOf } from '../files/read-file.ts';
 import { CmsError, UsageError } from '../terminal/cms-error.ts';
 import { type Column, details, statusColour } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { relativeTime } from '../terminal/text.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { approvalOption, collect, given, logAccessOption, logLevelOption, onComputation, statusOption } from './options.ts';
 
@@ -97,7 +96,7 @@ export function addComputationCommands(program: Command, wrapAction: WrapAction)
           { title: 'name', value: ({ name }) => name, cuts: true },
           { title: 'owner', value: ({ owner }) => owner, cuts: true },
           { title: 'status', value: ({ status }) => status, colour: statusColour },
-          { title: 'changed', value: (row) => relativeTime(row.updated_at, context.terminal.now()) },
+          { title: 'changed', value: (row) => agoText(row.updated_at, context.terminal.now()) },
         ];
         const hint = owner === undefined ? undefined : 'A user is matched exactly: type it as cms whoami prints it.\n';
         await listOf(context, 'listComputations', { filter, options, columns, first: 'computation create NAME', hint });
@@ -192,7 +191,7 @@ function computationDetails(computation: Schemas['ComputationView'], { now }: Pi
     created_at,
     updated_at,
   } = computation;
-  const ago = (timestamp: string) => relativeTime(timestamp, now());
+  const ago = (timestamp: string) => agoText(timestamp, now());
   return details([
     ['Name', name],
     ['Identifier', id],

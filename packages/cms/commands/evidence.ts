@@ -3,14 +3,12 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { items } from 'computation-management-client';
 import { archiveIn, checkEvidence, formatFindings, keysOfArchive, UnreadableError } from 'computation-management-verify';
+import { shellWord } from 'computation-management-words';
 import type { Context, WrapAction } from '../context/context.ts';
 import { exitCodes, UsageError } from '../terminal/cms-error.ts';
-import { filesBeside, shellWord } from '../terminal/shell-word.ts';
-import { materialFrom, type Material } from '../files/attestation-material.ts';
-import { readBytes, textOf } from '../files/read-file.ts';
+import { readBytes, textOf, filesBeside, materialFrom, type Material } from '../files/read-file.ts';
 import { evidenceFiles, savedRun, saveEvidence, saveToken, tokenEnding, tokenFile } from '../files/saved-evidence.ts';
-import { addMaterialOptions } from './agent-options.ts';
-import { collect, onComputation } from './options.ts';
+import { collect, onComputation, addMaterialOptions } from './options.ts';
 
 /** Where `cms evidence` saves, and `cms verify` looks. */
 const defaultDirectory = 'evidence';

@@ -10,7 +10,7 @@ import {
 } from 'computation-management-client';
 import type { Context } from '../context/context.ts';
 import { type Column, table } from '../terminal/table.ts';
-import { csvText } from '../terminal/text.ts';
+import { csvOf } from '../terminal/text.ts';
 import { wholeNumber } from './options.ts';
 
 const largestPage = 100;
@@ -51,7 +51,7 @@ export async function listOf<O extends ListOperation>(
   const { listed, total } = await readList(client, operation, filter, options);
   const isTable = !context.isJson && options.csv !== true;
   const shown = typeof columns !== 'function' ? columns : isTable ? await columns(listed, client) : [];
-  if (options.csv === true) context.terminal.out(csvText(listed));
+  if (options.csv === true) context.terminal.out(csvOf(listed));
   else {
     context.print({ items: listed, total }, () =>
       listed.length === 0 ? 'Nothing found.\n' : table(listed, shown, context.terminal),

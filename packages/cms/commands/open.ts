@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { quotedName } from 'computation-management-formats/quoted-name';
+import { shellWord } from 'computation-management-words';
 import { defaultComputation } from '../context/computation-reference.ts';
 import type { WrapAction } from '../context/context.ts';
 import { beginning, longestQuery, suggestion } from '../context/find-by-name.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 
 export function addOpenCommand(program: Command, wrapAction: WrapAction): void {
   program

@@ -2,9 +2,8 @@ import type { Command } from 'commander';
 import { printable } from 'computation-management-formats/printable';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { learnOf, type WrapAction } from '../context/context.ts';
-import { formatCoverage, readCoverage } from '../context/coverage.ts';
+import { formatCoverage, coverageOf, whyStale } from '../context/coverage.ts';
 import { approvalOf, keyFile, uploadOf } from '../context/missing-items.ts';
-import { whyStale } from '../context/stale-approvals.ts';
 import { hanging } from '../terminal/text.ts';
 import { plainReason } from './approvals.ts';
 
@@ -31,7 +30,7 @@ export function addTodoCommand(program: Command, wrapAction: WrapAction): void {
         const covered = await learnOf(ids.slice(0, mostShown), signal, async (id, signal) => {
           const computation = computations.get(id);
           if (!computation) throw new TypeError('It was not read.');
-          return formatCoverage(await readCoverage(context, connection, { ...computation, id }, signal), terminal);
+          return formatCoverage(await coverageOf(context, connection, { id, computation, signal }), terminal);
         });
         signal.throwIfAborted();
         const items = (['approvals', 'keys', 'content'] as const).flatMap((waits_for) =>

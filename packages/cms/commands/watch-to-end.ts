@@ -1,13 +1,14 @@
+import { styleText } from 'node:util';
 import { type Client, retryUntilAborted, type Schemas, ServiceProblem, waitForRun } from 'computation-management-client';
+import { detailsIn } from 'computation-management-formats/bytes';
 import { printable } from 'computation-management-formats/printable';
+import { shellWord } from 'computation-management-words';
 import { named } from '../context/computation-reference.ts';
 import type { Connection, Context } from '../context/context.ts';
 import { interrupted } from '../context/outages.ts';
 import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
-import { eventLine } from '../terminal/event-line.ts';
 import { type LiveLine, liveLine } from '../terminal/progress.ts';
-import { shellWord } from '../terminal/shell-word.ts';
-import { jsonText } from '../terminal/text.ts';
+import { jsonText, textWidth } from '../terminal/text.ts';
 
 type Run = Schemas['Run'];
 
@@ -119,4 +120,31 @@ async function isRegistered(client: Client, cvmID: string, signal: AbortSignal):
     if (error instanceof ServiceProblem) return false;
     throw error;
   }
+}
+
+/** Formats an event as a line of a timeline, with the seconds since `startedAt`. */
+export function eventLine(event: Schemas['Event'], startedAt: number, { colours }: { colours: boolean }): string {
+  const { originator, event_type, status, timestamp } = event;
+  const at = `+${((Date.parse(timestamp) - startedAt) / 1_000).toFixed(1)} s`.padStart(10);
+  const mark = markOf(event);
+  const line = `${at}  ${padded(originator, 18)}  ${padded(event_type, 18)}  ${printable(status)}`.trimEnd();
+  const { reason } = detailsIn(event.details);
+  const shown = `${mark}${line}${typeof reason === 'string' && reason !== '' ? `  ${printable(reason)}` : ''}`;
+  const colour = colourOf(event);
+  return colours && colour !== undefined ? styleText(colour, shown, { validateStream: false }) : shown;
+}
+
+const padded = (text: string, width: number) => {
+  const shown = printable(text);
+  return shown + ' '.repeat(Math.max(0, width - textWidth(shown)));
+};
+
+function markOf({ event_type, originator }: Schemas['Event']): string {
+  if (originator !== 'system') return ' ';
+  return event_type === 'completed' ? '✓' : event_type === 'failed' ? '✗' : ' ';
+}
+
+function colourOf({ event_type, originator, status }: Schemas['Event']) {
+  if (originator === 'system') return event_type === 'completed' ? 'green' : event_type === 'failed' ? 'red' : 'yellow';
+  return /^(Failed|Warning|failure)$/.test(status) ? 'red' : undefined;
 }

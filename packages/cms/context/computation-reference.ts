@@ -1,7 +1,7 @@
 import { printable } from 'computation-management-formats/printable';
+import { shellWord } from 'computation-management-words';
 import type { Profile } from '../profile/profile.ts';
 import { UsageError } from '../terminal/cms-error.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 import { asked, type Connection, type Context } from './context.ts';
 import { identified } from './find-by-name.ts';
 

@@ -1,5 +1,5 @@
 import { type Client, createClient, isLoopback, PathParameterError, ServiceProblem } from 'computation-management-client';
-import { explainProblem } from './explain-problem.ts';
+import { explainProblem, mistake } from './explain-problem.ts';
 import { namesApproval } from './missing-items.ts';
 import { openProfiles, type Profile, type Profiles } from '../profile/profile.ts';
 import { claimsOf, tokenOf, trimmedToken } from '../profile/token.ts';
@@ -7,7 +7,6 @@ import { addressOf, localServerOf, notLoggedIn, proxyVariable, type Target, targ
 import { CmsError, type ExitCode, UsageError } from '../terminal/cms-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { jsonText, printableLines } from '../terminal/text.ts';
-import { mistake } from './typed-values.ts';
 import { isAnswered, type Outages, watchOutages } from './outages.ts';
 
 /** The options that every command takes. */

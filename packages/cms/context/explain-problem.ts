@@ -1,13 +1,12 @@
 import * as http from 'node:http';
 import { lacksTls, type ServiceProblem } from 'computation-management-client';
 import { plainName } from 'computation-management-formats/quoted-name';
+import { describeProblem, sentence, shellWord, waitAMinute } from 'computation-management-words';
 import { formatMissing, missingItems, missingTitle } from './missing-items.ts';
 import type { Credentials } from '../profile/profile.ts';
 import { localLogin, loginAgain } from '../profile/token.ts';
 import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
-import { shellWord } from '../terminal/shell-word.ts';
-import { printableTexts, sentence } from '../terminal/text.ts';
-import { isTyped, mistake, placesOf } from './typed-values.ts';
+import { printableTexts } from '../terminal/text.ts';
 
 /** What was typed, and where and as whom it was carried out. */
 interface Circumstances {
@@ -102,7 +101,10 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
     default: {
       // also a code that this version does not know
       const mistakes = isTyped(problem, where) ? problem.errors.map((error) => mistake(error, where)) : undefined;
-      return { message: (mistakes ?? [detail, ...placesOf(problem)]).join('\n'), next: where.help };
+      return {
+        message: (mistakes ?? [detail, ...describeProblem(problem).points.map((point) => `  ${point}`)]).join('\n'),
+        next: where.help,
+      };
     }
   }
 }
@@ -114,7 +116,7 @@ function ofIssuer({ code, detail }: ServiceProblem, { login, profileName, typed 
     case 'unreachable':
     case 'unavailable':
     case 'too_many_requests':
-      return { message: `${sentence(detail)} Try again in a minute.`, next: typed };
+      return { message: `${sentence(detail)} ${waitAMinute}`, next: typed };
     default:
       return { message: detail, next: 'cms login --help' };
   }
@@ -152,7 +154,7 @@ function whereToLook({ request, detail }: ServiceProblem, id: string): string {
  * a name for it, such as `Service Unavailable`.
  */
 function forNow(what: string, detail: string): string {
-  return /[.!?]$/.test(detail) ? detail : `${what} (${detail}). Try again in a minute.`;
+  return /[.!?]$/.test(detail) ? detail : `${what} (${detail}). ${waitAMinute}`;
 }
 
 /**
@@ -260,4 +262,52 @@ function askHealth(server: string): string {
 function startAt(server: string): string {
   const { port } = new URL(server);
   return ['', '3000'].includes(port) ? 'npm start' : `PORT=${port} npm start`;
+}
+
+/** The options and arguments whose values the service checks, by their place in the request. */
+const typedAt = new Map(
+  Object.entries({
+    'path/domainID': 'The domain (of --domain, CMS_DOMAIN or the profile)',
+    'path/cvmID': 'CVM',
+    'path/id': 'ASSET',
+    'query/cvm': '--cvm',
+    'query/event_type': '--type',
+    'query/offset': '--offset',
+    'query/owner': '--owner',
+    'query/run_id': '--run',
+    'query/status': '--status',
+    'query/user': '--user',
+    '/agent_url': '--agent-url',
+    '/approval': '--approval',
+    '/asset/description': '--description',
+    '/asset/file_name': '--name',
+    '/asset/mime_type': '--mime-type',
+    '/consumers': '--consumer',
+    '/certificate': '--certificate',
+    '/cvm_ids': '--cvm',
+    '/description': '--description',
+    '/expires_at': '--expires',
+    '/key': 'FILE',
+    '/name': '--name',
+    '/owner': '--owner',
+    '/providers': '--provider',
+    '/signature': '--sign',
+  }),
+);
+
+/** Returns the option or argument that gives the value at a place, without the place in a list. For `init`, the place itself. */
+function typedAs(pointer: string, help: string): string | undefined {
+  const place = pointer.replace(/\/\d+$/, '');
+  if (help === 'cms init --help' && place.startsWith('/')) return typedAt.has(place) ? pointer : undefined;
+  if (help === 'cms computation create --help' && place === '/name') return 'NAME';
+  return typedAt.get(place);
+}
+
+/** Whether everything that is invalid was typed on the command line, or is in the file of `init`. */
+export function isTyped({ errors }: ServiceProblem, { help }: { help: string }): boolean {
+  return errors.length > 0 && errors.every(({ pointer }) => typedAs(pointer, help) !== undefined);
+}
+
+export function mistake({ pointer, detail }: ServiceProblem['errors'][number], { help }: { help: string }): string {
+  return `${typedAs(pointer, help) ?? pointer}: ${detail}`;
 }

@@ -1,8 +1,8 @@
 import type { ServiceProblem } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
+import { sentence } from 'computation-management-words';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { sentence } from '../terminal/text.ts';
 
 /** Notes that the service does not answer, and that it answers again: a line each, however often it is tried in between. */
 export interface Outages {

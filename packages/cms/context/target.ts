@@ -1,8 +1,8 @@
 import { AddressError, serverAddress } from 'computation-management-client';
+import { shellWord } from 'computation-management-words';
 import type { Profile } from '../profile/profile.ts';
 import { profileOption } from '../profile/token.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** The service and the domain that a command works with. */

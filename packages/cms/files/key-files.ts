@@ -4,9 +4,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { InvalidKeyError, parsePublicKey } from 'computation-management-formats/public-key';
 import sshpk from 'sshpk';
+import { shellWord } from 'computation-management-words';
 import { type CmsError, UsageError } from '../terminal/cms-error.ts';
-import { textOf } from './read-file.ts';
-import { filesBeside, shellWord, whyUnreadable } from '../terminal/shell-word.ts';
+import { textOf, filesBeside, whyUnreadable } from './read-file.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export interface GivenKey {

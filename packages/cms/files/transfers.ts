@@ -20,13 +20,13 @@ import {
   uploadContent,
   type UploadOptions,
 } from 'computation-management-client/node';
+import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { printable } from 'computation-management-formats/printable';
+import { sentence } from 'computation-management-words';
 import type { Connection, Context } from '../context/context.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { startProgress } from '../terminal/progress.ts';
-import { filesBeside } from '../terminal/shell-word.ts';
-import { sentence } from '../terminal/text.ts';
-import { isPrivateKey, largestKeyInBytes } from './private-keys.ts';
+import { filesBeside } from './read-file.ts';
 
 type Asset = Schemas['Asset'];
 
@@ -181,4 +181,13 @@ export async function expectFile(file: string): Promise<number> {
   const name = JSON.stringify(file);
   const message = found ? `${name} is not a file.` : `There is no file ${name}.`;
   throw new UsageError(message, filesBeside(file));
+}
+
+/** Larger files are no keys. */
+export const largestKeyInBytes = 64 * 1024;
+
+/** Whether a file is a private key, by the rules of the service, also in UTF-16. */
+export function isPrivateKey(content: Buffer): boolean {
+  const text = content.toString('latin1');
+  return holdsPrivateKey(text) || holdsPrivateKey(text.replaceAll('\0', ''));
 }

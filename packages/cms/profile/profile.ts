@@ -3,8 +3,8 @@ import { mkdir, readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { pause } from 'computation-management-client';
 import * as v from 'valibot';
+import { shellWord } from 'computation-management-words';
 import { CmsError } from '../terminal/cms-error.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** How a profile gets its tokens. */

@@ -1,8 +1,8 @@
 import { clientCredentials, issueLocalToken, type IssuerOptions, readClaims, refreshTokens } from 'computation-management-client';
 import { parseMembership } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
+import { shellWord } from 'computation-management-words';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Credentials, Profile, Profiles } from './profile.ts';
 

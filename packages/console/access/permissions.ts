@@ -44,5 +44,3 @@ export const permissions = {
     asset.created_by === me.user || asset.content_access === 'domain',
   registerCvm: (me: Me) => me.may('administer'),
 };
-
-export const askForRole = 'Ask an administrator of the domain for a role that allows it. Then sign in again.';

@@ -1,6 +1,6 @@
 import { Alert } from '@cloudscape-design/components';
 import { type AccessAction, rolesWith } from 'computation-management-formats/vocabulary';
-import { askForRole } from './permissions.ts';
+import { askForRole } from 'computation-management-words';
 
 interface Props {
   /** What the screen is for, such as `create computations`. */

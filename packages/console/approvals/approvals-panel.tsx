@@ -1,6 +1,7 @@
 import { Box, Button, Header, SpaceBetween, type StatusIndicatorProps, Table } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
+import { type ApprovalRow, approvalRows, type ApprovalState, isGiven } from 'computation-management-words';
 import type { Overview } from '../loading/overview.ts';
 import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
 import { useAction } from '../loading/use-action.ts';
@@ -11,7 +12,7 @@ import { StatusIndicator } from '../show/status.tsx';
 import { Term } from '../show/term.tsx';
 import { Moment, Time } from '../show/time.tsx';
 import { Name, Names } from '../show/visible-texts.tsx';
-import { type ApprovalRow, approvalRows, type ApprovalState, isGiven, mayApprove } from './approval.ts';
+import { mayApprove } from './approval.ts';
 import { Changes, useChanges } from './changes.tsx';
 
 const looks: Record<ApprovalState, { type: StatusIndicatorProps.Type; text: string }> = {
@@ -34,7 +35,7 @@ export function ApprovalsPanel({ overview, reload }: Props) {
   const isNarrow = useNarrow();
   const [isWithdrawing, setWithdrawing] = useState(false);
   const { computation, approvals, digest } = overview;
-  const rows = approvalRows(computation.approval, approvals);
+  const rows = approvalRows(approvals);
   const needed = rows.filter(({ because }) => because.length > 0);
   const changes = useChanges(computation, approvals.approvals);
   const hasGiven = approvals.approvals.some(({ user }) => user === me.user);

@@ -41,7 +41,8 @@ export function ApproveForm({ consent, loaded, before }: Props) {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
   const goOn = useGoOn();
-  const { overview, digests } = consent;
+  const { overview, coverage } = consent;
+  const { manifest_digest, configuration_digest } = coverage;
   const { id, approval: policy } = overview.computation;
   const [chosen, setChosen] = useState<{ lifetime: string; expires_at: string | undefined }>();
   const [typed, setTyped] = useState<string>();
@@ -62,10 +63,10 @@ export function ApproveForm({ consent, loaded, before }: Props) {
     ...(kept === undefined || isOver ? [] : [{ value: 'kept', label: `Until ${momentText(kept)}, as before` }]),
     ...lifetimes,
   ];
-  const approved = { domain, computation: id, approver: me.user, ...digests, ...limits };
+  const approved = { domain, computation: id, approver: me.user, manifest_digest, configuration_digest, ...limits };
   const approve = useAction(async () => {
     const sign = await signing.read();
-    const body = { digest: digests.manifest_digest, configuration_digest: digests.configuration_digest, ...limits };
+    const body = { digest: manifest_digest, configuration_digest, ...limits };
     const signature = await sign?.(approvalText(approved));
     try {
       await client.approve({ id, body: { ...body, ...(signature !== undefined && { signature }) } });

@@ -1,6 +1,5 @@
 import type { Schemas } from 'computation-management-client';
-import { detailsIn } from 'computation-management-formats/bytes';
-import { type DescribedChange, describeChanges } from 'computation-management-words';
+import { type DescribedChange, staleChanges } from 'computation-management-words';
 import { useDomain } from '../access/console-context.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { Ago } from '../show/time.tsx';
@@ -21,15 +20,8 @@ export function useChanges(
   const loaded = useLoaded(JSON.stringify([id, stale]), async (signal) =>
     from === undefined ? [] : (await client.listEvents({ id, from, limit: latestEvents, signal })).events,
   );
-  const datasets = assets.filter(({ asset_type }) => asset_type === 'dataset').map(({ file_name }) => file_name);
-  return new Map(
-    stale.map(({ user, approved_at, cvm_ids, stale_because }) => {
-      const events = (loaded.value ?? [])
-        .filter(({ timestamp }) => timestamp >= approved_at)
-        .map((event) => ({ ...event, details: detailsIn(event.details) }));
-      return [user, describeChanges(stale_because ?? [], { datasets, cvm_ids, events })];
-    }),
-  );
+  const events = loaded.value ?? [];
+  return new Map(stale.map((approval) => [approval.user, staleChanges(approval, { assets, events })]));
 }
 
 /** A sentence for each change, with how long ago it was made. */

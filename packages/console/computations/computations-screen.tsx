@@ -1,12 +1,13 @@
 import { Button, Link, SpaceBetween } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
+import { describeMissing, type MissingItem } from 'computation-management-words';
 import { useEffect, useRef, useState } from 'react';
 import { permissions } from '../access/permissions.ts';
 import type { Column } from '../lists/columns.tsx';
 import { ChoiceFilter, TextFilter } from '../lists/filter-bar.tsx';
 import { PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
-import { missingSentences, problemText } from '../loading/problem-text.ts';
+import { problemText } from '../loading/problem-text.ts';
 import { type Loaded, refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
@@ -118,7 +119,7 @@ function Waits({ row: { id, status }, round, todo }: { row: Row; round: number; 
   const { value: missing, problem } = useLoaded(
     `${id} ${asked === undefined}`,
     async (signal) =>
-      asked === undefined ? undefined : missingSentences((await inTurn(() => client.dryRun({ id, signal }))).missing_items),
+      asked === undefined ? undefined : describeMissing((await inTurn(() => client.dryRun({ id, signal }))).missing_items),
     { round: asked },
   );
   if (isKey) return <Link href={addressOf({ screen: 'computation', domain, id })}>Your key</Link>;
@@ -126,12 +127,12 @@ function Waits({ row: { id, status }, round, todo }: { row: Row; round: number; 
   return <span ref={cell}>{problem === undefined ? <Missing of={missing} /> : `Not known. ${problemText(problem).detail}`}</span>;
 }
 
-function Missing({ of }: { of: string[] | undefined }) {
+function Missing({ of }: { of: MissingItem[] | undefined }) {
   if (of === undefined) return '-';
   if (of.length === 0) return <StatusIndicator type="success">Ready</StatusIndicator>;
   return (
     <>
-      <Names of={of.slice(0, mostNamed)} />
+      <Names of={of.slice(0, mostNamed).map(({ sentence }) => sentence)} />
       {of.length > mostNamed && ` and ${of.length - mostNamed} more`}
     </>
   );

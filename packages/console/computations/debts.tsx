@@ -29,8 +29,8 @@ export function Debts({ overview: { parties, unowned, others }, since }: Props) 
           Nobody whom the service names: <DebtText debt={debt} />
         </li>
       ))}
-      {others.map((other) => (
-        <li key={other}>{other === 'Missing algorithm' ? 'An algorithm: link one under Inputs' : <Name of={other} />}</li>
+      {others.map(({ kind, sentence }) => (
+        <li key={sentence}>{kind === 'algorithm' ? `${sentence}: link one under Inputs` : <Name of={sentence} />}</li>
       ))}
     </ul>
   );

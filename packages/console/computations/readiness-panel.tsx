@@ -1,8 +1,8 @@
 import { KeyValuePairs, Link, type StatusIndicatorProps } from '@cloudscape-design/components';
 import { page } from 'computation-management-client';
 import type { ReactNode } from 'react';
+import { approvalRows, isGiven } from 'computation-management-words';
 import { useDomain } from '../access/console-context.ts';
-import { approvalRows, isGiven } from '../approvals/approval.ts';
 import type { Debt, Overview } from '../loading/overview.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { addressOf } from '../routing/places.ts';
@@ -43,7 +43,7 @@ export function ReadinessPanel({ overview }: { overview: Overview }) {
 function Facts({ overview }: { overview: Overview }) {
   const { computation, inputs, parties, unowned, approvals } = overview;
   const owed = (kind: Debt['kind']) => parties.flatMap(({ owes }) => owes).filter((debt) => debt.kind === kind).length;
-  const needed = approvalRows(computation.approval, approvals).filter(({ because }) => because.length > 0);
+  const needed = approvalRows(approvals).filter(({ because }) => because.length > 0);
   const given = needed.filter(isGiven).length;
   const datasets = inputs.filter(({ asset_type }) => asset_type === 'dataset').length;
   const algorithm = inputs.length > datasets ? '1 algorithm' : 'No algorithm';

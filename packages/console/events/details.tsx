@@ -10,7 +10,7 @@ export function Details({ of, without }: { of: string; without?: string }) {
   return detailsOf(of, without).map(({ name, value }, index) => (
     <Fragment key={index}>
       {index > 0 && ', '}
-      {/^[\w ]*(: )?$/.test(name) ? name : <Name of={name} />}
+      {name !== '' && <>{/^[\w ]*$/.test(name) ? name : <Name of={name} />}: </>}
       {plainly.test(value) ? value : <Name of={value} />}
     </Fragment>
   ));

@@ -1,4 +1,5 @@
 import type { StatusIndicatorProps } from '@cloudscape-design/components';
+import { type DetailField, detailFields } from 'computation-management-words';
 import { momentText } from '../show/texts.ts';
 
 /** What the service's own events are called. */
@@ -63,39 +64,10 @@ export function eventMark(event: { event_type: string; status: string }): Status
   return 'info';
 }
 
-/** Returns the fields in the details of an event but `without`, in words. Details that are no object are a field without a name. */
-export function detailsOf(base64: string, without = ''): { name: string; value: string }[] {
-  const text = decoded(base64);
-  const whole = text === '' ? [] : [{ name: '', value: text }];
-  try {
-    const parsed: unknown = JSON.parse(text);
-    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return whole;
-    return Object.entries(parsed)
-      .filter(([name]) => name !== without)
-      .map(([name, value]) => ({ name: `${name.replaceAll('_', ' ')}: `, value: valueText(value) }));
-  } catch {
-    return whole;
-  }
-}
-
-export function detailsText(base64: string): string {
-  return detailsOf(base64)
-    .map(({ name, value }) => `${name}${value}`)
-    .join(', ');
-}
-
-/** A sentence gives up its full stop within a list. Times are in the zone of all others. */
-function valueText(value: unknown): string {
-  if (typeof value !== 'string') return JSON.stringify(value);
-  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? momentText(value) : value.replace(/\.$/, '');
-}
-
-/** Bytes that are no UTF-8 stay as they came: an agent may send any. */
-function decoded(base64: string): string {
-  try {
-    const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return base64;
-  }
+/** Returns the fields in the details of an event but `without`. Times are in the zone of all others. */
+export function detailsOf(base64: string, without = ''): DetailField[] {
+  return detailFields(base64, [without]).map(({ name, value }) => ({
+    name,
+    value: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? momentText(value) : value,
+  }));
 }

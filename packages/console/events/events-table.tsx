@@ -1,5 +1,6 @@
 import { Link } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
+import { fieldsText } from 'computation-management-words';
 import { useDomain } from '../access/console-context.ts';
 import type { Column } from '../lists/columns.tsx';
 import { ChoiceFilter } from '../lists/filter-bar.tsx';
@@ -12,7 +13,7 @@ import { StatusIndicator } from '../show/status.tsx';
 import { Time } from '../show/time.tsx';
 import { Name } from '../show/visible-texts.tsx';
 import { Details } from './details.tsx';
-import { detailsText, eventMark, eventStatusText, eventText, eventTypes } from './event-texts.ts';
+import { detailsOf, eventMark, eventStatusText, eventText, eventTypes } from './event-texts.ts';
 
 type Event = Schemas['Event'];
 
@@ -41,7 +42,7 @@ export function EventsTable({ id }: { id: string }) {
       header: 'Details',
       isSecondary: true,
       minWidth: 200,
-      cell: ({ details }) => (detailsText(details) === '' ? '-' : <Details of={details} />),
+      cell: ({ details }) => (detailsOf(details).length === 0 ? '-' : <Details of={details} />),
     },
     {
       id: 'run',
@@ -58,7 +59,7 @@ export function EventsTable({ id }: { id: string }) {
       page={page}
       columns={columns}
       rowKey={(event) => event.id}
-      saved={(event) => ({ ...event, details: detailsText(event.details) })}
+      saved={(event) => ({ ...event, details: fieldsText(detailsOf(event.details)) })}
       query={query}
       filterNames={['type']}
       filters={

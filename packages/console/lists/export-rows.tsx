@@ -1,9 +1,9 @@
 import { ButtonDropdown } from '@cloudscape-design/components';
+import { csvText } from 'computation-management-words';
 import { useFrame } from '../access/console-context.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { saveFile } from '../show/save-file.ts';
-import { csvOf } from './csv.ts';
 
 /** Reading more would keep the page and the service busy for minutes. */
 const mostRows = 10_000;
@@ -27,7 +27,7 @@ export function ExportRows<Row>({ title, all, saved = (row) => row as object }: 
       rows.push(saved(row));
     }
     const name = title.toLowerCase();
-    if (form === 'csv') saveFile(`${name}.csv`, csvOf(rows), 'text/csv');
+    if (form === 'csv') saveFile(`${name}.csv`, csvText(rows), 'text/csv');
     else saveFile(`${name}.json`, `${JSON.stringify({ items: rows }, null, 2)}\n`);
     notify(isCut ? `Only the first ${mostRows} rows are saved. Filter the list for others.` : `${rows.length} rows are saved.`);
   });

@@ -1,4 +1,5 @@
 import { type Client, findRows, items, page, type Schemas, wholeAnswer } from 'computation-management-client';
+import { describeMissing, isNothing, type MissingItem } from 'computation-management-words';
 
 /** A linked asset. Its fields from the list of assets may be missing, such as right after the asset was deleted. */
 export type Input = Schemas['AssetOfComputation'] & Partial<Schemas['AssetRow']>;
@@ -38,7 +39,7 @@ export async function loadOverview(client: Client, id: string, signal: AbortSign
     inputs,
     missing,
     warnings: dryRun.warnings ?? [],
-    isReady: missing.keys.length + missing.hashes.length + missing.info.length === 0,
+    isReady: isNothing(missing),
     digest,
     approvals,
     hasMyKey: uploaded,
@@ -90,8 +91,8 @@ interface Debts {
   parties: Party[];
   /** Content of files of nobody whom the service names. */
   unowned: Debt[];
-  /** In the words of the service. */
-  others: string[];
+  /** The other things that a run waits for. */
+  others: MissingItem[];
 }
 
 const resultConsumer = 'result consumer';
@@ -130,7 +131,7 @@ export function partiesOf({ computation, inputs, missing, approvals }: Given): D
     const isOnlyConsumer = because.includes(resultConsumer) && because.length === 1;
     party(user).owes.push({ kind: 'approval', files: isOnlyConsumer ? [] : because });
   }
-  const others = missing.info.filter((sentence) => !sentence.startsWith('Approval of '));
+  const others = describeMissing(missing).filter(({ kind }) => kind === 'algorithm' || kind === 'other');
   return { parties: [...parties.values()], unowned, others };
 }
 

@@ -1,13 +1,18 @@
 import { Alert, Button, ExpandableSection, Header, KeyValuePairs, SpaceBetween, Table } from '@cloudscape-design/components';
-import { type Client, type KeyOwners, type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
+import { type Client, type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
 import { toHex } from 'computation-management-formats/bytes';
-import { manifestLines } from 'computation-management-words';
+import {
+  describeManifest,
+  type DescribedManifest,
+  describeMissing,
+  type ManifestFile,
+  type Receiver,
+} from 'computation-management-words';
 import type { ReactNode } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { assetTypeText } from '../assets/asset-texts.ts';
 import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
 import { LoadedView } from '../loading/problem-alert.tsx';
-import { missingSentences } from '../loading/problem-text.ts';
 import type { Input } from '../loading/overview.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { Hash, Lines } from '../show/hash.tsx';
@@ -15,7 +20,6 @@ import { saveFile } from '../show/save-file.ts';
 import { Term } from '../show/term.tsx';
 import { sizeText } from '../show/texts.ts';
 import { Name, Names } from '../show/visible-texts.tsx';
-import { type FileRow, fileRows, type ReceiverRow, receiverRows } from './manifest-rows.ts';
 import { Panel } from '../frame/panel.tsx';
 
 interface TabProps {
@@ -36,7 +40,11 @@ export function ManifestTab({ id, digest, run, inputs }: TabProps) {
   if (problem instanceof ServiceProblem && problem.missing_items) {
     return (
       <Alert type="info" header="There is no manifest yet">
-        A manifest exists when nothing of it is missing. Still missing: {missingSentences(problem.missing_items).join('. ')}.
+        A manifest exists when nothing of it is missing. Still missing:{' '}
+        {describeMissing(problem.missing_items)
+          .map(({ sentence }) => sentence)
+          .join('. ')}
+        .
       </Alert>
     );
   }
@@ -58,7 +66,9 @@ export function ManifestTab({ id, digest, run, inputs }: TabProps) {
       }
     >
       <LoadedView loaded={loaded} what="the manifest">
-        {(found) => <ManifestView {...found} inputs={inputs} />}
+        {(found) => (
+          <ManifestView {...found} {...describeManifest(found.manifest, { assets: inputs })} isKnown={inputs !== undefined} />
+        )}
       </LoadedView>
     </Panel>
   );
@@ -79,9 +89,9 @@ export async function loadManifest(
   return { manifest: data, digest, configurationDigest };
 }
 
-/** @param check what a user can do to check a file */
-function fileColumns(knowsParties: boolean, check: (row: FileRow) => ReactNode): Column<FileRow>[] {
-  const size: Column<FileRow> = {
+/** Returns the columns of the files. @param check returns what a user can do to check a file */
+function fileColumns(knowsParties: boolean, check: ViewProps['check'] = () => null): Column<File>[] {
+  const size: Column<File> = {
     id: 'size',
     header: 'Size and type',
     isSecondary: true,
@@ -143,7 +153,7 @@ function Party({ of }: { of: string | undefined }) {
   return of === undefined ? 'Nobody whom the service names' : <Name of={of} />;
 }
 
-const receiverColumns: Column<ReceiverRow>[] = [
+const receiverColumns: Column<Receiver>[] = [
   {
     id: 'user',
     header: 'Receiver',
@@ -168,23 +178,22 @@ const receiverColumns: Column<ReceiverRow>[] = [
   },
 ];
 
-interface ViewProps {
+type File = ManifestFile<Input>;
+
+interface ViewProps extends DescribedManifest<Input> {
   manifest: Schemas['Manifest'];
   digest: string | undefined;
-  owners?: KeyOwners;
-  /** The assets that are linked now. */
-  inputs?: readonly Input[] | undefined;
-  /** What a user can do to check a file. */
-  check?: (row: FileRow) => ReactNode;
+  /** Whether the linked assets are known, and with them the parties. */
+  isKnown: boolean;
+  /** Returns what a user can do to check a file. */
+  check?: (file: File) => ReactNode;
 }
 
-/** A manifest: what the CVM is allowed to run, on what, and who gets the results. */
-export function ManifestView({ manifest, digest, owners, inputs, check = () => null }: ViewProps) {
+/** Shows a manifest: what the CVM is allowed to run, on what, and who gets the results. */
+export function ManifestView(props: ViewProps) {
+  const { manifest, digest, files, receivers, others, isKnown, check } = props;
   const isNarrow = useNarrow();
-  const { id, name, description, algorithm: _, datasets: _1, result_consumers: _2, ...rest } = manifest;
-  const others = manifestLines(rest);
-  const files = fileRows(manifest, inputs);
-  const receivers = receiverRows(manifest, owners);
+  const { id, name, description } = manifest;
   return (
     <SpaceBetween size="l">
       <KeyValuePairs
@@ -218,7 +227,7 @@ export function ManifestView({ manifest, digest, owners, inputs, check = () => n
         items={files}
         trackBy={({ index }) => String(index)}
         wrapLines
-        columnDefinitions={definitionsOf(fileColumns(inputs !== undefined, check), isNarrow)}
+        columnDefinitions={definitionsOf(fileColumns(isKnown, check), isNarrow)}
       />
       <Table
         variant="embedded"

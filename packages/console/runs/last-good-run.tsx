@@ -1,12 +1,11 @@
 import { Alert, Link } from '@cloudscape-design/components';
 import { type Client, items, type Schemas } from 'computation-management-client';
+import { describeDifferences } from 'computation-management-words';
 import { useDomain } from '../access/console-context.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { addressOf } from '../routing/places.ts';
 import { Time } from '../show/time.tsx';
-import { Name } from '../show/visible-texts.tsx';
-import { type Difference, differencesOf } from './differences.ts';
 
 type Run = Schemas['Run'];
 
@@ -44,9 +43,9 @@ export function LastGoodRun({ run }: { run: Run }) {
       .
       {differences.length > 0 && (
         <ul>
-          {differences.map(({ path, then, now }) => (
-            <li key={path} className="long-words">
-              <strong>{path}</strong>: <Value of={then} /> then, <Value of={now} /> in this run
+          {differences.map((sentence) => (
+            <li key={sentence} className="long-words">
+              <bdi>{sentence}</bdi>
             </li>
           ))}
         </ul>
@@ -55,26 +54,23 @@ export function LastGoodRun({ run }: { run: Run }) {
   );
 }
 
-function Value({ of }: { of: string | undefined }) {
-  return of === undefined ? 'absent' : <Name of={of} />;
-}
-
 /** Returns null if no run has completed before this one. */
 async function compareWithGood(
   client: Client,
   run: Run,
   signal: AbortSignal,
-): Promise<{ good: Run; differences: Difference[] } | null> {
+): Promise<{ good: Run; differences: string[] } | null> {
   const { computation_id: id } = run;
   for await (const good of items(client, 'listRuns', { computation_id: id, status: 'completed', signal })) {
     if (good.started_at >= run.started_at) continue;
-    const wordsOf = async ({ id: of, cvm_id }: Run) => {
-      const { statement } = await client.getEvidence({ id, run: of, signal });
-      return { CVM: cvm_id, manifest: statement.manifest, configuration: statement.configuration };
-    };
     const isSame = run.manifest_digest === good.manifest_digest && run.configuration_digest === good.configuration_digest;
-    const [then, now] = isSame ? [{ CVM: good.cvm_id }, { CVM: run.cvm_id }] : await Promise.all([wordsOf(good), wordsOf(run)]);
-    return { good, differences: differencesOf(then, now) };
+    const coveredBy = async ({ id: of, cvm_id }: Run) => {
+      if (isSame) return { cvm_id, manifest: { datasets: [] }, configuration: {} };
+      const { manifest, configuration } = (await client.getEvidence({ id, run: of, signal })).statement;
+      return { cvm_id, manifest, configuration };
+    };
+    const [earlier, later] = await Promise.all([coveredBy(good), coveredBy(run)]);
+    return { good, differences: describeDifferences(earlier, later) };
   }
   return null;
 }

@@ -1,4 +1,5 @@
 import { CopyToClipboard } from '@cloudscape-design/components';
+import { hashGroups } from 'computation-management-words';
 import { Fragment } from 'react';
 
 interface Props {
@@ -32,7 +33,7 @@ export function Groups({ of }: { of: string }) {
   if (!/^[0-9a-f]{64,}$/.test(of)) return of;
   return (
     <span className="groups">
-      {(of.match(/.{1,8}/g) ?? []).map((group, index) => (
+      {hashGroups(of).map((group, index) => (
         <Fragment key={index}>
           <span>{group}</span>
           <wbr />

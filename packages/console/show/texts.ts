@@ -1,4 +1,5 @@
 import { sizeText as textOf } from 'computation-management-client';
+import { agoText as exactAgoText } from 'computation-management-words';
 
 const format = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
@@ -16,21 +17,9 @@ export function momentText(timestamp: string): string {
   return Number.isNaN(date.getTime()) ? timestamp : format.format(date);
 }
 
-const distance = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
-
-const units = [
-  ['year', 365 * 86_400],
-  ['month', 30 * 86_400],
-  ['day', 86_400],
-  ['hour', 3_600],
-  ['minute', 60],
-] as const;
-
-/** Returns how far a point in time is from now, such as `5 minutes ago` or `in 2 days`. Less than a minute is `just now`. */
+/** Returns how far a point in time is from now, such as `5 minutes ago`. Less than a minute is `just now`: pages count by ten seconds. */
 export function agoText(timestamp: string, now: number): string {
-  const seconds = (Date.parse(timestamp) - now) / 1_000;
-  const unit = units.find(([, size]) => Math.abs(seconds) >= size);
-  return unit ? distance.format(Math.trunc(seconds / unit[1]), unit[0]) : 'just now';
+  return Math.abs(Date.parse(timestamp) - now) < 60_000 ? 'just now' : exactAgoText(timestamp, now);
 }
 
 /** Returns a length of time in its two largest units, such as `3 min 20 s`. */

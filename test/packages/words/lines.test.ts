@@ -1,5 +1,5 @@
-import { fetchLines, manifestLines, policyLines } from 'computation-management-words';
 import { describe, expect, it } from 'vitest';
+import { fetchLines, manifestLines, policyLines } from '../../../packages/words/lines.ts';
 
 describe('policyLines', () => {
   it('says every rule of a policy, or that there is none', () => {

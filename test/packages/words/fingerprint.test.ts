@@ -1,9 +1,9 @@
+import { fingerprintOf } from 'computation-management-words';
 import { generateKeyPairSync } from 'node:crypto';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { describe, expect, it } from 'vitest';
-import { fingerprintOf } from '../../../../packages/console/show/fingerprint.ts';
 
-describe('the fingerprint of a key in the console', () => {
+describe('the fingerprint of a key in a manifest', () => {
   it.each([
     generateKeyPairSync('ed25519'),
     ...['P-256', 'P-384', 'P-521'].map((namedCurve) => generateKeyPairSync('ec', { namedCurve })),
@@ -13,7 +13,11 @@ describe('the fingerprint of a key in the console', () => {
     expect(fingerprintOf(key)).toBe(parsePublicKey(key).fingerprint);
   });
 
-  it('shows a text that is no key as it is', () => {
-    expect(fingerprintOf('no key')).toBe('no key');
+  it('quotes a text that is no key, also one with more bytes behind a key', () => {
+    const { publicKey } = generateKeyPairSync('ed25519');
+    const der = publicKey.export({ format: 'der', type: 'spki' });
+    for (const text of ['no key', Buffer.concat([der, Buffer.of(0)]).toString('base64')]) {
+      expect(fingerprintOf(text)).toBe(`invalid: "${text}"`);
+    }
   });
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { changesBetween } from '../../../shared/approvals/stale-because.ts';
+import { changesBetween } from 'computation-management-formats/covered-changes';
 import { manifest } from '../../../shared/openapi/examples.ts';
 
 const dataset = (filename: string, first = 1) => ({
