@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type Arguments,
   assetWithoutReading,
@@ -72,14 +73,14 @@ export async function planComputation(
   const before: Body = data;
   const agent_config = { ...before.agent_config, ...fields.agent_config };
   const after: Body = { ...before, ...fields, agent_config };
-  const changed = Object.keys(fields).filter((name) => !isSame(after[name as keyof Body], before[name as keyof Body]));
+  const changed = Object.keys(fields).filter((name) => !isDeepStrictEqual(after[name as keyof Body], before[name as keyof Body]));
   const lowers = user === owner ? loweredBy(before, after) : [];
   const apply = async (mayLower: boolean) => {
     if (changed.length === 0) return { id, step: done('unchanged') };
     if (user !== owner) return { id, step: done(`differs from the file: ${changed.join(', ')}`) };
     const kept = mayLower ? [] : lowers.map(({ field }) => [field, before[field]] as const);
     const body: Body = { ...after, ...(Object.fromEntries(kept) as Partial<Body>) };
-    const others = changed.filter((name) => !isSame(body[name as keyof Body], before[name as keyof Body]));
+    const others = changed.filter((name) => !isDeepStrictEqual(body[name as keyof Body], before[name as keyof Body]));
     if (others.length > 0) await client.updateComputation({ id, body, ifMatch: etag });
     return { id, step: done(`${others.length > 0 ? `changed: ${others.join(', ')}` : 'unchanged'}${stays(lowers, mayLower)}`) };
   };
@@ -105,7 +106,7 @@ function loweredBy(before: Body, after: Body): (Lowering & { field: Protection }
   if (approvalLevels.indexOf(asked) < approvalLevels.indexOf(level)) lower('approval', 'approval', level, asked);
   if (before.log_access !== 'parties' && after.log_access === 'parties') lower('log_access', 'log_access', 'none', 'parties');
   const [policy, otherPolicy] = [before.attestation_policy, after.attestation_policy];
-  if (policy && !isSame(policy, otherPolicy))
+  if (policy && !isDeepStrictEqual(policy, otherPolicy))
     lower('attestation_policy', 'attestation_policy', 'as it is', otherPolicy ? 'another one' : 'none');
   const [config = {}, changed = {}] = [before.agent_config, after.agent_config];
   if (config.attested_tls === true && changed.attested_tls !== true) lower('agent_config', 'attested_tls', 'true', 'false');
@@ -113,16 +114,6 @@ function loweredBy(before: Body, after: Body): (Lowering & { field: Protection }
     if (config[field] && changed[field] !== config[field]) lower('agent_config', field, 'as it is', 'another one');
   }
   return lowers;
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
-}
-
-/** Sorts the fields of an object, whose order says nothing. */
-function sorted(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
 type Row = Pick<Schemas['ComputationRow'], 'id'>;
@@ -206,7 +197,9 @@ export async function planAsset(
     const kept = mayLower ? {} : Object.fromEntries(lowered.map((name) => [name, linked?.before[name]]));
     const fields = { file_name, asset_type, ...others, ...kept };
     if (linked && (file === undefined || !isUpload)) {
-      const changed = Object.entries(fields).filter(([name, value]) => !isSame(linked.before[name as keyof Asset], value));
+      const changed = Object.entries(fields).filter(
+        ([name, value]) => !isDeepStrictEqual(linked.before[name as keyof Asset], value),
+      );
       if (changed.length === 0) return done(linked.before.id, `unchanged${stays(lowers, mayLower)}`);
       const { asset: _content, ...rest } = linked.before;
       await client.updateAsset({ id: linked.before.id, body: { asset: { ...rest, ...fields } }, ifMatch: linked.ifMatch });

@@ -1,9 +1,9 @@
-import { Box, Button, Header, SpaceBetween, type StatusIndicatorProps, Table } from '@cloudscape-design/components';
+import { Button, SpaceBetween, type StatusIndicatorProps } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
 import { type ApprovalRow, approvalRows, type ApprovalState, isGiven } from 'computation-management-words';
 import type { Overview } from '../loading/overview.ts';
-import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
+import { type Column, FactTable } from '../lists/columns.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { useDomain, useFrame } from '../access/console-context.ts';
 import { ConfirmModal } from '../frame/confirm-modal.tsx';
@@ -32,7 +32,6 @@ interface Props {
 export function ApprovalsPanel({ overview, reload }: Props) {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
-  const isNarrow = useNarrow();
   const [isWithdrawing, setWithdrawing] = useState(false);
   const { computation, approvals, digest } = overview;
   const rows = approvalRows(approvals);
@@ -73,46 +72,36 @@ export function ApprovalsPanel({ overview, reload }: Props) {
   ];
   return (
     <>
-      <Table
-        header={
-          <Header
-            variant="h2"
-            {...(needed.length > 0 && { counter: `(${needed.filter(isGiven).length} of ${needed.length})` })}
-            description={
-              <>
-                An approval covers one manifest and one configuration. A change makes it stale.
-                <Term of="stale" />
-              </>
-            }
-            actions={
-              <SpaceBetween direction="horizontal" size="xs">
-                {hasGiven && <Button onClick={() => setWithdrawing(true)}>Withdraw</Button>}
-                {mayApprove(me.user, overview) && (
-                  <Button
-                    href={addressOf({ screen: 'approve', domain, id: computation.id })}
-                    disabled={digest === undefined}
-                    disabledReason="There is no manifest yet: a part of it is missing."
-                  >
-                    Review and approve
-                  </Button>
-                )}
-              </SpaceBetween>
-            }
-          >
-            Approvals
-          </Header>
+      <FactTable
+        title="Approvals"
+        {...(needed.length > 0 && { counter: `(${needed.filter(isGiven).length} of ${needed.length})` })}
+        description={
+          <>
+            An approval covers one manifest and one configuration. A change makes it stale.
+            <Term of="stale" />
+          </>
         }
-        ariaLabels={{ tableLabel: 'Approvals' }}
+        actions={
+          <SpaceBetween direction="horizontal" size="xs">
+            {hasGiven && <Button onClick={() => setWithdrawing(true)}>Withdraw</Button>}
+            {mayApprove(me.user, overview) && (
+              <Button
+                href={addressOf({ screen: 'approve', domain, id: computation.id })}
+                disabled={digest === undefined}
+                disabledReason="There is no manifest yet: a part of it is missing."
+              >
+                Review and approve
+              </Button>
+            )}
+          </SpaceBetween>
+        }
         items={rows}
-        trackBy="user"
-        wrapLines
-        columnDefinitions={definitionsOf(columns, isNarrow)}
+        rowKey={({ user }) => user}
+        columns={columns}
         empty={
-          <Box textAlign="center">
-            {computation.approval === 'none'
-              ? 'A run needs no approval, and nobody has given one.'
-              : 'Whose approval a run needs is known once assets are linked and keys uploaded.'}
-          </Box>
+          computation.approval === 'none'
+            ? 'A run needs no approval, and nobody has given one.'
+            : 'Whose approval a run needs is known once assets are linked and keys uploaded.'
         }
       />
       {isWithdrawing && (

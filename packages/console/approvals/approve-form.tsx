@@ -1,10 +1,13 @@
 import { Alert, Box, Button, Checkbox, FileInput, FormField, Input, Select } from '@cloudscape-design/components';
-import { type Schemas, ServiceProblem } from 'computation-management-client';
+import { type Client, type Schemas, ServiceProblem } from 'computation-management-client';
 import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
+import { type Coverage, readCoverage } from 'computation-management-words';
 import { useState } from 'react';
 import { useDomain, useFrame } from '../access/console-context.ts';
-import { fieldErrors } from '../loading/problem-text.ts';
+import { Panel } from '../frame/panel.tsx';
+import { loadOverview, type Overview } from '../loading/overview.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
+import { fieldErrors } from '../loading/problem-text.ts';
 import { useAction } from '../loading/use-action.ts';
 import type { Loaded } from '../loading/use-loaded.ts';
 import { useGoOn } from '../routing/navigation.ts';
@@ -14,10 +17,8 @@ import { serviceNow } from '../show/service-clock.ts';
 import { momentText, namesIn } from '../show/texts.ts';
 import { Name } from '../show/visible-texts.tsx';
 import { approveCommand, expiryAfter } from './approval.ts';
-import type { Consent } from './consent.ts';
 import { NeedsPassphrase } from './openssh-key.ts';
 import { readPrivateKey, type Sign } from './private-key.ts';
-import { Panel } from '../frame/panel.tsx';
 
 const lifetimes = [
   { value: '', label: 'Until something changes' },
@@ -197,4 +198,16 @@ function useSigning() {
     }
   };
   return { key, choose, read, isLocked, passphrase, setPassphrase, fault };
+}
+
+/** Everything that a user looks at before approving. */
+export interface Consent {
+  overview: Overview;
+  coverage: Coverage;
+}
+
+/** Reads what an approval covers. @throws ContradictionError; ServiceProblem, also while there is no manifest */
+export async function loadConsent(client: Client, id: string, signal: AbortSignal): Promise<Consent> {
+  const overview = await loadOverview(client, id, signal);
+  return { overview, coverage: await readCoverage(client, { id, computation: overview.computation, signal }) };
 }

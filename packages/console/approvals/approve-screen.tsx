@@ -9,19 +9,16 @@ import { type Loaded, refreshSeconds, useLoaded } from '../loading/use-loaded.ts
 import { ManifestView } from '../manifest/manifest-view.tsx';
 import { aboveInComputation, addressOf } from '../routing/places.ts';
 import { useUnsavedWork } from '../routing/unsaved-work.ts';
-import { factItems } from '../show/agent-facts.tsx';
-import { Hash } from '../show/hash.tsx';
+import { Hash, factItems } from '../show/hash.tsx';
 import { Term } from '../show/term.tsx';
 import { Time } from '../show/time.tsx';
 import { Name, Warnings } from '../show/visible-texts.tsx';
 import { mayApprove } from './approval.ts';
-import { ApproveForm } from './approve-form.tsx';
+import { ApproveForm, type Consent, loadConsent } from './approve-form.tsx';
 import { Limits } from './approvals-panel.tsx';
 import { Changes, useChanges } from './changes.tsx';
-import { CompareFile } from './compare-file.tsx';
-import { type Consent, loadConsent } from './consent.ts';
-import { OpenText } from './open-text.tsx';
 import { Panel } from '../frame/panel.tsx';
+import { CompareFile, OpenText } from './check-file.tsx';
 
 /** Shows all that an approval covers, and what it does not, and takes the approval. */
 export function ApproveScreen({ id }: { id: string }) {

@@ -49,20 +49,9 @@ export function AssetsScreen() {
         page={page}
         columns={columns}
         rowKey={({ id }) => id}
-        query={query}
         filterNames={['type']}
         actions={upload}
-        filters={
-          <div className="filters">
-            <ChoiceFilter
-              label="Type"
-              all="Any type"
-              value={query.get('type')}
-              options={assetTypeOptions}
-              onChange={(type) => page.change({ type })}
-            />
-          </div>
-        }
+        filters={<ChoiceFilter label="Type" all="Any type" page={page} name="type" options={assetTypeOptions} />}
         empty={
           <SpaceBetween size="s" alignItems="center">
             <span>The domain has no assets yet.</span>

@@ -59,26 +59,19 @@ export function ComputationsScreen() {
         page={page}
         columns={columns}
         rowKey={({ id }) => id}
-        query={query}
         filterNames={['status', 'owner']}
         actions={create}
         filters={
-          <div className="filters">
-            <ChoiceFilter
-              label="Status"
-              all="Any status"
-              value={query.get('status')}
-              options={statusOptions}
-              onChange={(chosen) => page.change({ status: chosen })}
-            />
-            <TextFilter label="Owner" value={query.get('owner')} onChange={(chosen) => page.change({ owner: chosen })} />
+          <>
+            <ChoiceFilter label="Status" all="Any status" page={page} name="status" options={statusOptions} />
+            <TextFilter label="Owner" page={page} name="owner" />
             <Button
               variant={owner === me.user ? 'primary' : 'normal'}
               onClick={() => page.change({ owner: owner === me.user ? undefined : me.user })}
             >
               Only mine
             </Button>
-          </div>
+          </>
         }
         empty={
           <SpaceBetween size="s" alignItems="center">

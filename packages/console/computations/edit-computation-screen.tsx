@@ -10,8 +10,7 @@ import { keysForBodies, useAction } from '../loading/use-action.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { useAddress, useGoOn } from '../routing/navigation.ts';
 import { aboveComputation, aboveInComputation, addressOf } from '../routing/places.ts';
-import { type ComputationFields, copyOf, fieldsOf, newFields } from './computation-fields.ts';
-import { ComputationForm } from './computation-form.tsx';
+import { ComputationForm, type ComputationFields, copyOf, fieldsOf, newFields } from './computation-form.tsx';
 
 /** Creates a computation. */
 export function NewComputationScreen() {

@@ -1,17 +1,18 @@
 import { KeyValuePairs, Link, type StatusIndicatorProps } from '@cloudscape-design/components';
 import { page } from 'computation-management-client';
-import type { ReactNode } from 'react';
 import { approvalRows, isGiven } from 'computation-management-words';
+import type { ReactNode } from 'react';
 import { useDomain } from '../access/console-context.ts';
+import { Panel } from '../frame/panel.tsx';
 import type { Debt, Overview } from '../loading/overview.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { addressOf } from '../routing/places.ts';
+import { useNow } from '../show/service-clock.ts';
 import { StatusIndicator, statusText } from '../show/status.tsx';
+import { durationText, momentText } from '../show/texts.ts';
 import { Ago } from '../show/time.tsx';
-import { Name } from '../show/visible-texts.tsx';
-import { Debts } from './debts.tsx';
+import { Name, Names } from '../show/visible-texts.tsx';
 import { fitFor, owedSince } from './readiness.ts';
-import { Panel } from '../frame/panel.tsx';
 
 /** Where a computation stands: what is there, who is waited for and since when. */
 export function ReadinessPanel({ overview }: { overview: Overview }) {
@@ -98,5 +99,58 @@ function LatestRun({ run }: { run: Overview['computation']['run'] }) {
         On <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link>, started by <Name of={started_by} />
       </div>
     </>
+  );
+}
+
+interface Props {
+  overview: Overview;
+  /** Returns since when a user owes something, where that is known. */
+  since?: (debt: Debt, user: string) => string | undefined;
+}
+
+/** What a run waits for, and for whom. */
+export function Debts({ overview: { parties, unowned, others }, since }: Props) {
+  const { me } = useDomain();
+  return (
+    <ul aria-label="What a run waits for">
+      {parties.flatMap(({ user, owes }) =>
+        owes.map((debt) => (
+          <li key={JSON.stringify([user, debt])}>
+            <Name of={user} />
+            {user === me.user && ' (you)'}: <DebtText debt={debt} />
+            <Waited since={since?.(debt, user)} />
+          </li>
+        )),
+      )}
+      {unowned.map((debt) => (
+        <li key={debt.files.join()}>
+          Nobody whom the service names: <DebtText debt={debt} />
+        </li>
+      ))}
+      {others.map(({ kind, sentence }) => (
+        <li key={sentence}>{kind === 'algorithm' ? `${sentence}: link one under Inputs` : <Name of={sentence} />}</li>
+      ))}
+    </ul>
+  );
+}
+
+function DebtText({ debt: { kind, files } }: { debt: Debt }) {
+  if (kind === 'key') return 'public key';
+  const what = kind === 'content' ? 'content of ' : files.length === 0 ? 'approval' : 'approval for ';
+  return (
+    <>
+      {what}
+      <Names of={files} />
+    </>
+  );
+}
+
+function Waited({ since }: { since: string | undefined }) {
+  const now = useNow();
+  if (since === undefined) return null;
+  return (
+    <time dateTime={since} title={`since ${momentText(since)}, ${since} (UTC)`}>
+      , for {durationText(now - Date.parse(since))}
+    </time>
   );
 }

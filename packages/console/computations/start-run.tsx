@@ -11,7 +11,7 @@ import { ConfirmModal } from '../frame/confirm-modal.tsx';
 import { useDomain } from '../access/console-context.ts';
 import type { Overview } from '../loading/overview.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
-import { Debts } from './debts.tsx';
+import { Debts } from './readiness-panel.tsx';
 
 /** Starts a run on a CVM, or explains what is missing. */
 export function StartRun({ overview, first, onClose }: { overview: Overview; first: string; onClose: () => void }) {

@@ -5,7 +5,6 @@ import { permissions } from '../access/permissions.ts';
 import { LoadedView } from '../loading/problem-alert.tsx';
 import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { addressOf } from '../routing/places.ts';
-import { DeleteModal } from '../frame/delete-modal.tsx';
 import { useDomain } from '../access/console-context.ts';
 import { AttestationBadge } from '../attestation/attestation-panel.tsx';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
@@ -16,6 +15,7 @@ import { Name } from '../show/visible-texts.tsx';
 import { Fit, Presence } from './presence.tsx';
 import { RegisterCvm } from './register-cvm.tsx';
 import { Panel } from '../frame/panel.tsx';
+import { DeleteModal } from '../frame/confirm-modal.tsx';
 
 interface Read {
   cvm: Schemas['Cvm'];

@@ -1,6 +1,7 @@
 import { Link } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { fieldsText } from 'computation-management-words';
+import { Fragment } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import type { Column } from '../lists/columns.tsx';
 import { ChoiceFilter } from '../lists/filter-bar.tsx';
@@ -12,7 +13,6 @@ import { addressOf } from '../routing/places.ts';
 import { StatusIndicator } from '../show/status.tsx';
 import { Time } from '../show/time.tsx';
 import { Name } from '../show/visible-texts.tsx';
-import { Details } from './details.tsx';
 import { detailsOf, eventMark, eventStatusText, eventText, eventTypes } from './event-texts.ts';
 
 type Event = Schemas['Event'];
@@ -60,20 +60,31 @@ export function EventsTable({ id }: { id: string }) {
       columns={columns}
       rowKey={(event) => event.id}
       saved={(event) => ({ ...event, details: fieldsText(detailsOf(event.details)) })}
-      query={query}
       filterNames={['type']}
       filters={
-        <div className="filters">
-          <ChoiceFilter
-            label="Event"
-            all="Any event"
-            value={query.get('type')}
-            options={eventTypes([...seen, query.get('type') ?? '']).map((type) => ({ value: type, label: eventText(type) }))}
-            onChange={(type) => page.change({ type })}
-          />
-        </div>
+        <ChoiceFilter
+          label="Event"
+          all="Any event"
+          page={page}
+          name="type"
+          options={eventTypes([...seen, query.get('type') ?? '']).map((type) => ({ value: type, label: eventText(type) }))}
+        />
       }
       empty="No events yet."
     />
   );
+}
+
+/** A word, or a time: it cannot pass for more than the value of its field. */
+const plainly = /^([\w:+/.@=-]+|\d+ \w{3} \d{4}, \d\d:\d\d:\d\d [\w+-]+)$/;
+
+/** The details of an event: values of more words in a box, because an agent may send any. */
+export function Details({ of, without }: { of: string; without?: string }) {
+  return detailsOf(of, without).map(({ name, value }, index) => (
+    <Fragment key={index}>
+      {index > 0 && ', '}
+      {name !== '' && <>{/^[\w ]*$/.test(name) ? name : <Name of={name} />}: </>}
+      {plainly.test(value) ? value : <Name of={value} />}
+    </Fragment>
+  ));
 }

@@ -1,4 +1,4 @@
-import { Box, type TableProps } from '@cloudscape-design/components';
+import { Box, Header, type HeaderProps, Table, type TableProps } from '@cloudscape-design/components';
 import { type ReactNode, useSyncExternalStore } from 'react';
 
 export interface Column<Row> {
@@ -39,6 +39,58 @@ function WithLines<Row>({ row, cell, lines }: { row: Row; cell: Column<Row>['cel
           </Box>
         ))}
     </>
+  );
+}
+
+interface FactTableProps<Row> extends Pick<HeaderProps, 'counter' | 'description' | 'actions'> {
+  title: string;
+  /** The name of the table for screen readers. Default: the title. */
+  label?: string;
+  columns: readonly Column<Row>[];
+  items: readonly Row[];
+  /** Returns what tells a row from the others. */
+  rowKey: (row: Row) => string;
+  /** Whether the table is a part of a panel, whose title is above its own. */
+  isEmbedded?: boolean;
+  /** Shown below the rows. */
+  footer?: ReactNode;
+  /** Shown in place of rows, if there are none. */
+  empty?: ReactNode;
+}
+
+/** Shows a table of everything that is known about a subject, without pages. */
+export function FactTable<Row>({
+  title,
+  label = title,
+  columns,
+  items,
+  rowKey,
+  isEmbedded = false,
+  ...props
+}: FactTableProps<Row>) {
+  const isNarrow = useNarrow();
+  const { counter, description, actions, footer, empty } = props;
+  return (
+    <Table
+      variant={isEmbedded ? 'embedded' : 'container'}
+      header={
+        <Header
+          variant={isEmbedded ? 'h3' : 'h2'}
+          {...(counter !== undefined && { counter })}
+          description={description}
+          actions={actions}
+        >
+          {title}
+        </Header>
+      }
+      ariaLabels={{ tableLabel: label }}
+      items={items}
+      trackBy={rowKey}
+      wrapLines
+      columnDefinitions={definitionsOf(columns, isNarrow)}
+      footer={footer}
+      empty={typeof empty === 'string' ? <Box textAlign="center">{empty}</Box> : empty}
+    />
   );
 }
 

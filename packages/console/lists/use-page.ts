@@ -6,6 +6,8 @@ import { navigate, useAddress } from '../routing/navigation.ts';
 import { changedQuery, type PageQuery, pageOf } from '../routing/places.ts';
 
 export interface LoadedPage<Row> extends PageQuery {
+  /** The query of the address, which has the filters. */
+  query: URLSearchParams;
   loaded: Loaded<Page<Row>>;
   /** Reads all rows that the filters match. */
   all: () => AsyncIterable<Row>;
@@ -29,7 +31,7 @@ export function usePage<O extends ListOperation>(
   );
   const change: LoadedPage<Item<O>>['change'] = (changes) => navigate(`${pathname}${changedQuery(query, changes)}`);
   const all = () => items(client, operation, ...([filters] as unknown as Parameters<O>));
-  return { ...place, loaded, change, all };
+  return { ...place, query, loaded, change, all };
 }
 
 type Parameters<O extends ListOperation> = typeof loadPage<O> extends (

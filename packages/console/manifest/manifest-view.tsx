@@ -1,4 +1,4 @@
-import { Alert, Button, ExpandableSection, Header, KeyValuePairs, SpaceBetween, Table } from '@cloudscape-design/components';
+import { Alert, Button, ExpandableSection, KeyValuePairs, SpaceBetween } from '@cloudscape-design/components';
 import { type Client, type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
 import { toHex } from 'computation-management-formats/bytes';
 import {
@@ -11,7 +11,7 @@ import {
 import type { ReactNode } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { assetTypeText } from '../assets/asset-texts.ts';
-import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
+import { type Column, FactTable } from '../lists/columns.tsx';
 import { LoadedView } from '../loading/problem-alert.tsx';
 import type { Input } from '../loading/overview.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
@@ -192,7 +192,6 @@ interface ViewProps extends DescribedManifest<Input> {
 /** Shows a manifest: what the CVM is allowed to run, on what, and who gets the results. */
 export function ManifestView(props: ViewProps) {
   const { manifest, digest, files, receivers, others, isKnown, check } = props;
-  const isNarrow = useNarrow();
   const { id, name, description } = manifest;
   return (
     <SpaceBetween size="l">
@@ -216,31 +215,22 @@ export function ManifestView(props: ViewProps) {
           ...(others.length > 0 ? [{ label: 'Also', value: <Lines of={others} /> }] : []),
         ]}
       />
-      <Table
-        variant="embedded"
-        header={
-          <Header variant="h3" counter={`(${files.length})`}>
-            Files
-          </Header>
-        }
-        ariaLabels={{ tableLabel: 'Files of the manifest' }}
+      <FactTable
+        isEmbedded
+        title="Files"
+        label="Files of the manifest"
+        counter={`(${files.length})`}
         items={files}
-        trackBy={({ index }) => String(index)}
-        wrapLines
-        columnDefinitions={definitionsOf(fileColumns(isKnown, check), isNarrow)}
+        rowKey={({ index }) => String(index)}
+        columns={fileColumns(isKnown, check)}
       />
-      <Table
-        variant="embedded"
-        header={
-          <Header variant="h3" counter={`(${receivers.length})`}>
-            Who receives the results
-          </Header>
-        }
-        ariaLabels={{ tableLabel: 'Who receives the results' }}
+      <FactTable
+        isEmbedded
+        title="Who receives the results"
+        counter={`(${receivers.length})`}
         items={receivers}
-        trackBy={({ index }) => String(index)}
-        wrapLines
-        columnDefinitions={definitionsOf(receiverColumns, isNarrow)}
+        rowKey={({ index }) => String(index)}
+        columns={receiverColumns}
       />
       <ExpandableSection headerText="JSON">
         <pre className="json" tabIndex={0} aria-label="The manifest in JSON">

@@ -77,19 +77,8 @@ export function RunsTable({ computation }: { computation?: string }) {
       page={page}
       columns={computation === undefined ? [...columns.slice(0, 2), ofComputation, ...columns.slice(2)] : columns}
       rowKey={({ id }) => id}
-      query={query}
       filterNames={['status']}
-      filters={
-        <div className="filters">
-          <ChoiceFilter
-            label="Status"
-            all="Any status"
-            value={query.get('status')}
-            options={runStatusOptions}
-            onChange={(chosen) => page.change({ status: chosen })}
-          />
-        </div>
-      }
+      filters={<ChoiceFilter label="Status" all="Any status" page={page} name="status" options={runStatusOptions} />}
       empty={
         computation === undefined
           ? 'Nobody has started a run yet. Start one on the page of a computation.'

@@ -1,7 +1,6 @@
 import { Box, Button, StatusIndicator } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useLayoutEffect, useRef, useState } from 'react';
-import { Details } from '../events/details.tsx';
 import { detailsOf, eventMark, eventStatusText, eventText } from '../events/event-texts.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
@@ -11,6 +10,7 @@ import { offsetText } from '../show/texts.ts';
 import { Time } from '../show/time.tsx';
 import { Name } from '../show/visible-texts.tsx';
 import { eventsBefore, shownEvents } from './watched-run.ts';
+import { Details } from '../events/events-table.tsx';
 
 /** The service's own time of the event is shown instead. */
 const reportersClock = 'occurred_at';

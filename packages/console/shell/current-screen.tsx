@@ -6,7 +6,7 @@ import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
 import type { Place } from '../routing/places.ts';
 import { StatusIndicator } from '../show/status.tsx';
-import { readConfiguration } from '../sign-in/configuration.ts';
+import { readConfiguration } from '../sign-in/session.ts';
 
 /** A screen with a file of its own. */
 function ofItsOwn<Props>(load: () => Promise<ComponentType<Props>>): LazyExoticComponent<ComponentType<Props>> {

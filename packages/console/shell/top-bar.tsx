@@ -1,9 +1,9 @@
 import { TopNavigation } from '@cloudscape-design/components';
 import { applyMode, Mode } from '@cloudscape-design/global-styles';
 import { type ReactNode, useState } from 'react';
-import { helpPages } from '../help/help-pages.ts';
 import { navigate } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
+import { helpPages } from '../help/html-page.ts';
 
 interface Props {
   user: string;

@@ -1,6 +1,7 @@
 import { CopyToClipboard } from '@cloudscape-design/components';
-import { hashGroups } from 'computation-management-words';
+import { type Fact, hashGroups } from 'computation-management-words';
 import { Fragment } from 'react';
+import { StatusIndicator } from './status.tsx';
 
 interface Props {
   value: string | null | undefined;
@@ -54,4 +55,19 @@ export function Lines({ of }: { of: readonly string[] }) {
       </bdi>
     </div>
   ));
+}
+
+/** Returns the facts of a configuration as items of key-value pairs. */
+export function factItems(facts: readonly Fact[]) {
+  return facts.map(({ label, lines, mark, pem }) => ({
+    label,
+    value:
+      pem !== undefined ? (
+        <pre className="json name">{pem}</pre>
+      ) : mark ? (
+        <StatusIndicator type={mark === 'risk' ? 'warning' : 'success'}>{lines.join(', ')}</StatusIndicator>
+      ) : (
+        <Lines of={lines} />
+      ),
+  }));
 }

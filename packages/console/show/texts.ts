@@ -47,3 +47,9 @@ export function namesIn(text: string): string[] {
   const names = text.split(/[,\n]/).map((name) => name.trim());
   return [...new Set(names)].filter((name) => name !== '');
 }
+
+/** Returns a public key in the form that the service takes: a line of OpenSSH as it is, PEM in base64. */
+export function keyToSend(text: string): string {
+  const key = text.trim();
+  return key.startsWith('-----BEGIN') ? btoa(key) : key;
+}

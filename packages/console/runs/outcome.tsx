@@ -5,7 +5,11 @@ import { useDomain } from '../access/console-context.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { addressOf } from '../routing/places.ts';
+import { StatusIndicator } from '../show/status.tsx';
+import { durationText } from '../show/texts.ts';
 import { Time } from '../show/time.tsx';
+import { Name } from '../show/visible-texts.tsx';
+import type { Phase } from './phases.ts';
 
 type Run = Schemas['Run'];
 
@@ -71,6 +75,63 @@ async function compareWithGood(
     };
     const [earlier, later] = await Promise.all([coveredBy(good), coveredBy(run)]);
     return { good, differences: describeDifferences(earlier, later) };
+  }
+  return null;
+}
+
+const marks = { done: 'success', active: 'in-progress', failed: 'error' } as const;
+
+/** The phases of a run on one axis of time. */
+export function PhasesChart({ phases }: { phases: readonly Phase[] }) {
+  const begin = phases[0]?.from ?? 0;
+  const whole = Math.max(1, (phases.at(-1)?.to ?? 0) - begin);
+  const share = (milliseconds: number) => `${(100 * milliseconds) / whole}%`;
+  return (
+    <ol className="phases" aria-label="Phases of the run">
+      {phases.map(({ name, from, to, state }) => (
+        <li key={`${name} ${from}`}>
+          <StatusIndicator type={marks[state]}>{name}</StatusIndicator>
+          <span className="phase-track" aria-hidden="true">
+            <span
+              className={`phase-bar ${state}`}
+              style={{ insetInlineStart: share(from - begin), inlineSize: share(to - from) }}
+            />
+          </span>
+          <span>{to - from < 1_000 ? 'under 1 s' : durationText(to - from)}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** Shows how a run ended, and why. Nothing while it goes on. */
+export function Outcome({ run: { status, reason, ended_at, started_at }, phases }: { run: Schemas['Run']; phases: Phase[] }) {
+  if (status === 'failed') {
+    const failed = phases.at(-1);
+    const took = durationText(Date.parse(ended_at ?? started_at) - Date.parse(started_at));
+    return (
+      <Alert type="error" header={<>The run failed: {reason === null ? 'no reason was given' : <Name of={reason} />}</>}>
+        It failed after {took}, in the phase <strong>{failed?.name}</strong>.
+      </Alert>
+    );
+  }
+  if (status === 'cancelled') {
+    return (
+      <Alert type="warning" header="The run was cancelled">
+        {reason === null ? 'No reason was given.' : <Name of={reason} />}
+      </Alert>
+    );
+  }
+  if (status === 'completed') {
+    return (
+      <Alert type="success" header="The run completed">
+        {reason === null ? (
+          'The results are in the CVM. Result consumers fetch them there with their keys.'
+        ) : (
+          <Name of={reason} />
+        )}
+      </Alert>
+    );
   }
   return null;
 }
