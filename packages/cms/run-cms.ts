@@ -79,7 +79,7 @@ export async function runCms(args: readonly string[], terminal: Terminal, versio
   }
 }
 
-/** Asks for an argument or option that is missing. Undefined if nothing is, or nobody answers. */
+/** Asks for a missing argument or option. Returns the words to add, or undefined if nothing is missing or nobody answers. */
 async function answerOf(error: unknown, { ask }: Terminal): Promise<string[] | undefined> {
   if (!(error instanceof CommanderError) || !ask) return undefined;
   const [, argument, option, value] =
@@ -89,7 +89,7 @@ async function answerOf(error: unknown, { ask }: Terminal): Promise<string[] | u
   return answer === '' ? undefined : [...(option === undefined ? [] : [option]), answer];
 }
 
-/** What commander says about a mistake in the line of a command, and where to read more. */
+/** Returns the error for a mistake in a command line, in the words of commander, with the help of the command. */
 function usageError(command: Command, args: readonly string[], printed: string[]): CmsError {
   const text = printed.join('').trim();
   const isHelp = text.startsWith('Usage:');
@@ -100,7 +100,7 @@ function usageError(command: Command, args: readonly string[], printed: string[]
   return new UsageError(message, next);
 }
 
-/** A command line without a command shows the help. */
+/** Returns the text for a command line without a command: the help, or a short message with --json. */
 function withoutCommand(help: string, args: readonly string[]): string {
   return args.includes('--json') ? 'Missing command' : help;
 }
@@ -123,14 +123,14 @@ function withNext(error: unknown, { help, typed }: { help: string; typed: string
   return new CmsError(message, { next: help, exitCode, problem, cause });
 }
 
-/** Whether `fetch` or a request of Node failed to connect. The errors of TLS have no code of their own kind. */
+/** Returns whether an error says that a request of Node failed to connect. Errors of TLS have many codes. */
 function isOfNetwork(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof CmsError) return false;
   const code = 'code' in error ? String(error.code) : '';
   return (error instanceof TypeError && error.message === 'fetch failed') || /CERT|TLS|SSL|^UNABLE_TO_|^EPROTO$/.test(code);
 }
 
-/** Returns the command that explains a command. */
+/** Returns the command line that prints the help of a command. */
 function helpOf(command: Command): string {
   const path = [];
   for (let each: Command | null = command; each; each = each.parent) path.unshift(each.name());
@@ -142,7 +142,7 @@ function errorOf(error: unknown): CmsError {
   return new CmsError(messageOf(error), { cause: error });
 }
 
-/** Such an error may quote what was read: it has no lines of its own. */
+/** Returns the message of an unexpected error on one line: it may quote what was read. */
 function messageOf(error: unknown): string {
   return printable(error instanceof Error ? error.message : String(error));
 }

@@ -99,7 +99,7 @@ export interface Fact {
   label: string;
   /** The fact, a line each. */
   lines: string[];
-  /** Whether the fact is a protection, or the lack of one. Undefined if it is neither. */
+  /** A mark for a fact that protects, or that is a risk. Undefined for others. */
   mark?: 'protects' | 'risk' | undefined;
   /** The whole certificate, of which the lines have the hash. */
   pem?: string | undefined;

@@ -1,6 +1,7 @@
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
 import { quotedName } from 'computation-management-formats/quoted-name';
 
+/** Returns the rules of an attestation policy, a line each. null: there is no policy. */
 export function policyLines(policy: AttestationPolicy | null): string[] {
   if (policy === null) return ['None: a run may use any CVM'];
   const { platforms, measurements, minimum_tcb, allow_debug } = policy;
@@ -20,7 +21,7 @@ interface Shown {
   algo_args?: readonly string[] | null | undefined;
 }
 
-/** Of an asset, a line for each fact. Empty if a party sends it. */
+/** Returns how the agent gets the file of an asset, a line for each fact. Empty if a party sends the file. */
 export function fetchLines({ source, kbs, decompress, algo_type, algo_args }: Shown): string[] {
   const place = source && { url: source.url, kbs_resource_path: source.kbs_resource_path };
   const facts = {
@@ -36,7 +37,7 @@ export function fetchLines({ source, kbs, decompress, algo_type, algo_args }: Sh
 }
 
 /**
- * Of a part of a manifest, a line for each member: an approval covers them all, also those that nobody knows.
+ * Returns a line for each member of a part of a manifest: an approval covers them all, also those that nobody knows.
  * @param labelled the members that are shown elsewhere
  */
 export function manifestLines(part: object, labelled: readonly string[] = []): string[] {
@@ -62,7 +63,7 @@ const labels = new Map([
   ['algo_args', 'arguments'],
 ]);
 
-/** What passes for no other line: a value of more than one plain word is quoted. */
+/** Formats a member as a line that no value can imitate: a value of more than one plain word is quoted. */
 function lineOf([path, value]: Member): string {
   const flag = value === true && labels.get(`${path} true`);
   return flag || `${labels.get(path) ?? `also ${path}:`} ${valueText(value)}`;

@@ -2,7 +2,7 @@ import { CutOffError, placeInDetail, placeText, ServiceProblem } from 'computati
 import { describeMissing } from './readiness.ts';
 import { sentence } from './texts.ts';
 
-/** What a user reads about an error. */
+/** An error as a user reads about it. */
 export interface ProblemText {
   title: string;
   /** The error in a sentence. */

@@ -1,7 +1,7 @@
 import type { Schemas } from 'computation-management-client';
 import { plainName } from 'computation-management-formats/quoted-name';
 
-/** One thing that a run waits for. */
+/** An item that a run waits for. */
 export interface MissingItem {
   /**
    * `key`: a public key. `content`: the content of an asset. `approval`: an approval that is not given or does not count. `limit`: an approval
@@ -16,7 +16,7 @@ export interface MissingItem {
   file?: string | undefined;
 }
 
-/** Whether a run waits for nothing. */
+/** Returns whether a run waits for nothing. */
 export function isNothing({ keys, hashes, info }: Schemas['MissingItems']): boolean {
   return keys.length + hashes.length + info.length === 0;
 }
@@ -77,7 +77,7 @@ function stateOf(approval: Schemas['Approval'] | undefined): ApprovalState {
   return approval.signed ? 'signed' : 'given';
 }
 
-/** Whether an approval is there and counts. */
+/** Returns whether an approval is there and counts. */
 export function isGiven({ state }: Pick<ApprovalRow, 'state'>): boolean {
   return state === 'given' || state === 'signed';
 }

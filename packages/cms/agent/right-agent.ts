@@ -13,7 +13,7 @@ import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { fetchToken } from './agent-calls.ts';
 import { AgentConnection, AgentError, AnotherAgentError, unavailable } from './agent-connection.ts';
 
-/** The options by which the user says which agent is the right one. */
+/** The options by which the user says which run is meant, and which agent is the right one. */
 export interface AgentOptions extends Material {
   run?: string;
   agent?: string;
@@ -25,18 +25,19 @@ export interface AgentOptions extends Material {
   unbound?: boolean;
 }
 
-/** A run, with what it was started with, as far as it fits the digests of the run. */
+/** A run, with the manifest and the configuration that it was started with. Both fit the digests of the run. */
 export interface KnownRun {
   run: Schemas['Run'];
   manifest: Schemas['Manifest'];
   configuration: Configuration;
-  /** By a record on this machine, or by the digests that the user gave. */
+  /** True if the user approved it: a record on this machine says so, or the user gave its digests. */
   isApproved: boolean;
 }
 
 /**
  * Reads a run, and checks that it was started with what this user approved: here, by the record of `cms approve`, or elsewhere, by the
- * digests of --approved. @throws CmsError
+ * digests of --approved.
+ * @throws CmsError if it was not, or the service contradicts itself
  */
 export async function readKnownRun(
   context: Context,
@@ -80,7 +81,7 @@ export async function readKnownRun(
 const risk =
   'Without the certificate of the agent, the connection may end at someone else: whoever answers at the address that the service names, or stands between, can read all that you send, and pass it on.';
 
-/** The commands that have said it: each opens several connections. */
+/** The commands that have printed their warning: each opens several connections, and warns once. */
 const warned = new WeakSet<Context>();
 
 /**
@@ -157,7 +158,7 @@ async function clientIdentity({ clientCertificate, clientKey }: AgentOptions) {
   return { certificate: await readBytes(clientCertificate), key: await readBytes(clientKey) };
 }
 
-/** @throws CmsError */
+/** Returns the SHA-256 of the agent's certificate that the options give, lower-case hex. @throws CmsError for options that differ */
 async function fingerprintIn({ agentFingerprint, agentCertificate }: AgentOptions): Promise<string | undefined> {
   const given = agentFingerprint
     ?.replace(/^sha256:/i, '')
@@ -179,7 +180,7 @@ async function fingerprintIn({ agentFingerprint, agentCertificate }: AgentOption
   throw new CmsError('--agent-fingerprint and --agent-certificate are of different certificates.', { exitCode: exitCodes.usage });
 }
 
-/** Verifies fresh evidence of an agent, with a nonce of a run and its manifest. */
+/** Asks an agent for fresh evidence, with a nonce made of a run and its manifest, and verifies it. */
 export async function freshVerdict(
   agent: AgentConnection,
   { run, manifest, configuration }: KnownRun,

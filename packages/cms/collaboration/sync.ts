@@ -16,28 +16,29 @@ import { hash, upload } from '../files/transfers.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { type Collaboration, nameOf, type PlannedAsset } from './collaboration.ts';
 
-/** What `cms init` did about a part of a collaboration. */
+/** A part of a collaboration, and what `cms init` did about it. */
 export interface Step {
   subject: 'computation' | 'algorithm' | 'dataset' | 'key';
   name: string;
-  /** Such as `created` or `unchanged`. */
+  /** The outcome in words, such as `created` or `unchanged`. */
   outcome: string;
 }
 
 type Body = Arguments<'updateComputation'>['body'];
 
-/** A change that takes away a protection which is there. */
+/** A change that takes away a protection that the computation or an asset has. */
 export interface Lowering {
-  /** Such as `content_access of penguins.csv`. */
+  /** The protection, such as `content_access of penguins.csv`. */
   what: string;
   before: string;
   after: string;
 }
 
-/** What `cms init` is about to do about a part of a collaboration. */
+/** A change that `cms init` is about to make for a part of a collaboration. */
 interface Plan<Done> {
+  /** The protections that the change takes away. */
   lowers: Lowering[];
-  /** @param mayLower whether the caller has agreed to what it lowers. Otherwise that stays. */
+  /** Makes the change. @param mayLower whether the caller has agreed to what it lowers. Otherwise that stays. */
   apply: (mayLower: boolean) => Promise<Done>;
 }
 
@@ -87,9 +88,10 @@ export async function planComputation(
   return { id, lowers, apply };
 }
 
-/** Returns what a change takes away: who gets results, who may link assets, whose approval counts, and what the agent trusts. */
+/** The fields that protect: who gets results, who may link assets, whose approval counts, and what the agent trusts. */
 type Protection = 'consumers' | 'providers' | 'approval' | 'log_access' | 'attestation_policy' | 'agent_config';
 
+/** Returns the protections that a change of a computation takes away. */
 function loweredBy(before: Body, after: Body): (Lowering & { field: Protection })[] {
   const lowers: (Lowering & { field: Protection })[] = [];
   const lower = (field: Protection, what: string, from: string, to: string) =>
@@ -118,7 +120,7 @@ function loweredBy(before: Body, after: Body): (Lowering & { field: Protection }
 
 type Row = Pick<Schemas['ComputationRow'], 'id'>;
 
-/** So many are read for seconds, since an owner may have several computations of a name. */
+/** The number of computations of an owner from which the search by name takes seconds. A note says so then. */
 const manyComputations = 1_000;
 
 /**
@@ -218,7 +220,7 @@ export async function planAsset(
   return { isUpload, lowers, apply };
 }
 
-/** Finds the linked asset of the caller that this one replaces: the algorithm, or the dataset of this name. */
+/** Finds the linked asset of the caller that another one replaces: the algorithm, or the dataset of the same name. */
 async function linkedAsset(
   connection: Connection,
   id: string,
@@ -256,7 +258,7 @@ export async function otherAssets(
   return steps;
 }
 
-/** Plans to upload the public key of the caller, unless it is the one that the computation has. @param id the computation, if it exists */
+/** Plans to upload the public key of the caller, unless the computation has it already. @param id the computation, if it exists */
 export async function planKey(
   { client, user }: Connection,
   id: string | undefined,

@@ -21,12 +21,12 @@ interface Fields {
   owner?: string;
   approval?: 'none' | 'all' | 'all_signed';
   consumer?: string[];
-  /** False for --no-consumers, else true. */
+  /** False with --no-consumers, otherwise true. */
   consumers?: boolean;
   provider?: string[];
-  /** False for --no-providers, else true. */
+  /** False with --no-providers, otherwise true. */
   providers?: boolean;
-  /** False for --no-attestation-policy. */
+  /** The file of the policy. False with --no-attestation-policy. */
   attestationPolicy?: string | false;
   logAccess?: 'none' | 'parties';
   logLevel?: 'debug' | 'info' | 'warn' | 'error';
@@ -49,7 +49,7 @@ const addFields = (command: Command) =>
     .addOption(logAccessOption())
     .addOption(logLevelOption());
 
-/** Returns the fields of a body that the options give. */
+/** Returns the fields of a request body that the options give. */
 async function bodyOf(fields: Fields, before: Partial<Body> = {}) {
   const { name, description, owner, approval, consumer, consumers, provider, providers, logAccess, logLevel } = fields;
   const policy = fields.attestationPolicy;
@@ -66,7 +66,7 @@ async function bodyOf(fields: Fields, before: Partial<Body> = {}) {
   });
 }
 
-/** @throws CmsError that names the field which is wrong */
+/** Parses an attestation policy in YAML or JSON. @throws CmsError that names the wrong field */
 function readPolicy(text: string, file: string): NonNullable<Body['attestation_policy']> {
   const parsed = v.safeParse(attestationPolicyInput, parseDocument(text).toJS());
   if (parsed.success) return parsed.output;

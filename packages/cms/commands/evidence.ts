@@ -10,7 +10,7 @@ import { readBytes, textOf, filesBeside, materialFrom, type Material } from '../
 import { evidenceFiles, savedRun, saveEvidence, saveToken, tokenEnding, tokenFile } from '../files/saved-evidence.ts';
 import { collect, onComputation, addMaterialOptions } from './options.ts';
 
-/** Where `cms evidence` saves, and `cms verify` looks. */
+/** The default directory of `cms evidence` and `cms verify`. */
 const defaultDirectory = 'evidence';
 
 interface EvidenceOptions {
@@ -66,7 +66,7 @@ export function addEvidenceCommands(program: Command, wrapAction: WrapAction): v
   );
 }
 
-/** Prints what holds of saved evidence, and what does not. */
+/** Verifies saved evidence and prints which facts hold. Sets the exit code 1 if one does not. */
 async function verify(context: Context, path: string, options: VerifyFiles): Promise<void> {
   const findings = [...(await findingsIn(path, options)), ...(options.keys === undefined ? [keysOfArchive] : [])];
   context.print({ items: findings, holds: findings.every(({ verdict }) => verdict !== 'does not hold') }, () =>

@@ -33,11 +33,11 @@ export function addListOptions(command: Command): Command {
 interface Listing<O extends ListOperation> {
   filter: object;
   options: ListOptions;
-  /** Or a function that learns more of what is listed. */
+  /** The columns of the table, or a function that returns them for the entries. */
   columns: readonly Column<Item<O>>[] | ((listed: Item<O>[], client: Client) => Promise<readonly Column<Item<O>>[]>);
   /** The command, without `cms`, that adds the first entry, for a list that has none at all. */
   first?: string;
-  /** Says how the filter works, if it finds nothing. */
+  /** A note for a filter that finds nothing. */
   hint?: string | undefined;
 }
 
@@ -62,7 +62,7 @@ export async function listOf<O extends ListOperation>(
   noteMore(context, { listed: listed.length, total }, options);
 }
 
-/** Reads the entries of a list that the options choose, in as many requests as they take. `total` is that of the whole list, as the last page says. */
+/** Reads the entries of a list that the options choose, page by page. Also returns the number of entries of the whole list. */
 async function readList<O extends ListOperation>(
   client: Client,
   operation: O,

@@ -7,7 +7,7 @@ import { approvalOf, keyFile, uploadOf } from '../context/missing-items.ts';
 import { hanging } from '../terminal/text.ts';
 import { plainReason } from './approvals.ts';
 
-/** What so many approvals cover is shown. Others name the command that shows it. */
+/** The number of approvals of which `cms todo` shows what they cover. For others it names the command that shows it. */
 const mostShown = 3;
 
 export function addTodoCommand(program: Command, wrapAction: WrapAction): void {
@@ -69,6 +69,6 @@ function moreText(kind: string, listed: number, total: number | null): string {
   return total > listed ? `These are ${listed} of ${total} ${kind} that wait for you.\n` : '';
 }
 
-/** @param more lines */
+/** Formats an entry: a sentence, more lines, and the commands to type. */
 const entryOf = (sentence: string, commands: string[], more: string, columns: number | undefined) =>
   `${hanging(printable(sentence), columns)}\n${more.replaceAll(/^(?=.)/gm, '  ')}${commands.map((each) => `    ${printable(each)}\n`).join('')}`;

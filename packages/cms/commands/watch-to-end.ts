@@ -12,7 +12,7 @@ import { jsonText, textWidth } from '../terminal/text.ts';
 
 type Run = Schemas['Run'];
 
-/** The exit code of a watched run. */
+/** The exit code of a watched run, by its status. */
 const exitCodeOf: Record<Run['status'], ExitCode> = {
   completed: exitCodes.success,
   failed: exitCodes.runFailed,
@@ -22,12 +22,12 @@ const exitCodeOf: Record<Run['status'], ExitCode> = {
 };
 
 interface Watched {
-  /** The computation. */
+  /** The identifier of the computation. */
   id: string;
   run: string;
-  /** Whether the command has named the run: then the latest run of the computation may be another one. */
+  /** True if the command names the run: then the latest run of the computation may be another one. */
   isNamed?: boolean;
-  /** What goes on after Ctrl-C. */
+  /** The word for what goes on after Ctrl-C. */
   goesOn?: 'run' | 'stop';
 }
 
@@ -85,7 +85,7 @@ export async function watchToEnd(
   }
 }
 
-/** What may succeed when it is repeated. Other errors lead elsewhere, such as to a login. */
+/** The exit codes of errors that may pass when the command is repeated. Other errors lead elsewhere, such as to a login. */
 const passing: ExitCode[] = [exitCodes.failure, exitCodes.unavailable];
 
 /**
@@ -106,12 +106,12 @@ const steps: Record<string, string> = {
   'ConsumingResults/Ready': 'The result is in the CVM. Each consumer types: cms result --key KEY\n',
 };
 
-/** What users do at the agent of a real CVM after an event (docs/participant.md). */
+/** Returns the sentence about what users do at the agent of a real CVM after an event (docs/participant.md). */
 function stepAtTheAgent({ event_type, status }: Schemas['Event']): string | undefined {
   return steps[`${event_type}/${status}`];
 }
 
-/** Whether users must bring files to a CVM: simulated ones are not registered. A service that cannot say it counts as no. */
+/** Returns whether a CVM is registered: to simulated CVMs, which are not, nobody brings files. False if the service cannot say it. */
 async function isRegistered(client: Client, cvmID: string, signal: AbortSignal): Promise<boolean> {
   try {
     await client.getCvm({ cvmID, signal });

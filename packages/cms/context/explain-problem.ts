@@ -8,7 +8,7 @@ import { localLogin, loginAgain } from '../profile/token.ts';
 import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
 import { printableTexts } from '../terminal/text.ts';
 
-/** What was typed, and where and as whom it was carried out. */
+/** The command line that was typed, and the place and the user as whom it was carried out. */
 interface Circumstances {
   server: string;
   domain: string;
@@ -17,23 +17,23 @@ interface Circumstances {
   /** The server to name in `cms login --local`. */
   loginServer?: string | undefined;
   profileName: string;
-  /** Where the token comes from: the profile's login, or the variable CMS_TOKEN. */
+  /** The source of the token: the kind of the profile's login, or the variable CMS_TOKEN. */
   login: Credentials['kind'] | 'variable' | undefined;
   /** The command line as it was typed. */
   typed: string;
-  /** The command that explains the command. */
+  /** The command line that prints the help of the command. */
   help: string;
   /** Returns a command to type next, which works at the same place. */
   command: (text: string) => string;
-  /** The computation of the command. */
+  /** The identifier of the computation that the request names. */
   computation?: string | undefined;
-  /** Whether approvals of that computation must be signed. */
+  /** True if approvals of that computation must be signed. */
   isSigned?: boolean;
-  /** A variable that names a proxy. */
+  /** The environment variable that names a proxy, if one is set. */
   proxy?: string | undefined;
 }
 
-/** What happened, and the command to type next. */
+/** An error in words, and the command to type next. */
 interface Wording {
   message: string;
   next?: string;
@@ -130,7 +130,7 @@ function unauthenticated(detail: string, { server, login, profileName, typed }: 
   return { message, next: `env -u CMS_TOKEN ${typed}` };
 }
 
-/** The service says which roles a request takes, then which ones the caller has. */
+/** The sentences of the service about a missing role that an administrator has. */
 const administratorMay = /^Requires [^.]*\badministrator\b|^The token has no role /;
 
 function forbidden(detail: string, { user, domain, isLocal, loginServer, profileName, login, command }: Circumstances): Wording {
@@ -176,7 +176,7 @@ function afterUnexpected(problem: ServiceProblem, { server, typed, command }: Ci
   return isOfService(problem) ? askHealth(server) : typed;
 }
 
-/** Whether the request went to the service, and not to storage. */
+/** Returns whether a request went to the service, and not to storage. */
 function isOfService({ request }: ServiceProblem): boolean {
   return /^[A-Z]+ \//.test(request);
 }
@@ -220,13 +220,13 @@ const exitCodeOfProblem = new Map<ServiceProblem['code'], ExitCode>([
   ['too_many_requests', exitCodes.unavailable],
 ]);
 
-/** @param where the command that explains the command */
+/** Returns the exit code for an error of the service. @param where the help of the command */
 function exitCodeOf(problem: ServiceProblem, where: { help: string }): ExitCode {
   if (problem.code === 'invalid_request' && isTyped(problem, where)) return exitCodes.usage;
   return exitCodeOfProblem.get(problem.code) ?? exitCodes.failure;
 }
 
-/** Where the address of the service comes from. */
+/** The sources of the address of the service, in words. */
 const whence = '--server, CMS_SERVER or that of the profile';
 
 /** Explains that no service answers, or not with https. */
@@ -295,7 +295,7 @@ const typedAt = new Map(
   }),
 );
 
-/** Returns the option or argument that gives the value at a place, without the place in a list. For `init`, the place itself. */
+/** Returns the option or argument that gives the value at a place of a request. For `cms init`, the place itself. */
 function typedAs(pointer: string, help: string): string | undefined {
   const place = pointer.replace(/\/\d+$/, '');
   if (help === 'cms init --help' && place.startsWith('/')) return typedAt.has(place) ? pointer : undefined;
@@ -303,11 +303,12 @@ function typedAs(pointer: string, help: string): string | undefined {
   return typedAt.get(place);
 }
 
-/** Whether everything that is invalid was typed on the command line, or is in the file of `init`. */
+/** Returns whether everything that is invalid was typed on the command line, or is in the file of `cms init`. */
 export function isTyped({ errors }: ServiceProblem, { help }: { help: string }): boolean {
   return errors.length > 0 && errors.every(({ pointer }) => typedAs(pointer, help) !== undefined);
 }
 
+/** Formats an invalid place of a request, with the option or argument that gave it. */
 export function mistake({ pointer, detail }: ServiceProblem['errors'][number], { help }: { help: string }): string {
   return `${typedAs(pointer, help) ?? pointer}: ${detail}`;
 }

@@ -4,7 +4,7 @@ import { plainName, quotedName } from 'computation-management-formats/quoted-nam
 import { describeMissing, type MissingItem, shellWord } from 'computation-management-words';
 import { hanging } from '../terminal/text.ts';
 
-/** One thing that a run waits for, with the command that provides it. */
+/** An item that a run waits for, with the command that provides it. */
 interface TypedItem extends MissingItem {
   /** The command without `cms`. Undefined for a limit: to approve again without it is no remedy that a command may name. */
   command: string | undefined;
@@ -16,7 +16,7 @@ export const keyFile = 'KEYFILE';
 interface Circumstances {
   /** The identifier of the computation. */
   id: string;
-  /** Whether approvals must be signed. */
+  /** True if approvals must be signed. */
   isSigned?: boolean;
   /** The linked assets. Without them, commands name none. */
   assets?: readonly { id: string; file_name: string }[] | undefined;
@@ -52,7 +52,10 @@ function commandFor(
 /** The longest name of a file that commands repeat. A longer one would begin a line of the terminal. */
 const longestName = 60;
 
-/** Returns the command, without `cms`, with which its creator uploads the content of an asset. Without the asset, the one that lists such commands. */
+/**
+ * Returns the command, without `cms`, with which its creator uploads the content of an asset. Without the asset, the one that lists such
+ * commands.
+ */
 export function uploadOf({ file_name, id }: { file_name: string; id: string | undefined }): string {
   const isShownAsItIs = file_name.length <= longestName && quotedName(file_name).startsWith(`"${file_name}"`);
   const file = isShownAsItIs ? shellWord(file_name.replace(/^-/, './-')) : 'FILE';
@@ -64,12 +67,12 @@ export function approvalOf(id: string, isSigned: boolean, key = keyFile): string
   return `approve ${id}${isSigned ? ` --sign ${key}` : ''}`;
 }
 
-/** Whether an approval is missing. */
+/** Returns whether an approval is missing. */
 export function namesApproval(missing: Schemas['MissingItems']): boolean {
   return describeMissing(missing).some(({ kind }) => kind === 'approval');
 }
 
-/** Whether an item is an approval that does not allow the CVM: then nothing is missing. */
+/** Returns whether an item is an approval that does not allow the CVM: then nothing is missing. */
 export const isLimit = ({ kind }: Pick<MissingItem, 'kind'>) => kind === 'limit';
 
 /** Returns the sentence above a list of items. */

@@ -6,38 +6,38 @@ import { parseJson } from 'computation-management-verify';
 import { shellWord } from 'computation-management-words';
 import { UsageError } from '../terminal/cms-error.ts';
 
-/** @throws CmsError if the file cannot be read */
+/** Reads a file. @throws CmsError if it cannot be read */
 export async function readBytes(file: string): Promise<Buffer> {
   return await readFile(file).catch((error: unknown) => {
     throw new UsageError(whyUnreadable(file, error), filesBeside(file));
   });
 }
 
-/** @throws CmsError if the file cannot be read */
+/** Reads a file as UTF-8. @throws CmsError if it cannot be read */
 export async function textOf(file: string): Promise<string> {
   return (await readBytes(file)).toString();
 }
 
-/** Returns the command that lists the files beside a file, or those in the nearest folder above it that is there. */
+/** Returns the command that lists the folder of a file, or the nearest folder above it that exists. */
 export function filesBeside(file: string): string {
   let folder = dirname(file);
   while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
   return `ls ${shellWord(folder)}`;
 }
 
-/** Explains why a file cannot be read. */
+/** Returns the sentence about why a file cannot be read. */
 export function whyUnreadable(file: string, error: unknown): string {
   const name = JSON.stringify(file);
   if (isMissing(error)) return `There is no file ${name}.`;
   return `Cannot read ${name}: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-/** Whether there is no file of the name. */
+/** Returns whether an error says that there is no such file. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 }
 
-/** The options that name what attestation evidence is verified with. */
+/** The options that name files for the verification of attestation evidence. */
 export interface Material {
   certificate?: string[];
   collateral?: string[];

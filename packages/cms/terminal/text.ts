@@ -8,7 +8,7 @@ const wide =
 
 const lineBreakOrColour = new RegExp('(\n|\u001b\\[3\\dm)');
 
-/** As `printable`, but keeps line breaks and the colours in which commands print. */
+/** Replaces characters that a terminal acts on by blanks, but keeps line breaks and the colours in which commands print. */
 export function printableLines(text: string): string {
   return text
     .split(lineBreakOrColour)
@@ -16,9 +16,10 @@ export function printableLines(text: string): string {
     .join('');
 }
 
+/** The characters that a terminal acts on and that JSON does not escape. */
 const acted = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Details of events, base64 in the API, become what they hold. Hashes, lists of bytes in a manifest, become hex. */
+/** Decodes the details of events, base64 in the API, and turns hashes, lists of bytes in a manifest, into hex. */
 function readable(name: string, value: unknown): unknown {
   if (name === 'hash' && Array.isArray(value)) return Buffer.from(value as number[]).toString('hex');
   const isEncoded = name === 'details' && typeof value === 'string' && value !== '';
@@ -31,7 +32,7 @@ export function jsonText(value: unknown, indent?: number): string {
   return withoutActions(JSON.stringify(value, readable, indent));
 }
 
-/** Escapes, as JSON and YAML do in quotes, what a terminal acts on. */
+/** Escapes characters that a terminal acts on, as JSON and YAML do in quotes. */
 export function withoutActions(quoted: string): string {
   const escaped = (found: string) => found.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
   return quoted.replace(acted, escaped);
@@ -81,7 +82,7 @@ export function csvOf(rows: readonly unknown[]): string {
   return csvText(printableTexts(JSON.parse(jsonText(rows)) as object[]));
 }
 
-/** As `shellWord`, for a path, with `~` for the home of the user. */
+/** Quotes a path for a shell, unless it needs no quotes, with `~` for the home of the user. */
 export function shellPath(path: string, home: string): string {
   return path.startsWith(`${home}/`) ? `~/${shellWord(path.slice(home.length + 1))}` : shellWord(path);
 }

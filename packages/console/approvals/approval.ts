@@ -9,7 +9,7 @@ interface Parts {
 }
 
 /**
- * Whether the API would take an approval of this user. Users who became result consumers by uploading a key are known only if their
+ * Returns whether the API would take an approval of this user. Users who became result consumers by uploading a key are known only if their
  * approval is needed.
  */
 export function mayApprove(user: string, { computation, inputs, approvals }: Parts): boolean {
@@ -28,7 +28,7 @@ export function expiryAfter(days: string, now: number): string | undefined {
   return days === '' ? undefined : new Date(now + Number(days) * dayInMilliseconds).toISOString();
 }
 
-/** Returns the command that signs and approves exactly what is shown. The user puts in the file of the private key. */
+/** Returns the command that signs and approves exactly what is shown. KEYFILE in it stands for the file of the private key. */
 export function approveCommand({
   domain,
   computation,

@@ -30,13 +30,13 @@ const lifetimes = [
 interface Props {
   consent: Consent;
   loaded: Loaded<Consent>;
-  /** What the user has approved before: the limits stay until the user chooses others. */
+  /** The approval that the user gave before. Its limits stay until the user chooses others. */
   before: Schemas['Approval'] | undefined;
 }
 
 /**
- * Approves the manifest and the configuration that are shown. If one of them is another by then, the service refuses, and the page shows
- * what is there now. The user must look at that first.
+ * Shows the form that approves the manifest and the configuration on the page. If one of them has changed, the service refuses: then the
+ * page shows what is there now, and the user must confirm that first.
  */
 export function ApproveForm({ consent, loaded, before }: Props) {
   const { client, domain, me } = useDomain();
@@ -175,7 +175,7 @@ export function ApproveForm({ consent, loaded, before }: Props) {
   );
 }
 
-/** The key with which the user signs. It is read once it is needed. Another file begins anew, without the passphrase of the one before. */
+/** Keeps the key with which the user signs, and reads it when it is needed. Another file forgets the passphrase of the one before. */
 function useSigning() {
   const [key, setKey] = useState<File>();
   const [passphrase, setPassphrase] = useState('');
@@ -200,13 +200,13 @@ function useSigning() {
   return { key, choose, read, isLocked, passphrase, setPassphrase, fault };
 }
 
-/** Everything that a user looks at before approving. */
+/** The data that a user looks at before approving. */
 export interface Consent {
   overview: Overview;
   coverage: Coverage;
 }
 
-/** Reads what an approval covers. @throws ContradictionError; ServiceProblem, also while there is no manifest */
+/** Reads everything that a user looks at before approving. @throws ContradictionError; ServiceProblem, also while there is no manifest */
 export async function loadConsent(client: Client, id: string, signal: AbortSignal): Promise<Consent> {
   const overview = await loadOverview(client, id, signal);
   return { overview, coverage: await readCoverage(client, { id, computation: overview.computation, signal }) };

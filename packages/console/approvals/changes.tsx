@@ -6,10 +6,10 @@ import { Ago } from '../show/time.tsx';
 
 type Approval = Schemas['Approval'];
 
-/** The events among which what made an approval stale is looked for. Older changes are told without who made them. */
+/** The number of events that are searched for who made a change. Older changes are told without a name. */
 const latestEvents = 100;
 
-/** Says in words what made approvals stale, by user: who changed what, as far as the journal tells. */
+/** Describes what made approvals stale, by user: who changed what, as far as the journal tells. */
 export function useChanges(
   { id, assets }: Schemas['Computation'],
   approvals: readonly Approval[],
@@ -24,7 +24,7 @@ export function useChanges(
   return new Map(stale.map((approval) => [approval.user, staleChanges(approval, { assets, events })]));
 }
 
-/** A sentence for each change, with how long ago it was made. */
+/** Shows a sentence for each change, with how long ago it was made. */
 export function Changes({ of }: { of: readonly DescribedChange[] }) {
   return (
     <ul className="long-words">

@@ -11,7 +11,7 @@ import { StatusIndicator } from '../show/status.tsx';
 import { Name } from '../show/visible-texts.tsx';
 
 interface Props {
-  /** What it is compared with, such as `the algorithm`. */
+  /** The file of the manifest in words, such as `the algorithm`. */
   what: string;
   /** The SHA3-256 in the manifest, hex. */
   hash: string;
@@ -19,7 +19,7 @@ interface Props {
 
 type Outcome = { file: string } & ({ percent: number } | { hash: string } | { problem: unknown });
 
-/** Compares a file of the user with one of a manifest. It is hashed in the browser and sent nowhere. */
+/** Shows a field that compares a file of the user with one of a manifest. The file is hashed in the browser and sent nowhere. */
 export function CompareFile({ what, hash: expected }: Props) {
   const [outcome, setOutcome] = useState<Outcome>();
   const running = useRef<AbortController>(undefined);
@@ -74,7 +74,7 @@ function Compared({ outcome, expected }: { outcome: Outcome; expected: string })
 }
 
 interface OpenProps {
-  /** The asset. */
+  /** The identifier of the asset. */
   id: string;
   creator: string;
   isMine: boolean;
@@ -82,10 +82,10 @@ interface OpenProps {
   hash: string;
 }
 
-/** Begins a line for an interpreter, and is a blank on the screen. */
+/** The character that begins a line for an interpreter, but is a blank on the screen. */
 const loneReturn = /\r(?!\n)/g;
 
-/** Shows the text of an algorithm, if it is the one of the manifest. */
+/** Shows the text of an algorithm after checking that it is the one of the manifest. */
 export function OpenText({ id, creator, isMine, hash }: OpenProps) {
   const { client } = useDomain();
   const [text, setText] = useState<string>();

@@ -35,16 +35,16 @@ interface Props {
   fields: AssetFieldValues;
   change: (changed: Partial<AssetFieldValues>) => void;
   errors: FieldErrors<(typeof assetFields)[number]>;
-  /** What is wrong with the name beside what the service says of it. */
+  /** An error of the name that is not the service's. */
   nameFault?: string | undefined;
   isDisabled?: boolean;
-  /** Who may read it and what it may be used for are its creator's alone. */
+  /** True for the creator of the asset, who alone chooses who may read it and use it. */
   isMine: boolean;
-  /** Shown below the name. */
+  /** Other fields, shown below the name. */
   children?: ReactNode;
 }
 
-/** What is said of an asset beside its content. */
+/** Shows the fields of an asset beside its content. */
 export function AssetFields({ fields, change, errors, nameFault, isDisabled = false, isMine, children }: Props) {
   return (
     <div className="stack">
@@ -85,7 +85,7 @@ interface EditProps {
   onReadAgain: () => void;
 }
 
-/** Changes an asset. Who may read it and what it may be used for are its creator's alone. */
+/** Shows a dialog that changes an asset. Only the creator can change who may read it and use it. */
 export function EditAsset({ found, onClose, onSaved, onReadAgain }: EditProps) {
   const { client, me } = useDomain();
   const { notify } = useFrame();

@@ -22,7 +22,7 @@ import { Panel } from '../frame/panel.tsx';
 import { DeleteModal } from '../frame/confirm-modal.tsx';
 import { EditAsset } from './asset-fields.tsx';
 
-/** One asset: what is known of it, its content as far as the user may have it, and where it is used. */
+/** Shows an asset: its facts, its content if the user may read it, and the computations that use it. */
 export function AssetScreen({ id }: { id: string }) {
   const { client, domain, me } = useDomain();
   const [asked, setAsked] = useState<'edit' | 'delete'>();
@@ -138,7 +138,7 @@ function ContentReads({ reads }: { reads: { user: string; read_at: string }[] })
   );
 }
 
-/** The computations that an asset is linked to. */
+/** Shows the computations that an asset is linked to. */
 function LinkedComputations({ id }: { id: string }) {
   const { domain } = useDomain();
   const page = usePage('listLinkedComputations', { id });

@@ -18,7 +18,7 @@ import { assetTypeOptions, assetTypeText } from './asset-texts.ts';
 
 type Row = Schemas['AssetRow'];
 
-/** The assets of the domain: algorithms and datasets. */
+/** Shows the assets of the domain: algorithms and datasets. */
 export function AssetsScreen() {
   const { domain, me } = useDomain();
   const { query } = useAddress();

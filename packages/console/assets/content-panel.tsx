@@ -18,7 +18,7 @@ interface Props {
   reload: () => void;
 }
 
-/** The content: to be uploaded by its creator, to be downloaded by whoever may, or withheld. */
+/** Shows the content of an asset: a form to upload it for its creator, a download for those who may read it, or that it is withheld. */
 export function ContentPanel({ found: { asset }, reload }: Props) {
   const { me } = useDomain();
   return (

@@ -25,16 +25,16 @@ import { namesIn } from '../show/texts.ts';
 
 interface Props {
   initial: ComputationFields;
-  /** What the button says. */
+  /** The text of the button. */
   submit: string;
   save: Action<[ComputationFields]>;
   cancelAddress: string;
-  /** Shown above the buttons, such as a way out of a conflict. */
+  /** Shown above the buttons, such as a way to solve a conflict. */
   conflict?: ReactNode;
   isNew: boolean;
 }
 
-/** The form of a new computation, or of one that is changed. */
+/** Shows the form of a new computation, or of one that is changed. */
 export function ComputationForm({ initial, submit, save, cancelAddress, conflict, isNew }: Props) {
   const { me } = useDomain();
   const [fields, setFields] = useState(initial);
@@ -237,7 +237,7 @@ function AgentFields({ fields: { agent_config }, change, errors }: AgentProps) {
 type AgentConfig = Required<Schemas['AgentConfigInput']>;
 
 /**
- * What the form of a computation edits. Fields that it does not show are kept, because a replacement resets those that it leaves
+ * The fields of a computation that its form edits. Fields that the form does not show are kept, because a replacement resets those that it leaves
  * out.
  */
 export type ComputationFields = Given & Required<Pick<Given, Shown>> & { agent_config: AgentConfig };
@@ -262,12 +262,12 @@ export function fieldsOf(computation: Schemas['Computation']): ComputationFields
   return { ...given, agent_config: { ...noConfiguration, ...given.agent_config } };
 }
 
-/** Returns what a duplicate begins with. It belongs to its creator, and the agent's private key stays with the first. */
+/** Returns the fields of a duplicate. It belongs to the user who makes it, and has no private key of the agent. */
 export function copyOf(computation: Schemas['Computation'], owner: string): ComputationFields {
   const fields = fieldsOf(computation);
   const name = `Copy of ${computation.name}`.slice(0, 200);
   return { ...fields, name, owner, agent_config: { ...fields.agent_config, server_key: '' } };
 }
 
-/** The policies in the order in which they may be raised. They are never lowered. */
+/** The levels of approval in the order in which they may be raised. They are never lowered. */
 export const approvalPolicies = ['none', 'all', 'all_signed'] as const;

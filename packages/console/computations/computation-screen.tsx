@@ -21,7 +21,7 @@ import { StartRun } from './start-run.tsx';
 import { DeleteModal } from '../frame/confirm-modal.tsx';
 import { UploadKey } from '../keys/key-dialogs.tsx';
 
-/** One computation: who takes part, what a run still needs, its manifest, its runs and its events. */
+/** Shows a computation: who takes part, what a run still needs, its manifest, its runs and its events. */
 export function ComputationScreen({ id }: { id: string }) {
   const { domain, client, me } = useDomain();
   const cvm = useAddress().query.get('start'); // Run again

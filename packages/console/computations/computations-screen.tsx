@@ -19,7 +19,7 @@ import { Name, Names } from '../show/visible-texts.tsx';
 
 type Row = Schemas['ComputationRow'];
 
-/** The computations of the domain. */
+/** Shows the computations of the domain. */
 export function ComputationsScreen() {
   const { client, domain, me } = useDomain();
   const { query } = useAddress();
@@ -85,10 +85,10 @@ export function ComputationsScreen() {
 }
 
 const mostNamed = 2;
-/** A row that is only scrolled past asks for nothing. */
+/** The time in view after which a row asks the service. One that is only scrolled past asks for nothing. */
 const pauseInMilliseconds = 400;
 
-/** What a run of a computation waits for, first from the user. While the row is in view, it is asked for with each round of the list. */
+/** Shows what a run of a computation waits for, first from the user. Asks the service with each round of the list while the row is in view. */
 function Waits({ row: { id, status }, round, todo }: { row: Row; round: number; todo: Loaded<Schemas['Todo']> }) {
   const { client, domain } = useDomain();
   const cell = useRef<HTMLSpanElement>(null);
@@ -133,7 +133,7 @@ function Missing({ of }: { of: MissingItem[] | undefined }) {
 
 const asking: Promise<unknown>[] = [Promise.resolve(), Promise.resolve(), Promise.resolve()];
 
-/** Three of the rows ask at once. */
+/** Runs requests of rows, three at once. */
 function inTurn<T>(ask: () => Promise<T>): Promise<T> {
   const answer = Promise.resolve(asking.shift()).then(ask);
   asking.push(answer.catch(() => undefined));

@@ -20,7 +20,7 @@ interface Props {
   reload: () => void;
 }
 
-/** The linked assets with their hashes. */
+/** Shows the linked assets with their hashes. */
 export function InputsPanel({ overview, reload }: Props) {
   const { domain, me } = useDomain();
   const [isLinking, setLinking] = useState(false);
@@ -135,7 +135,7 @@ interface LinkProps {
   onLinked: () => void;
 }
 
-/** Links one of the assets that the user may link. */
+/** Shows a dialog that links one of the assets that the user may link. */
 function LinkAsset({ overview: { computation, inputs }, onClose, onLinked }: LinkProps) {
   const { client, me } = useDomain();
   const { notify } = useFrame();

@@ -13,7 +13,7 @@ interface Props {
   reload: () => void;
 }
 
-/** Who takes part. */
+/** Shows who takes part in a computation. */
 export function PartiesPanel({ overview, reload }: Props) {
   const { me } = useDomain();
   const [dialog, setDialog] = useState<'upload' | 'remove'>();

@@ -14,7 +14,7 @@ import { Ago } from '../show/time.tsx';
 import { Name, Names } from '../show/visible-texts.tsx';
 import { fitFor, owedSince } from './readiness.ts';
 
-/** Where a computation stands: what is there, who is waited for and since when. */
+/** Shows how far a computation is: what is there, who is waited for and since when. */
 export function ReadinessPanel({ overview }: { overview: Overview }) {
   const { client, me } = useDomain();
   const { computation, parties, isReady } = overview;
@@ -67,7 +67,7 @@ function fact(label: string, isThere: boolean, text: string): { label: string; v
   return { label, value: <StatusIndicator type={isThere ? 'success' : 'pending'}>{text}</StatusIndicator> };
 }
 
-/** Whether a registered CVM could take a run. It is read once: the dialog that starts a run checks the chosen CVM. */
+/** Shows how many registered CVMs could take a run. They are read once: the dialog that starts a run checks the chosen CVM. */
 function Machine({ policy }: { policy: Overview['computation']['attestation_policy'] }) {
   const { client, domain } = useDomain();
   const loaded = useLoaded(domain, (signal) => page(client, 'listCvms', { limit: 100, signal }));
@@ -85,7 +85,7 @@ function Machine({ policy }: { policy: Overview['computation']['attestation_poli
   );
 }
 
-/** Without a colour: the end of a run says nothing of the next one. */
+/** Shows the latest run, without a colour: its end says nothing about the next one. */
 function LatestRun({ run }: { run: Overview['computation']['run'] }) {
   const { domain } = useDomain();
   if (!run) return 'None yet';
@@ -108,7 +108,7 @@ interface Props {
   since?: (debt: Debt, user: string) => string | undefined;
 }
 
-/** What a run waits for, and for whom. */
+/** Shows what a run waits for, and from whom. */
 export function Debts({ overview: { parties, unowned, others }, since }: Props) {
   const { me } = useDomain();
   return (

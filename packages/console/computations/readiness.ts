@@ -24,7 +24,7 @@ export function nextStep(overview: Overview, { domain, me }: { domain: string; m
   return isReady && permissions.startRun(me, computation) ? { does: 'start' } : undefined;
 }
 
-/** What changes a manifest or a configuration. */
+/** The types of events that change a manifest or a configuration. */
 const changes = ['created', 'updated', 'owner_changed', 'asset_linked', 'asset_unlinked', 'key_uploaded', 'key_removed'];
 
 /**

@@ -13,7 +13,7 @@ import type { Overview } from '../loading/overview.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { Debts } from './readiness-panel.tsx';
 
-/** Starts a run on a CVM, or explains what is missing. */
+/** Shows a dialog that starts a run on a CVM, or explains what is missing. */
 export function StartRun({ overview, first, onClose }: { overview: Overview; first: string; onClose: () => void }) {
   const { client, domain, exampleCvm } = useDomain();
   const goOn = useGoOn();

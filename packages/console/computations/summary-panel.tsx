@@ -31,7 +31,7 @@ export function SummaryPanel({ overview: { computation } }: { overview: Overview
   );
 }
 
-/** What the agent in the CVM is configured with. */
+/** Shows the configuration of the agent in the CVM. */
 export function ConfigurationTab({ computation }: { computation: Schemas['Computation'] }) {
   const { log_level, server_key } = computation.agent_config;
   return (

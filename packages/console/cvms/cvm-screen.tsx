@@ -22,7 +22,7 @@ interface Read {
   etag: string | undefined;
 }
 
-/** One CVM: whether it is there, and what is registered of it. */
+/** Shows a CVM: whether it is connected, and its registration. */
 export function CvmScreen({ cvm }: { cvm: string }) {
   const { client, domain, me } = useDomain();
   const [asked, setAsked] = useState<'edit' | 'delete'>();

@@ -17,7 +17,7 @@ import { RegisterCvm } from './register-cvm.tsx';
 
 type Cvm = Schemas['Cvm'];
 
-/** The registered CVMs, and whether each is there. */
+/** Shows the registered CVMs, and whether each is connected. */
 export function CvmsScreen() {
   const { domain, me } = useDomain();
   const goOn = useGoOn();

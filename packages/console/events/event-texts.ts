@@ -2,7 +2,7 @@ import type { StatusIndicatorProps } from '@cloudscape-design/components';
 import { type DetailField, detailFields } from 'computation-management-words';
 import { momentText } from '../show/texts.ts';
 
-/** What the service's own events are called. */
+/** The names of the service's own events. */
 const words = new Map(
   Object.entries({
     created: 'Created',
@@ -22,7 +22,7 @@ const words = new Map(
   }),
 );
 
-/** The types of the agent of a real CVM (Cocos 0.10.2). Other agents have others. */
+/** The types of events of the agent of a real CVM (Cocos 0.10.2). Other agents have others. */
 const agentTypes = [
   'ReceivingAlgorithm',
   'ReceivingData',
@@ -39,7 +39,7 @@ export function eventTypes(seen: readonly string[]): string[] {
   return [...new Set([...words.keys(), ...agentTypes, ...seen])].filter((type) => type !== '');
 }
 
-/** Returns what an event is called. The agent's own types, such as `ReceivingAlgorithm`, are split into words. */
+/** Returns the name of an event in words. The agent's own types, such as `ReceivingAlgorithm`, are split into words. */
 export function eventText(type: string): string {
   const known = words.get(type);
   if (known !== undefined) return known;
@@ -47,7 +47,7 @@ export function eventText(type: string): string {
   return split.charAt(0).toUpperCase() + split.slice(1).toLowerCase();
 }
 
-/** Returns the status of an event if its type does not tell it, such as `(Starting)` of `Running`. Else an empty text. */
+/** Returns the status of an event if its type does not tell it, such as `(Starting)` of `Running`. Otherwise an empty text. */
 export function eventStatusText({ status }: { status: string }): string {
   return status === '' || ['success', 'failure'].includes(status) ? '' : `(${status})`;
 }
@@ -64,7 +64,7 @@ export function eventMark(event: { event_type: string; status: string }): Status
   return 'info';
 }
 
-/** Returns the fields in the details of an event but `without`. Times are in the zone of all others. */
+/** Returns the fields in the details of an event, but not `without`. Times are in the zone of the browser. */
 export function detailsOf(base64: string, without = ''): DetailField[] {
   return detailFields(base64, [without]).map(({ name, value }) => ({
     name,

@@ -17,7 +17,7 @@ import { detailsOf, eventMark, eventStatusText, eventText, eventTypes } from './
 
 type Event = Schemas['Event'];
 
-/** The journal of a computation, newest first. */
+/** Shows the journal of a computation, newest first. */
 export function EventsTable({ id }: { id: string }) {
   const { domain } = useDomain();
   const { query } = useAddress();
@@ -75,10 +75,10 @@ export function EventsTable({ id }: { id: string }) {
   );
 }
 
-/** A word, or a time: it cannot pass for more than the value of its field. */
+/** The pattern of values that are shown without a box, words and times: they cannot pass for more than a value. */
 const plainly = /^([\w:+/.@=-]+|\d+ \w{3} \d{4}, \d\d:\d\d:\d\d [\w+-]+)$/;
 
-/** The details of an event: values of more words in a box, because an agent may send any. */
+/** Shows the details of an event. Values of more than one word are in a box, because an agent may send any. */
 export function Details({ of, without }: { of: string; without?: string }) {
   return detailsOf(of, without).map(({ name, value }, index) => (
     <Fragment key={index}>

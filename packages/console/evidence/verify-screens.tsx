@@ -11,7 +11,7 @@ import { Name } from '../show/visible-texts.tsx';
 import { readArchive } from './evidence-archive.ts';
 import { judge, type Judgement } from './judge.ts';
 
-/** Fetches the archive of a run and judges it. */
+/** Shows the screen that verifies the evidence of a run of this service. */
 export function VerifyRunScreen({ id, run }: { id: string; run: string }) {
   const { client, domain } = useDomain();
   const load = async (signal: AbortSignal) => {
@@ -37,7 +37,7 @@ const fields = [
   ],
 ] as const;
 
-/** Judges an archive from anywhere. Needs no sign-in and sends nothing. */
+/** Shows the screen that verifies evidence in a file from anywhere. It needs no sign-in and sends nothing. */
 export function VerifyScreen() {
   const none: File[] = [];
   const [{ count, ...chosen }, setChosen] = useState({ count: 0, archive: none, keys: none, certificates: none, roots: none });
@@ -76,11 +76,11 @@ const kinds = [
   ['holds', 'Holds'],
 ] as const;
 
-/** More would stop the page. */
+/** The most findings that are shown of each kind. More would stop the page. */
 const mostShown = 200;
 const mostCharacters = 2_000;
 
-/** What the verifier finds, in its own words. */
+/** Shows the findings of the verifier in its own words. */
 export function Findings({ load }: { load: (signal: AbortSignal) => Promise<Judgement> }) {
   const loaded = useLoaded('', load);
   return (
@@ -141,6 +141,6 @@ function Kinds({ findings }: { findings: Finding[] }) {
 
 const cut = (text: string) => (text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text);
 
-/** Sets apart what a sentence quotes, so that no text of others changes the order of its words. */
+/** Isolates the quoted parts of a sentence, so that no text of others changes the order of its words. */
 const apart = (sentence: string) =>
   sentence.split(/("(?:[^"\\]|\\.)*")/).map((part, index) => (index % 2 === 1 ? <bdi key={index}>{part}</bdi> : part));

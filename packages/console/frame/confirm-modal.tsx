@@ -8,13 +8,13 @@ import { useUnsavedWork } from '../routing/unsaved-work.ts';
 
 interface Props {
   title: ReactNode;
-  /** What the button says, such as `Delete`. */
+  /** The text of the button, such as `Delete`. */
   confirm: string;
   children: ReactNode;
   action: Action<[]>;
   /** The places in the request whose errors are shown at fields, such as `/name`. */
   fields?: readonly string[];
-  /** Shown below the problem, such as a way out of a conflict. */
+  /** Shown below the problem, such as a way to solve a conflict. */
   conflict?: ReactNode;
   isDisabled?: boolean;
   onClose: () => void;
@@ -83,26 +83,26 @@ function FirstFocus({ form }: { form: string }) {
   return null;
 }
 
-/** Why a change cannot be cancelled while it is under way. */
+/** The reason why a change cannot be cancelled while it is under way. */
 export const alreadySent = 'It has been sent. Wait for the answer.';
 
 interface DeleteProps {
-  /** Default: `Delete`. */
+  /** The word for the deletion. Default: `Delete`. */
   verb?: 'Delete' | 'Remove';
   name: string;
   /** Deletes the version that the page shows. */
   remove: () => Promise<unknown>;
-  /** What the user reads afterwards. */
+  /** The message after the deletion. */
   notice: string;
   /** The address to go to afterwards. */
   list: string;
   onClose: () => void;
   onReadAgain: () => void;
-  /** What else is lost. */
+  /** The explanation of what else is lost. */
   children: ReactNode;
 }
 
-/** Asks before something is deleted, unless someone has changed it since it was shown. */
+/** Asks before something is deleted. Deletes nothing that someone has changed since it was shown. */
 export function DeleteModal({ onClose, onReadAgain, children, ...shown }: DeleteProps) {
   // The page behind the dialog may load again: the version to delete is the one that the user has seen.
   const [{ verb = 'Delete', name, remove, notice, list }] = useState(shown);

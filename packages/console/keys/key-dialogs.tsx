@@ -12,13 +12,13 @@ import { Names } from '../show/visible-texts.tsx';
 import { keyToSend } from '../show/texts.ts';
 
 interface Props {
-  /** The computation. */
+  /** The identifier of the computation. */
   id: string;
   onClose: () => void;
   onUploaded: () => void;
 }
 
-/** Uploads the user's own public key to a computation. */
+/** Shows a dialog that uploads the user's own public key to a computation. */
 export function UploadKey({ id, onClose, onUploaded }: Props) {
   const { client } = useDomain();
   const { notify } = useFrame();
@@ -91,7 +91,7 @@ interface RemoveProps {
   onRemoved: () => void;
 }
 
-/** Removes the user's own public key. The owner and administrators can name another user. */
+/** Shows a dialog that removes the user's own public key. The owner and administrators can name another user. */
 export function RemoveKey({ computation, onClose, onRemoved }: RemoveProps) {
   const { client, me } = useDomain();
   const { notify } = useFrame();

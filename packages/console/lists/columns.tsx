@@ -1,11 +1,12 @@
 import { Box, Header, type HeaderProps, Table, type TableProps } from '@cloudscape-design/components';
 import { type ReactNode, useSyncExternalStore } from 'react';
 
+/** A column of a table. */
 export interface Column<Row> {
   id: string;
   header: string;
   cell: (row: Row) => ReactNode;
-  /** In a narrow window, it is not a column, but a line below the row header. */
+  /** True if a narrow window shows the fact as a line below the row header instead of as a column. */
   isSecondary?: boolean;
   isRowHeader?: boolean;
   minWidth?: number;
@@ -25,7 +26,7 @@ export function definitionsOf<Row>(columns: readonly Column<Row>[], isNarrow: bo
     }));
 }
 
-/** A row header with the facts that a narrow window has no columns for. */
+/** Shows a row header with the facts that a narrow window has no columns for. */
 function WithLines<Row>({ row, cell, lines }: { row: Row; cell: Column<Row>['cell']; lines: Column<Row>[] }) {
   return (
     <>
@@ -48,9 +49,9 @@ interface FactTableProps<Row> extends Pick<HeaderProps, 'counter' | 'description
   label?: string;
   columns: readonly Column<Row>[];
   items: readonly Row[];
-  /** Returns what tells a row from the others. */
+  /** Returns a text that identifies a row. */
   rowKey: (row: Row) => string;
-  /** Whether the table is a part of a panel, whose title is above its own. */
+  /** True for a table within a panel, whose title is above its own. */
   isEmbedded?: boolean;
   /** Shown below the rows. */
   footer?: ReactNode;
@@ -58,7 +59,7 @@ interface FactTableProps<Row> extends Pick<HeaderProps, 'counter' | 'description
   empty?: ReactNode;
 }
 
-/** Shows a table of everything that is known about a subject, without pages. */
+/** Shows a table without pages. */
 export function FactTable<Row>({
   title,
   label = title,
@@ -96,7 +97,7 @@ export function FactTable<Row>({
 
 const narrow = window.matchMedia('(max-width: 688px)');
 
-/** Whether the window is too narrow for tables of many columns. */
+/** Returns whether the window is too narrow for tables of many columns. The component is rendered again when that changes. */
 export function useNarrow(): boolean {
   return useSyncExternalStore(subscribe, () => narrow.matches);
 }

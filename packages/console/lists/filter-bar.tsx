@@ -4,7 +4,7 @@ import type { LoadedPage } from './use-page.ts';
 
 interface ChoiceProps {
   label: string;
-  /** What the filter shows if nothing is chosen. */
+  /** The text of the filter if nothing is chosen. */
   all: string;
   /** The page of the list, whose address has the value. One that is not among the options filters nothing. */
   page: Filtered;
@@ -34,7 +34,7 @@ export function ChoiceFilter({ label, all, page, name, options }: ChoiceProps) {
   );
 }
 
-/** A filter of text. It takes effect at Enter, or when the focus leaves it. */
+/** Shows a filter of text. It takes effect at Enter, or when the focus leaves it. */
 export function TextFilter({ label, page, name }: Pick<ChoiceProps, 'label' | 'page' | 'name'>) {
   const value = page.query.get(name);
   const [typed, setTyped] = useState(value ?? '');

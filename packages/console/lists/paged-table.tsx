@@ -15,18 +15,18 @@ interface Props<Row> {
   page: LoadedPage<Row>;
   columns: Column<Row>[];
   rowKey: (row: Row) => string;
-  /** What to show if there are no rows at all. */
+  /** Shown if there are no rows at all. */
   empty: ReactNode;
   actions?: ReactNode;
   filters?: ReactNode;
-  /** Names of the parameters of the query that are filters. */
+  /** The parameters of the address that are filters. */
   filterNames?: readonly string[];
   variant?: 'full-page' | 'container';
-  /** What a file has of a row. Default: the row as the API gives it. */
+  /** Returns the fields of a row that are saved in a file. Default: the row as the API gives it. */
   saved?: (row: Row) => object;
 }
 
-/** One page of a list, with the exact number of all rows. */
+/** Shows one page of a list, with the exact number of all rows. */
 export function PagedTable<Row>(props: Props<Row>) {
   const { title, page, columns, rowKey, filters, filterNames = [], variant = 'full-page' } = props;
   const isNarrow = useNarrow();
@@ -120,18 +120,18 @@ function Nothing({ text, action, onClick }: NothingProps) {
   );
 }
 
-/** Reading more would keep the page and the service busy for minutes. */
+/** The most rows that are saved. Reading more would keep the page and the service busy for minutes. */
 const mostRows = 10_000;
 
 interface ExportProps<Row> {
   title: string;
-  /** All rows that the filters match. */
+  /** Reads all rows that the filters match. */
   all: () => AsyncIterable<Row>;
-  /** What is saved of a row. Default: the row as the API gives it. */
+  /** Returns the fields of a row that are saved. Default: the row as the API gives it. */
   saved?: ((row: Row) => object) | undefined;
 }
 
-/** Saves all rows of a list as CSV or JSON, whatever page is shown. */
+/** Shows a button that saves all rows of a list as CSV or JSON, whatever page is shown. */
 export function ExportRows<Row>({ title, all, saved = (row) => row as object }: ExportProps<Row>) {
   const { notify } = useFrame();
   const save = useAction(async (form: string) => {

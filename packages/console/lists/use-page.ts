@@ -14,7 +14,7 @@ export interface LoadedPage<Row> extends PageQuery {
   change: (changes: Record<string, string | number | undefined>) => void;
 }
 
-/** Loads the page that the address names. `filters` are those of the operation. */
+/** Loads the page of a list that the address names. @param filters the filters of the operation */
 export function usePage<O extends ListOperation>(
   operation: O,
   filters: Partial<Arguments<O>>,

@@ -9,11 +9,11 @@ export function problemText(error: unknown, fields: readonly string[] = []) {
 export interface FieldErrors<Field extends string> {
   /** The places in the request whose errors are shown at fields, such as `/name`. */
   fields: readonly Field[];
-  /** Returns what the service says about a field, and about the entries of a list in it. */
+  /** Returns the error of the service at a field or at the entries of a list in it. Undefined if there is none. */
   at: (field: Field) => string | undefined;
 }
 
-/** The errors of the fields of a form. `fields` names all of them, so that the rest of a problem is shown elsewhere. */
+/** Returns the errors of the service by the fields of a form. @param fields all fields of the form: other errors are shown elsewhere */
 export function fieldErrors<const Field extends string>(problem: unknown, fields: readonly Field[]): FieldErrors<Field> {
   return { fields, at: (field) => fieldError(problem, field) };
 }
@@ -24,7 +24,7 @@ function fieldError(problem: unknown, field: string): string | undefined {
   return texts.length === 0 ? undefined : texts.join(' ');
 }
 
-/** Whether a place in a request is what the field shows, or an entry of it. */
+/** Returns whether a place in a request is the value of a field, or an entry of it. */
 function isAtField(pointer: string, field: string): boolean {
   return pointer === field || pointer.startsWith(`${field}/`);
 }

@@ -24,15 +24,15 @@ import { Panel } from '../frame/panel.tsx';
 
 interface TabProps {
   id: string;
-  /** The digest of the present manifest: another one loads it again. */
+  /** The digest of the current manifest. With another digest, the manifest is loaded again. */
   digest?: string | undefined;
-  /** The run whose manifest to show. Default: that of a run started now. */
+  /** The run whose manifest is shown. Default: a run that would start now. */
   run?: string;
-  /** The assets that are linked now: those of the present manifest. */
+  /** The linked assets, which are those of the current manifest. Undefined for the manifest of a run. */
   inputs?: readonly Input[];
 }
 
-/** The manifest of a run, or what a run would still need. */
+/** Shows the manifest of a run, or what is still missing for one. */
 export function ManifestTab({ id, digest, run, inputs }: TabProps) {
   const { client } = useDomain();
   const loaded = useLoaded(`${id} ${run ?? ''} ${digest ?? ''}`, (signal) => loadManifest(client, { id, run, signal }));
@@ -80,7 +80,7 @@ interface LoadedManifest {
   configurationDigest: string | undefined;
 }
 
-/** Reads the manifest of a run started now, or the one that `run` was started with. */
+/** Reads the manifest of a run that would start now, or the one that `run` was started with. @throws ServiceProblem */
 export async function loadManifest(
   client: Client,
   { id, run, signal }: { id: string; run?: string | undefined; signal: AbortSignal },
@@ -183,7 +183,7 @@ type File = ManifestFile<Input>;
 interface ViewProps extends DescribedManifest<Input> {
   manifest: Schemas['Manifest'];
   digest: string | undefined;
-  /** Whether the linked assets are known, and with them the parties. */
+  /** True if the linked assets are known, and with them the parties. */
   isKnown: boolean;
   /** Returns what a user can do to check a file. */
   check?: (file: File) => ReactNode;
@@ -241,7 +241,7 @@ export function ManifestView(props: ViewProps) {
   );
 }
 
-/** Hashes are arrays of numbers. They are shown in hexadecimal, as everywhere else. */
+/** Returns whether a value is a hash: an array of numbers, which is shown in hexadecimal. */
 function isBytes(value: unknown): value is number[] {
   return Array.isArray(value) && value.length > 0 && value.every((entry) => typeof entry === 'number');
 }

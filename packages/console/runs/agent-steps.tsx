@@ -81,7 +81,7 @@ const stepsIn: Record<string, (given: Given) => Step[]> = {
     })),
 };
 
-/** The party has these: the service could name a wrong certificate. */
+/** The options for files that the party has. The service could name a wrong certificate. */
 const ofParty = '--key KEY --agent-certificate AGENT.pem';
 const options = ({ computation_id, id }: Run) => `--computation ${computation_id} --run ${id} ${ofParty}`;
 

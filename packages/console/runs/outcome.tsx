@@ -13,7 +13,7 @@ import type { Phase } from './phases.ts';
 
 type Run = Schemas['Run'];
 
-/** What differs between a run that failed and the last one before it that completed. */
+/** Shows what differs between a run that failed and the last one before it that completed. */
 export function LastGoodRun({ run }: { run: Run }) {
   const { client, domain } = useDomain();
   const { computation_id: id } = run;
@@ -58,7 +58,7 @@ export function LastGoodRun({ run }: { run: Run }) {
   );
 }
 
-/** Returns null if no run has completed before this one. */
+/** Compares a run with the last one before it that completed. Returns null if there is none. */
 async function compareWithGood(
   client: Client,
   run: Run,
@@ -81,7 +81,7 @@ async function compareWithGood(
 
 const marks = { done: 'success', active: 'in-progress', failed: 'error' } as const;
 
-/** The phases of a run on one axis of time. */
+/** Shows the phases of a run on one axis of time. */
 export function PhasesChart({ phases }: { phases: readonly Phase[] }) {
   const begin = phases[0]?.from ?? 0;
   const whole = Math.max(1, (phases.at(-1)?.to ?? 0) - begin);

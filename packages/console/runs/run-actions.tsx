@@ -43,7 +43,10 @@ export function RunActions({
   );
 }
 
-/** Stops an active run, after a question. Shown to those who may: by role, as the owner, or as the creator of an asset of the run. */
+/**
+ * Shows a button that stops an active run, after a question, to those who may: by role, as the owner, or as the creator of an asset of the
+ * run.
+ */
 function StopRun({ run, computation, onStopped }: Props) {
   const { client, me } = useDomain();
   const { notify } = useFrame();
@@ -86,7 +89,10 @@ function StopRun({ run, computation, onStopped }: Props) {
   );
 }
 
-/** Tells a user who looks elsewhere that a watched run has ended: in the browser's tab, and by a notification if one was asked for. */
+/**
+ * Tells a user who looks elsewhere that a watched run has ended, in the title of the tab and by a notification. Shows the button that asks
+ * for one.
+ */
 function EndOfRun({ run: { id, status, ended_at }, name }: { run: Schemas['Run']; name: string }) {
   const [isAsked, setAsked] = useState(false);
   const [wasActive] = useState(ended_at === null);
@@ -112,7 +118,7 @@ function EndOfRun({ run: { id, status, ended_at }, name }: { run: Schemas['Run']
   );
 }
 
-/** Saves the signed statement about a run that has ended, with the keys and the events that its check needs, or leads to its check. */
+/** Shows buttons for a run that has ended: one saves its evidence with everything that the check needs, the other goes to the check. */
 function DownloadEvidence({ run: { id: run, computation_id: id } }: { run: Schemas['Run'] }) {
   const { client, domain } = useDomain();
   const { notify } = useFrame();

@@ -21,7 +21,7 @@ type Run = Schemas['Run'];
 const runStatuses = ['running', 'stopping', 'completed', 'failed', 'cancelled'] as const;
 const runStatusOptions = statusOptions.filter(({ value }) => value !== 'created');
 
-/** The runs of the domain, or of one computation. */
+/** Shows the runs of the domain, or of one computation. */
 export function RunsTable({ computation }: { computation?: string }) {
   const { domain } = useDomain();
   const { query } = useAddress();
@@ -88,7 +88,7 @@ export function RunsTable({ computation }: { computation?: string }) {
   );
 }
 
-/** The runs of the domain. */
+/** Shows the runs of the domain. */
 export function RunsScreen() {
   return (
     <ScreenFrame title="Runs" above={[]} hasHeader={false}>

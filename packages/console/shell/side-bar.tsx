@@ -34,7 +34,7 @@ const partOf: Record<Place['screen'], (typeof screens)[number][0]> = {
   statistics: 'statistics',
 };
 
-/** Leads to the screens of the domain, and shows how much waits for the user. */
+/** Shows links to the screens of the domain, and how much waits for the user. */
 export function SideBar({ place }: { place: Place }) {
   const { domain, client } = useDomain();
   const isNarrow = useNarrow();

@@ -5,13 +5,13 @@ import { StatusIndicator } from './status.tsx';
 
 interface Props {
   value: string | null | undefined;
-  /** What it is, such as `hash of penguins.csv`. */
+  /** The value in words, such as `hash of penguins.csv`. */
   what: string;
-  /** Shows all of it instead of its beginning and its end. */
+  /** True to show the whole value instead of its beginning and its end. */
   isWhole?: boolean;
 }
 
-/** A hash or an identifier, to be copied. */
+/** Shows a hash or an identifier with a button that copies it. */
 export function Hash({ value, what, isWhole = false }: Props) {
   if (!value) return <>-</>;
   const text = isWhole || value.length <= 20 ? value : `${value.slice(0, 8)}…${value.slice(-8)}`;
@@ -29,7 +29,7 @@ export function Hash({ value, what, isWhole = false }: Props) {
   );
 }
 
-/** A whole hash in groups of eight characters, any other text as it is. */
+/** Shows a whole hash in groups of eight characters, and any other text as it is. */
 export function Groups({ of }: { of: string }) {
   if (!/^[0-9a-f]{64,}$/.test(of)) return of;
   return (
@@ -44,7 +44,7 @@ export function Groups({ of }: { of: string }) {
   );
 }
 
-/** Lines of words that may be long, such as addresses. */
+/** Shows lines of words that may be long, such as addresses. */
 export function Lines({ of }: { of: readonly string[] }) {
   return of.map((line) => (
     <div key={line} className="long-words">

@@ -1,4 +1,4 @@
-/** Lets the user save text as a file. */
+/** Saves a text as a file of the user. */
 export function saveFile(name: string, text: string, type = 'application/json'): void {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const anchor = document.createElement('a');

@@ -37,7 +37,7 @@ export function offsetText(milliseconds: number): string {
   return `+${milliseconds < 60_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : durationText(milliseconds)}`;
 }
 
-/** Returns a number of bytes with its unit. They stay on one line. */
+/** Returns a number of bytes with its unit, which stay on one line. */
 export function sizeText(bytes: number | null): string {
   return textOf(bytes).replace(' ', '\u00a0');
 }

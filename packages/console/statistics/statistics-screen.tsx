@@ -16,7 +16,7 @@ const StatusChart = lazy(async () => ({ default: (await import('./status-chart.t
 
 const ranges = [7, 30, 90, 366] as const;
 
-/** How often computations entered each status on each day. */
+/** Shows how often computations entered each status on each UTC day. */
 export function StatisticsScreen() {
   const { client, domain } = useDomain();
   const { query } = useAddress();

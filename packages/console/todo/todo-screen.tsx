@@ -9,7 +9,7 @@ import { Names } from '../show/visible-texts.tsx';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 import { UploadKey } from '../keys/key-dialogs.tsx';
 
-/** What waits for the user: approvals, keys and content. */
+/** Shows what waits for the user: approvals, keys and content. */
 export function TodoScreen() {
   const { client, domain } = useDomain();
   const [chosen, setChosen] = useState<string>();
@@ -88,16 +88,16 @@ export function TodoScreen() {
 interface TaskTableProps<T> {
   title: string;
   items: T[];
-  /** null if there may be more than were examined. */
+  /** The number of all items. null if there may be more than were examined. */
   total: number | null;
   rowKey: (item: T) => string;
   /** Shown if there are no items. */
   nothing: string;
-  /** What names an item, and where that leads. */
+  /** The header of the column with the names of the items. */
   header: string;
   name: (item: T) => string;
   href: (item: T) => string;
-  /** What the user does about an item, and where. */
+  /** The text of the button of an item, such as `Upload key to`, which its name follows. */
   action: string;
   act: (item: T) => Pick<ButtonProps, 'href' | 'onClick'>;
   more?: Column<T>[];
