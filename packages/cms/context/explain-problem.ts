@@ -304,7 +304,7 @@ function typedAs(pointer: string, help: string): string | undefined {
 }
 
 /** Returns whether everything that is invalid was typed on the command line, or is in the file of `cms init`. */
-export function isTyped({ errors }: ServiceProblem, { help }: { help: string }): boolean {
+function isTyped({ errors }: ServiceProblem, { help }: { help: string }): boolean {
   return errors.length > 0 && errors.every(({ pointer }) => typedAs(pointer, help) !== undefined);
 }
 

@@ -184,10 +184,10 @@ export async function expectFile(file: string): Promise<number> {
 }
 
 /** The size of the largest file that is looked through for a private key. */
-export const largestKeyInBytes = 64 * 1024;
+const largestKeyInBytes = 64 * 1024;
 
 /** Returns whether a file is a private key, by the rules of the service, also in UTF-16. */
-export function isPrivateKey(content: Buffer): boolean {
+function isPrivateKey(content: Buffer): boolean {
   const text = content.toString('latin1');
   return holdsPrivateKey(text) || holdsPrivateKey(text.replaceAll('\0', ''));
 }

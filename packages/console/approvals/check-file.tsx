@@ -136,7 +136,7 @@ interface Options {
  * Returns the SHA3-256 of a file, hex. Reads it in pieces, so that it may be larger than the memory.
  * @throws the reason of the signal, or why the file cannot be read
  */
-export async function hashFile(file: Pick<Blob, 'stream'>, { signal, onProgress }: Options): Promise<string> {
+async function hashFile(file: Pick<Blob, 'stream'>, { signal, onProgress }: Options): Promise<string> {
   const hash = sha3_256.create();
   const reader = file.stream().getReader();
   let bytes = 0;

@@ -270,4 +270,4 @@ export function copyOf(computation: Schemas['Computation'], owner: string): Comp
 }
 
 /** The levels of approval in the order in which they may be raised. They are never lowered. */
-export const approvalPolicies = ['none', 'all', 'all_signed'] as const;
+const approvalPolicies = ['none', 'all', 'all_signed'] as const;

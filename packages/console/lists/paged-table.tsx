@@ -132,7 +132,7 @@ interface ExportProps<Row> {
 }
 
 /** Shows a button that saves all rows of a list as CSV or JSON, whatever page is shown. */
-export function ExportRows<Row>({ title, all, saved = (row) => row as object }: ExportProps<Row>) {
+function ExportRows<Row>({ title, all, saved = (row) => row as object }: ExportProps<Row>) {
   const { notify } = useFrame();
   const save = useAction(async (form: string) => {
     const rows: object[] = [];

@@ -1,5 +1,5 @@
 import { Alert, Button, ExpandableSection, KeyValuePairs, SpaceBetween } from '@cloudscape-design/components';
-import { type Client, type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
+import { type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
 import { toHex } from 'computation-management-formats/bytes';
 import {
   describeManifest,
@@ -35,7 +35,10 @@ interface TabProps {
 /** Shows the manifest of a run, or what is still missing for one. */
 export function ManifestTab({ id, digest, run, inputs }: TabProps) {
   const { client } = useDomain();
-  const loaded = useLoaded(`${id} ${run ?? ''} ${digest ?? ''}`, (signal) => loadManifest(client, { id, run, signal }));
+  const loaded = useLoaded(`${id} ${run ?? ''} ${digest ?? ''}`, async (signal) => {
+    const { data: manifest, digest } = wholeAnswer(await client.call('getManifest', { id, run, signal }));
+    return { manifest, digest };
+  });
   const { problem, value } = loaded;
   if (problem instanceof ServiceProblem && problem.missing_items) {
     return (
@@ -72,21 +75,6 @@ export function ManifestTab({ id, digest, run, inputs }: TabProps) {
       </LoadedView>
     </Panel>
   );
-}
-
-interface LoadedManifest {
-  manifest: Schemas['Manifest'];
-  digest: string | undefined;
-  configurationDigest: string | undefined;
-}
-
-/** Reads the manifest of a run that would start now, or the one that `run` was started with. @throws ServiceProblem */
-export async function loadManifest(
-  client: Client,
-  { id, run, signal }: { id: string; run?: string | undefined; signal: AbortSignal },
-): Promise<LoadedManifest> {
-  const { data, digest, configurationDigest } = wholeAnswer(await client.call('getManifest', { id, run, signal }));
-  return { manifest: data, digest, configurationDigest };
 }
 
 /** Returns the columns of the files. @param check returns what a user can do to check a file */

@@ -62,7 +62,7 @@ export async function currentSession(): Promise<Session> {
   }
   neverShowAgainWithoutTokens();
   try {
-    const { api, membershipClaim, exampleCvm, ...issuer } = await configuration();
+    const { api, membershipClaim, exampleCvm, ...issuer } = await readConfiguration();
     const application = applicationOf(issuer);
     const tokens = await tokensFor(address, application);
     const expiry = expiryFlag();
@@ -220,7 +220,7 @@ function expiryFlag(): ExpiryFlag {
 }
 
 /** The configuration of a deployment for its console, in `/console/config.json`. */
-export interface Configuration {
+interface Configuration {
   /** The base URL of the API, without a slash at its end. */
   api: string;
   /** The OpenID Connect issuer of the API's tokens. */
@@ -232,14 +232,6 @@ export interface Configuration {
   membershipClaim: string;
   /** A CVM that takes runs without being registered. Undefined unless CVMs are simulated. */
   exampleCvm?: string;
-}
-
-let read: Promise<Configuration> | undefined;
-
-/** Reads the configuration once. @throws Error if the server has none */
-export function configuration(): Promise<Configuration> {
-  read ??= readConfiguration();
-  return read;
 }
 
 /** Reads the configuration from the server. @throws Error if it has none, or does not answer */
