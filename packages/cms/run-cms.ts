@@ -94,15 +94,12 @@ function usageError(command: Command, args: readonly string[], printed: string[]
   const text = printed.join('').trim();
   const isHelp = text.startsWith('Usage:');
   const message = isHelp
-    ? withoutCommand(text, args)
+    ? args.includes('--json')
+      ? 'Missing command'
+      : text
     : text.replace(/^error: /, '').replace(/^./, (first) => first.toUpperCase());
   const next = message === text ? undefined : helpOf(command); // the text is that help already
   return new UsageError(message, next);
-}
-
-/** Returns the text for a command line without a command: the help, or a short message with --json. */
-function withoutCommand(help: string, args: readonly string[]): string {
-  return args.includes('--json') ? 'Missing command' : help;
 }
 
 /**

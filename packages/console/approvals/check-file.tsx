@@ -1,6 +1,7 @@
 import { Box, Button, FileInput } from '@cloudscape-design/components';
 import { sha3_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import { fromBase64 } from 'computation-management-formats/bytes';
 import { useEffect, useRef, useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
@@ -92,7 +93,7 @@ export function OpenText({ id, creator, isMine, hash }: OpenProps) {
   const read = useAction(async () => {
     const { asset } = await client.getAsset({ id });
     if (asset === undefined) throw new Error('The content is too long to show. Download it on the page of the asset.');
-    const bytes = Uint8Array.from(atob(asset), (character) => character.charCodeAt(0));
+    const bytes = fromBase64(asset) ?? new Uint8Array();
     if ((await hashFile(new Blob([bytes]), { signal: new AbortController().signal })) !== hash) {
       throw new Error('The service returned another content than that of the manifest. Do not approve it.');
     }
