@@ -62,17 +62,20 @@ export function describeProblem(error: unknown, isShown: (pointer: string) => bo
     const title = isCut ? 'The transfer is not complete' : 'Something went wrong';
     return { title, detail, advice: isCut ? advices.unreachable : undefined, points: [], requestId: undefined };
   }
-  const { code, errors, missing_items, requestId } = error;
+  const { code, missing_items, requestId } = error;
   const repeated = placeInDetail(error);
   const missing = missing_items ? describeMissing(missing_items) : [];
   return {
     title: titles[code] ?? 'Something went wrong',
     detail: repeated && isShown(repeated.pointer) ? 'Correct the fields that are marked.' : sentence(error.detail),
     advice: operatorsOwn.includes(code) ? tellOperator(requestId) : advices[code],
-    points: [
-      ...errors.filter((at) => at !== repeated && !isShown(at.pointer)).map(placeText),
-      ...missing.map((item) => item.sentence),
-    ],
+    points: [...invalidPlaces(error, isShown), ...missing.map((item) => item.sentence)],
     requestId,
   };
+}
+
+/** Returns the invalid places of a request, each with its error, but not the one that the detail names. */
+export function invalidPlaces(problem: ServiceProblem, isShown: (pointer: string) => boolean = () => false): string[] {
+  const repeated = placeInDetail(problem);
+  return problem.errors.filter((at) => at !== repeated && !isShown(at.pointer)).map(placeText);
 }

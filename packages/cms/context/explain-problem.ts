@@ -1,7 +1,7 @@
 import * as http from 'node:http';
 import { lacksTls, type ServiceProblem } from 'computation-management-client';
 import { plainName } from 'computation-management-formats/quoted-name';
-import { describeProblem, sentence, shellWord, waitAMinute } from 'computation-management-words';
+import { invalidPlaces, sentence, shellWord, waitAMinute } from 'computation-management-words';
 import { formatMissing, missingItems, missingTitle } from './missing-items.ts';
 import type { Credentials } from '../profile/profile.ts';
 import { localLogin, loginAgain } from '../profile/token.ts';
@@ -102,7 +102,7 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
       // also a code that this version does not know
       const mistakes = isTyped(problem, where) ? problem.errors.map((error) => mistake(error, where)) : undefined;
       return {
-        message: (mistakes ?? [detail, ...describeProblem(problem).points.map((point) => `  ${point}`)]).join('\n'),
+        message: (mistakes ?? [detail, ...invalidPlaces(problem).map((place) => `  ${place}`)]).join('\n'),
         next: where.help,
       };
     }
