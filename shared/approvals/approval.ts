@@ -2,8 +2,9 @@ import { base64Text, shownText, strictObject } from 'computation-management-form
 import { cvmId } from 'computation-management-formats/identifiers';
 import { exactTimestamp, timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
+import { type ApprovalChange, mostChanges } from 'computation-management-formats/covered-changes';
 import { mostCvms, type StoredApproval } from '../rows/stored-approval.ts';
-import { approvalChange, type ApprovalChange, mostChanges } from './stale-because.ts';
+import { approvalChange } from './stale-because.ts';
 
 const ofDigest = 'The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785).';
 const ofConfiguration =

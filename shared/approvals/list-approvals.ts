@@ -1,11 +1,12 @@
 import * as v from 'valibot';
+import { type ApprovalChange, change, changesBetween } from 'computation-management-formats/covered-changes';
 import { approvableOf, draftOf, readInputs } from '../rows/manifest.ts';
 import type { StoredApproval } from '../rows/stored-approval.ts';
 import { approvedKeys, cvmKeys } from '../table/keys.ts';
 import { type Table, getItems, type Item } from '../table/table.ts';
 import { describeApproval, type Approval } from './approval.ts';
 import { becauseOf, neededApprovals, ownReasons } from './readiness.ts';
-import { type ApprovalChange, change, changesBetween, parseApproved } from './stale-because.ts';
+import { parseApproved } from './stale-because.ts';
 import { parseStored } from '../table/stored.ts';
 import { readComputation } from '../rows/computation.ts';
 

@@ -1,11 +1,11 @@
 import { plainName } from 'computation-management-formats/quoted-name';
 import { timeOf } from 'computation-management-formats/timestamps';
+import { type ApprovalChange, change } from 'computation-management-formats/covered-changes';
 import { withoutServerKey } from '../rows/agent-config.ts';
 import { assetsPerComputation } from '../rows/computation.ts';
 import { approvableOf, assetsOf, type Inputs, type MissingItems, resultConsumers } from '../rows/manifest.ts';
 import type { ApprovalOfRun, RunSnapshot } from '../rows/run-snapshot.ts';
 import type { StoredApproval } from '../rows/stored-approval.ts';
-import { type ApprovalChange, change } from './stale-because.ts';
 
 /** A user whose approval a run of the computation needs, and why. */
 export interface NeededApproval {

@@ -1,16 +1,10 @@
-import { createHash } from 'node:crypto';
 import type { Configuration } from 'computation-management-formats/approval-text';
-import { characters, shownText } from 'computation-management-formats/fields';
+import { longestValue } from 'computation-management-formats/covered-changes';
+import { shownText } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import type { Manifest } from '../rows/manifest.ts';
 import { parseStored, storedBytes, deflated, inflated } from '../table/stored.ts';
 import type { Item } from '../table/table.ts';
-
-/** The largest number of reasons that the API shows for an approval that does not count. */
-export const mostChanges = 20;
-
-/** The largest number of characters of a value that is shown as it is. Longer ones are shown as their SHA-256. */
-const longestValue = 200;
 
 const value = v.nullable(v.union([shownText(longestValue), v.boolean(), v.number()]));
 
@@ -31,87 +25,6 @@ export const approvalChange = v.pipe(
       'the fingerprints of the certificates.',
   ),
 );
-export type ApprovalChange = v.InferOutput<typeof approvalChange>;
-
-/** The parts of a dataset in a manifest that are compared. */
-interface Dataset {
-  filename: string;
-  hash?: number[] | undefined;
-  user_key?: string | undefined;
-}
-
-/** The manifest and the configuration that an approval covers. Parts of the manifest may be missing. */
-export interface Covered {
-  manifest: { datasets: Dataset[] };
-  configuration: object;
-}
-
-/**
- * Lists all differences between what a user approved and the current manifest and configuration. Datasets are matched by their
- * file names.
- */
-export function changesBetween(approved: Covered, current: Covered): ApprovalChange[] {
-  const { datasets: before, ...manifestBefore } = approved.manifest;
-  const { datasets: after, ...manifestAfter } = current.manifest;
-  return [
-    ...differences('/manifest', manifestBefore, manifestAfter),
-    ...differencesOfDatasets(before, after),
-    ...differences('/configuration', approved.configuration, current.configuration),
-  ];
-}
-
-/** Lists the datasets that were added, removed, changed or moved to another place in the manifest. */
-function differencesOfDatasets(before: Dataset[], after: Dataset[]): ApprovalChange[] {
-  const find = (all: Dataset[], name: string) => all.find(({ filename }) => filename === name);
-  const at = (index: number, ...[one, other]: [Dataset | undefined, Dataset | undefined]) =>
-    differences(`/manifest/datasets/${index}`, one, other);
-  const stay = before.filter(({ filename }) => find(after, filename));
-  const moved = after.filter(({ filename }) => find(before, filename));
-  return [
-    ...before.flatMap((dataset, index) => (find(after, dataset.filename) ? [] : at(index, dataset, undefined))),
-    ...after.flatMap((dataset, index) => at(index, find(before, dataset.filename), dataset)),
-    ...moved.flatMap((dataset, index) =>
-      differences(`/manifest/datasets/${after.indexOf(dataset)}/filename`, stay[index]?.filename, dataset.filename),
-    ),
-  ];
-}
-
-/**
- * Returns one difference between a value that a user approved and the current value, both shortened for the API.
- * @param path JSON pointer
- */
-export function change(path: string, before: unknown, after: unknown): ApprovalChange {
-  return { path, approved: valueOf(before), current: valueOf(after) };
-}
-
-/** Lists the differences between two JSON values below a path. Hashes, which are arrays of numbers, are compared as a whole. */
-function differences(path: string, before: unknown, after: unknown): ApprovalChange[] {
-  if (!hasParts(before) && !hasParts(after)) {
-    const changed = change(path, before, after);
-    return changed.approved === changed.current ? [] : [changed];
-  }
-  const [parts, others] = [partsOf(before), partsOf(after)];
-  const names = new Set([...Object.keys(parts), ...Object.keys(others)]);
-  return [...names].flatMap((name) => differences(`${path}/${name}`, parts[name], others[name]));
-}
-
-const isHash = (part: unknown): part is number[] => Array.isArray(part) && typeof part[0] === 'number';
-
-function hasParts(part: unknown): boolean {
-  return typeof part === 'object' && part !== null && !isHash(part);
-}
-
-function partsOf(part: unknown): Record<string, unknown> {
-  return hasParts(part) ? { ...(part as object) } : {};
-}
-
-function valueOf(part: unknown): ApprovalChange['current'] {
-  if (part === undefined || part === null) return null;
-  if (isHash(part)) return Buffer.from(part).toString('hex');
-  if (typeof part === 'boolean' || typeof part === 'number') return part;
-  const text = typeof part === 'string' ? part : JSON.stringify(part);
-  return characters(text) <= longestValue ? text : `sha256:${createHash('sha256').update(text).digest('hex')}`;
-}
 
 /** The manifest and the configuration that a user approved. */
 interface Approved {

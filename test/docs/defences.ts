@@ -195,9 +195,9 @@ export const defences: Record<string, Defence[]> = {
   ],
   'Return one manifest or configuration, and name the digest of another': [
     at(
-      'packages/cms/context/coverage.ts',
-      'if (served.digest !== manifest_digest || served.configurationDigest !== configuration_digest) {',
-      'if (served.digest !== manifest_digest) {',
+      'packages/words/coverage.ts',
+      'if (served.digest !== canonicalDigest(manifest) || served.configurationDigest !== canonicalDigest(configuration)) {',
+      'if (served.digest !== canonicalDigest(manifest)) {',
     ),
   ],
   'Demand less approval than before': [raises],
