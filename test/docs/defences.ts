@@ -399,6 +399,11 @@ export const defences: Record<string, Defence[]> = {
   'Read `server_key` of a computation': [
     shared('computations/agent-config', 'return { computation };', "return { computation: '' };"),
   ],
+  'Read content, logs or the table through the pipeline, by a branch of the repository': [
+    at('.github/workflows/deliver.yml', 'branches: [main]', 'branches: ["**"]'),
+    at('docs/delivery.md', '"cloudformation:DescribeStacks", "cloudformation:GetTemplate"', '"sts:AssumeRole"'),
+    at('docs/delivery.md', ',\n             "token.actions.githubusercontent.com:ref": "refs/heads/main"', ''),
+  ],
   'Read more on the event bus than the API gives': [
     at('infra/bus/journal-filter.ts', '      sk: { S: [{ prefix: journalKeys.prefixes.event }] },\n', ''),
   ],
