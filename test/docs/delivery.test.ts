@@ -119,6 +119,19 @@ describe('the delivery', () => {
   });
 });
 
+describe('the suite against a stage', () => {
+  const command = 'npm run test:deployed -- --url "$url" --token "$token"';
+
+  it.each([`${folder}/deploy-stage.yml`, '.ci/test-with-one-token'])('is run by %s, with one token', (file) => {
+    const lines = readFileSync(join(root, file), 'utf8').split('\n');
+    expect(lines.filter((line) => line.includes('test:deployed')).map((line) => line.trim())).toEqual([command]);
+  });
+
+  it('is a step of .ci/run', () => {
+    expect(readFileSync(join(root, '.ci/run'), 'utf8')).toMatch(/^\.ci\/test-with-one-token /m);
+  });
+});
+
 describe('docs/delivery.md', () => {
   it('lets only jobs of one environment and of main assume a role', () => {
     expect(trust.map(({ Condition, Action }) => [Action, Condition])).toEqual([
