@@ -1,8 +1,10 @@
+import { join } from 'node:path';
+import { Code } from 'aws-cdk-lib/aws-lambda';
 import { PermissionsBoundary, Stack, Stage as CdkStage, Tags, Token } from 'aws-cdk-lib';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import type { Construct } from 'constructs';
+import type { CodeOf } from './service/service-function.ts';
 import settings from '../cdk.json' with { type: 'json' };
-import { builtFiles, type BuiltFiles } from './built-files.ts';
 import { CanaryStack } from './canary/canary-stack.ts';
 import { ConsoleFilesStack } from './console/console-files-stack.ts';
 import { ConsoleStack } from './console/console-stack.ts';
@@ -12,6 +14,30 @@ import { OperationsStack } from './operations/operations-stack.ts';
 import { ServiceStack } from './service/service-stack.ts';
 import { originsOf, stageWith, type Stage } from './stages/stage.ts';
 import { StateStack } from './state/state-stack.ts';
+
+/** What `npm run build` has written. */
+export interface BuiltFiles {
+  codeOf: CodeOf;
+  /** The folder with the gateway and the function that issues its certificate. Read only for a stage with a gateway. */
+  gatewayFolder: string;
+  /** Read only for a stage with a console. */
+  consoleFolder: string;
+  /** The folder of the function of the canary. Read only for a stage with a canary. */
+  canaryFolder: string;
+  /** The folder of the function of the API reference, with the files that it serves. */
+  referenceFolder: string;
+}
+
+const dist = join(import.meta.dirname, '../dist');
+
+/** What is beside this code, in this repository and in the published package. */
+export const builtFiles: BuiltFiles = {
+  codeOf: (name) => Code.fromAsset(join(dist, 'functions', name)),
+  gatewayFolder: join(dist, 'gateway'),
+  consoleFolder: join(dist, 'console'),
+  canaryFolder: join(dist, 'canary'),
+  referenceFolder: join(dist, 'reference'),
+};
 
 export interface ComputationServiceStageProps extends Partial<Stage> {
   /** The name of the stage. */

@@ -1,11 +1,16 @@
-import { join, relative } from 'node:path';
+import { join, relative, basename } from 'node:path';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
 import type { Uses } from '../../shared/runtime/uses.ts';
-import { bundleOptions } from './bundle-options.ts';
-import { functionNames } from './function-names.ts';
-import { demandReplacements } from './replaced-modules.ts';
+import { bundleOptions, demandReplacements } from './bundle-options.ts';
+import { functionNames } from '../service/functions.ts';
+import { contentTypeOf } from '../../shared/http/content-type.ts';
+import { listOfFiles, type BuiltFile } from '../../functions/reference/built-reference.ts';
+import { referenceFiles } from '../../functions/reference/reference-files.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -48,4 +53,38 @@ export async function bundleFunctions(outdir = bundlesFolder): Promise<Bundle[]>
     name: relative(outdir, join(root, file)).replace('/index.mjs', ''),
     bytes,
   }));
+}
+
+/** `npm run build` writes the function of the canary here. */
+export const canaryFolder = join(root, 'dist/canary');
+
+/** Bundles the canary: the typed client, the simulated CVM, and what signs in. */
+export async function bundleCanary(outdir = canaryFolder): Promise<void> {
+  await build({
+    ...bundleOptions,
+    absWorkingDir: root,
+    entryPoints: [{ in: 'functions/operations/canary/canary-handler.ts', out: 'index' }],
+    outdir,
+  });
+}
+
+/** `npm run build` writes the function of the API reference here, with the files that it serves. */
+export const referenceFolder = join(root, 'dist/reference');
+
+/** Bundles the function, and compresses its files. */
+export async function bundleReference(outdir = referenceFolder): Promise<void> {
+  await build({
+    ...bundleOptions,
+    absWorkingDir: root,
+    entryPoints: [{ in: 'functions/reference/reference-handler.ts', out: 'index' }],
+    outdir,
+  });
+  const files = Object.entries(referenceFiles()).map(([path, source]): BuiltFile => {
+    const content = readFileSync(source);
+    const name = `${basename(source)}.gz`;
+    writeFileSync(join(outdir, name), gzipSync(content, { level: 9 }));
+    const digest = createHash('sha256').update(content).digest('base64url');
+    return { path, name, contentType: contentTypeOf(source), etag: `"${digest}"` };
+  });
+  writeFileSync(join(outdir, listOfFiles), JSON.stringify(files));
 }

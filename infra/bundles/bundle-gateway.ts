@@ -1,7 +1,7 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { certificateFunctionFolder, startFile } from '../house/gateway-files.ts';
+import { certificateFunctionFolder, startFile } from '../gateway/gateway-task.ts';
 import { bundleOptions } from './bundle-options.ts';
 
 const root = join(import.meta.dirname, '../..');

@@ -5,11 +5,10 @@ import { PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnPipe } from 'aws-cdk-lib/aws-pipes';
 import { Construct } from 'constructs';
-import { allow } from '../house/allow.ts';
+import { allow } from '../house/permissions.ts';
 import { DeadLetterQueue } from '../house/dead-letter-queue.ts';
 import { nameIn, type Stage } from '../stages/stage.ts';
-import { busEventTemplate } from './bus-event.ts';
-import { journalFilter } from './journal-filter.ts';
+import { busEventTemplate, journalFilter } from './bus-event.ts';
 
 /** What rules of the bus match. */
 export const eventSource = 'computation-management';

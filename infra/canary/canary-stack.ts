@@ -5,7 +5,7 @@ import { Code, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { acknowledge } from '../house/acknowledge.ts';
-import { allow } from '../house/allow.ts';
+import { allow } from '../house/permissions.ts';
 import { loggedFunction } from '../house/logged-function.ts';
 import type { ServiceStack } from '../service/service-stack.ts';
 import { StageStack } from '../house/stage-stack.ts';

@@ -23,8 +23,7 @@ import { ARecord, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import type { Construct } from 'constructs';
 import { acknowledge } from '../house/acknowledge.ts';
-import { zoneOf } from '../house/hosted-zone.ts';
-import { StageStack } from '../house/stage-stack.ts';
+import { zoneOf, StageStack } from '../house/stage-stack.ts';
 import { nameIn, type Console, type Stage } from '../stages/stage.ts';
 import { contentSecurityPolicy } from '../../shared/http/page-headers.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Stack } from 'aws-cdk-lib';
 import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 import { Construct } from 'constructs';
-import { gatewayFiles, startFile } from '../house/gateway-files.ts';
+import { gatewayFiles, startFile } from './gateway-task.ts';
 
 /** The gateway's code as files in the bucket of CDK's assets, and how a container fetches and starts it. */
 export class GatewayBundle extends Construct {

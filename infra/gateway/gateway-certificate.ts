@@ -3,7 +3,7 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { acknowledge } from '../house/acknowledge.ts';
-import { allow } from '../house/allow.ts';
+import { allow } from '../house/permissions.ts';
 import { loggedFunction } from '../house/logged-function.ts';
 import type { Stage } from '../stages/stage.ts';
 

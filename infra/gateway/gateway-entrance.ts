@@ -9,7 +9,7 @@ import {
 import { CnameRecord } from 'aws-cdk-lib/aws-route53';
 import { Construct } from 'constructs';
 import { acknowledge } from '../house/acknowledge.ts';
-import { zoneOf } from '../house/hosted-zone.ts';
+import { zoneOf } from '../house/stage-stack.ts';
 import { nameIn, type GatewayRow, type Stage } from '../stages/stage.ts';
 import type { GatewayNetwork } from './gateway-network.ts';
 

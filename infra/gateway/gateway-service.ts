@@ -22,16 +22,13 @@ import { Construct } from 'constructs';
 import { tokenPrefix } from '../../shared/assets/content-store.ts';
 import { gatewayUses } from '../../gateway/uses.ts';
 import { acknowledge } from '../house/acknowledge.ts';
-import { allow } from '../house/allow.ts';
-import { metricsNamespace } from '../house/metrics-namespace.ts';
-import { permissionsFor, type Resources } from '../house/permissions.ts';
-import { nameIn, type GatewayRow, type Stage } from '../stages/stage.ts';
+import { allow, permissionsFor, type Resources } from '../house/permissions.ts';
+import { metricsNamespace, nameIn, type GatewayRow, type Stage } from '../stages/stage.ts';
 import type { GatewayBundle } from './gateway-bundle.ts';
 import type { GatewayCertificate } from './gateway-certificate.ts';
 import type { GatewayEntrance } from './gateway-entrance.ts';
-import { gatewayImage } from './gateway-image.ts';
+import { gatewayImage, taskMemoryInMebibytes, taskSettings } from './gateway-task.ts';
 import type { GatewayNetwork } from './gateway-network.ts';
-import { taskMemoryInMebibytes, taskSettings } from './task-settings.ts';
 
 export interface GatewayServiceProps {
   stage: Stage;

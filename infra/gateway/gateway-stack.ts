@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Annotations, CfnOutput } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { certificateFunctionFolder } from '../house/gateway-files.ts';
+import { certificateFunctionFolder } from './gateway-task.ts';
 import type { ServiceStack } from '../service/service-stack.ts';
 import { StageStack } from '../house/stage-stack.ts';
 import type { GatewayRow, Stage } from '../stages/stage.ts';

@@ -11,7 +11,7 @@ import {
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
-import { allow } from './allow.ts';
+import { allow } from './permissions.ts';
 import { nameIn, type Stage } from '../stages/stage.ts';
 
 type Given = 'functionName' | 'handler' | 'runtime' | 'architecture' | 'role' | 'tracing' | 'logGroup' | 'loggingFormat';

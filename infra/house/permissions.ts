@@ -37,29 +37,38 @@ export function permissionsFor(uses: Uses, resources: Resources): PolicyStatemen
   } = resources;
   const actions = uses.stateMachine ?? [];
   return [
-    ...allow('dynamodb', uses.table, tableArn),
-    ...allow('s3', uses.content, `${contentArn}/content/*`),
-    ...allow('s3', uses.bucket, contentArn),
-    ...allow(
+    ...allowIn('dynamodb', uses.table, tableArn),
+    ...allowIn('s3', uses.content, `${contentArn}/content/*`),
+    ...allowIn('s3', uses.bucket, contentArn),
+    ...allowIn(
       'states',
       actions.filter((action) => action !== 'DescribeExecution'),
       stateMachineArn,
     ),
-    ...allow(
+    ...allowIn(
       'states',
       actions.filter((action) => action === 'DescribeExecution'),
       `${stateMachineArn.replace(':stateMachine:', ':execution:')}:*`,
     ),
-    ...(dataKeyArn !== undefined && (uses.table ?? uses.content ?? uses.stream) ? allow('kms', ofDataKey, dataKeyArn) : []),
-    ...allow('kms', uses.signingKey, signingKeyArn),
-    ...allow('kms', uses.sealingKey, sealingKeyArn),
-    ...allow('kms', uses.publishedKeys, ...publishedKeyArns),
-    ...allow('lambda', uses.purge, purgeFunctionArn),
-    ...allow('dynamodb', uses.stream, streamArn),
+    ...(dataKeyArn !== undefined && (uses.table ?? uses.content ?? uses.stream) ? allowIn('kms', ofDataKey, dataKeyArn) : []),
+    ...allowIn('kms', uses.signingKey, signingKeyArn),
+    ...allowIn('kms', uses.sealingKey, sealingKeyArn),
+    ...allowIn('kms', uses.publishedKeys, ...publishedKeyArns),
+    ...allowIn('lambda', uses.purge, purgeFunctionArn),
+    ...allowIn('dynamodb', uses.stream, streamArn),
   ];
 }
 
-function allow(service: string, actions: readonly string[] | undefined, ...resources: string[]): PolicyStatement[] {
+function allowIn(service: string, actions: readonly string[] | undefined, ...resources: string[]): PolicyStatement[] {
   if (!actions || actions.length === 0) return [];
-  return [new PolicyStatement({ actions: actions.map((action) => `${service}:${action}`), resources })];
+  return [
+    allow(
+      actions.map((action) => `${service}:${action}`),
+      ...resources,
+    ),
+  ];
+}
+
+export function allow(actions: string[], ...resources: string[]): PolicyStatement {
+  return new PolicyStatement({ actions, resources });
 }

@@ -12,7 +12,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { routes } from '../../shared/endpoints/endpoints.ts';
-import { functionNames, type FunctionName } from '../bundles/function-names.ts';
+import { functionNames, type FunctionName } from '../service/functions.ts';
 import { gatewayLogName } from '../gateway/gateway-service.ts';
 import { nameIn } from '../stages/stage.ts';
 import type { Alarms } from './alarms.ts';

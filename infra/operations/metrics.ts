@@ -4,10 +4,9 @@ import type { MetricName } from '../../shared/runtime/log.ts';
 import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
-import type { FunctionName } from '../bundles/function-names.ts';
-import { metricsNamespace } from '../house/metrics-namespace.ts';
+import type { FunctionName } from '../service/functions.ts';
+import { metricsNamespace, nameIn, type Stage } from '../stages/stage.ts';
 import { pipeName } from '../bus/stage-bus.ts';
-import { nameIn, type Stage } from '../stages/stage.ts';
 import { period } from './service-alarm.ts';
 
 /** The monitored resources. Functions are referred to by name, so that this stack never blocks the removal of one. */

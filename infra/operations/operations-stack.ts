@@ -4,8 +4,7 @@ import type { ServiceStack } from '../service/service-stack.ts';
 import { StageStack } from '../house/stage-stack.ts';
 import { targetsOf, webhooksOf, type Stage } from '../stages/stage.ts';
 import type { StateStack } from '../state/state-stack.ts';
-import { addAlarmTopics } from './alarm-topics.ts';
-import { AlarmWebhook } from './alarm-webhook.ts';
+import { addAlarmTopics, AlarmWebhook } from './alarm-targets.ts';
 import { Alarms } from './alarms.ts';
 import { ServiceDashboard } from './dashboard.ts';
 

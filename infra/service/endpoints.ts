@@ -1,12 +1,17 @@
 import { Duration } from 'aws-cdk-lib';
-import { HttpMethod, HttpNoneAuthorizer, type HttpRoute } from 'aws-cdk-lib/aws-apigatewayv2';
+import {
+  HttpMethod,
+  HttpNoneAuthorizer,
+  type HttpRoute,
+  type HttpRouteIntegrationBindOptions,
+} from 'aws-cdk-lib/aws-apigatewayv2';
 import { Construct } from 'constructs';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { methodsOf, type Route } from '../../shared/http/route.ts';
 import { acknowledge } from '../house/acknowledge.ts';
-import type { FunctionName } from '../bundles/function-names.ts';
+import type { FunctionName } from './functions.ts';
 import type { Issuer, Stage } from '../stages/stage.ts';
-import { PathIntegration } from './path-integration.ts';
 import type { Resources } from '../house/permissions.ts';
 import { reservedFor } from './reserved-concurrency.ts';
 import type { ServiceApi } from './service-api.ts';
@@ -62,5 +67,17 @@ export class Endpoints extends Construct {
       ...(route.waits ? { memoryInMegabytes: memoryOfWaitsInMegabytes } : {}),
     });
     return new PathIntegration(route.name, lambda);
+  }
+}
+
+/** API Gateway gets the permission to call the function once for each path, which is for all methods of the path. */
+export class PathIntegration extends HttpLambdaIntegration {
+  private readonly permitted = new Set<string | undefined>();
+
+  protected override completeBind(options: HttpRouteIntegrationBindOptions): void {
+    const { path } = options.route;
+    if (this.permitted.has(path)) return;
+    this.permitted.add(path);
+    super.completeBind(options);
   }
 }

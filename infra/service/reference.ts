@@ -6,9 +6,11 @@ import { Construct } from 'constructs';
 import { acknowledge } from '../house/acknowledge.ts';
 import { loggedFunction } from '../house/logged-function.ts';
 import { referencePaths } from '../../functions/reference/reference-files.ts';
-import { referenceThrottling } from './reference-throttling.ts';
 import type { Stage } from '../stages/stage.ts';
 import type { ServiceApi } from './service-api.ts';
+
+/** The limit for each file, which anyone may read (docs/cost.md). */
+export const referenceThrottling = { requestsPerSecond: 2, burst: 20 };
 
 export interface ReferenceProps {
   stage: Stage;

@@ -4,12 +4,10 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Uses } from '../../shared/runtime/uses.ts';
 import { acknowledge, shownPartition } from '../house/acknowledge.ts';
-import type { FunctionName } from '../bundles/function-names.ts';
+import { type FunctionName, variablesOf, type DeployedVariable } from './functions.ts';
 import { loggedFunction } from '../house/logged-function.ts';
-import { metricsNamespace } from '../house/metrics-namespace.ts';
+import { metricsNamespace, nameIn, type Issuer, type Stage } from '../stages/stage.ts';
 import { serviceVersion } from '../../shared/runtime/service-version.ts';
-import { nameIn, type Issuer, type Stage } from '../stages/stage.ts';
-import { variablesOf, type DeployedVariable } from './function-variables.ts';
 import { permissionsFor, type Resources } from '../house/permissions.ts';
 
 /** Returns a function's code: its bundle, or a placeholder if only the template matters. */

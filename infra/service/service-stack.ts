@@ -10,9 +10,8 @@ import { RunLifecycle, stateMachineName } from './run-lifecycle.ts';
 import type { Resources } from '../house/permissions.ts';
 import { ServiceApi } from './service-api.ts';
 import type { CodeOf } from './service-function.ts';
-import { Tasks } from './tasks.ts';
-import { Triggers } from './triggers.ts';
-import { Undelivered } from './undelivered.ts';
+import { Tasks, Triggers } from './tasks.ts';
+import { Undelivered } from '../house/dead-letter-queue.ts';
 
 export interface ServiceStackProps {
   stage: Stage;

@@ -4,14 +4,10 @@ import { StageBus } from '../bus/stage-bus.ts';
 import { StageStack } from '../house/stage-stack.ts';
 import type { Resources } from '../house/permissions.ts';
 import { nameIn, originsOf, type ConsoleClient, type Issuer, type Stage } from '../stages/stage.ts';
-import { CvmAuthorityKey } from './cvm-authority-key.ts';
+import { CvmAuthorityKey, EvidenceKeys, KeyChanges, SealingKey } from './keys.ts';
 import { Copies } from './copies.ts';
 import { ContentBucket } from './content-bucket.ts';
-import { EvidenceKeys } from './evidence-keys.ts';
-import { KeyChanges } from './key-changes.ts';
-import { SchemaCheck } from './schema-check.ts';
-import { SealingKey } from './sealing-key.ts';
-import { ServiceTable } from './service-table.ts';
+import { SchemaCheck, ServiceTable } from './service-table.ts';
 import { issuerOfPool, Users } from './users.ts';
 
 type TableResources = Pick<Resources, 'tableName' | 'tableArn' | 'streamArn'>;

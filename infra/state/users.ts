@@ -26,8 +26,8 @@ import {
   type Issuer,
   type PublicClient,
   type Stage,
+  accessTokensLiveInSeconds,
 } from '../stages/stage.ts';
-import { accessTokensLiveInSeconds } from '../house/lifetimes.ts';
 
 const membershipClaim = 'cognito:groups';
 

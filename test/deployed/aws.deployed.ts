@@ -6,7 +6,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SNSClient, SubscribeCommand, UnsubscribeCommand } from '@aws-sdk/client-sns';
 import { CreateQueueCommand, DeleteQueueCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, it, vi } from 'vitest';
-import { stageNamed } from '../../infra/stages/stage-named.ts';
+import { stageNamed } from '../../infra/stages/stages.ts';
 import { nameIn } from '../../infra/stages/stage.ts';
 import { readClaim } from '../../shared/runs/claim.ts';
 import { documentClient } from '../../shared/table/table.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { stageNamed } from '../../infra/stages/stage-named.ts';
+import { stageNamed } from '../../infra/stages/stages.ts';
 import { nameIn } from '../../infra/stages/stage.ts';
 import { AlarmsOfStage, healthy, metricsOf, type Metric, type Series } from '../support/stage-alarms.ts';
 import { DrillClient } from './drill-client.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseOptions, runCommand } from '../../shared/command-line/arguments.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
-import { stageNamed } from '../../infra/stages/stage-named.ts';
+import { stageNamed } from '../../infra/stages/stages.ts';
 import { versionOfEmulator } from './emulator.ts';
 import { drillIncidents } from './incident-drill.ts';
 import { incidents } from './incidents.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { stageNamed } from '../../infra/stages/stage-named.ts';
+import { stageNamed } from '../../infra/stages/stages.ts';
 import { type ExistingState, nameIn } from '../../infra/stages/stage.ts';
 import { DrillClient } from './drill-client.ts';
 import { adaptAssembly } from './emulated-assembly.ts';

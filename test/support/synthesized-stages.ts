@@ -6,9 +6,8 @@ import { App, type Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
-import type { BuiltFiles } from '../../infra/built-files.ts';
-import { ComputationServiceStage } from '../../infra/computation-service-stage.ts';
-import { certificateFunctionFolder, gatewayFiles, startFile } from '../../infra/house/gateway-files.ts';
+import { type BuiltFiles, ComputationServiceStage } from '../../infra/computation-service-stage.ts';
+import { certificateFunctionFolder, gatewayFiles, startFile } from '../../infra/gateway/gateway-task.ts';
 import type { Stage } from '../../infra/stages/stage.ts';
 import { stages } from '../../infra/stages/stages.ts';
 

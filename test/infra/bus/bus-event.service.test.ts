@@ -5,9 +5,7 @@ import { type Client, createClient, type Schemas, waitForRun } from 'computation
 import { hashOfEvent } from 'computation-management-formats/digests';
 import { numberOf } from 'computation-management-formats/identifiers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { busEventTemplate, type BusEvent } from '../../../infra/bus/bus-event.ts';
-import { eventDetails } from '../../../infra/bus/event-details.ts';
-import { journalFilter } from '../../../infra/bus/journal-filter.ts';
+import { busEventTemplate, type BusEvent, eventDetails, journalFilter } from '../../../infra/bus/bus-event.ts';
 import { localCredentials } from '../../../local/machine/environment.ts';
 import { startStack, type Stack } from '../../../local/stack.ts';
 import { administrativeEvents, lifecycleEvents } from '../../../shared/events/event.ts';

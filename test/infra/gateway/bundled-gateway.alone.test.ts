@@ -8,7 +8,7 @@ import { KMSClient } from '@aws-sdk/client-kms';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { bundleGateway } from '../../../infra/bundles/bundle-gateway.ts';
-import { certificateFunctionFolder } from '../../../infra/house/gateway-files.ts';
+import { certificateFunctionFolder } from '../../../infra/gateway/gateway-task.ts';
 import { issueCvmCertificate } from '../../../gateway/certificates/authority.ts';
 import { kmsAuthority } from '../../../gateway/certificates/kms-authority.ts';
 import { ownPort } from '../../support/service-process.ts';

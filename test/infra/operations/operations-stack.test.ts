@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { functionNames } from '../../../infra/bundles/function-names.ts';
+import { functionNames } from '../../../infra/service/functions.ts';
 import { BudgetStack } from '../../../infra/operations/monthly-budget.ts';
 import { reservedInAccount } from '../../../infra/service/reserved-concurrency.ts';
 import { schedules } from '../../../shared/tasks/schedules.ts';

@@ -1,8 +1,13 @@
+import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
+import { tasks, type TaskName, type Task } from '../../shared/tasks/tasks.ts';
 import type { VariableName } from '../../shared/runtime/environment.ts';
-import { routes } from '../../shared/endpoints/endpoints.ts';
 import { isLimited, type Route } from '../../shared/http/route.ts';
-import { tasks, type Task } from '../../shared/tasks/tasks.ts';
-import type { FunctionName } from '../bundles/function-names.ts';
+
+/** A function's file in functions/, without its extension. */
+export type FunctionName = RouteName | TaskName;
+
+/** The functions of the service, without duplicates. */
+export const functionNames: readonly FunctionName[] = [...new Set([...routes, ...tasks].map(({ name }) => name))];
 
 /** The variables that a deployment sets for functions. Lambda sets the region itself, and the gateway and the canary have others. */
 export type DeployedVariable = Exclude<
