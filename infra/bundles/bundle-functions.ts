@@ -60,12 +60,7 @@ export const canaryFolder = join(root, 'dist/canary');
 
 /** Bundles the canary: the typed client, the simulated CVM, and what signs in. */
 export async function bundleCanary(outdir = canaryFolder): Promise<void> {
-  await build({
-    ...bundleOptions,
-    absWorkingDir: root,
-    entryPoints: [{ in: 'functions/operations/canary/canary-handler.ts', out: 'index' }],
-    outdir,
-  });
+  await bundleOne('functions/operations/canary/canary-handler.ts', outdir);
 }
 
 /** `npm run build` writes the function of the API reference here, with the files that it serves. */
@@ -73,12 +68,7 @@ export const referenceFolder = join(root, 'dist/reference');
 
 /** Bundles the function, and compresses its files. */
 export async function bundleReference(outdir = referenceFolder): Promise<void> {
-  await build({
-    ...bundleOptions,
-    absWorkingDir: root,
-    entryPoints: [{ in: 'functions/reference/reference-handler.ts', out: 'index' }],
-    outdir,
-  });
+  await bundleOne('functions/reference/reference-handler.ts', outdir);
   const files = Object.entries(referenceFiles()).map(([path, source]): BuiltFile => {
     const content = readFileSync(source);
     const name = `${basename(source)}.gz`;
@@ -87,4 +77,9 @@ export async function bundleReference(outdir = referenceFolder): Promise<void> {
     return { path, name, contentType: contentTypeOf(source), etag: `"${digest}"` };
   });
   writeFileSync(join(outdir, listOfFiles), JSON.stringify(files));
+}
+
+/** Bundles a function that is in none of the tables, as `index.mjs`. */
+async function bundleOne(handler: string, outdir: string): Promise<void> {
+  await build({ ...bundleOptions, absWorkingDir: root, entryPoints: [{ in: handler, out: 'index' }], outdir });
 }

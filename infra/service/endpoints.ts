@@ -7,6 +7,7 @@ import {
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { Construct } from 'constructs';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { Code } from 'aws-cdk-lib/aws-lambda';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { methodsOf, type Route } from '../../shared/http/route.ts';
 import { acknowledge } from '../house/acknowledge.ts';
@@ -16,6 +17,8 @@ import type { Resources } from '../house/permissions.ts';
 import { reservedFor } from './reserved-concurrency.ts';
 import type { ServiceApi } from './service-api.ts';
 import { ServiceFunction, type CodeOf } from './service-function.ts';
+import { loggedFunction } from '../house/logged-function.ts';
+import { referencePaths } from '../../functions/reference/reference-files.ts';
 
 export interface EndpointsProps {
   stage: Stage;
@@ -79,5 +82,40 @@ export class PathIntegration extends HttpLambdaIntegration {
     if (this.permitted.has(path)) return;
     this.permitted.add(path);
     super.completeBind(options);
+  }
+}
+
+/** The limit for each file, which anyone may read (docs/cost.md). */
+export const referenceThrottling = { requestsPerSecond: 2, burst: 20 };
+
+export interface ReferenceProps {
+  stage: Stage;
+  api: ServiceApi;
+  /** The function with its files. Built by `npm run build`. */
+  folder: string;
+}
+
+/** A function of its own serves the files of /docs: it may do nothing but write its log. */
+export class Reference extends Construct {
+  constructor(scope: Construct, id: string, { stage, api, folder }: ReferenceProps) {
+    super(scope, id);
+    const lambda = loggedFunction(this, {
+      stage,
+      name: 'reference',
+      description: 'The API reference at /docs',
+      code: Code.fromAsset(folder),
+      memorySize: 256,
+      timeout: Duration.seconds(10),
+      may: [],
+      isTraced: false,
+    });
+    acknowledge(lambda, 'Serverless-LambdaDLQ', 'Its caller waits for the response.');
+    acknowledge(lambda, 'Serverless-LambdaTracing', 'It calls nothing, so there is nothing to trace.');
+    const integration = new HttpLambdaIntegration('Files', lambda, { scopePermissionToRoute: false });
+    const routes = referencePaths.flatMap((path) =>
+      api.http.addRoutes({ path, methods: [HttpMethod.GET], integration, authorizer: new HttpNoneAuthorizer() }),
+    );
+    for (const route of routes) acknowledge(route, 'AwsSolutions-APIG4', 'Public by design, as the OpenAPI document is.');
+    api.throttle(Object.fromEntries(referencePaths.map((path) => [`GET ${path}`, referenceThrottling])), routes);
   }
 }

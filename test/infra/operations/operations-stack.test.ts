@@ -3,7 +3,7 @@ import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { functionNames } from '../../../infra/service/functions.ts';
-import { BudgetStack } from '../../../infra/operations/monthly-budget.ts';
+import { BudgetStack } from '../../../infra/operations/operations-stack.ts';
 import { reservedInAccount } from '../../../infra/service/reserved-concurrency.ts';
 import { schedules } from '../../../shared/tasks/schedules.ts';
 import { nameIn, targetsOf, webhooksOf, type Stage } from '../../../infra/stages/stage.ts';
