@@ -29,7 +29,7 @@ export interface BuiltFiles {
 const dist = join(import.meta.dirname, '../dist');
 
 /** What is beside this code, in this repository and in the published package. */
-export const builtFiles: BuiltFiles = {
+const builtFiles: BuiltFiles = {
   codeOf: (name) => Code.fromAsset(join(dist, 'functions', name)),
   gatewayFolder: join(dist, 'gateway'),
   consoleFolder: join(dist, 'console'),

@@ -41,7 +41,7 @@ const webSockets = 'without-web-sockets';
  * Replaces modules that are not needed. `import { STATUS_CODES } from 'node:http'` in middy would load Node's WebSocket and all
  * of undici: 30 ms of a cold start.
  */
-export const replacedModules: Plugin = {
+const replacedModules: Plugin = {
   name: 'replaced-modules',
   setup(build) {
     for (const { file, contents } of replacements) {

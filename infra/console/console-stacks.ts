@@ -31,7 +31,7 @@ import { nameIn, type Console, type Stage, type ConsoleClient, type Issuer } fro
 import { contentSecurityPolicy } from '../../shared/http/page-headers.ts';
 
 /** The name of the output with the bucket's ARN. Findings of cdk-nag contain it. */
-export const bucketExport = 'console-bucket-arn';
+const bucketExport = 'console-bucket-arn';
 
 export interface ConsoleStackProps {
   stage: Stage;

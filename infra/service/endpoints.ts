@@ -86,7 +86,7 @@ export class PathIntegration extends HttpLambdaIntegration {
 }
 
 /** The limit for each file, which anyone may read (docs/cost.md). */
-export const referenceThrottling = { requestsPerSecond: 2, burst: 20 };
+const referenceThrottling = { requestsPerSecond: 2, burst: 20 };
 
 export interface ReferenceProps {
   stage: Stage;
