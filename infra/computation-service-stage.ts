@@ -13,7 +13,7 @@ import { ServiceStack } from './service/service-stack.ts';
 import { originsOf, stageWith, type Stage } from './stages/stage.ts';
 import { StateStack } from './state/state-stack.ts';
 
-/** What `npm run build` has written. */
+/** The folders and code that `npm run build` has written, of which the stacks are deployed. */
 export interface BuiltFiles {
   codeOf: CodeOf;
   /** The folder with the gateway and the function that issues its certificate. Read only for a stage with a gateway. */
@@ -28,7 +28,7 @@ export interface BuiltFiles {
 
 const dist = join(import.meta.dirname, '../dist');
 
-/** What is beside this code, in this repository and in the published package. */
+/** The built files beside this code, in the repository and in the published package. */
 const builtFiles: BuiltFiles = {
   codeOf: (name) => Code.fromAsset(join(dist, 'functions', name)),
   gatewayFolder: join(dist, 'gateway'),

@@ -3,7 +3,10 @@ import { foldChangedLists, streamBatch } from '../../shared/table/fold-lists.ts'
 import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
-/** What follows from a change and need not be done within it. */
+/**
+ * Reads the stream of the table, and does what follows from a change but need not be done within it: folds changed lists, and indexes
+ * names.
+ */
 export const handler = task('maintenance/follow-table', streamBatch, async (batch, { deadline, draining }) => {
   const table = openTable(deadline);
   const [lists, names] = await Promise.allSettled([foldChangedLists(table, batch, draining), indexChangedNames(table, batch)]);

@@ -1,4 +1,4 @@
-/** As `npm run build` writes it into the folder of its function. */
+/** A file of the API reference, compressed by `npm run build` into the folder of the function that serves it. */
 export interface BuiltFile {
   path: string;
   /** Gzip. */

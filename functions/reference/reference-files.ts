@@ -11,7 +11,7 @@ export const referencePaths = [
 ] as const;
 type ReferencePath = (typeof referencePaths)[number];
 
-/** By their paths: from Swagger UI, and from this folder. */
+/** Returns the source file of each path of the API reference: from Swagger UI, or from this folder. */
 export function referenceFiles(): Record<string, string> {
   const swaggerUi = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const own = (name: string) => join(import.meta.dirname, name);

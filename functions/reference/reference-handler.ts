@@ -17,7 +17,7 @@ interface ReferenceResponse {
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url));
 
-/** For further calls of the same process. */
+/** The files by path, which the first call of a process reads for all further ones. */
 let known: Map<string, BuiltFile> | undefined;
 
 /**

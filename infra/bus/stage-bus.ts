@@ -10,7 +10,7 @@ import { DeadLetterQueue } from '../house/dead-letter-queue.ts';
 import { nameIn, type Stage } from '../stages/stage.ts';
 import { busEventTemplate, journalFilter } from './bus-event.ts';
 
-/** What rules of the bus match. */
+/** The field `source` of every event on the bus. Rules match it. */
 export const eventSource = 'computation-management';
 export const eventDetailType = 'Computation event';
 

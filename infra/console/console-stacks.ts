@@ -147,7 +147,7 @@ export interface ConsoleFilesStackProps {
   issuer: Issuer;
   client: ConsoleClient;
   apiUrl: string;
-  /** Where presigned requests go. */
+  /** The origin of the bucket with the content, to which pages send presigned requests. */
   contentUrl: string;
 }
 

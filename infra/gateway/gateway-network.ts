@@ -89,7 +89,10 @@ export class GatewayNetwork extends Construct {
     return vpc as IVpc;
   }
 
-  /** Both are free. Their policies keep a task from other tables and buckets, whoever owns them. */
+  /**
+   * Adds endpoints of DynamoDB and S3 to the VPC. Both are free. Their policies keep tasks from other tables and buckets, whoever owns
+   * them.
+   */
   private addEndpoints(tableArn: string, contentArn: string, bundleArns: string[]): void {
     const table = this.vpc.addGatewayEndpoint('Table', { service: GatewayVpcEndpointAwsService.DYNAMODB });
     allow(

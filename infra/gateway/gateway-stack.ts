@@ -21,7 +21,7 @@ export interface GatewayStackProps {
   gatewayFolder: string;
 }
 
-/** Only the load balancer reaches it. */
+/** The port at which tasks answer health checks. Only the load balancer reaches it. */
 const healthPort = 8080;
 
 export class GatewayStack extends StageStack {

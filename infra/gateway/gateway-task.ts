@@ -3,7 +3,8 @@ import description from '../../package.json' with { type: 'json' };
 const repository = 'public.ecr.aws/docker/library/node';
 
 /**
- * Amazon's copy of Docker's official image of Node, without limits for tasks of AWS.
+ * Returns the name of the image that a gateway's task runs: Amazon's copy of Docker's official image of Node, which tasks may pull
+ * without limits.
  * @param digest of the image, `sha256:...`. Default: the version of Node that package.json pins for the tests
  */
 export function gatewayImage(digest?: string): string {
@@ -15,8 +16,9 @@ export function gatewayImage(digest?: string): string {
 export const taskMemoryInMebibytes = 1024;
 
 /**
- * By default, the C library takes the buffers of a connection from memory that TLS handshakes have used, so that all 80 KiB stay
- * in RAM. With these settings it asks the kernel for such buffers one by one. Linux allows 65,530 of these mappings to a process.
+ * The environment variables of a gateway's task that keep its memory small. By default, the C library takes the buffers of a
+ * connection from memory that TLS handshakes have used, so that all 80 KiB stay in RAM. With these settings it asks the kernel for
+ * such buffers one by one. Linux allows 65,530 of these mappings to a process.
  */
 export const taskSettings = {
   NODE_OPTIONS: '--max-old-space-size=400 --max-semi-space-size=4',

@@ -18,9 +18,9 @@ type Given = 'functionName' | 'handler' | 'runtime' | 'architecture' | 'role' | 
 
 export interface LoggedFunctionProps extends Omit<FunctionProps, Given> {
   stage: Stage;
-  /** Its name in the stage. */
+  /** The name of the function in the stage, such as `canary`. */
   name: string;
-  /** What its role allows besides its own log, its traces and its dead-letter queue. */
+  /** The statements of its role, besides those for its own log, its traces and its dead-letter queue. */
   may: PolicyStatement[];
   isTraced: boolean;
 }

@@ -15,11 +15,11 @@ export interface Resources {
   /** Encrypts table and content. Undefined: AWS's own keys do. */
   dataKeyArn: string | undefined;
   purgeFunctionArn: string;
-  /** Where Lambda is asked to call it. */
+  /** The URL of Lambda at which the function of the purge is called. */
   purgeUrl: string;
 }
 
-/** What callers of the table and the bucket need of the key that encrypts them. */
+/** The actions that callers of the table and the bucket need of the KMS key that encrypts them. */
 const ofDataKey = ['Decrypt', 'DescribeKey', 'Encrypt', 'GenerateDataKey', 'ReEncryptFrom', 'ReEncryptTo'];
 
 /** Returns statements that allow exactly the actions in `uses`. */

@@ -155,7 +155,7 @@ export function messagesIn(queueName: string): Metric {
   return metricIn('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName: queueName }, Stats.MAXIMUM);
 }
 
-/** How many copies AWS Backup has finished in a day. */
+/** Returns the number of copies that AWS Backup has finished in a day. */
 export function finishedCopies({ stage }: Watched): Metric {
   const vault = { BackupVaultName: nameIn(stage, 'copies') };
   return metricIn('AWS/Backup', 'NumberOfCopyJobsCompleted', vault).with({ period: Duration.days(1) });
@@ -165,7 +165,7 @@ export function daysOfCertificate(CertificateArn: string): Metric {
   return metricIn('AWS/CertificateManager', 'DaysToExpiry', { CertificateArn }, Stats.MINIMUM).with({ period: Duration.days(1) });
 }
 
-/** How often the pipe to the event bus could not deliver what it had read. */
+/** Returns a metric of the pipe to the event bus: its calls, or how often it could not deliver what it had read. */
 export function pipeMetric(
   { stage }: Watched,
   metricName: 'ExecutionFailed' | 'ExecutionPartiallyFailed' | 'ExecutionTimeout' | 'ExecutionThrottled' | 'Invocations',

@@ -17,7 +17,10 @@ export function periodOfCalls({ everyMinutes = 0, timeoutInSeconds = 0 }: Calls)
   return Duration.minutes(Math.max(period.toMinutes(), 2 * everyMinutes, 2 * Math.ceil(timeoutInSeconds / 60)));
 }
 
-/** One run at the edge of a period says nothing, two in the same two hours do. */
+/**
+ * The threshold and periods of an alarm on silence during runs: two periods of 15 minutes of the last eight. A single run at the edge
+ * of a period says nothing.
+ */
 export const whileRunsStart = { threshold: 1, periods: 8, ofThem: 2 };
 
 interface Calls {
@@ -38,7 +41,7 @@ export interface ServiceAlarmProps {
   isOptional?: boolean;
   /** The number of consecutive periods. Default 1. */
   periods?: number;
-  /** How many of the periods must be over the threshold. Default: all. */
+  /** The number of the periods that must be over the threshold. Default: all. */
   ofThem?: number;
   /** The effect on users. Part of the alarm's text. */
   impact: string;

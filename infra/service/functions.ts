@@ -22,7 +22,7 @@ export type DeployedVariable = Exclude<
   | 'TLS_SECRET_ARN'
 >;
 
-/** They return the version of the service, or a statement that contains it. */
+/** The functions that return the version of the service, or a statement that contains it. */
 const returningVersion: readonly FunctionName[] = ['service/health', 'service/openapi', 'runs/get-evidence'];
 
 export function variablesOf(name: FunctionName): DeployedVariable[] {

@@ -22,12 +22,12 @@ import { apiCors } from '../../shared/http/cors.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { zoneOf } from '../house/stage-stack.ts';
 
-/** What API Gateway admits to a route that needs no token, since anyone may run up a bill there (docs/cost.md). */
+/** Returns the requests that API Gateway admits to a route that needs no token, since anyone may run up a bill there (docs/cost.md). */
 function publicThrottlingOf({ name }: Pick<Route, 'name'>): Throttling {
   return name === 'service/openapi' ? { requestsPerSecond: 2, burst: 20 } : { requestsPerSecond: 10, burst: 50 };
 }
 
-/** One entry per request, including requests that reach no function. */
+/** The fields of an entry of the access log. Every request has an entry, also one that reaches no function. */
 const accessLogFormat = {
   requestId: '$context.requestId',
   time: '$context.requestTime',

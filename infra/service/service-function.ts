@@ -24,7 +24,10 @@ export interface ServiceFunctionProps {
   memoryInMegabytes?: number;
   /** Executions that only this function can use, and the most that it can have. Default: it shares those of the account. */
   reservedConcurrency?: number | undefined;
-  /** Whether a schedule calls the function. A call that fails or comes too early is dropped, because the next one does its work. */
+  /**
+   * True for a function that a schedule calls. A call that fails or comes too early is dropped, because the next one does its work.
+   * Default: false.
+   */
   isScheduled?: boolean;
   /** Receives the events on which an asynchronously called function keeps failing. */
   deadLetterQueue?: IQueue;
@@ -32,7 +35,7 @@ export interface ServiceFunctionProps {
 
 const usualMemoryInMegabytes = 512;
 
-/** How Lambda treats calls that nobody waits for: it drops them instead of repeating them. */
+/** Settings with which Lambda drops a call that failed and that nobody waits for, instead of repeating it. */
 const onlyNow = { retryAttempts: 0, maxEventAge: Duration.seconds(60) };
 
 /**

@@ -24,7 +24,7 @@ export interface ServiceStackProps {
   referenceFolder: string;
 }
 
-/** What can be replaced at any time. */
+/** The stack of everything without state, which can be replaced at any time: the API, the functions and the run lifecycle. */
 export class ServiceStack extends StageStack {
   readonly apiId: string;
   readonly apiUrl: string;

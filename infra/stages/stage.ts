@@ -35,8 +35,8 @@ export interface Stage {
   /** The limits of each route, for all domains together. API Gateway answers 429 above them. */
   throttling: Throttling;
   /**
-   * The same for each route that is expensive (`isExpensive` in shared/endpoints/). Set it far above `domainLimit`: API Gateway also counts
-   * the requests that the limit of the domain then refuses.
+   * The limits of each expensive route (`isExpensive` in shared/endpoints/), for all domains together. Set them far above
+   * `domainLimit`: API Gateway also counts the requests that the limit of the domain then refuses.
    */
   expensiveThrottling: Throttling;
   /** The changes that each domain may make. Its callers get 429 above that. Default: no limit. */
@@ -48,7 +48,7 @@ export interface Stage {
   /** Metrics are log entries of level INFO, so no stage may log less. */
   logLevel: 'DEBUG' | 'INFO';
   logRetention: RetentionDays;
-  /** What happens to table, content and users when their stack is deleted. */
+  /** The fate of table, content and users when their stack is deleted: kept or deleted. */
   removalPolicy: RemovalPolicy;
   /** Protects the table and the user pool from deletion. */
   deletionProtection: boolean;
@@ -58,13 +58,13 @@ export interface Stage {
   /** The ARN of a vault of AWS Backup in another account or Region, which gets a copy of table and content each day. Default: none. */
   copiesVaultArn?: string;
   /**
-   * Who is told of alarms. A stage without a target fails at synth, unless the row says `'none'` and its data is not protected from
+   * The recipients of alarms. A stage without a target fails at synth, unless the row says `'none'` and its data is not protected from
    * deletion. The alarms are visible in CloudWatch in any case.
    */
   alarmTargets?: readonly AlarmTarget[] | 'none';
   /**
-   * What the stage may cost in a month. The e-mail addresses and the first topic of `alarmTargets` are told before it is exceeded, its
-   * webhooks are not. Default: no budget.
+   * The US dollars that the stage may cost in a month. The e-mail addresses and the first topic of `alarmTargets` are told before it
+   * is exceeded, its webhooks are not. Default: no budget.
    */
   monthlyBudgetInDollars?: number;
   runTimes: RunTimes;
@@ -76,14 +76,14 @@ export interface Stage {
   waits: Waits;
   /** The gateway for the agents of real CVMs (docs/deploy.md#cvms). Default: none. */
   gateway?: GatewayRow;
-  /** Whether the events of computations go onto an event bus of the stage (docs/events.md). Default: false. */
+  /** True if the events of computations go onto an event bus of the stage (docs/events.md). Default: false. */
   eventBus?: boolean;
   /** The canary, which runs a computation on a simulated CVM again and again (docs/deploy.md#the-canary). Default: none. */
   canary?: CanaryRow;
 }
 
 export interface CanaryRow {
-  /** How often it runs: 5 to 60. */
+  /** The minutes from one run of the canary to the next: 5 to 60. */
   everyMinutes: number;
   /**
    * A client of an existing user pool that allows `USER_PASSWORD_AUTH`. Required there. Default: one in the stage's own pool, for the
@@ -107,7 +107,7 @@ export interface CanaryCredentials {
 export interface GatewayRow {
   /** The port at which agents connect. */
   port: number;
-  /** At least 2, so that CVMs stay connected while one is replaced. */
+  /** The number of tasks that serve CVMs. At least 2, so that CVMs stay connected while one is replaced. */
   tasks: number;
   /** The IPv4 networks from which agents connect, such as `203.0.113.0/24`. Default: all. */
   networks?: readonly string[];
@@ -126,13 +126,13 @@ export interface ExistingVpc {
   id: string;
   /** The subnets of the tasks and of the load balancer. */
   subnets: Readonly<Record<string, string>>;
-  /** Whether the subnets are public: then tasks have public addresses, and the load balancer faces the internet. */
+  /** True if the subnets are public. Then tasks have public addresses, and the load balancer faces the internet. */
   isPublic: boolean;
 }
 
 /** The web console of a stage. The API and the content accept calls from its address. */
 export interface Console {
-  /** Its own domain name, with a certificate in us-east-1. Default: CloudFront's address. */
+  /** A domain name for the console, with a certificate in us-east-1. Default: CloudFront's address. */
   domain?: { name: string; certificateArn: string };
   /** Required if the stage names an issuer or an existing user pool. Default: a client of the stage's own user pool. */
   client?: ConsoleClient;
@@ -152,13 +152,13 @@ export interface ConsoleClient {
  * `http://127.0.0.1:<port>/callback` at the ports of `loopbackPorts`.
  */
 export interface PublicClient {
-  /** Where pages of your own may let the browser return after signing in: `https`, or `http` at localhost. */
+  /** The addresses of pages of your own to which the browser may return after signing in: `https`, or `http` at localhost. */
   callbackUrls?: readonly string[];
-  /** The same after signing out. */
+  /** The addresses of pages of your own to which the browser may return after signing out. */
   logoutUrls?: readonly string[];
 }
 
-/** How many requests each endpoint with the parameter `wait` holds at the same time. Above, it answers at once. */
+/** The number of requests that each endpoint with the parameter `wait` holds at the same time. It answers further ones at once. */
 export interface Waits {
   perStage: number;
   perDomain: number;
@@ -189,16 +189,23 @@ export interface Throttling {
 }
 
 export interface ReservedConcurrency {
-  /** The reports of CVMs (endpoint 26). */
+  /** The executions reserved for the reports of CVMs (endpoint 26). */
   reports: number;
-  /** Each step of the run lifecycle. */
+  /** The executions reserved for each step of the run lifecycle. */
   lifecycleSteps: number;
-  /** The checks of uploaded files. Each takes as long as it takes to hash the file. Uploads that come when all are taken are checked later. */
+  /**
+   * The executions reserved for the checks of uploaded files. Each takes as long as it takes to hash the file. Uploads that come when
+   * all are taken are checked later.
+   */
   uploads: number;
-  /** Each endpoint that changes a domain. It takes no more than these. Default: it shares the executions of the account. */
+  /**
+   * The executions reserved for each endpoint that changes a domain, which takes no more than these. Default: it shares those of the
+   * account.
+   */
   changes?: number;
   /**
-   * Each read that may take long: of an asset, and of the open tasks of a user. Default: it shares the executions of the account.
+   * The executions reserved for each read that may take long: of an asset, and of the open tasks of a user. Default: it shares those
+   * of the account.
    */
   slowReads?: number;
 }
@@ -298,11 +305,14 @@ export function webhookRuleName(stage: Stage, number: number): string {
 /** The CloudWatch namespace of the metrics that functions emit and the dashboard shows. */
 export const metricsNamespace = 'ComputationManagement';
 
-/** How long access tokens of the stage's own user pool are valid. */
+/** The seconds for which an access token of the stage's own user pool is valid. */
 export const accessTokensLiveInSeconds = 3_600;
 
-/** How far AWS lets a table be restored. Deleted content stays as long, so that a restored row finds its object. */
+/**
+ * The days by which a table can be restored to an earlier state. Deleted content stays as long, so that a restored row finds its
+ * object.
+ */
 export const recoverableInDays = 35;
 
-/** How long events and messages that could not be delivered are kept. SQS keeps none longer. */
+/** The days for which events and messages that could not be delivered are kept. SQS keeps none longer. */
 export const undeliveredStaysInDays = 14;

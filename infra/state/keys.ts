@@ -11,7 +11,10 @@ export function dataKeyOf(scope: Construct, arn: string): IKey {
   return (scope.node.tryFindChild('DataKey') as IKey | undefined) ?? Key.fromKeyArn(scope, 'DataKey', arn);
 }
 
-/** One key on P-256 for each name of the stage. KMS does not rotate such keys. The latest name signs. */
+/**
+ * The KMS keys that sign evidence, on P-256: one for each name in `evidenceKeys` of the stage. KMS does not rotate them. The latest
+ * signs.
+ */
 export class EvidenceKeys extends Construct {
   readonly signingKeyArn: string;
   readonly publishedKeyArns: readonly string[];

@@ -11,7 +11,7 @@ import { schemaVersion } from '../../shared/table/table.ts';
 import { acknowledge } from '../house/acknowledge.ts';
 import { allow } from '../house/permissions.ts';
 
-/** On demand. Its stream tells which lists to fold, and what to put on the event bus. */
+/** The table of the service, billed on demand. Its stream tells which lists to fold, and what to put on the event bus. */
 export class ServiceTable extends TableV2 {
   constructor(scope: Construct, id: string, stage: Stage) {
     super(scope, id, {

@@ -25,7 +25,7 @@ export interface StateStackProps {
  */
 export class StateStack extends StageStack {
   readonly resources: Omit<Resources, 'stateMachineArn' | 'purgeFunctionArn' | 'purgeUrl'>;
-  /** Where pages send presigned requests. */
+  /** The origin of the bucket with the content, to which pages send presigned requests. */
   readonly contentUrl: string;
   readonly issuer: Issuer;
   /** The key that signs the certificates of CVMs and of their gateway. Undefined for a stage without a gateway. */

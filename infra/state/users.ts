@@ -31,7 +31,7 @@ import {
 
 const membershipClaim = 'cognito:groups';
 
-/** Where `cms login --port` may wait for the browser. Several, because another program may use one. */
+/** The ports at which `cms login --port` may wait for the browser. Several, because another program may use one. */
 export const loopbackPorts = [8976, 8977, 8978];
 
 export interface UsersProps {

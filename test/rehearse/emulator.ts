@@ -52,7 +52,7 @@ export function tailOf(logFile: string): string {
  * none. This server is the HTTP proxy of MiniStack's process, and forwards that request over TLS.
  */
 class KeyRelay {
-  /** Whether it answers. */
+  /** True while the issuer answers. Otherwise the relay answers 503. */
   isUp = true;
   readonly server: Server;
 

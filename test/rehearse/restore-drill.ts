@@ -12,7 +12,7 @@ import { blocksOf, fill, runShell as runIn } from './page-commands.ts';
 const document = new URL('../../docs/restore.md', import.meta.url);
 const timeInDocument = '2026-11-22T02:00:00Z';
 
-/** What an operator puts in place of the document's `<names>`. */
+/** The values that an operator puts in place of the document's `<names>`. */
 export interface Filled {
   stage: string;
   TableArn: string;

@@ -19,7 +19,7 @@ export const canarySettings = v.variant('signIn', [
     clientId: v.string(),
     secretId: v.string(),
     scope: v.optional(v.string()),
-    /** Such as `audience`. */
+    /** More parameters of the request for a token, such as `audience`. */
     parameters: v.optional(v.record(v.string(), v.string())),
   }),
 ]);

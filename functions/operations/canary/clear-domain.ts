@@ -1,6 +1,6 @@
 import { type Client, ServiceProblem } from 'computation-management-client';
 
-/** Of each kind, in one call. */
+/** The most computations, and the most assets, that one call of the canary lists. */
 const limit = 100;
 
 /** Others may keep something in the canary's domain. */

@@ -2,9 +2,9 @@ import { keptToken, type Token } from 'computation-management-client';
 import * as v from 'valibot';
 
 export interface PasswordSignInOptions {
-  /** Such as `https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_abc`. */
+  /** The address of the user pool, such as `https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_abc`. */
   issuer: string;
-  /** Without a secret. It allows `USER_PASSWORD_AUTH`. */
+  /** A client of the user pool that has no secret and allows `USER_PASSWORD_AUTH`. */
   clientId: string;
   user: string;
   password: string;

@@ -17,7 +17,7 @@ export interface CanaryOptions {
   baseUrl: string;
   /** A domain that nobody else uses. */
   domain: string;
-  /** With the roles `administrator` and `cvm` in the domain. */
+  /** Returns an access token of a user with the roles `administrator` and `cvm` in the domain. */
   token: Exclude<Token, string>;
   /** Aborts the steps, but not the deletion of what they made. */
   signal: AbortSignal;
@@ -25,7 +25,7 @@ export interface CanaryOptions {
   cvmId?: string;
 }
 
-/** Of an earlier call that was cut off. No call takes this long. */
+/** The age from which a resource in the domain is a leftover of a call that was cut off, and is deleted. No call takes this long. */
 const leftoverAgeInMilliseconds = 10 * 60_000;
 
 const deletionInMilliseconds = 60_000;
@@ -33,14 +33,14 @@ const pollInMilliseconds = 500;
 
 const pace = { eventsInMilliseconds: 200, heartbeatInMilliseconds: 10_000, pollInMilliseconds: 1_000 };
 
-/** What a few retries cure is no trouble. */
+/** The retries of the client's requests. The canary reports no failure that a few retries cure. */
 const retry = { attempts: 4, timeoutInMilliseconds: 20_000 };
 
 /**
- * Over HTTPS: creates a computation with an algorithm, a dataset and a key, runs it on a CVM that it plays itself, checks the
- * outcome and its evidence, and deletes everything.
+ * Does over HTTPS what users and a CVM do: creates a computation with an algorithm, a dataset and a key, runs it on a CVM that it
+ * plays itself, checks the outcome and its evidence, and deletes everything.
  * @returns the milliseconds that each step took
- * @throws CanaryError
+ * @throws CanaryError that names the step that failed
  */
 export async function runCanary(options: CanaryOptions): Promise<Record<string, number>> {
   const { baseUrl, domain, token, signal, cvmId = `canary-${randomBytes(6).toString('hex')}` } = options;
@@ -110,7 +110,7 @@ function newPublicKey(): string {
   return Buffer.from(pem).toString('base64');
 }
 
-/** By the presigned link. Waits until the service has noticed. */
+/** Uploads the content of an asset by its presigned link, and waits until the service has noticed. */
 async function upload(client: Client, { id, upload: link }: Schemas['Asset'], signal: AbortSignal): Promise<void> {
   ensure(link !== undefined, 'the service offered no upload');
   const body = randomBytes(1_024);

@@ -1,9 +1,9 @@
-/** Its message names the step and the reason. */
+/** A failure of the canary. Its message names the step and the reason. */
 class CanaryError extends Error {
   override readonly name = 'CanaryError';
 }
 
-/** One by one, with the milliseconds of each. */
+/** Takes the steps of the canary one by one, and keeps the milliseconds that each took. */
 export class Steps {
   readonly milliseconds: Record<string, number> = {};
 

@@ -45,7 +45,7 @@ let files: File[];
 let call: Call;
 let ports: { agents: number; health: number };
 let given: Record<string, string>;
-/** What gateways have called, by the prefix of the service in IAM. */
+/** The requests that gateways have sent, by the prefix of the called service in IAM. */
 const called: Record<string, LocalRequest[]> = {};
 
 /** The container of the gateway's tasks, as the template of a stage describes it. */

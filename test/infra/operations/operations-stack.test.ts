@@ -199,7 +199,7 @@ describe.each(synthesized)('the operations stack of $stage.name', ({ stage, stac
     expect(metrics.length).toBeLessThanOrEqual(10); // the most that an alarm takes
   });
 
-  /** Who writes a metric: AWS, whatever the task does, or the code of a function. */
+  /** Returns whether AWS writes a metric, whatever the task does, and not the code of a function. */
   const isWrittenByAws = ({ Namespace }: Metric) => Namespace.startsWith('AWS/');
 
   it.each(schedules.map(({ name }) => name))(
