@@ -18,7 +18,7 @@ export interface BuiltFiles {
   codeOf: CodeOf;
   /** The folder with the gateway and the function that issues its certificate. Read only for a stage with a gateway. */
   gatewayFolder: string;
-  /** Read only for a stage with a console. */
+  /** The folder of the web console. Read only for a stage with a console. */
   consoleFolder: string;
   /** The folder of the function of the canary. Read only for a stage with a canary. */
   canaryFolder: string;
@@ -44,7 +44,7 @@ export interface ComputationServiceStageProps extends Partial<Stage> {
   accountId?: string;
   /** All stages, of which some may be deployed to the same account. Default: this one alone. */
   rows?: readonly Stage[];
-  /** Default: what is built beside this code. */
+  /** The built files. Default: those beside this code. */
   built?: BuiltFiles;
 }
 
@@ -59,10 +59,10 @@ export class ComputationServiceStage extends CdkStage {
     operations: OperationsStack;
     budget?: BudgetStack;
   };
-  /** Undefined if the stage has no console. */
+  /** The stacks of the console. Undefined if the stage has none. */
   readonly consoleStacks: { site: ConsoleStack; files: ConsoleFilesStack } | undefined;
 
-  /** @throws TypeError if no region is known, or the region lacks what the stage needs */
+  /** Creates all stacks of a stage. @throws TypeError if no region is known, or the region lacks what the stage needs */
   constructor(scope: Construct, id: string, { accountId, rows, built = builtFiles, ...given }: ComputationServiceStageProps) {
     const stage = stageWith({ ...given, region: given.region ?? regionOf(scope, given.name) });
     const { region, permissionsBoundaryArn, tags = {} } = stage;
@@ -109,7 +109,7 @@ function regionOf(scope: Construct, name: string): string {
   throw new TypeError(`The stage ${name} names no region: add region, or env with a region to the stage around it.`);
 }
 
-/** Returns what a partition of AWS lacks that the stage needs. */
+/** Returns a sentence for each service that the stage needs and that the partition of its region lacks (China, GovCloud). */
 function faultsOfRegion({ name, region, console, gateway, issuer, existing, monthlyBudgetInDollars }: Stage): string[] {
   const { partition } = RegionInfo.get(region);
   const lacks = (what: string, doInstead: string) => `${region} has no ${what}, which the stage ${name} needs: ${doInstead}`;

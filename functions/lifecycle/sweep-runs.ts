@@ -5,11 +5,14 @@ import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 const sweep = v.object({
-  /** Callers have a minute to start the execution. The one-machine stack passes 0 at its start, when all executions are lost. */
+  /**
+   * The seconds that the caller who started a run has to start its execution. The one-machine stack passes 0 at its start, when all
+   * executions are lost. Default: 60.
+   */
   grace_in_seconds: v.optional(v.number(), 60),
-  /** See SweepLimits. A restore passes more. */
+  /** The most calls of Step Functions that the sweep makes (`SweepLimits`). A restore passes more. */
   most_calls: v.optional(v.number()),
-  /** The one-machine stack and a restore resume runs without an execution. Otherwise they are ended. */
+  /** True if runs without an execution get a new one, as on one machine and after a restore. Default: false, they are ended. */
   resumes: v.optional(v.boolean(), false),
 });
 

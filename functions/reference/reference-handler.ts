@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { pageHeaders } from '../../shared/http/page-headers.ts';
 import { listOfFiles, type BuiltFile } from './built-reference.ts';
 
-/** Names of headers are in lower case. */
+/** The part of a request of API Gateway that matters here. Names of headers are in lower case. */
 interface ReferenceRequest {
   rawPath: string;
   headers: Record<string, string | undefined>;
@@ -21,8 +21,8 @@ const read = (name: string) => readFileSync(new URL(name, import.meta.url));
 let known: Map<string, BuiltFile> | undefined;
 
 /**
- * Files are stored and sent compressed, also to those that do not ask for it: anybody may load them, and uncompressed they cost
- * four times as much.
+ * Answers with a file of the API reference. It is stored and sent compressed, also to callers that do not ask for it: anybody may load
+ * it, and uncompressed it costs four times as much.
  */
 export async function handler({ rawPath, headers }: ReferenceRequest): Promise<ReferenceResponse> {
   known ??= new Map((JSON.parse(read(listOfFiles).toString()) as BuiltFile[]).map((file) => [file.path, file]));

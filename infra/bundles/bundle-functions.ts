@@ -14,11 +14,11 @@ import { referenceFiles } from '../../functions/reference/reference-files.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** `npm run build` writes a folder for each function here, with its code in `index.mjs`. */
+/** The folder to which `npm run build` writes a folder for each function, with its code in `index.mjs`. */
 export const bundlesFolder = join(root, 'dist/functions');
 
 /**
- * Every 100 KB more add about 7 ms to a cold start. The limits leave no room for another client or parser
+ * The most bytes of a bundle. Every 100 KB more add about 7 ms to a cold start. The limits leave no room for another client or parser
  * (docs/adr/0005-bundles.md).
  */
 const limitInBytes = 350_000;
@@ -55,7 +55,7 @@ export async function bundleFunctions(outdir = bundlesFolder): Promise<Bundle[]>
   }));
 }
 
-/** `npm run build` writes the function of the canary here. */
+/** The folder to which `npm run build` writes the function of the canary. */
 export const canaryFolder = join(root, 'dist/canary');
 
 /** Bundles the canary: the typed client, the simulated CVM, and what signs in. */
@@ -63,10 +63,10 @@ export async function bundleCanary(outdir = canaryFolder): Promise<void> {
   await bundleOne('functions/operations/canary/canary-handler.ts', outdir);
 }
 
-/** `npm run build` writes the function of the API reference here, with the files that it serves. */
+/** The folder to which `npm run build` writes the function of the API reference, with the files that it serves. */
 export const referenceFolder = join(root, 'dist/reference');
 
-/** Bundles the function, and compresses its files. */
+/** Bundles the function of the API reference, and compresses the files that it serves. */
 export async function bundleReference(outdir = referenceFolder): Promise<void> {
   await bundleOne('functions/reference/reference-handler.ts', outdir);
   const files = Object.entries(referenceFiles()).map(([path, source]): BuiltFile => {

@@ -56,14 +56,17 @@ const replacedModules: Plugin = {
   },
 };
 
-/** @param inputs the files of a build @throws Error if the SDK has moved a module that is to be replaced */
+/**
+ * Checks that a build has replaced every module of `replacements`. @param inputs the files of the build @throws Error if the SDK has
+ * moved one
+ */
 export function demandReplacements(inputs: string[]): void {
   const missed = replacements.filter(({ file }) => !inputs.some((input) => file.test(input)));
   if (missed.length === 0) return;
   throw new Error(`The SDK has no such modules any more: ${missed.map(({ file }) => file.source).join(', ')}`);
 }
 
-/** The SDK imports these modules on demand, for credentials that are not in the environment. */
+/** The modules that bundles leave out. The SDK imports them on demand, for credentials that are not in the environment. */
 const neverLoaded = [
   ...['ini', 'sso', 'process', 'web-identity', 'http'].map((name) => `@aws-sdk/credential-provider-${name}`),
   '@smithy/credential-provider-imds',

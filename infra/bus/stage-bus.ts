@@ -14,10 +14,13 @@ import { busEventTemplate, journalFilter } from './bus-event.ts';
 export const eventSource = 'computation-management';
 export const eventDetailType = 'Computation event';
 
-/** EventBridge takes at most 10 events at once. */
+/** The number of events that the pipe delivers at once. EventBridge takes at most 10. */
 const eventsPerDelivery = 10;
 
-/** 12 hours. A stream keeps its records for 24, so 12 are left to read what was not delivered. */
+/**
+ * The time for which the pipe repeats a delivery. A stream keeps its records for 24 hours, so 12 are left to read what was not
+ * delivered.
+ */
 const longestRetry = Duration.hours(12);
 
 export interface StageBusProps {

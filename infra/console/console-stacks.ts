@@ -193,7 +193,10 @@ export class ConsoleFilesStack extends StageStack {
     this.acknowledgeFindings(nameIn(stage, bucketExport));
   }
 
-  /** The construct that uploads is CDK's own: a function with the AWS command line, called only by CloudFormation. */
+  /**
+   * Accepts the findings about the construct that uploads. It is CDK's own: a function with the AWS command line, called only by
+   * CloudFormation.
+   */
   private acknowledgeFindings(bucketName: string): void {
     const qualifier = this.synthesizer.bootstrapQualifier ?? 'hnb659fds';
     const account = Token.isUnresolved(this.account) ? '<AWS::AccountId>' : this.account;
@@ -213,7 +216,10 @@ export class ConsoleFilesStack extends StageStack {
   }
 }
 
-/** Narrows the policy of the page to the hosts of this stage. A browser applies it together with that of the headers. */
+/**
+ * Returns the console's page with a content security policy that names the hosts of this stage. A browser applies it together with
+ * that of the headers.
+ */
 function pageFor(folder: string, hosts: readonly string[]): string {
   const page = readFileSync(join(folder, 'index.html'), 'utf8');
   const policy = `<meta http-equiv="Content-Security-Policy" content="connect-src 'self' ${hosts.join(' ')}" />`;

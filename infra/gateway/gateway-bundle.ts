@@ -11,9 +11,9 @@ export class GatewayBundle extends Construct {
   /** The command of the container, which has nothing but Node. */
   readonly command: string[];
   readonly variables: Record<'BUNDLE_URL' | 'BUNDLE_FILES', string>;
-  /** The ARNs of the files. */
+  /** The ARNs of the files in the bucket, which tasks fetch. */
   readonly arns: string[];
-  /** Changes with the content of the files. */
+  /** A digest of the files, which changes with their content. */
   readonly digest: string;
 
   constructor(scope: Construct, id: string, folder: string) {

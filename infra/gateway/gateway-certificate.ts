@@ -9,12 +9,12 @@ import type { Stage } from '../stages/stage.ts';
 
 export interface GatewayCertificateProps {
   stage: Stage;
-  /** The key of the authority. */
+  /** The ARN of the authority's key, which signs the certificate. */
   authorityKeyArn: string;
   hosts: readonly string[];
-  /** The folder of the function. */
+  /** The folder of the function that issues the certificate. */
   code: string;
-  /** A new value issues a new certificate. */
+  /** Any text: with another one, a deployment issues a new certificate. */
   trigger: string;
 }
 

@@ -29,7 +29,10 @@ export interface GatewayNetworkProps {
   bundleArns: string[];
 }
 
-/** Subnets of a VPC that exists, or public subnets in two zones, without NAT (docs/adr/0016-gateway-on-aws.md). */
+/**
+ * The network of the gateway: subnets of a VPC that exists, or public subnets in two zones, without NAT (docs/adr/0016-gateway-on-
+ * aws.md).
+ */
 export class GatewayNetwork extends Construct {
   readonly vpc: IVpc;
   readonly subnets: SubnetSelection;

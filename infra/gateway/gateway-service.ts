@@ -41,7 +41,10 @@ export interface GatewayServiceProps {
   healthPort: number;
 }
 
-/** More than the time in which a gateway hands its reports over (`drain` in gateway/session/gateway-parts.ts). */
+/**
+ * The time that a stopped task has to end: more than a gateway needs to hand its reports over (`drain` in gateway/session/gateway-
+ * parts.ts).
+ */
 const stopTimeout = Duration.seconds(30);
 
 /** The tasks of the gateway on Fargate. */
@@ -132,7 +135,7 @@ export class GatewayService extends Construct {
     return definition;
   }
 
-  /** The role of the gateway: the actions that it declares, and its own files. */
+  /** Creates the role of the gateway: the actions that it declares, and its own files. */
   private roleOfTask(stage: Stage, resources: Resources, bundle: GatewayBundle): Role {
     const role = new Role(this, 'TaskRole', {
       assumedBy: new ServicePrincipal('ecs-tasks.amazonaws.com'),
@@ -152,7 +155,7 @@ export class GatewayService extends Construct {
     return role;
   }
 
-  /** The role with which Fargate prepares a task. The gateway itself does not have it. */
+  /** Creates the role with which Fargate prepares a task. The gateway itself does not have it. */
   private roleOfAgent(log: LogGroup, { secret }: GatewayCertificate): Role {
     return new Role(this, 'ExecutionRole', {
       assumedBy: new ServicePrincipal('ecs-tasks.amazonaws.com'),
@@ -168,7 +171,7 @@ export class GatewayService extends Construct {
   }
 }
 
-/** The log of the gateway and of the runs that it serves. */
+/** Returns the name of the log of the gateway and of the runs that it serves. */
 export function gatewayLogName(stage: Stage): string {
   return `/aws/ecs/${nameIn(stage, 'gateway')}`;
 }

@@ -17,7 +17,7 @@ export interface GatewayStackProps {
   row: GatewayRow;
   state: StateStack;
   service: ServiceStack;
-  /** Built by `npm run build`. */
+  /** The folder of the gateway, built by `npm run build`. */
   gatewayFolder: string;
 }
 

@@ -20,7 +20,7 @@ export class DeadLetterQueue extends Queue {
   }
 }
 
-/** Events whose function could not be called or failed in all attempts, and alarms that no webhook took. */
+/** The queue of events whose function could not be called or failed in all attempts, and of alarms that no webhook took. */
 export class Undelivered extends DeadLetterQueue {
   constructor(scope: Construct, id: string, stage: Stage) {
     super(scope, id, nameIn(stage, 'undelivered'));

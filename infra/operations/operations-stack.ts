@@ -87,8 +87,8 @@ export class BudgetStack extends StageStack {
 }
 
 /**
- * Depends on who is told: CloudFormation replaces a budget that tells others, and makes the new one before it deletes the old
- * one.
+ * Returns the name of the budget, which depends on its subscribers: CloudFormation replaces a budget that tells others, and makes the
+ * new one before it deletes the old one.
  */
 function nameFor(stage: Stage, subscribers: readonly Subscriber[]): string {
   if (subscribers.length === 0) return nameIn(stage, 'month');

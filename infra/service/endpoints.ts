@@ -28,10 +28,13 @@ export interface EndpointsProps {
   codeOf: CodeOf;
 }
 
-/** Less than the 30 seconds after which API Gateway times out. More than a wait and the 5 seconds of work before and after it. */
+/**
+ * The time limit of the functions: less than the 30 seconds after which API Gateway times out, and more than a wait with the 5 seconds
+ * of work before and after it.
+ */
 const timeout = Duration.seconds(29);
 
-/** A function that waits costs money in proportion to its memory. */
+/** The memory of functions that hold requests: while they wait, they cost money in proportion to it. */
 const memoryOfWaitsInMegabytes = 256;
 
 /** The routes of the API and their functions, created from the route table. */
@@ -73,7 +76,7 @@ export class Endpoints extends Construct {
   }
 }
 
-/** API Gateway gets the permission to call the function once for each path, which is for all methods of the path. */
+/** The integration of a function, which permits API Gateway to call it once for each path, for all methods of the path. */
 export class PathIntegration extends HttpLambdaIntegration {
   private readonly permitted = new Set<string | undefined>();
 
@@ -85,17 +88,17 @@ export class PathIntegration extends HttpLambdaIntegration {
   }
 }
 
-/** The limit for each file, which anyone may read (docs/cost.md). */
+/** The limit of requests for each file of /docs, which anyone may read (docs/cost.md). */
 const referenceThrottling = { requestsPerSecond: 2, burst: 20 };
 
 export interface ReferenceProps {
   stage: Stage;
   api: ServiceApi;
-  /** The function with its files. Built by `npm run build`. */
+  /** The folder of the function with its files, built by `npm run build`. */
   folder: string;
 }
 
-/** A function of its own serves the files of /docs: it may do nothing but write its log. */
+/** The routes of the API reference, and the function that serves its files. It may do nothing but write its log. */
 export class Reference extends Construct {
   constructor(scope: Construct, id: string, { stage, api, folder }: ReferenceProps) {
     super(scope, id);

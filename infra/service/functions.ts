@@ -3,10 +3,10 @@ import { tasks, type TaskName, type Task } from '../../shared/tasks/tasks.ts';
 import type { VariableName } from '../../shared/runtime/environment.ts';
 import { isLimited, type Route } from '../../shared/http/route.ts';
 
-/** A function's file in functions/, without its extension. */
+/** The name of a function: its file in functions/ without the extension, such as `runs/start-run`. */
 export type FunctionName = RouteName | TaskName;
 
-/** The functions of the service, without duplicates. */
+/** The names of all functions of the service, without duplicates. */
 export const functionNames: readonly FunctionName[] = [...new Set([...routes, ...tasks].map(({ name }) => name))];
 
 /** The variables that a deployment sets for functions. Lambda sets the region itself, and the gateway and the canary have others. */

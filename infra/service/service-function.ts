@@ -20,7 +20,7 @@ export interface ServiceFunctionProps {
   codeOf: CodeOf;
   uses: Uses;
   timeout: Duration;
-  /** Default: 512. */
+  /** The memory of the function in MB. Default: 512. */
   memoryInMegabytes?: number;
   /** Executions that only this function can use, and the most that it can have. Default: it shares those of the account. */
   reservedConcurrency?: number | undefined;
@@ -29,7 +29,7 @@ export interface ServiceFunctionProps {
    * Default: false.
    */
   isScheduled?: boolean;
-  /** Receives the events on which an asynchronously called function keeps failing. */
+  /** The queue for events on which the function, called asynchronously, keeps failing. Default: none. */
   deadLetterQueue?: IQueue;
 }
 

@@ -20,7 +20,7 @@ export interface ServiceStackProps {
   codeOf: CodeOf;
   /** The origins whose pages may call the API. */
   origins: readonly string[];
-  /** The function of the API reference with its files. Built by `npm run build`. */
+  /** The folder of the function of the API reference with its files, built by `npm run build`. */
   referenceFolder: string;
 }
 

@@ -144,7 +144,7 @@ const changesOfLists = {
   dynamodb: { Keys: { pk: { S: [{ prefix: logPrefix }] } } },
 };
 
-/** Rows with names that can be found, which may also have changed otherwise. */
+/** The pattern of records of the stream about rows with names that can be found. They may also have changed otherwise. */
 const changesOfNames = {
   dynamodb: {
     Keys: {

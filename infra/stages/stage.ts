@@ -4,7 +4,7 @@ import type { RunTimes } from '../../shared/runs/state-machine.ts';
 
 /** The configuration of a deployment, such as a row of infra/stages/stages.ts. `stageWith` has the defaults. */
 export interface Stage {
-  /** Part of all resource names. Lower-case letters and digits, up to 16 characters. */
+  /** The name of the stage, which is part of all names of resources. Lower-case letters and digits, up to 16 characters. */
   name: string;
   region: string;
   /** A name of your choice for the account. Stages of the same account and region share its concurrent executions. */
@@ -45,7 +45,7 @@ export interface Stage {
   accountConcurrency: number;
   /** Executions that no other function can take. `'none'` for an account with a small limit, also for functions that wait. */
   reservedConcurrency: ReservedConcurrency | 'none';
-  /** Metrics are log entries of level INFO, so no stage may log less. */
+  /** The least level of log entries that are kept. Metrics are entries of level INFO, so no stage may log less. */
   logLevel: 'DEBUG' | 'INFO';
   logRetention: RetentionDays;
   /** The fate of table, content and users when their stack is deleted: kept or deleted. */
@@ -90,7 +90,10 @@ export interface CanaryRow {
    * canary alone.
    */
   poolClientId?: string;
-  /** Required if the stage names an issuer. Default: the password of the user `canary` in the stage's user pool. */
+  /**
+   * The credentials of the canary. Required if the stage names an issuer. Default: the password of the user `canary` in the stage's
+   * user pool.
+   */
   credentials?: CanaryCredentials;
 }
 
@@ -134,14 +137,17 @@ export interface ExistingVpc {
 export interface Console {
   /** A domain name for the console, with a certificate in us-east-1. Default: CloudFront's address. */
   domain?: { name: string; certificateArn: string };
-  /** Required if the stage names an issuer or an existing user pool. Default: a client of the stage's own user pool. */
+  /**
+   * The client with which the console signs in. Required if the stage names an issuer or an existing user pool. Default: one of the
+   * stage's own user pool.
+   */
   client?: ConsoleClient;
 }
 
 /** A public client for the authorization code flow with PKCE, which may return to `<address>/console/`. */
 export interface ConsoleClient {
   id: string;
-  /** Separated by spaces. The access token must be a JWT for an audience of the stage. */
+  /** The scopes that the client asks for, separated by spaces. The access token must be a JWT for an audience of the stage. */
   scopes: string;
   /** The origins that a page calls to sign in: of the issuer, and of its token endpoint. */
   origins: readonly string[];
@@ -179,7 +185,7 @@ export interface ExistingState {
   sealingKeyArn?: string;
   /** The ARNs of replicas of the keys that sign evidence, by the names of `evidenceKeys`. */
   evidenceKeyArns?: Readonly<Record<string, string>>;
-  /** The stage must not name an issuer as well. */
+  /** A user pool and its client. The stage must not name an issuer as well. */
   userPool?: { id: string; clientId: string };
 }
 
@@ -212,7 +218,7 @@ export interface ReservedConcurrency {
 
 /** A recipient of alarms. */
 export type AlarmTarget =
-  /** The address gets a message to confirm. */
+  /** An e-mail address, which gets a message to confirm. */
   | { email: string }
   /** An existing topic in the same region. Its policy must allow `cloudwatch.amazonaws.com` to publish. */
   | { topicArn: string }
@@ -220,7 +226,7 @@ export type AlarmTarget =
 
 /** A URL that gets a POST with JSON when an alarm starts or ends. */
 export interface Webhook {
-  /** https only. */
+  /** The address of the webhook, by https only. */
   url: string;
   /** The request header that contains the key, such as `authorization`. */
   header: string;
@@ -297,7 +303,10 @@ export function webhooksOf(stage: Stage): Webhook[] {
   return targetsOf(stage).flatMap((target) => ('webhook' in target ? [target.webhook] : []));
 }
 
-/** A fixed name, because the policy of the queue of undelivered events refers to it from another stack. */
+/**
+ * Returns the name of the rule of a webhook. It is fixed, because the policy of the queue of undelivered events refers to it from
+ * another stack.
+ */
 export function webhookRuleName(stage: Stage, number: number): string {
   return nameIn(stage, `alarm-webhook-${number}`);
 }

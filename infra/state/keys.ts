@@ -6,7 +6,7 @@ import { type Stage, nameIn } from '../stages/stage.ts';
 import { acknowledge } from '../house/acknowledge.ts';
 import { DeadLetterQueue } from '../house/dead-letter-queue.ts';
 
-/** Returns the key that encrypts the data of a stage, which somebody else has made. */
+/** Returns the KMS key that encrypts table and content of a stage, which somebody else has made. */
 export function dataKeyOf(scope: Construct, arn: string): IKey {
   return (scope.node.tryFindChild('DataKey') as IKey | undefined) ?? Key.fromKeyArn(scope, 'DataKey', arn);
 }
@@ -58,7 +58,7 @@ export class SealingKey extends Construct {
   }
 }
 
-/** The authority's key, on P-256. Without it, every CVM has to be enrolled again. */
+/** The KMS key on P-256 of the authority that signs the certificates of CVMs. Without it, every CVM has to be enrolled again. */
 export class CvmAuthorityKey extends Key {
   constructor(scope: Construct, id: string, stage: Stage) {
     super(scope, id, {
@@ -72,14 +72,14 @@ export class CvmAuthorityKey extends Key {
   }
 }
 
-/** The name by which enrolment finds the key. */
+/** Returns the alias by which enrolment finds the authority's key. */
 export function cvmAuthorityAlias(stage: Stage): string {
   return `alias/${nameIn(stage, 'cvm-authority')}`;
 }
 
 /**
- * Keeps who has disabled a KMS key of the stage, or asked for its deletion, for 14 days. Needs a trail of CloudTrail for
- * management events in the account.
+ * The rule and the queue that keep for 14 days who has disabled a KMS key of the stage, or asked for its deletion. Needs a trail of
+ * CloudTrail for management events in the account.
  */
 export class KeyChanges extends Construct {
   constructor(scope: Construct, id: string, stage: Stage, arns: readonly (string | undefined)[]) {

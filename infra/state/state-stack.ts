@@ -30,7 +30,7 @@ export class StateStack extends StageStack {
   readonly issuer: Issuer;
   /** The key that signs the certificates of CVMs and of their gateway. Undefined for a stage without a gateway. */
   readonly cvmAuthorityKeyArn: string | undefined;
-  /** Undefined if the stage has no console. */
+  /** The client with which the console signs in. Undefined if the stage has no console. */
   readonly consoleClient: ConsoleClient | undefined;
   /** The client of the user pool with which the canary signs in. Undefined without a canary or a user pool. */
   readonly canaryClientId: string | undefined;

@@ -8,10 +8,13 @@ import { canaryDomain, canarySettings, type CanarySettings } from './canary-sett
 import { passwordSignIn } from './password-sign-in.ts';
 import { runCanary } from './run-canary.ts';
 
-/** Longer than a healthy run takes, and short enough to delete everything before the function times out. */
+/**
+ * The milliseconds that the steps of the canary may take: longer than a healthy run, and short enough to delete everything before the
+ * function times out.
+ */
 const stepsInMilliseconds = 150_000;
 
-/** An alarm watches its errors, so it throws on any trouble. */
+/** Runs the canary once. An alarm watches the errors of its function, so it throws on any trouble. */
 export function handler(_event: unknown, invocation?: Invocation): Promise<Record<string, number>> {
   return withLogFields({ task: 'canary', request_id: invocation?.awsRequestId, domain: canaryDomain }, work);
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-/** JSON in the variable `CANARY`. */
+/** The schema of the settings of the canary, which are JSON in the variable `CANARY`. */
 export const canarySettings = v.variant('signIn', [
   v.object({
     signIn: v.literal('password'),
@@ -26,6 +26,6 @@ export const canarySettings = v.variant('signIn', [
 
 export type CanarySettings = v.InferOutput<typeof canarySettings>;
 
-/** Nobody else uses it. */
+/** The domain of the canary, which nobody else uses. */
 export const canaryDomain = 'canary';
 export const canaryUser = 'canary';

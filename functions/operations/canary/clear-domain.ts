@@ -3,14 +3,14 @@ import { type Client, ServiceProblem } from 'computation-management-client';
 /** The most computations, and the most assets, that one call of the canary lists. */
 const limit = 100;
 
-/** Others may keep something in the canary's domain. */
+/** The names of what the canary creates. It deletes nothing else, because others may keep something in its domain. */
 export const canaryNames = { computation: 'Canary', algorithm: 'canary.py', dataset: 'canary.csv' } as const;
 
 /**
- * Computations and assets with the canary's names that its user owns. Stops runs that are in the way, and leaves what they hold
- * to the next call.
+ * Deletes computations and assets with the canary's names that its user owns. Stops runs that are in the way, and leaves what they
+ * hold to the next call.
  * @param owner the user's `sub`
- * @param before RFC 3339, UTC, milliseconds
+ * @param before the end of the time of creation: RFC 3339, UTC, milliseconds
  * @throws ServiceProblem
  */
 export async function clearDomain(
@@ -29,18 +29,18 @@ export async function clearDomain(
   }
 }
 
-/** Stops its run instead if one is active. @throws ServiceProblem */
+/** Deletes a computation, or stops its run instead if one is active. @throws ServiceProblem */
 export async function deleteComputation(client: Client, id: string, signal: AbortSignal): Promise<void> {
   const isDeleted = await deleted(() => client.deleteComputation({ id, signal }));
   if (!isDeleted) await client.stopRun({ id, signal });
 }
 
-/** Keeps it if an active run uses it. @throws ServiceProblem */
+/** Deletes an asset, or keeps it if an active run uses it. @throws ServiceProblem */
 export async function deleteAsset(client: Client, id: string, signal: AbortSignal): Promise<void> {
   await deleted(() => client.deleteAsset({ id, signal }));
 }
 
-/** False if an active run is in the way. Something that is gone counts as deleted. */
+/** Deletes something. Returns false if an active run is in the way. Something that is gone counts as deleted. */
 async function deleted(remove: () => Promise<unknown>): Promise<boolean> {
   try {
     await remove();

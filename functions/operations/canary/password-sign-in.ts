@@ -18,7 +18,7 @@ const refusalSchema = v.object({ message: v.string() });
 
 const timeoutInMilliseconds = 20_000;
 
-/** The request is public and needs no signature. */
+/** Returns a function that exchanges the password for an access token of the user pool. The request is public and needs no signature. */
 export function passwordSignIn({ issuer, clientId, user, password }: PasswordSignInOptions): Exclude<Token, string> {
   return keptToken(async () => {
     const response = await fetch(new URL('/', issuer), {
