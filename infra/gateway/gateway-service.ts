@@ -15,14 +15,14 @@ import {
   OperatingSystemFamily,
   Secret as ContainerSecret,
 } from 'aws-cdk-lib/aws-ecs';
-import { PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { Role } from 'aws-cdk-lib/aws-iam';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { tokenPrefix } from '../../shared/assets/content-store.ts';
 import { gatewayUses } from '../../gateway/uses.ts';
 import { acknowledge } from '../house/acknowledge.ts';
-import { allow, permissionsFor, type Resources } from '../house/permissions.ts';
+import { allow, permissionsFor, roleOf, type Resources } from '../house/permissions.ts';
 import { metricsNamespace, nameIn, type GatewayRow, type Stage } from '../stages/stage.ts';
 import type { GatewayBundle } from './gateway-bundle.ts';
 import type { GatewayCertificate } from './gateway-certificate.ts';
@@ -137,18 +137,11 @@ export class GatewayService extends Construct {
 
   /** Creates the role of the gateway: the actions that it declares, and its own files. */
   private roleOfTask(stage: Stage, resources: Resources, bundle: GatewayBundle): Role {
-    const role = new Role(this, 'TaskRole', {
-      assumedBy: new ServicePrincipal('ecs-tasks.amazonaws.com'),
-      inlinePolicies: {
-        uses: new PolicyDocument({
-          statements: [
-            ...permissionsFor(gatewayUses, resources),
-            allow(['s3:PutObject'], `${resources.contentArn}/${tokenPrefix}*`),
-            allow(['s3:GetObject'], ...bundle.arns),
-          ],
-        }),
-      },
-    });
+    const role = roleOf(this, 'TaskRole', 'ecs-tasks.amazonaws.com', [
+      ...permissionsFor(gatewayUses, resources),
+      allow(['s3:PutObject'], `${resources.contentArn}/${tokenPrefix}*`),
+      allow(['s3:GetObject'], ...bundle.arns),
+    ]);
     const bucket = Token.isUnresolved(resources.contentArn) ? nameIn(stage, 'content-arn') : resources.contentArn;
     const tokens = `AwsSolutions-IAM5[Resource::${bucket}/${tokenPrefix}*]`;
     acknowledge(role, tokens, 'The attestation tokens of CVMs, which are objects of their own.');
@@ -157,17 +150,10 @@ export class GatewayService extends Construct {
 
   /** Creates the role with which Fargate prepares a task. The gateway itself does not have it. */
   private roleOfAgent(log: LogGroup, { secret }: GatewayCertificate): Role {
-    return new Role(this, 'ExecutionRole', {
-      assumedBy: new ServicePrincipal('ecs-tasks.amazonaws.com'),
-      inlinePolicies: {
-        uses: new PolicyDocument({
-          statements: [
-            allow(['logs:CreateLogStream', 'logs:PutLogEvents'], log.logGroupArn),
-            allow(['secretsmanager:GetSecretValue'], secret.secretArn),
-          ],
-        }),
-      },
-    });
+    return roleOf(this, 'ExecutionRole', 'ecs-tasks.amazonaws.com', [
+      allow(['logs:CreateLogStream', 'logs:PutLogEvents'], log.logGroupArn),
+      allow(['secretsmanager:GetSecretValue'], secret.secretArn),
+    ]);
   }
 }
 

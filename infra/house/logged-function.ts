@@ -1,5 +1,5 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
-import { PolicyDocument, Role, ServicePrincipal, type PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
   Function as LambdaFunction,
@@ -11,7 +11,7 @@ import {
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
-import { allow } from './permissions.ts';
+import { allow, roleOf } from './permissions.ts';
 import { nameIn, type Stage } from '../stages/stage.ts';
 
 type Given = 'functionName' | 'handler' | 'runtime' | 'architecture' | 'role' | 'tracing' | 'logGroup' | 'loggingFormat';
@@ -34,19 +34,12 @@ export function loggedFunction(scope: Construct, { stage, name, may, isTraced, .
     retention: stage.logRetention,
     removalPolicy: RemovalPolicy.DESTROY,
   });
-  const role = new Role(scope, 'Role', {
-    assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-    inlinePolicies: {
-      uses: new PolicyDocument({
-        statements: [
-          ...may,
-          allow(['logs:CreateLogStream', 'logs:PutLogEvents'], log.logGroupArn),
-          ...(isTraced ? [allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*')] : []),
-          ...(deadLetterQueue ? [allow(['sqs:SendMessage'], deadLetterQueue.queueArn)] : []),
-        ],
-      }),
-    },
-  });
+  const role = roleOf(scope, 'Role', 'lambda.amazonaws.com', [
+    ...may,
+    allow(['logs:CreateLogStream', 'logs:PutLogEvents'], log.logGroupArn),
+    ...(isTraced ? [allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*')] : []),
+    ...(deadLetterQueue ? [allow(['sqs:SendMessage'], deadLetterQueue.queueArn)] : []),
+  ]);
   if (isTraced) {
     const traces = 'X-Ray traces support no resource-level permissions.';
     acknowledge(role, 'Serverless-LambdaStarPermissions', traces);

@@ -1,4 +1,5 @@
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { Construct } from 'constructs';
 import type { Uses } from '../../shared/runtime/uses.ts';
 
 /** The resources that functions access. The ARNs of the state machine and of functions are built from their names: they refer to each other. */
@@ -71,4 +72,12 @@ function allowIn(service: string, actions: readonly string[] | undefined, ...res
 
 export function allow(actions: string[], ...resources: string[]): PolicyStatement {
   return new PolicyStatement({ actions, resources });
+}
+
+/** Adds a role that a service of AWS assumes, such as `lambda.amazonaws.com`, with exactly these statements. */
+export function roleOf(scope: Construct, id: string, service: string, statements: PolicyStatement[]): Role {
+  return new Role(scope, id, {
+    assumedBy: new ServicePrincipal(service),
+    inlinePolicies: { uses: new PolicyDocument({ statements }) },
+  });
 }
