@@ -3,26 +3,22 @@ import { get, type IncomingMessage } from 'node:http';
 import { paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { attests, type SimulatedCvms, startSimulatedCvms, testRoot } from 'computation-management-simulated-cvm';
-import { openContentStore, tokenPrefix, uploadPrefix } from '../shared/assets/content-store.ts';
-import { purgeByLambda } from '../shared/deletion/begin-purge.ts';
-import { readRegistration } from '../shared/cvms/command-stream.ts';
+import { openContentStore, tokenPrefix, uploadPrefix } from '../shared/rows/content-store.ts';
+import { purgeByLambda } from '../shared/deletion/index.ts';
+import { readRegistration } from '../shared/rows/command-stream.ts';
 import { replaceClient } from '../shared/runtime/clients.ts';
-import { Deadline } from '../shared/runtime/deadline.ts';
-import { registerCvm } from '../shared/endpoints/cvms.ts';
-import { rootsOfMakers } from '../shared/cvms/verify-reported-token.ts';
+import { Deadline, systemTimerClock, type TimerClock } from '../shared/runtime/deadline.ts';
+import { registerCvmRoute } from '../shared/endpoints/cvms.ts';
+import { rootsOfMakers } from '../shared/attestation/index.ts';
 import { routes } from '../shared/endpoints/endpoints.ts';
-import { health } from '../shared/endpoints/service.ts';
+import { healthRoute } from '../shared/endpoints/service.ts';
 import { ServiceError } from '../shared/runtime/errors.ts';
 import { problemResponse } from '../shared/http/problem.ts';
-import { readClaims, type Claim } from '../shared/runs/claim.ts';
-import { openExecutions } from '../shared/runs/executions.ts';
-import { type RunTimes, stateMachineDefinition } from '../shared/runs/state-machine.ts';
+import { readClaims, type Claim } from '../shared/rows/claim.ts';
+import { openExecutions, type RunTimes, stateMachineDefinition } from '../shared/lifecycle/index.ts';
 import { schemaKeys } from '../shared/table/keys.ts';
 import { createTableClient, openTable, type Table } from '../shared/table/table.ts';
 import { putItemIf } from '../shared/table/writes.ts';
-import { assertSchemaOfTable } from '../shared/table/schema-version.ts';
-import { schedules } from '../shared/tasks/schedules.ts';
-import { systemTimerClock, type TimerClock } from '../shared/runtime/clock.ts';
 import type { CvmGateway, CvmGatewayOptions } from './cvms/cvm-gateway.ts';
 import { runLogDirectory, withRunLogs } from './cvms/run-logs.ts';
 import { createTable, startDynamoDb, type LocalDynamoDb } from './dynamodb/dynamodb.ts';
@@ -47,6 +43,8 @@ import { startS3 } from './s3/s3.ts';
 import { openIssuer } from './sign-in/issuer.ts';
 import { signInPages } from './sign-in/sign-in-pages.ts';
 import { type LocalStepFunctions, startStepFunctions } from './step-functions/step-functions.ts';
+import { assertSchemaOfTable } from '../shared/table/stored.ts';
+import { schedules } from '../shared/tasks/tasks.ts';
 
 export interface StackOptions {
   /** 0 selects a free port. */
@@ -156,7 +154,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
         allowsOrigin,
         onObjectCreated: (key) => {
           if (key.startsWith(uploadPrefix)) background.invoke('maintenance/receive-upload', { key });
-          if (key.startsWith(tokenPrefix)) background.invoke('maintenance/verify-token', { key });
+          if (key.startsWith(tokenPrefix)) background.invoke('attestation/verify-token', { key });
         },
         dataDirectory,
       }),
@@ -190,7 +188,7 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     await assertSchemaOfTable(table);
     await assertSameRoots(table, options.testEvidence === true);
     await continueInterrupted({ invoke, background, clock, onStop });
-    for await (const key of keysOf(tokenPrefix)) background.invoke('maintenance/verify-token', { key }); // its event may be lost
+    for await (const key of keysOf(tokenPrefix)) background.invoke('attestation/verify-token', { key }); // its event may be lost
   }
   if (options.schedules !== false) {
     for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
@@ -272,7 +270,7 @@ async function* keysOf(Prefix: string): AsyncGenerator<string> {
 /** Makes `/health` answer 503 while the DynamoDB engine does not answer, which nothing else monitors on one machine. */
 export function withHealthOfEngine(invoke: InvokeFunction, engine: LocalDynamoDb): InvokeFunction {
   return async (name, event) => {
-    if (name === health.name && !(await answers(engine))) {
+    if (name === healthRoute.name && !(await answers(engine))) {
       const { requestId } = (event as APIGatewayProxyEventV2).requestContext;
       return problemResponse(new ServiceError('unavailable', 'The DynamoDB engine does not answer.'), requestId);
     }
@@ -296,7 +294,7 @@ async function answers({ endpoint, isListening }: LocalDynamoDb): Promise<boolea
 function withEvidence(invoke: InvokeFunction, cvms: () => SimulatedCvms | undefined): InvokeFunction {
   return async (name, event) => {
     const answer = await invoke(name, event);
-    if (name !== registerCvm.name || (answer as { statusCode: number }).statusCode >= 300) return answer;
+    if (name !== registerCvmRoute.name || (answer as { statusCode: number }).statusCode >= 300) return answer;
     const { pathParameters, body } = event as APIGatewayProxyEventV2;
     const { domainID: domain = '', cvmID: cvm_id = '' } = pathParameters ?? {};
     const { certificate } = JSON.parse(body ?? '') as { certificate?: string | null };

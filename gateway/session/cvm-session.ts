@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { log } from '../../shared/runtime/log.ts';
-import type { PendingCommand } from '../../shared/runs/commands.ts';
+import type { PendingCommand } from '../../shared/rows/command.ts';
 import { hasEnded } from '../wire/agent-states.ts';
 import type { AgentStream } from '../wire/agent-stream.ts';
 import { type CvmIdentity, logFieldsOf } from '../wire/identity.ts';

@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { shownText } from 'computation-management-formats/fields';
 import { assetTypes } from 'computation-management-formats/vocabulary';
 import { journalKeys } from '../../shared/table/keys.ts';
-import { eventSchema, type AdministrativeEvent, type LifecycleEvent } from '../../shared/events/event.ts';
-import { longestReason } from '../../shared/computations/run.ts';
+import { eventSchema, type AdministrativeEvent, type LifecycleEvent } from '../../shared/journal/event.ts';
+import { longestReason } from '../../shared/rows/run.ts';
 
 /** The records of the stream that leave the service: new events of journals. */
 export const journalFilter = {

@@ -5,15 +5,14 @@ import { Construct } from 'constructs';
 import { EventField, Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as FunctionTarget, type LambdaFunctionProps } from 'aws-cdk-lib/aws-events-targets';
 import { logPrefix } from 'computation-management-counted-list/keys';
-import { tasks, type Task, type TaskName } from '../../shared/tasks/tasks.ts';
+import { schedules, tasks, type Task, type TaskName } from '../../shared/tasks/tasks.ts';
 import type { Issuer, Stage } from '../stages/stage.ts';
 import type { Resources } from '../house/permissions.ts';
 import { reservedFor } from './reserved-concurrency.ts';
 import { ServiceFunction, type CodeOf } from './service-function.ts';
-import { inlinePrefix, tokenPrefix, uploadPrefix } from '../../shared/assets/content-store.ts';
+import { inlinePrefix, tokenPrefix, uploadPrefix } from '../../shared/rows/content-store.ts';
 import { acknowledge } from '../house/acknowledge.ts';
 import { listKeys, lists } from '../../shared/table/keys.ts';
-import { schedules } from '../../shared/tasks/schedules.ts';
 
 export interface TasksProps {
   stage: Stage;
@@ -122,7 +121,7 @@ export class Triggers extends Construct {
     new Rule(this, 'TokenArrived', {
       description: 'An attestation token of a CVM was stored',
       eventPattern: objects('Object Created', tokenPrefix),
-      targets: [new FunctionTarget(tasks.named('maintenance/verify-token'), { ...delivery, event: itsKey })],
+      targets: [new FunctionTarget(tasks.named('attestation/verify-token'), { ...delivery, event: itsKey })],
     });
 
     new Rule(this, 'ExecutionEnded', {

@@ -1,7 +1,7 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { stageWith, type Stage } from './stage.ts';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
+import { UsageError } from '../../shared/command-line/arguments.ts';
 
 const minute = 60;
 const day = 24 * 60 * minute;

@@ -5,9 +5,9 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { keptIfProtected, type Stage } from '../stages/stage.ts';
 import { dataKeyOf } from './keys.ts';
-import { tableDefinition } from '../../shared/table/table-definition.ts';
+import { tableDefinition } from '../../shared/table/table.ts';
 import { schemaKeys } from '../../shared/table/keys.ts';
-import { schemaVersion } from '../../shared/table/table.ts';
+import { schemaVersion } from '../../shared/table/stored.ts';
 import { acknowledge } from '../house/acknowledge.ts';
 import { allow } from '../house/permissions.ts';
 

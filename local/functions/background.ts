@@ -1,5 +1,5 @@
 import type { InvokeFunction } from './local-functions.ts';
-import { pause, type TimerClock } from '../../shared/runtime/clock.ts';
+import { pause, type TimerClock } from '../../shared/runtime/deadline.ts';
 
 /** Invokes functions without making the caller wait. */
 export interface Background {

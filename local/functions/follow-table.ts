@@ -1,6 +1,6 @@
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { listOfEntry } from 'computation-management-counted-list';
-import { namedRowAt } from '../../shared/find/index-names.ts';
+import { namedRowAt } from '../../shared/find/index.ts';
 import type { TableClient } from '../../shared/table/table.ts';
 import type { InvokeFunction } from './local-functions.ts';
 

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Clock } from '../../shared/runtime/clock.ts';
 import { domainIsClosed } from '../../shared/http/domain-limit.ts';
 import { problemResponse } from '../../shared/http/problem.ts';
 import { isLimited } from '../../shared/http/route.ts';
@@ -13,6 +12,7 @@ import { type AllowsOrigin, corsHeaders, preflightAnswer, withoutCorsHeaders } f
 import { httpEvent } from './http-event.ts';
 import { functionResponse, type ApiResponse, apiGatewayMessage, send, readBody } from './http-messages.ts';
 import { type ApiRoute, matchRoute } from './match-route.ts';
+import type { Clock } from '../../shared/runtime/deadline.ts';
 
 export interface HttpApiOptions {
   routes: readonly ApiRoute[];

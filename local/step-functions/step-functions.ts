@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { StateMachine } from 'aws-local-stepfunctions';
-import { systemTimerClock, type TimerClock } from '../../shared/runtime/clock.ts';
 import type { Answer } from '../machine/call-in-process.ts';
 import { type Definition, interpretable } from './definition.ts';
 import { type Execution, type ExecutionStatusChangeEvent, startExecution, statusChangeEvent } from './executions.ts';
 import { ApiError, createTaskTokens, type Invoke } from './tasks.ts';
+import { systemTimerClock, type TimerClock } from '../../shared/runtime/deadline.ts';
 
 export interface LocalStepFunctions {
   answer: Answer;

@@ -12,7 +12,7 @@ import { listen, type Listening } from '../../local/machine/listen.ts';
 import { local, localCredentials } from '../../local/machine/environment.ts';
 import type { StackOptions } from '../../local/stack.ts';
 import { startStepFunctions } from '../../local/step-functions/step-functions.ts';
-import type { Executions } from '../../shared/runs/executions.ts';
+import type { Executions } from '../../shared/lifecycle/executions.ts';
 
 /** Serves a part that is called in the process of its service, so that proxies and clients of tests reach it. */
 export async function serveInProcess({ answer }: { answer: Answer }): Promise<Listening> {

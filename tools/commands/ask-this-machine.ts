@@ -1,4 +1,4 @@
-import { UsageError } from '../../shared/command-line/usage-error.ts';
+import { UsageError } from '../../shared/command-line/arguments.ts';
 
 /** Returns the URL of the service at a port of this machine. */
 export function serviceHere(port: number): string {

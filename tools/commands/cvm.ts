@@ -1,8 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { type Client, createClient, isTransient, ServiceProblem } from 'computation-management-client';
-import { isMain, parseOptions, portFromEnvironment, refuseOptions, runCommand } from '../../shared/command-line/arguments.ts';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
+import {
+  isMain,
+  parseOptions,
+  portFromEnvironment,
+  refuseOptions,
+  runCommand,
+  UsageError,
+} from '../../shared/command-line/arguments.ts';
 import { noService } from './ask-this-machine.ts';
 import { thisMachine, type EnrolmentTarget } from './enrolment-target.ts';
 import { prepareFiles } from './prepared-files.ts';

@@ -4,8 +4,8 @@ import { kmsAuthority } from '../../gateway/certificates/kms-authority.ts';
 import { outputsOf } from '../domains/stage-resources.ts';
 import { stageNamed } from '../../infra/stages/stages.ts';
 import { cvmAuthorityAlias } from '../../infra/state/keys.ts';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
 import type { EnrolmentTarget } from './enrolment-target.ts';
+import { UsageError } from '../../shared/command-line/arguments.ts';
 
 /**
  * A stage on AWS. The caller's credentials must be allowed to describe its gateway's stack, and, to enrol, to sign with the key of

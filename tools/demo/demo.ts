@@ -1,5 +1,4 @@
-import { isMain, parseOptions, runCommand } from '../../shared/command-line/arguments.ts';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
+import { isMain, parseOptions, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
 import { gatherCast } from './cast.ts';
 import { checkManifest } from './check-manifest.ts';
 import { readInputFile } from './input-file.ts';

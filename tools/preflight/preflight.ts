@@ -3,8 +3,7 @@ import settings from '../../cdk.json' with { type: 'json' };
 import { reservedInAccount } from '../../infra/service/reserved-concurrency.ts';
 import { nameIn, type Stage } from '../../infra/stages/stage.ts';
 import { stageNamed, stages } from '../../infra/stages/stages.ts';
-import { isMain, parseOptions, runCommand } from '../../shared/command-line/arguments.ts';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
+import { isMain, parseOptions, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
 import { askIn } from './account.ts';
 import { checksOf, leftBehind, type Check, type Finding } from './checks.ts';
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { busEventTemplate, type BusEvent, eventDetails, journalFilter } from '../../../infra/bus/bus-event.ts';
 import { localCredentials } from '../../../local/machine/environment.ts';
 import { startStack, type Stack } from '../../../local/stack.ts';
-import { administrativeEvents, lifecycleEvents } from '../../../shared/events/event.ts';
+import { administrativeEvents, lifecycleEvents } from '../../../shared/journal/event.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
 import { newAjv } from '../../support/openapi-document.ts';
 import { filledIn, isSelected, streamRecord } from '../../support/pipe.ts';

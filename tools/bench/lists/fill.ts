@@ -2,7 +2,7 @@ import { numberedId } from 'computation-management-formats/identifiers';
 import type { Member } from 'computation-management-counted-list/node';
 import { keyToWrite, type Key, listKeys } from '../../../shared/table/keys.ts';
 import { openList, recordMember, type RowList, rowLists } from '../../../shared/table/row-lists.ts';
-import { type Item, queryBetween, type Table } from '../../../shared/table/table.ts';
+import { type Table, type Item, queryBetween } from '../../../shared/table/table.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 import { deleteItems, putItems } from '../../../shared/table/writes.ts';
 

@@ -3,7 +3,7 @@ import { listKeys } from '../../../shared/table/keys.ts';
 import { type Page, readPage } from '../../../shared/table/read-page.ts';
 import { numberOfRow, openList, recordMember, type RowList, rowLists } from '../../../shared/table/row-lists.ts';
 import { incrementBy } from '../../../shared/table/writes.ts';
-import { queryPrefix, type Table } from '../../../shared/table/table.ts';
+import { type Table, queryPrefix } from '../../../shared/table/table.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 import type { ProxiedTable } from '../../../test/support/embedded-table.ts';
 import { fill, fillDays, type Filled, ownerOf, owners, rareStatus, removeFilled, rowOf, settle } from './fill.ts';
