@@ -2,8 +2,8 @@ import { KMSClient } from '@aws-sdk/client-kms';
 import { issueCvmCertificate } from '../../gateway/certificates/authority.ts';
 import { kmsAuthority } from '../../gateway/certificates/kms-authority.ts';
 import { outputsOf } from '../domains/stage-resources.ts';
-import { stageNamed } from '../../infra/stages/stage-named.ts';
-import { cvmAuthorityAlias } from '../../infra/state/cvm-authority-key.ts';
+import { stageNamed } from '../../infra/stages/stages.ts';
+import { cvmAuthorityAlias } from '../../infra/state/keys.ts';
 import type { EnrolmentTarget } from './enrolment-target.ts';
 import { UsageError } from '../../shared/command-line/arguments.ts';
 

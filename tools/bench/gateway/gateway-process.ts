@@ -4,8 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundleGateway } from '../../../infra/bundles/bundle-gateway.ts';
-import { gatewayFiles } from '../../../infra/house/gateway-files.ts';
-import { taskSettings } from '../../../infra/gateway/task-settings.ts';
+import { gatewayFiles, taskSettings } from '../../../infra/gateway/gateway-task.ts';
 
 /** The gateway as its tasks run it: the bundle, in a process of its own, with the settings of the task definition. */
 export class GatewayProcess {
