@@ -11,6 +11,7 @@ import { setTestEnvironment } from '../../test/support/test-environment.ts';
 import { fillWorld } from './bench-world.ts';
 import { endpointCases, longestWaits } from './endpoint-cases.ts';
 import { taskCases } from './task-cases.ts';
+import { printTable } from './print-table.ts';
 
 /** The cost of one call of a function at the table. */
 export interface Measurement {
@@ -112,3 +113,8 @@ async function withoutLooks({ table = [] }: Uses, work: () => Promise<Measuremen
 }
 
 const last = 100;
+
+if (import.meta.main) {
+  console.log('\nDynamoDB per call: sequential round trips, calls, read and write units\n');
+  printTable((await measureEndpoints()).map(({ endpoint, ...measured }) => ({ '#': endpoint ?? '', ...measured })));
+}

@@ -5,7 +5,7 @@ import { outputsOf } from '../domains/stage-resources.ts';
 import { stageNamed } from '../../infra/stages/stage-named.ts';
 import { cvmAuthorityAlias } from '../../infra/state/cvm-authority-key.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
-import type { EnrolmentTarget } from './enrolment-target.ts';
+import type { EnrolmentTarget } from './this-machine.ts';
 
 /**
  * A stage on AWS. The caller's credentials must be allowed to describe its gateway's stack, and, to enrol, to sign with the key of
