@@ -27,17 +27,15 @@ import type { CvmGateway, CvmGatewayOptions } from './cvms/cvm-gateway.ts';
 import { runLogDirectory, withRunLogs } from './cvms/run-logs.ts';
 import { createTable, startDynamoDb, type LocalDynamoDb } from './dynamodb/dynamodb.ts';
 import { engineClient } from './dynamodb/engine-client.ts';
-import { continueInterrupted, startBackground } from './functions/background.ts';
-import { followTable } from './functions/follow-table.ts';
+import { continueInterrupted, startBackground, followTable } from './functions/background.ts';
 import { type InvokeFunction, type LoadHandler, localFunctions } from './functions/local-functions.ts';
-import { ClosedDomains } from './http-api/closed-domains.ts';
+import { ClosedDomains, type HttpApiOptions, startHttpApi } from './http-api/http-api.ts';
 import { allowedOrigins } from './http-api/cors.ts';
-import { type HttpApiOptions, startHttpApi } from './http-api/http-api.ts';
 import { lockDirectory } from './machine/data-directory.ts';
 import { type Endpoints, inProcess, local, setEnvironment } from './machine/environment.ts';
 import { portWithoutPages } from './machine/listen.ts';
 import { localKms } from './machine/kms.ts';
-import { callInProcess } from './machine/call-in-process.ts';
+import { callInProcess, type LocalStepFunctions, startStepFunctions } from './step-functions/step-functions.ts';
 import type { ConsoleFiles } from './pages/console-build.ts';
 import { consolePages } from './pages/console-pages.ts';
 import { localDomains } from './pages/local-domains.ts';
@@ -46,7 +44,6 @@ import { LocalUsers } from './pages/local-users.ts';
 import { startS3 } from './s3/s3.ts';
 import { openIssuer } from './sign-in/issuer.ts';
 import { signInPages } from './sign-in/sign-in-pages.ts';
-import { type LocalStepFunctions, startStepFunctions } from './step-functions/step-functions.ts';
 
 export interface StackOptions {
   /** 0 selects a free port. */

@@ -4,8 +4,7 @@ import { longestReason, reportSchema, type LastingReport } from '../../shared/ru
 import { timestampOf } from '../../shared/runtime/clock.ts';
 import { log } from '../../shared/runtime/log.ts';
 import { eventId, occursOnceInARun, stateEventId, FailureReason, eventOfState, inferredDetails } from '../wire/agent-events.ts';
-import type { AgentState } from '../wire/agent-states.ts';
-import { timeOf, type AgentEvent, type AgentLog } from '../wire/messages.ts';
+import { type AgentState, timeOf, type AgentEvent, type AgentLog } from '../wire/messages.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { Outbox } from './outbox.ts';
 import type { ReportResult } from './service.ts';

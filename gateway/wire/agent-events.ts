@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { endingEvents } from '../../shared/runs/ways-to-end.ts';
 import { stateEventIdPrefix, longestReason } from '../../shared/runs/report.ts';
-import type { AgentState } from './agent-states.ts';
-import type { AgentEvent, AgentLog } from './messages.ts';
+import type { AgentState, AgentEvent, AgentLog } from './messages.ts';
 
 /** The agent's event and the one inferred from its state share it, on any gateway, so the service records one of them. */
 export function stateEventId(eventType: string, status: string): string {

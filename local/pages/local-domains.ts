@@ -13,7 +13,7 @@ import {
 } from '../../shared/domains/remove-domain.ts';
 import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { isNameFor, reservedName } from '../sign-in/identity.ts';
-import type { ClosedDomains } from '../http-api/closed-domains.ts';
+import type { ClosedDomains } from '../http-api/http-api.ts';
 import type { LocalUsers } from './local-users.ts';
 import { removeLogsOfDomain } from '../cvms/run-logs.ts';
 

@@ -1,6 +1,5 @@
 import { KMSClient } from '@aws-sdk/client-kms';
-import { issueCvmCertificate } from '../../gateway/certificates/authority.ts';
-import { kmsAuthority } from '../../gateway/certificates/kms-authority.ts';
+import { issueCvmCertificate, kmsAuthority } from '../../gateway/certificates/authority.ts';
 import { outputsOf } from '../domains/stage-resources.ts';
 import { stageNamed } from '../../infra/stages/stage-named.ts';
 import { cvmAuthorityAlias } from '../../infra/state/cvm-authority-key.ts';
