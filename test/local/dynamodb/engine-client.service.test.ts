@@ -2,7 +2,7 @@ import { ConditionalCheckFailedException, TransactionCanceledException } from '@
 import { DeleteCommand, GetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { engineClient } from '../../../local/dynamodb/engine-client.ts';
-import { withHealthOfEngine } from '../../../local/stack.ts';
+import { withHealthOfEngine } from '../../../local/storage.ts';
 import { maxAttempts } from '../../../shared/runtime/clients.ts';
 import { getItem, getItems, queryPartition, type Table } from '../../../shared/table/table.ts';
 import { deleteItems, putItem, putItemIf, putItems } from '../../../shared/table/writes.ts';

@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { claimsOfSimulatedCvms, startStack, type Stack } from '../../../local/stack.ts';
+import { claimsOfSimulatedCvms } from '../../../local/cvms/simulated-cvms.ts';
+import { startStack, type Stack } from '../../../local/stack.ts';
 import { startSimulatedCvms } from '../../../packages/simulated-cvm/simulated-cvms.ts';
 import type { Event } from '../../../shared/events/event.ts';
 import { readClaim } from '../../../shared/runs/claim.ts';
