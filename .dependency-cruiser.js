@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /**
  * Which folder may import which. `npm run lint` checks it, types included. Besides these rules, neither files nor folders may import each
@@ -41,6 +41,24 @@ const mayImport = {
   'packages/verify': ['packages/attestation', 'packages/formats'],
 };
 
+/** The lower floor of shared/ holds what stands in the table. */
+const lowerFloor = ['table', 'journal', 'rows'];
+/** Rooms of shared/ without operations, which every other one may use. */
+const supports = ['command-line', 'endpoints', 'http', 'openapi', 'runtime', 'tasks'];
+/** The upper floor of shared/ holds the operations, by the noun of the endpoint or task. */
+const nouns = readdirSync(new URL('shared/', import.meta.url)).filter((name) => ![...lowerFloor, ...supports].includes(name));
+
+const doors = nouns.map((noun) => ({
+  name: `door-of-${noun}`,
+  comment: `Only functions/${noun}/ and shared/endpoints/${noun}.ts, which are the front of these operations, go past shared/${noun}/index.ts.`,
+  severity: 'error',
+  from: {
+    path: own(),
+    pathNot: `^(shared/${noun}/|functions/${noun}/|shared/endpoints/${noun}\\.ts$|test/|tools/bench/${noun === 'domains' ? '|local/|tools/' : ''})`,
+  },
+  to: { path: `^shared/${noun}/`, pathNot: '/index\\.ts$' },
+}));
+
 /** Returns the files that a package exports. */
 function entriesOf(name) {
   try {
@@ -51,7 +69,9 @@ function entriesOf(name) {
   }
 }
 
-const own = '^(functions|gateway|infra|local|packages|shared|test|tools)/';
+function own() {
+  return '^(functions|gateway|infra|local|packages|shared|test|tools)/';
+}
 const literal = (path) => path.replaceAll('.', '\\.');
 const inside = (folder) => (packages[folder] ? packages[folder].map(literal).join('|') : `${folder}/`);
 
@@ -69,7 +89,7 @@ const boundaries = Object.entries(mayImport).map(([folder, allowed]) => ({
         .map((other) => `^${other}/`)
         .join('|') || '^$',
   },
-  to: { path: own, pathNot: `^(${[`${folder}/`, ...allowed.map(inside)].filter(Boolean).join('|')})` },
+  to: { path: own(), pathNot: `^(${[`${folder}/`, ...allowed.map(inside)].filter(Boolean).join('|')})` },
 }));
 
 /** @type {import('dependency-cruiser').IConfiguration} */
@@ -78,11 +98,19 @@ export default {
     { name: 'no-circle-of-files', severity: 'error', from: {}, to: { circular: true } },
     { name: 'no-circle-of-folders', severity: 'error', scope: 'folder', from: { pathNot: '^test' }, to: { circular: true } },
     ...boundaries,
+    ...doors,
+    {
+      name: 'rows-below-operations',
+      comment: 'What stands in the table does not know the operations that use it.',
+      severity: 'error',
+      from: { path: `^shared/(${lowerFloor.join('|')})/` },
+      to: { path: `^shared/(${nouns.join('|')})/` },
+    },
     {
       name: 'verification-apart',
       comment: 'Only the task that verifies tokens contains what verifies evidence. No endpoint does.',
       severity: 'error',
-      from: { path: '^(functions|gateway|shared)/', pathNot: '^shared/cvms/verify-reported-token.ts$' },
+      from: { path: '^(functions|gateway|shared)/', pathNot: '^shared/attestation/verify-reported-token.ts$' },
       to: { path: '^packages/attestation/index.ts$', dependencyTypesNot: ['type-only'] },
     },
     {

@@ -51,9 +51,7 @@ const importsOfWrites = [
   selector,
   message: `Only these files send writes to the table: ${tableWriters.join(', ')}. Their types keep one writer a row.`,
 }));
-const rowWriters = ['computations/change-computation', 'runs/change-run', 'runs/claim', 'assets/change-asset'].map(
-  (file) => `shared/${file}.ts`,
-);
+const rowWriters = ['change-computation', 'change-run', 'claim', 'change-asset'].map((file) => `shared/rows/${file}.ts`);
 const importOfRowKeys = {
   selector: 'ImportSpecifier[imported.name="keyToWrite"]',
   message: `Only these files write their rows: ${rowWriters.join(', ')}.`,

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
-import { systemClock, type Clock } from '../shared/runtime/clock.ts';
 import { log } from '../shared/runtime/log.ts';
 import { Connections } from './connections.ts';
 import type { GatewayGauges } from './gateway-metrics.ts';
@@ -17,6 +16,7 @@ import { streamHandler } from './stream-handler.ts';
 import { holdsResults } from './wire/messages.ts';
 import type { CvmIdentity } from './wire/identity.ts';
 import { cvmsService } from './wire/protocol.ts';
+import { systemClock, type Clock } from '../shared/runtime/deadline.ts';
 
 export interface GatewayOptions {
   /** 0 selects a free port. */

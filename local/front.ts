@@ -1,6 +1,6 @@
 import { type SimulatedCvms, startSimulatedCvms } from 'computation-management-simulated-cvm';
 import { routes } from '../shared/endpoints/endpoints.ts';
-import type { TimerClock } from '../shared/runtime/clock.ts';
+import type { TimerClock } from '../shared/runtime/deadline.ts';
 import type { CvmGateway } from './cvms/cvm-gateway.ts';
 import { claimsOfSimulatedCvms, withEvidence } from './cvms/simulated-cvms.ts';
 import type { InvokeFunction } from './functions/local-functions.ts';

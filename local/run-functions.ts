@@ -1,14 +1,12 @@
 import { paginateListObjectsV2 } from '@aws-sdk/client-s3';
-import { openContentStore, tokenPrefix, uploadPrefix } from '../shared/assets/content-store.ts';
-import { purgeByLambda } from '../shared/deletion/begin-purge.ts';
-import { openExecutions } from '../shared/runs/executions.ts';
-import { type RunTimes, stateMachineDefinition } from '../shared/runs/state-machine.ts';
+import { openContentStore, tokenPrefix, uploadPrefix } from '../shared/rows/content-store.ts';
+import { purgeByLambda } from '../shared/deletion/index.ts';
+import { openExecutions, type RunTimes, stateMachineDefinition } from '../shared/lifecycle/index.ts';
 import { replaceClient } from '../shared/runtime/clients.ts';
-import { systemTimerClock, type TimerClock } from '../shared/runtime/clock.ts';
-import { Deadline } from '../shared/runtime/deadline.ts';
-import { assertSchemaOfTable } from '../shared/table/schema-version.ts';
+import { systemTimerClock, type TimerClock, Deadline } from '../shared/runtime/deadline.ts';
+import { assertSchemaOfTable } from '../shared/table/stored.ts';
 import { createTableClient, openTable } from '../shared/table/table.ts';
-import { schedules } from '../shared/tasks/schedules.ts';
+import { schedules } from '../shared/tasks/tasks.ts';
 import { withRunLogs } from './cvms/run-logs.ts';
 import { assertSameRoots, chooseRoots } from './cvms/simulated-cvms.ts';
 import { engineClient } from './dynamodb/engine-client.ts';
@@ -75,7 +73,7 @@ export function prepareFunctions(options: FunctionsOptions, runLogs: string | un
   return {
     onObjectCreated: (key: string): void => {
       if (key.startsWith(uploadPrefix)) background.invoke('maintenance/receive-upload', { key });
-      if (key.startsWith(tokenPrefix)) background.invoke('maintenance/verify-token', { key });
+      if (key.startsWith(tokenPrefix)) background.invoke('attestation/verify-token', { key });
     },
     start: async ({ dynamoDb, s3 }: LocalStorage): Promise<LocalWork> => {
       const stepFunctions = startStepFunctions({
@@ -101,7 +99,7 @@ export function prepareFunctions(options: FunctionsOptions, runLogs: string | un
         await assertSchemaOfTable(table);
         await assertSameRoots(table, testEvidence);
         await continueInterrupted({ invoke, background, clock, onStop });
-        for await (const key of keysOf(tokenPrefix)) background.invoke('maintenance/verify-token', { key }); // its event may be lost
+        for await (const key of keysOf(tokenPrefix)) background.invoke('attestation/verify-token', { key }); // its event may be lost
       }
       if (options.schedules !== false) {
         for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);

@@ -1,4 +1,4 @@
-import { systemTimerClock } from '../shared/runtime/clock.ts';
+import { systemTimerClock } from '../shared/runtime/deadline.ts';
 import type { CvmGateway, CvmGatewayOptions } from './cvms/cvm-gateway.ts';
 import { runLogDirectory } from './cvms/run-logs.ts';
 import { type FrontOptions, startFront } from './front.ts';

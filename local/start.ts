@@ -6,8 +6,8 @@ import {
   parseOptions,
   portFromEnvironment,
   runCommand,
+  UsageError,
 } from '../shared/command-line/arguments.ts';
-import { UsageError } from '../shared/command-line/usage-error.ts';
 import { buildConsole, type ConsoleBuild, type ConsoleFiles } from './pages/console-build.ts';
 import { serviceVersion } from '../shared/runtime/service-version.ts';
 import { isFree } from './machine/listen.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { health } from '../shared/endpoints/service.ts';
+import { healthRoute } from '../shared/endpoints/service.ts';
 import { problemResponse } from '../shared/http/problem.ts';
 import { ServiceError } from '../shared/runtime/errors.ts';
 import { createTable, type LocalDynamoDb, startDynamoDb } from './dynamodb/dynamodb.ts';
@@ -59,7 +59,7 @@ const healthTimeoutInMilliseconds = 2_000;
 /** Makes `/health` answer 503 while the DynamoDB engine does not answer, which nothing else monitors on one machine. */
 export function withHealthOfEngine(invoke: InvokeFunction, engine: LocalDynamoDb): InvokeFunction {
   return async (name, event) => {
-    if (name === health.name && !(await answers(engine))) {
+    if (name === healthRoute.name && !(await answers(engine))) {
       const { requestId } = (event as APIGatewayProxyEventV2).requestContext;
       return problemResponse(new ServiceError('unavailable', 'The DynamoDB engine does not answer.'), requestId);
     }

@@ -51,7 +51,7 @@ describe('lint refuses', () => {
     ['the SDK of the table when it is needed', 'local/any.ts', "export const sdk = import('@aws-sdk/lib-dynamodb');"],
     ['a literal of a key outside the files of keys', 'local/any.ts', 'export const pk = "computation#1";'],
     ['the key of a row outside its writer', anyRoom, "import { keyToWrite } from '../table/keys.ts';"],
-    ['a cast to a key', 'shared/runs/claim.ts', 'export const key = given as Key;'],
+    ['a cast to a key', 'shared/rows/claim.ts', 'export const key = given as Key;'],
     ['the spread of an object literal', anyRoom, 'export const both = { ...{ a: 1 } };'],
     ['the spread of an object literal in a test', 'test/any.ts', 'export const both = { ...{ a: 1 } };'],
     ['more than five parameters', anyRoom, 'export const sum = (a, b, c, d, e, f) => a + b + c + d + e + f;'],
@@ -63,7 +63,7 @@ describe('lint refuses', () => {
 describe('lint accepts', () => {
   it.each([
     ['a write of the SDK in the file of writes', 'shared/table/writes.ts', updateCommand],
-    ['the key of a row in its writer', 'shared/runs/claim.ts', "import { keyToWrite } from '../table/keys.ts';"],
+    ['the key of a row in its writer', 'shared/rows/claim.ts', "import { keyToWrite } from '../table/keys.ts';"],
     ['reads of the SDK', anyRoom, "import { GetCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';"],
   ])('%s', async (_what, file, code) => {
     expect(await errorsFor(file, code)).toEqual([]);

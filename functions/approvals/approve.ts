@@ -1,8 +1,8 @@
 import { approve } from '../../shared/approvals/approve.ts';
-import { approve as route } from '../../shared/endpoints/approvals.ts';
+import { approveRoute } from '../../shared/endpoints/approvals.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
-export const handler = changeEndpoint(route, {
+export const handler = changeEndpoint(approveRoute, {
   change: ({ path, body, caller, now, permit, table, answerKeeper }) =>
     approve(table, {
       domain: path.domainID,

@@ -1,8 +1,8 @@
 import { withdrawApproval } from '../../shared/approvals/approve.ts';
-import { withdrawApproval as route } from '../../shared/endpoints/approvals.ts';
+import { withdrawApprovalRoute } from '../../shared/endpoints/approvals.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
-export const handler = changeEndpoint(route, {
+export const handler = changeEndpoint(withdrawApprovalRoute, {
   change: ({ path, caller, now, table, answerKeeper }) =>
     withdrawApproval(table, {
       domain: path.domainID,

@@ -1,14 +1,14 @@
-import { providing, requireAction } from '../../shared/access/caller.ts';
-import { assetEtag } from '../../shared/assets/asset.ts';
-import { openContentStore } from '../../shared/assets/content-store.ts';
+import { providing, requireAction } from '../../shared/http/caller.ts';
+import { assetEtag } from '../../shared/rows/asset.ts';
+import { openContentStore } from '../../shared/rows/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { rememberUpload, renewUpload } from '../../shared/assets/uploads.ts';
-import { createAsset as route } from '../../shared/endpoints/assets.ts';
+import { createAssetRoute } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { bytesOf } from '../../shared/http/endpoint.ts';
 import { refuseLarger } from '../../shared/http/read-body.ts';
 
-export const handler = changeEndpoint(route, {
+export const handler = changeEndpoint(createAssetRoute, {
   change: async ({ path, body, caller, now, table, answerKeeper, deadline, received }) => {
     requireAction(caller, providing(body.asset.asset_type));
     if (body.asset.asset === undefined) refuseLarger(bytesOf(received).length);

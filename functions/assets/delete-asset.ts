@@ -1,9 +1,9 @@
-import { assetEtag } from '../../shared/assets/asset.ts';
-import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
-import { deleteAsset as route } from '../../shared/endpoints/assets.ts';
+import { assetEtag } from '../../shared/rows/asset.ts';
+import { deleteAsset } from '../../shared/assets/delete-asset.ts';
+import { deleteAssetRoute } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
-export const handler = changeEndpoint(route, {
+export const handler = changeEndpoint(deleteAssetRoute, {
   change: ({ path, caller, now, permit, ifMatch, table, answerKeeper }) =>
     deleteAsset(table, {
       domain: path.domainID,

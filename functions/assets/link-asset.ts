@@ -1,11 +1,11 @@
-import { linkAsset as route } from '../../shared/endpoints/assets.ts';
+import { linkAssetRoute } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { linkAsset } from '../../shared/links/link-asset.ts';
+import { linkAsset } from '../../shared/assets/link-asset.ts';
 import { ServiceError } from '../../shared/runtime/errors.ts';
 
 const notAmongProviders = 'The computation names its `providers`, and you are not among them. Ask its owner to add you.';
 
-export const handler = changeEndpoint(route, {
+export const handler = changeEndpoint(linkAssetRoute, {
   change: ({ path, caller, now, permit, table, answerKeeper }) =>
     linkAsset(table, {
       domain: path.domainID,

@@ -1,8 +1,8 @@
-import { unlinkAsset as route } from '../../shared/endpoints/assets.ts';
+import { unlinkAssetRoute } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { unlinkAsset } from '../../shared/links/link-asset.ts';
+import { unlinkAsset } from '../../shared/assets/link-asset.ts';
 
-export const handler = changeEndpoint(route, {
+export const handler = changeEndpoint(unlinkAssetRoute, {
   change: ({ path, caller, now, permit, table, answerKeeper }) =>
     unlinkAsset(table, {
       domain: path.domainID,

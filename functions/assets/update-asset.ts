@@ -1,15 +1,15 @@
-import { providing, requireActionToChange } from '../../shared/access/caller.ts';
-import { assetEtag } from '../../shared/assets/asset.ts';
-import { openContentStore } from '../../shared/assets/content-store.ts';
+import { providing, requireActionToChange } from '../../shared/http/caller.ts';
+import { assetEtag } from '../../shared/rows/asset.ts';
+import { openContentStore } from '../../shared/rows/content-store.ts';
 import { rememberUpload, renewUpload } from '../../shared/assets/uploads.ts';
-import { updateAsset as route } from '../../shared/endpoints/assets.ts';
+import { updateAssetRoute } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { bytesOf } from '../../shared/http/endpoint.ts';
 import { refuseLarger } from '../../shared/http/read-body.ts';
-import { completeChangeOfLinked } from '../../shared/links/change-linked-computations.ts';
-import { updateAsset } from '../../shared/links/update-asset.ts';
+import { completeChangeOfLinked } from '../../shared/assets/change-linked-computations.ts';
+import { updateAsset } from '../../shared/assets/update-asset.ts';
 
-export const handler = changeEndpoint(route, {
+export const handler = changeEndpoint(updateAssetRoute, {
   change: async ({ path, body, caller, now, permit, ifMatch, table, answerKeeper, deadline, received }) => {
     if (body.asset.asset === undefined) refuseLarger(bytesOf(received).length);
     return await updateAsset(table, openContentStore(deadline), {

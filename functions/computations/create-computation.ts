@@ -1,11 +1,11 @@
 import { computationEtag, describeComputation, withCurrentServerKey } from '../../shared/computations/describe-computation.ts';
 import { createComputation, decideCreation } from '../../shared/computations/create-computation.ts';
-import { openKey, sealKey } from '../../shared/computations/agent-config.ts';
-import { createComputation as route } from '../../shared/endpoints/computations.ts';
+import { openKey, sealKey } from '../../shared/rows/agent-config.ts';
+import { createComputationRoute } from '../../shared/endpoints/computations.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { openKms } from '../../shared/runtime/kms.ts';
+import { openKms } from '../../shared/runtime/clients.ts';
 
-export const handler = changeEndpoint(route, {
+export const handler = changeEndpoint(createComputationRoute, {
   change: async ({ path, body, caller, now, table, answerKeeper, deadline }) =>
     await createComputation(table, {
       domain: path.domainID,

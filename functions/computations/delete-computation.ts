@@ -1,9 +1,9 @@
 import { etagsFor } from '../../shared/computations/describe-computation.ts';
-import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
-import { deleteComputation as route } from '../../shared/endpoints/computations.ts';
+import { deleteComputation } from '../../shared/computations/delete-computation.ts';
+import { deleteComputationRoute } from '../../shared/endpoints/computations.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
-export const handler = changeEndpoint(route, {
+export const handler = changeEndpoint(deleteComputationRoute, {
   change: ({ path, caller, permit, ifMatch, table, answerKeeper }) =>
     deleteComputation(table, {
       domain: path.domainID,

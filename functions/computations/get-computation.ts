@@ -1,11 +1,11 @@
 import { describeToCaller } from '../../shared/computations/describe-computation.ts';
-import { openKey } from '../../shared/computations/agent-config.ts';
-import { getComputation as route } from '../../shared/endpoints/computations.ts';
+import { openKey } from '../../shared/rows/agent-config.ts';
+import { getComputationRoute } from '../../shared/endpoints/computations.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { openKms } from '../../shared/runtime/kms.ts';
 import { openTable } from '../../shared/table/table.ts';
+import { openKms } from '../../shared/runtime/clients.ts';
 
-export const handler = endpoint(route, async ({ path, query, caller, ifNoneMatch, deadline }) => {
+export const handler = endpoint(getComputationRoute, async ({ path, query, caller, ifNoneMatch, deadline }) => {
   const { etag, computation } = await describeToCaller(
     openTable(deadline),
     (id, stored) => openKey(openKms(deadline), id, stored),

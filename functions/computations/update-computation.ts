@@ -1,11 +1,11 @@
 import { computationEtag, describeComputation, withCurrentServerKey } from '../../shared/computations/describe-computation.ts';
 import { decideUpdate, updateComputation } from '../../shared/computations/update-computation.ts';
-import { openKey, sealKey } from '../../shared/computations/agent-config.ts';
-import { updateComputation as route } from '../../shared/endpoints/computations.ts';
+import { openKey, sealKey } from '../../shared/rows/agent-config.ts';
+import { updateComputationRoute } from '../../shared/endpoints/computations.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { openKms } from '../../shared/runtime/kms.ts';
+import { openKms } from '../../shared/runtime/clients.ts';
 
-export const handler = changeEndpoint(route, {
+export const handler = changeEndpoint(updateComputationRoute, {
   change: ({ path, body, caller, now, permit, ifMatch, table, answerKeeper, deadline }) =>
     updateComputation(table, {
       domain: path.domainID,

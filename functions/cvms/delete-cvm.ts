@@ -1,9 +1,9 @@
-import { cvmEtag } from '../../shared/cvms/cvm.ts';
-import { deleteCvm } from '../../shared/cvms/change-cvm.ts';
-import { deleteCvm as route } from '../../shared/endpoints/cvms.ts';
+import { cvmEtag } from '../../shared/rows/cvm.ts';
+import { deleteCvm } from '../../shared/cvms/register-cvm.ts';
+import { deleteCvmRoute } from '../../shared/endpoints/cvms.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
-export const handler = changeEndpoint(route, {
+export const handler = changeEndpoint(deleteCvmRoute, {
   change: ({ path, now, ifMatch, table, answerKeeper }) =>
     deleteCvm(table, {
       domain: path.domainID,

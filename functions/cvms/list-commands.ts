@@ -1,12 +1,12 @@
-import { listCommands as route } from '../../shared/endpoints/cvms.ts';
+import { listCommandsRoute } from '../../shared/endpoints/cvms.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { openKms } from '../../shared/runtime/kms.ts';
-import { watchCommands } from '../../shared/runs/list-commands.ts';
+import { watchCommands } from '../../shared/cvms/list-commands.ts';
 import { openTable } from '../../shared/table/table.ts';
-import { waitOf } from '../../shared/waits/wait.ts';
+import { waitOf } from '../../shared/http/wait.ts';
+import { openKms } from '../../shared/runtime/clients.ts';
 
-export const handler = endpoint(route, async ({ path, query, now, isHead, deadline, invocation }) => {
+export const handler = endpoint(listCommandsRoute, async ({ path, query, now, isHead, deadline, invocation }) => {
   const { domainID: domain, cvmID: cvmId } = path;
-  const wait = waitOf({ endpoint: route.name, domain, seconds: isHead ? 0 : query.wait, invocation });
+  const wait = waitOf({ endpoint: listCommandsRoute.name, domain, seconds: isHead ? 0 : query.wait, invocation });
   return { body: await watchCommands(openTable(deadline), openKms(deadline), { domain, cvmId, now }, wait) };
 });

@@ -1,9 +1,9 @@
-import { cvmEtag } from '../../shared/cvms/cvm.ts';
-import { registerCvm } from '../../shared/cvms/change-cvm.ts';
-import { registerCvm as route } from '../../shared/endpoints/cvms.ts';
+import { cvmEtag } from '../../shared/rows/cvm.ts';
+import { registerCvm } from '../../shared/cvms/register-cvm.ts';
+import { registerCvmRoute } from '../../shared/endpoints/cvms.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
-export const handler = changeEndpoint(route, {
+export const handler = changeEndpoint(registerCvmRoute, {
   change: ({ path, body, now, ifMatch, table, answerKeeper }) =>
     registerCvm(table, {
       domain: path.domainID,

@@ -1,11 +1,11 @@
-import { report as route } from '../../shared/endpoints/cvms.ts';
-import { recordReports } from '../../shared/runs/record-reports.ts';
+import { reportRoute } from '../../shared/endpoints/cvms.ts';
+import { recordReports } from '../../shared/cvms/record-reports.ts';
 import { bytesOf, endpoint } from '../../shared/http/endpoint.ts';
-import { openExecutions } from '../../shared/runs/executions.ts';
+import { openExecutions } from '../../shared/lifecycle/index.ts';
 import { refuseLarger } from '../../shared/http/read-body.ts';
 import { openTable } from '../../shared/table/table.ts';
 
-export const handler = endpoint(route, async ({ path, body, now, deadline, received }) => {
+export const handler = endpoint(reportRoute, async ({ path, body, now, deadline, received }) => {
   const hasToken = body.reports.some((report) => report.type === 'attestation' || 'isToken' in report);
   if (!hasToken) refuseLarger(bytesOf(received).length);
   const batch = { domain: path.domainID, cvmId: path.cvmID, reports: body.reports, now };

@@ -1,9 +1,9 @@
-import { find as route } from '../../shared/endpoints/find.ts';
+import { findRoute } from '../../shared/endpoints/find.ts';
 import { find } from '../../shared/find/find.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/table.ts';
 
-export const handler = endpoint(route, async ({ path, query, deadline }) => {
+export const handler = endpoint(findRoute, async ({ path, query, deadline }) => {
   const { q, kind, limit } = query;
   return { body: { matches: await find(openTable(deadline), { domain: path.domainID, query: q, kind, limit }) } };
 });

@@ -1,9 +1,9 @@
-import { requireAccess } from '../../shared/access/caller.ts';
-import { removeKey as route } from '../../shared/endpoints/keys.ts';
+import { requireAccess } from '../../shared/http/caller.ts';
+import { removeKeyRoute } from '../../shared/endpoints/keys.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { removeKey } from '../../shared/keys/upload-key.ts';
+import { removeKey } from '../../shared/keys/participant-keys.ts';
 
-export const handler = changeEndpoint(route, {
+export const handler = changeEndpoint(removeKeyRoute, {
   change: async ({ path, query, caller, now, table, answerKeeper }) =>
     await removeKey(table, {
       domain: path.domainID,

@@ -1,8 +1,8 @@
-import { uploadKey as route } from '../../shared/endpoints/keys.ts';
+import { uploadKeyRoute } from '../../shared/endpoints/keys.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { givenKey, uploadKey } from '../../shared/keys/upload-key.ts';
+import { givenKey, uploadKey } from '../../shared/keys/participant-keys.ts';
 
-export const handler = changeEndpoint(route, {
+export const handler = changeEndpoint(uploadKeyRoute, {
   change: async ({ path, body, caller, now, table, answerKeeper }) =>
     await uploadKey(table, path.domainID, path.id, givenKey(caller, body.key, now), answerKeeper),
   reply: ({ uploaded }) => ({ body: { uploaded } }),

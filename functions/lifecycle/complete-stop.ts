@@ -1,6 +1,6 @@
-import { runReference } from '../../shared/computations/run.ts';
-import { completeStop } from '../../shared/runs/end-run.ts';
-import { openExecutions } from '../../shared/runs/executions.ts';
+import { runReference } from '../../shared/rows/run.ts';
+import { completeStop } from '../../shared/lifecycle/end-run.ts';
+import { openExecutions } from '../../shared/lifecycle/executions.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 

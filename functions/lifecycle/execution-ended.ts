@@ -1,5 +1,5 @@
-import { executionEnded, executionStatusChange } from '../../shared/runs/end-run.ts';
-import { openExecutions } from '../../shared/runs/executions.ts';
+import { executionEnded, executionStatusChange } from '../../shared/lifecycle/end-run.ts';
+import { openExecutions } from '../../shared/lifecycle/executions.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 

@@ -1,6 +1,6 @@
-import { recordOutcome } from '../../shared/runs/end-run.ts';
-import { openExecutions } from '../../shared/runs/executions.ts';
-import { endingRun } from '../../shared/runs/state-machine.ts';
+import { recordOutcome } from '../../shared/lifecycle/end-run.ts';
+import { openExecutions } from '../../shared/lifecycle/executions.ts';
+import { endingRun } from '../../shared/lifecycle/state-machine.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { openExecutions } from '../../shared/runs/executions.ts';
-import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
+import { openExecutions } from '../../shared/lifecycle/executions.ts';
+import { sweepRuns } from '../../shared/lifecycle/sweep-runs.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 

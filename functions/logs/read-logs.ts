@@ -1,12 +1,12 @@
-import { readLogs as route } from '../../shared/endpoints/logs.ts';
+import { readLogsRoute } from '../../shared/endpoints/logs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { readLogs } from '../../shared/logs/read-logs.ts';
 import { openTable } from '../../shared/table/table.ts';
-import { waitOf } from '../../shared/waits/wait.ts';
+import { waitOf } from '../../shared/http/wait.ts';
 
-export const handler = endpoint(route, async ({ path, query, permit, now, isHead, deadline, invocation }) => {
+export const handler = endpoint(readLogsRoute, async ({ path, query, permit, now, isHead, deadline, invocation }) => {
   const { domainID: domain, id } = path;
-  const wait = waitOf({ endpoint: route.name, domain, seconds: isHead ? 0 : query.wait, invocation });
+  const wait = waitOf({ endpoint: readLogsRoute.name, domain, seconds: isHead ? 0 : query.wait, invocation });
   const { permitted, ...body } = await readLogs(openTable(deadline), { domain, id, ...query, now, permit }, wait);
   return { permitted, body };
 });

@@ -1,4 +1,4 @@
-import { indexChangedNames } from '../../shared/find/index-names.ts';
+import { indexChangedNames } from '../../shared/find/index.ts';
 import { foldChangedLists, streamBatch } from '../../shared/table/fold-lists.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { openContentStore } from '../../shared/assets/content-store.ts';
-import { receiveUpload, reportDeletion } from '../../shared/assets/uploads.ts';
+import { openContentStore } from '../../shared/rows/content-store.ts';
+import { receiveUpload, reportDeletion } from '../../shared/assets/index.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 

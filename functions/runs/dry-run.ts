@@ -1,9 +1,9 @@
-import { dryRun as route } from '../../shared/endpoints/runs.ts';
+import { dryRunRoute } from '../../shared/endpoints/runs.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { readReadiness } from '../../shared/runs/read-readiness.ts';
+import { readReadiness } from '../../shared/runs/dry-run.ts';
 import { openTable } from '../../shared/table/table.ts';
 
-export const handler = endpoint(route, async ({ path, query, now, deadline }) => {
+export const handler = endpoint(dryRunRoute, async ({ path, query, now, deadline }) => {
   const request = { domain: path.domainID, id: path.id, cvmId: query.cvm, at: now };
   const { missing, warnings, digest, configuration_digest } = await readReadiness(openTable(deadline), request);
   const headers = {

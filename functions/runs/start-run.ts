@@ -1,9 +1,9 @@
-import { startRun as route } from '../../shared/endpoints/runs.ts';
+import { startRunRoute } from '../../shared/endpoints/runs.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { ensureRunExecution, openExecutions } from '../../shared/runs/executions.ts';
+import { ensureRunExecution, openExecutions } from '../../shared/lifecycle/index.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 
-export const handler = changeEndpoint(route, {
+export const handler = changeEndpoint(startRunRoute, {
   change: ({ path, query, caller, now, permit, table, answerKeeper, deadline }) =>
     startRun(table, openExecutions(deadline), {
       domain: path.domainID,

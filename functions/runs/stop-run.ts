@@ -1,9 +1,9 @@
-import { stopRun as route } from '../../shared/endpoints/runs.ts';
+import { stopRunRoute } from '../../shared/endpoints/runs.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { ensureStopExecution, openExecutions } from '../../shared/runs/executions.ts';
+import { ensureStopExecution, openExecutions } from '../../shared/lifecycle/index.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 
-export const handler = changeEndpoint(route, {
+export const handler = changeEndpoint(stopRunRoute, {
   change: ({ path, caller, now, permit, table, answerKeeper, deadline }) =>
     stopRun(table, openExecutions(deadline), {
       domain: path.domainID,

@@ -1,8 +1,8 @@
-import { getTodo as route } from '../../shared/endpoints/todo.ts';
+import { getTodoRoute } from '../../shared/endpoints/todo.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { readTodo } from '../../shared/todo/read-todo.ts';
 
-export const handler = endpoint(route, async ({ path, caller, now, deadline }) => ({
+export const handler = endpoint(getTodoRoute, async ({ path, caller, now, deadline }) => ({
   body: await readTodo(openTable(deadline), path.domainID, caller.id, now),
 }));

@@ -1,7 +1,7 @@
-import type { RunReference } from '../../shared/computations/run.ts';
+import type { RunReference } from '../../shared/rows/run.ts';
 import * as v from 'valibot';
-import type { AgentRecord } from '../../shared/runs/agent-record.ts';
-import { reportSchema } from '../../shared/runs/report.ts';
+import type { AgentRecord } from '../../shared/attestation/index.ts';
+import { reportSchema } from '../../shared/cvms/index.ts';
 import { type AgentState, isWithoutRun } from '../wire/messages.ts';
 import type { AgentStream } from '../wire/agent-stream.ts';
 import type { CvmIdentity } from '../wire/identity.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { log } from '../../shared/runtime/log.ts';
-import type { PendingCommand } from '../../shared/runs/commands.ts';
+import type { PendingCommand } from '../../shared/rows/command.ts';
 import { hasEnded, type AgentEvent, type AgentLog, type AttestationToken, type RunResponse } from '../wire/messages.ts';
 import type { AgentStream } from '../wire/agent-stream.ts';
 import { type CvmIdentity, logFieldsOf } from '../wire/identity.ts';

@@ -1,4 +1,4 @@
-import type { Registration } from '../../shared/cvms/command-stream.ts';
+import type { Registration } from '../../shared/rows/command-stream.ts';
 import { log } from '../../shared/runtime/log.ts';
 import type { AgentStream } from '../wire/agent-stream.ts';
 import { type CvmIdentity, logFieldsOf } from '../wire/identity.ts';

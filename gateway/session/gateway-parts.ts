@@ -1,5 +1,4 @@
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { growingPause } from '../../shared/runtime/deadline.ts';
+import { growingPause, type Clock } from '../../shared/runtime/deadline.ts';
 import type { RunLogs } from './run-logs.ts';
 import type { GatewayService } from './service.ts';
 

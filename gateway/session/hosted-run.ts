@@ -1,13 +1,13 @@
 import * as v from 'valibot';
-import { isActive, type RunReference } from '../../shared/computations/run.ts';
-import { longestReason, reportSchema, type LastingReport } from '../../shared/runs/report.ts';
-import { timestampOf } from '../../shared/runtime/clock.ts';
+import { isActive, type RunReference } from '../../shared/rows/run.ts';
+import { longestReason, reportSchema, type LastingReport } from '../../shared/cvms/index.ts';
 import { log } from '../../shared/runtime/log.ts';
 import { eventId, occursOnceInARun, stateEventId, FailureReason, eventOfState, inferredDetails } from '../wire/agent-events.ts';
 import { type AgentState, timeOf, type AgentEvent, type AgentLog } from '../wire/messages.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { Outbox } from './outbox.ts';
 import type { ReportResult } from './service.ts';
+import { timestampOf } from '../../shared/runtime/deadline.ts';
 
 /** Of a run, by one gateway: an agent sends one for each piece that its algorithm writes to stderr. */
 const mostOptionalEvents = 10_000;

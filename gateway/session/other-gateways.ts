@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { CommandStream } from '../../shared/cvms/command-stream.ts';
-import type { Question } from '../../shared/cvms/messages-to-gateways.ts';
+import type { CommandStream } from '../../shared/rows/command-stream.ts';
+import type { Question } from '../../shared/rows/messages-to-gateways.ts';
 import { log } from '../../shared/runtime/log.ts';
-import { leaseInMilliseconds } from '../../shared/runs/gateway-lease.ts';
+import { leaseInMilliseconds } from '../../shared/rows/gateway-lease.ts';
 import type { CvmIdentity } from '../wire/identity.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 

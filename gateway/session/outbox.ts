@@ -1,6 +1,6 @@
 import { ServiceError } from '../../shared/runtime/errors.ts';
 import { log } from '../../shared/runtime/log.ts';
-import type { LastingReport } from '../../shared/runs/report.ts';
+import type { LastingReport } from '../../shared/cvms/index.ts';
 import { isLongestPause, retryPause, type RetryTimings } from './gateway-parts.ts';
 import type { ReportResult } from './service.ts';
 

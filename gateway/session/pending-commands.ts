@@ -1,5 +1,5 @@
 import { log } from '../../shared/runtime/log.ts';
-import type { PendingCommand } from '../../shared/runs/commands.ts';
+import type { PendingCommand } from '../../shared/rows/command.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 
 export function pollPendingCommands(

@@ -2,7 +2,7 @@ import { createWriteStream, mkdirSync, statSync, type WriteStream } from 'node:f
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { printable } from 'computation-management-formats/printable';
-import type { RunReference } from '../../shared/computations/run.ts';
+import type { RunReference } from '../../shared/rows/run.ts';
 import { writeLine, log } from '../../shared/runtime/log.ts';
 import { type AgentLog, timeOf } from '../wire/messages.ts';
 

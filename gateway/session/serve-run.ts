@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { PendingCommand } from '../../shared/runs/commands.ts';
+import type { PendingCommand } from '../../shared/rows/command.ts';
 import { type AgentState, isAtWork, isWithoutRun } from '../wire/messages.ts';
 import type { AgentStream } from '../wire/agent-stream.ts';
 import { encodeRunRequest } from '../wire/protocol.ts';

@@ -1,40 +1,29 @@
-import { keepProcessOfRun, type RunOnProcess } from '../../shared/runs/agent-tokens.ts';
-import { timestampOf, type Clock } from '../../shared/runtime/clock.ts';
+import { bindAgent, keepProcessOfRun, readAgentRecord, recordAgentProcess } from '../../shared/attestation/index.ts';
 import {
   clearCommandStream,
   readRegistration,
   recordForwarder,
   setCommandStream,
   type CommandStream,
-} from '../../shared/cvms/command-stream.ts';
+} from '../../shared/rows/command-stream.ts';
 import {
   readMessagesToGateway,
   removeMessageToGateway,
   sendToGateway,
   type MessageToGateway,
-} from '../../shared/cvms/messages-to-gateways.ts';
-import type { RunReference } from '../../shared/computations/run.ts';
-import { readLogState, storeLines, type StoredLines } from '../../shared/logs/log-store.ts';
-import { Deadline } from '../../shared/runtime/deadline.ts';
-import { openKms } from '../../shared/runtime/kms.ts';
-import {
-  bindAgent,
-  readAgentRecord,
-  recordAgentProcess,
-  type AttestedProcess,
-  type Binding,
-} from '../../shared/runs/agent-record.ts';
-import { listPendingCommands } from '../../shared/runs/commands.ts';
-import { openExecutions } from '../../shared/runs/executions.ts';
-import { isAlive, renewLease, takeName } from '../../shared/runs/gateway-lease.ts';
-import { listCommands, openWork } from '../../shared/runs/list-commands.ts';
-import { recordRefusal } from '../../shared/runs/record-refusal.ts';
-import { recordReports } from '../../shared/runs/record-reports.ts';
-import type { Report } from '../../shared/runs/report.ts';
+} from '../../shared/rows/messages-to-gateways.ts';
+import type { RunReference } from '../../shared/rows/run.ts';
+import { readLogState, storeLines, type StoredLines } from '../../shared/rows/log-lines.ts';
+import { Deadline, timestampOf, type Clock } from '../../shared/runtime/deadline.ts';
+import { listPendingCommands } from '../../shared/rows/command.ts';
+import { openExecutions } from '../../shared/lifecycle/index.ts';
+import { isAlive, renewLease, takeName } from '../../shared/rows/gateway-lease.ts';
+import { listCommands, openWork, recordRefusal, recordReports, type Report } from '../../shared/cvms/index.ts';
 import { batched } from '../../shared/table/batched.ts';
 import type { Key } from '../../shared/table/keys.ts';
-import { getItems, openTable } from '../../shared/table/table.ts';
+import { openTable, getItems, type Table } from '../../shared/table/table.ts';
 import type { CvmIdentity } from '../wire/identity.ts';
+import { openKms } from '../../shared/runtime/clients.ts';
 
 export type ReportResult = Awaited<ReturnType<typeof recordReports>>['results'][number];
 
@@ -48,6 +37,10 @@ export function openService(clock: Clock, gateway: string) {
   const executions = openExecutions(deadline);
   const kms = openKms(deadline);
   const now = () => timestampOf(clock);
+  const inTable =
+    <Given extends unknown[], Result>(operation: (table: Table, ...given: Given) => Result) =>
+    (...given: Given) =>
+      operation(table, ...given);
   const getBatched = batched((keys: Key[]) => getItems(table, keys));
   return {
     pendingCommands: () => listPendingCommands(table, now()),
@@ -74,8 +67,8 @@ export function openService(clock: Clock, gateway: string) {
     storeLines: (run: RunReference, given: StoredLines) =>
       storeLines(table, run, { ...given, part: [gateway, given.part].join() }),
     agentRecord: (cvm: CvmIdentity) => readAgentRecord(table, cvm, getBatched),
-    bindAgent: (cvm: CvmIdentity, binding: Binding) => bindAgent(table, cvm, binding),
-    keepProcessOfRun: (run: RunOnProcess) => keepProcessOfRun(table, run),
-    recordAgentProcess: (cvm: CvmIdentity, process: AttestedProcess) => recordAgentProcess(table, cvm, process),
+    bindAgent: inTable(bindAgent),
+    keepProcessOfRun: inTable(keepProcessOfRun),
+    recordAgentProcess: inTable(recordAgentProcess),
   };
 }

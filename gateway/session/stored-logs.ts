@@ -1,10 +1,10 @@
-import type { Clock } from '../../shared/runtime/clock.ts';
-import type { RunReference } from '../../shared/computations/run.ts';
-import { type LogLine, sizeOfLines } from '../../shared/logs/log-store.ts';
+import type { RunReference } from '../../shared/rows/run.ts';
+import { type LogLine, sizeOfLines } from '../../shared/rows/log-lines.ts';
 import { log } from '../../shared/runtime/log.ts';
 import { timeOf } from '../wire/messages.ts';
 import { keptOf, lastLine, mostBytesPerRun, type RunLogs } from './run-logs.ts';
 import type { GatewayService } from './service.ts';
+import type { Clock } from '../../shared/runtime/deadline.ts';
 
 /** Then people see a line within 5 seconds. */
 const longestBufferInMilliseconds = 2_000;

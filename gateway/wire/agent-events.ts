@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { endingEvents } from '../../shared/runs/ways-to-end.ts';
-import { stateEventIdPrefix, longestReason } from '../../shared/runs/report.ts';
+import { endingEvents } from '../../shared/rows/ways-to-end.ts';
+import { stateEventIdPrefix, longestReason } from '../../shared/cvms/index.ts';
 import type { AgentState, AgentEvent, AgentLog } from './messages.ts';
 
 /** The agent's event and the one inferred from its state share it, on any gateway, so the service records one of them. */

@@ -1,7 +1,7 @@
-import type { Clock } from '../../shared/runtime/clock.ts';
 import { log } from '../../shared/runtime/log.ts';
 import { type CvmIdentity, logFieldsOf, nameOf } from './identity.ts';
 import { type ClientMessage, sizeOf } from './messages.ts';
+import type { Clock } from '../../shared/runtime/deadline.ts';
 
 interface Limit {
   most: number;

@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { loadSync, type PackageDefinition, type ServiceDefinition } from '@grpc/proto-loader';
 import * as v from 'valibot';
-import type { AgentConfig } from '../../shared/computations/agent-config.ts';
-import { manifestSchema } from '../../shared/manifest/manifest.ts';
-import type { Command } from '../../shared/runs/commands.ts';
+import type { AgentConfig } from '../../shared/rows/agent-config.ts';
+import { manifestSchema } from '../../shared/rows/manifest.ts';
+import type { Command } from '../../shared/rows/command.ts';
 
 let loaded: PackageDefinition | undefined;
 

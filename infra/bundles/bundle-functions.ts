@@ -25,7 +25,7 @@ const withStorage = new Set<string>(
 );
 
 export function bundleLimitOf(name: string): number {
-  if (name === 'maintenance/verify-token') return limitWithVerifierInBytes;
+  if (name === 'attestation/verify-token') return limitWithVerifierInBytes;
   return withStorage.has(name) ? limitWithStorageInBytes : limitInBytes;
 }
 

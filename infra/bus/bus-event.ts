@@ -1,6 +1,6 @@
 import { domainId, identifier } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
-import { eventSchema } from '../../shared/events/event.ts';
+import { eventSchema } from '../../shared/journal/event.ts';
 
 const { id, event_type, details, run_id, timestamp, originator, cvm_id, status } = eventSchema.entries;
 

@@ -1,8 +1,8 @@
 import { shownText } from 'computation-management-formats/fields';
 import { assetTypes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { longestReason } from '../../shared/computations/run.ts';
-import type { AdministrativeEvent, LifecycleEvent } from '../../shared/events/event.ts';
+import { longestReason } from '../../shared/rows/run.ts';
+import type { AdministrativeEvent, LifecycleEvent } from '../../shared/journal/event.ts';
 
 const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/), v.metadata({ maxLength: 64 }));
 const assetDetails = v.object({

@@ -14,7 +14,7 @@ import {
 import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { gatewayUses } from '../../gateway/uses.ts';
-import { tokenPrefix } from '../../shared/assets/content-store.ts';
+import { tokenPrefix } from '../../shared/rows/content-store.ts';
 import { acknowledge } from '../house/acknowledge.ts';
 import { nameIn, type GatewayRow, type Stage } from '../stages/stage.ts';
 

@@ -19,7 +19,7 @@ import { PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { tokenPrefix } from '../../shared/assets/content-store.ts';
+import { tokenPrefix } from '../../shared/rows/content-store.ts';
 import { gatewayUses } from '../../gateway/uses.ts';
 import { acknowledge } from '../house/acknowledge.ts';
 import { allow } from '../house/allow.ts';

@@ -18,7 +18,7 @@ export type DeployedVariable = Exclude<
 >;
 
 /** They return the version of the service, or a statement that contains it. */
-const returningVersion: readonly FunctionName[] = ['service/health', 'service/openapi', 'runs/get-evidence'];
+const returningVersion: readonly FunctionName[] = ['service/health', 'service/openapi', 'evidence/get-evidence'];
 
 export function variablesOf(name: FunctionName): DeployedVariable[] {
   const task = (tasks as readonly Task[]).find((row) => row.name === name);

@@ -4,13 +4,13 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { DefinitionBody, LogLevel, StateMachine } from 'aws-cdk-lib/aws-stepfunctions';
 import type { Construct } from 'constructs';
-import { lifecycleSteps, stateMachineDefinition, type LifecycleStep } from '../../shared/runs/state-machine.ts';
+import { lifecycleSteps, stateMachineDefinition } from '../../shared/lifecycle/index.ts';
 import { acknowledge } from '../house/acknowledge.ts';
 import { nameIn, type Stage } from '../stages/stage.ts';
 
 export interface RunLifecycleProps {
   stage: Stage;
-  stepFunction: (step: LifecycleStep) => LambdaFunction;
+  stepFunction: (step: (typeof lifecycleSteps)[number]) => LambdaFunction;
 }
 
 /** The state machine of runs and stops. It may only call its steps. */

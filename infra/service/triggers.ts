@@ -5,11 +5,11 @@ import { EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-li
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { logPrefix } from 'computation-management-counted-list/keys';
 import { Construct } from 'constructs';
-import { inlinePrefix, tokenPrefix, uploadPrefix } from '../../shared/assets/content-store.ts';
+import { inlinePrefix, tokenPrefix, uploadPrefix } from '../../shared/rows/content-store.ts';
 import { acknowledge } from '../house/acknowledge.ts';
 import { listKeys, lists } from '../../shared/table/keys.ts';
-import { schedules } from '../../shared/tasks/schedules.ts';
 import type { Tasks } from './tasks.ts';
+import { schedules } from '../../shared/tasks/tasks.ts';
 
 export interface TriggersProps {
   tasks: Tasks;
@@ -80,7 +80,7 @@ export class Triggers extends Construct {
     new Rule(this, 'TokenArrived', {
       description: 'An attestation token of a CVM was stored',
       eventPattern: objects('Object Created', tokenPrefix),
-      targets: [new FunctionTarget(tasks.named('maintenance/verify-token'), { ...delivery, event: itsKey })],
+      targets: [new FunctionTarget(tasks.named('attestation/verify-token'), { ...delivery, event: itsKey })],
     });
 
     new Rule(this, 'ExecutionEnded', {

@@ -1,6 +1,6 @@
-import { UsageError } from '../../shared/command-line/usage-error.ts';
 import type { Stage } from './stage.ts';
 import { stages } from './stages.ts';
+import { UsageError } from '../../shared/command-line/arguments.ts';
 
 /** Returns the stage that the option `--stage` of a command names. @throws UsageError if there is none */
 export function stageNamed(name: string): Stage {

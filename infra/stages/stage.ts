@@ -1,6 +1,6 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { RunTimes } from '../../shared/runs/state-machine.ts';
+import type { RunTimes } from '../../shared/lifecycle/index.ts';
 
 /** The configuration of a deployment, such as a row of infra/stages/stages.ts. `stageWith` has the defaults. */
 export interface Stage {

@@ -11,8 +11,8 @@ import {
 } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { acknowledge } from '../house/acknowledge.ts';
-import { tokensLiveInDays } from '../../shared/runs/agent-tokens.ts';
-import { tokenPrefix } from '../../shared/assets/content-store.ts';
+import { tokensLiveInDays } from '../../shared/attestation/index.ts';
+import { tokenPrefix } from '../../shared/rows/content-store.ts';
 import { contentCors } from '../../shared/http/cors.ts';
 import type { Stage } from '../stages/stage.ts';
 import { dataKeyOf } from './data-key.ts';

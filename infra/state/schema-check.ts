@@ -3,10 +3,10 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
 import { schemaKeys } from '../../shared/table/keys.ts';
-import { schemaVersion } from '../../shared/table/table.ts';
 import { acknowledge } from '../house/acknowledge.ts';
 import { allow } from '../house/allow.ts';
 import type { Stage } from '../stages/stage.ts';
+import { schemaVersion } from '../../shared/table/stored.ts';
 
 /**
  * Marks the table with the schema version that the service knows. Fails the deployment if the table has another, before a

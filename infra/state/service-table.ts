@@ -2,7 +2,7 @@ import { AttributeType, Billing, StreamViewType, TableEncryptionV2, TableV2 } fr
 import type { Construct } from 'constructs';
 import { keptIfProtected, type Stage } from '../stages/stage.ts';
 import { dataKeyOf } from './data-key.ts';
-import { tableDefinition } from '../../shared/table/table-definition.ts';
+import { tableDefinition } from '../../shared/table/table.ts';
 
 /** On demand. Its stream tells which lists to fold, and what to put on the event bus. */
 export class ServiceTable extends TableV2 {

@@ -4,7 +4,6 @@ import * as v from 'valibot';
 import { fileRunLogs } from '../../gateway/session/run-logs.ts';
 import type { GatewayTimings } from '../../gateway/session/gateway-parts.ts';
 import { startGateway, type Gateway } from '../../gateway/start-gateway.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
 import {
   createAuthority,
   issueCvmCertificate,
@@ -12,6 +11,7 @@ import {
   type Authority,
 } from '../../gateway/certificates/authority.ts';
 import { keptFile } from '../machine/data-directory.ts';
+import type { Clock } from '../../shared/runtime/deadline.ts';
 
 export interface CvmGatewayOptions {
   /** 0 selects a free port. */

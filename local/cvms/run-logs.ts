@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { lists } from '../../shared/table/keys.ts';
-import { openTable, queryPartition, type Table } from '../../shared/table/table.ts';
+import { openTable, type Table, queryPartition } from '../../shared/table/table.ts';
 import type { InvokeFunction } from '../functions/local-functions.ts';
 
 /** Returns the directory of the logs of runs on real CVMs: `<domain>/<runID>.log`. Without a directory of the state, a new one. */

@@ -1,9 +1,9 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { attests, type SimulatedCvms, testRoot } from 'computation-management-simulated-cvm';
-import { readRegistration } from '../../shared/cvms/command-stream.ts';
-import { rootsOfMakers } from '../../shared/cvms/verify-reported-token.ts';
-import { registerCvm } from '../../shared/endpoints/cvms.ts';
-import { type Claim, readClaims } from '../../shared/runs/claim.ts';
+import { readRegistration } from '../../shared/rows/command-stream.ts';
+import { rootsOfMakers } from '../../shared/attestation/index.ts';
+import { registerCvmRoute } from '../../shared/endpoints/cvms.ts';
+import { type Claim, readClaims } from '../../shared/rows/claim.ts';
 import { replaceClient } from '../../shared/runtime/clients.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { schemaKeys } from '../../shared/table/keys.ts';
@@ -32,7 +32,7 @@ export async function assertSameRoots(table: Table, testEvidence: boolean): Prom
 export function withEvidence(invoke: InvokeFunction, cvms: () => SimulatedCvms | undefined): InvokeFunction {
   return async (name, event) => {
     const answer = await invoke(name, event);
-    if (name !== registerCvm.name || (answer as { statusCode: number }).statusCode >= 300) return answer;
+    if (name !== registerCvmRoute.name || (answer as { statusCode: number }).statusCode >= 300) return answer;
     const { pathParameters, body } = event as APIGatewayProxyEventV2;
     const { domainID: domain = '', cvmID: cvm_id = '' } = pathParameters ?? {};
     const { certificate } = JSON.parse(body ?? '') as { certificate?: string | null };

@@ -9,11 +9,11 @@ import {
   ResourceInUseException,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
-import { tableDefinition } from '../../shared/table/table-definition.ts';
 import { spawnDynamoDbEngine, type DynamoDbEngine } from './dynamodb-engine.ts';
 import { makeKeptDirectory } from '../machine/data-directory.ts';
 import { freePort } from '../machine/listen.ts';
 import { localCredentials } from '../machine/environment.ts';
+import { tableDefinition } from '../../shared/table/table.ts';
 
 /** A running DynamoDB engine. */
 export interface LocalDynamoDb {

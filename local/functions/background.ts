@@ -1,8 +1,8 @@
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { listOfEntry } from 'computation-management-counted-list';
 import type { InvokeFunction } from './local-functions.ts';
-import { pause, type TimerClock } from '../../shared/runtime/clock.ts';
-import { namedRowAt } from '../../shared/find/index-names.ts';
+import { pause, type TimerClock } from '../../shared/runtime/deadline.ts';
+import { namedRowAt } from '../../shared/find/index.ts';
 import type { TableClient } from '../../shared/table/table.ts';
 
 /** Invokes functions without making the caller wait. */

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Context } from 'aws-lambda';
-import { type Clock, steadyTimeOf, systemTimerClock, type TimerClock } from '../../shared/runtime/clock.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
-import { tasks } from '../../shared/tasks/tasks.ts';
+import { tasks, schedules } from '../../shared/tasks/tasks.ts';
 import type { Uses } from '../../shared/runtime/uses.ts';
-import { schedules } from '../../shared/tasks/schedules.ts';
 import { localWaits } from '../machine/environment.ts';
+import { type Clock, steadyTimeOf, systemTimerClock, type TimerClock } from '../../shared/runtime/deadline.ts';
 
 /** Invokes a function by its name, which is its path below functions/, and returns its result. */
 export type InvokeFunction = (name: string, event: unknown) => Promise<unknown>;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Cors } from '../../shared/http/cors.ts';
 import type { ApiResponse } from './http-messages.ts';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
+import { UsageError } from '../../shared/command-line/arguments.ts';
 
 /** Which web pages may call this server. */
 export type AllowsOrigin = (origin: string) => boolean;

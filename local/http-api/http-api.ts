@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Clock } from '../../shared/runtime/clock.ts';
+import type { Clock } from '../../shared/runtime/deadline.ts';
 import { domainIsClosed } from '../../shared/http/domain-limit.ts';
 import { problemResponse } from '../../shared/http/problem.ts';
 import { isLimited } from '../../shared/http/route.ts';

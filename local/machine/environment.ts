@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { RunTimes } from '../../shared/runs/state-machine.ts';
+import type { RunTimes } from '../../shared/lifecycle/index.ts';
 import { serviceVersion } from '../../shared/runtime/service-version.ts';
-import { forgetClients, replaceClient } from '../../shared/runtime/clients.ts';
-import { keysInKms } from '../../shared/runtime/kms.ts';
+import { forgetClients, replaceClient, keysInKms } from '../../shared/runtime/clients.ts';
 import type { LocalKms } from './kms.ts';
 
 /** The names of a stage's resources on one machine. */

@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv, createPublicKey, generateKeyPairSync,
 import { p256 } from '@noble/curves/nist.js';
 import { thumbprintOf } from 'computation-management-formats/es256';
 import * as v from 'valibot';
-import type { Kms } from '../../shared/runtime/kms.ts';
 import { keptFile } from './data-directory.ts';
+import type { Kms } from '../../shared/runtime/clients.ts';
 
 /** The keys of this machine, in place of KMS. */
 export interface LocalKms {

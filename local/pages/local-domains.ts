@@ -1,7 +1,6 @@
-import { openContentStore } from '../../shared/assets/content-store.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
-import { Deadline } from '../../shared/runtime/deadline.ts';
-import { openExecutions } from '../../shared/runs/executions.ts';
+import { openContentStore } from '../../shared/rows/content-store.ts';
+import { Deadline, systemClock } from '../../shared/runtime/deadline.ts';
+import { openExecutions } from '../../shared/lifecycle/index.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { changeRoles, createDomain, inviteUser, type ManagedUser } from '../../shared/domains/manage-users.ts';
 import {
@@ -11,11 +10,11 @@ import {
   type DomainContents,
   type Removed,
 } from '../../shared/domains/remove-domain.ts';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { isNameFor, reservedName } from '../sign-in/identity.ts';
 import type { ClosedDomains } from '../http-api/http-api.ts';
 import type { LocalUsers } from './local-users.ts';
 import { removeLogsOfDomain } from '../cvms/run-logs.ts';
+import { UsageError } from '../../shared/command-line/arguments.ts';
 
 /** What `npm run domain` asks the service of this machine. */
 export type DomainRequest =

@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { cvmId, domainId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
 import { pageHeaders } from '../../shared/http/page-headers.ts';
 import { isOfOtherPage } from '../machine/listen.ts';
 import { apiGatewayMessage, jsonAnswer, send, readBody } from '../http-api/http-messages.ts';
@@ -14,6 +13,7 @@ import type { DomainAnswer, DomainRequest } from './local-domains.ts';
 import { membership } from '../../shared/domains/manage-users.ts';
 import { contentTypeOf } from '../../shared/http/content-type.ts';
 import { referenceFiles } from '../../functions/reference/reference-files.ts';
+import { UsageError } from '../../shared/command-line/arguments.ts';
 
 const tokenRequest = v.pipe(
   v.strictObject({

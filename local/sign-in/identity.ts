@@ -1,7 +1,7 @@
 import { isReservedName, parseMembership } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { membership } from '../../shared/domains/manage-users.ts';
-import { longestUserIdInBytes, mayHaveName } from '../../shared/access/caller.ts';
+import { longestUserIdInBytes, mayHaveName } from '../../shared/http/caller.ts';
 
 const expected = `Expected a user identifier: 1 to ${longestUserIdInBytes} bytes of UTF-8.`;
 

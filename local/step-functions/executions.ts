@@ -1,7 +1,7 @@
 import { ExecutionError, type RunOptions, type StateMachine } from 'aws-local-stepfunctions';
-import type { TimerClock } from '../../shared/runtime/clock.ts';
 import type { Definition, TaskInput } from './definition.ts';
 import { type Invoke, runTask, type TaskTokens } from './tasks.ts';
+import type { TimerClock } from '../../shared/runtime/deadline.ts';
 
 export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
 

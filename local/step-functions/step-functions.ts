@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { StateMachine } from 'aws-local-stepfunctions';
 import { Readable } from 'node:stream';
 import { HttpResponse } from '@smithy/core/transport';
-import { systemTimerClock, type TimerClock } from '../../shared/runtime/clock.ts';
+import { systemTimerClock, type TimerClock } from '../../shared/runtime/deadline.ts';
 import { type Definition, interpretable } from './definition.ts';
 import { type Execution, type ExecutionStatusChangeEvent, startExecution, statusChangeEvent } from './executions.ts';
 import { ApiError, createTaskTokens, type Invoke } from './tasks.ts';

@@ -1,6 +1,6 @@
-import type { TimerClock } from '../../shared/runtime/clock.ts';
 import type { TaskInput, TaskState } from './definition.ts';
 import { randomUUID } from 'node:crypto';
+import type { TimerClock } from '../../shared/runtime/deadline.ts';
 
 /** Runs a Lambda function to its end. What it throws keeps its name. */
 export type Invoke = (functionName: string, payload: unknown) => Promise<unknown>;

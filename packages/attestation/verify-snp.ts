@@ -1,7 +1,6 @@
 import { amdCertificates } from './amd-certificates.ts';
 import { type Bytes, demand, equal, fromBase64, isZero, quote, toHex } from './bytes.ts';
-import type { Certificate } from './certificates.ts';
-import { checkChain, checkValidity, describeChain, mostTried, parseCertificates, tryEach, verifyEcdsa } from './certificates.ts';
+import { type Certificate, checkChain, checkValidity, describeChain, mostTried, parseCertificates, tryEach, verifyEcdsa } from './certificates.ts';
 import { element, smallInteger } from './der.ts';
 import { checkReportData, type VerifyOptions } from './options.ts';
 import { parseSnpReport, type SnpReport, snpTcb, type SnpTcb } from './snp-report.ts';

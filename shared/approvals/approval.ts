@@ -2,7 +2,7 @@ import { base64Text, shownText, strictObject } from 'computation-management-form
 import { cvmId } from 'computation-management-formats/identifiers';
 import { exactTimestamp, timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
-import { mostCvms, type StoredApproval } from '../manifest/stored-approval.ts';
+import { mostCvms, type StoredApproval } from '../rows/stored-approval.ts';
 import { approvalChange, type ApprovalChange, mostChanges } from './stale-because.ts';
 
 const ofDigest = 'The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785).';

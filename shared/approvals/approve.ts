@@ -1,18 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isSignatureOf } from 'computation-management-formats/approval-signature';
 import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
-import type { Permitted, Relations } from '../access/caller.ts';
-import { changeInputsWithEvent, keysToChange, parseToChange, readToChange } from '../computations/change-computation.ts';
+import type { Permitted, Relations } from '../http/caller.ts';
+import { changeInputsWithEvent, keysToChange, parseToChange, readToChange } from '../rows/change-computation.ts';
 import { invalid, ServiceError } from '../runtime/errors.ts';
-import { approvableOf, assetsOf, type Inputs, resultConsumers } from '../manifest/manifest.ts';
-import { readInputs } from '../manifest/read-manifest.ts';
-import { parseApproval, type StoredApproval } from '../manifest/stored-approval.ts';
-import { type AnsweredRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';
+import { approvableOf, assetsOf, type Inputs, resultConsumers, readInputs } from '../rows/manifest.ts';
+import { parseApproval, type StoredApproval } from '../rows/stored-approval.ts';
+import { type AnsweredRequest, commitChange, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
 import { approvedKeys, computationKeys } from '../table/keys.ts';
-import { getItems, type Table } from '../table/table.ts';
-import { withFreshReads } from '../table/fresh-reads.ts';
+import { type Table, getItems } from '../table/table.ts';
 import { type Approval, type ApprovalInput, describeApproval } from './approval.ts';
-import { readCertificates } from './read-readiness.ts';
+import { readCertificates } from './list-approvals.ts';
 import { approvedAttributes } from './stale-because.ts';
 import { ownReasons } from './readiness.ts';
 

@@ -1,10 +1,10 @@
 import { plainName } from 'computation-management-formats/quoted-name';
 import { timeOf } from 'computation-management-formats/timestamps';
-import { withoutServerKey } from '../computations/agent-config.ts';
-import { assetsPerComputation } from '../computations/computation.ts';
-import { approvableOf, assetsOf, type Inputs, type MissingItems, resultConsumers } from '../manifest/manifest.ts';
-import type { ApprovalOfRun, RunSnapshot } from '../manifest/run-snapshot.ts';
-import type { StoredApproval } from '../manifest/stored-approval.ts';
+import { withoutServerKey } from '../rows/agent-config.ts';
+import { assetsPerComputation } from '../rows/computation.ts';
+import { approvableOf, assetsOf, type Inputs, type MissingItems, resultConsumers } from '../rows/manifest.ts';
+import type { ApprovalOfRun, RunSnapshot } from '../rows/run-snapshot.ts';
+import type { StoredApproval } from '../rows/stored-approval.ts';
 import { type ApprovalChange, change } from './stale-because.ts';
 
 export interface NeededApproval {

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Configuration } from 'computation-management-formats/approval-text';
 import { characters, shownText } from 'computation-management-formats/fields';
 import * as v from 'valibot';
-import type { Manifest } from '../manifest/manifest.ts';
-import { deflated, inflated } from '../table/deflated.ts';
-import { type Item, parseStored, storedBytes } from '../table/table.ts';
+import type { Manifest } from '../rows/manifest.ts';
+import { parseStored, storedBytes, deflated, inflated } from '../table/stored.ts';
+import type { Item } from '../table/table.ts';
 
 export const mostChanges = 20;
 

@@ -1,7 +1,7 @@
 import { description, fileName, mimeType, returnedField, strictObject, text } from 'computation-management-formats/fields';
 import { fetchedOrNone } from 'computation-management-formats/source';
 import * as v from 'valibot';
-import { assetType, assetUse, contentAccess, longestInlineText } from './asset.ts';
+import { assetType, assetUse, contentAccess, longestInlineText } from '../rows/asset.ts';
 
 const checksum = v.pipe(
   v.string(),

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import * as v from 'valibot';
 import { assetKeys } from '../table/keys.ts';
-import { type Item, parseStored, type Table } from '../table/table.ts';
+import type { Table, Item } from '../table/table.ts';
 import { updateExisting } from '../table/writes.ts';
-import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
-import { transact } from '../table/transaction.ts';
-import type { ContentRead } from './asset.ts';
-import { assertAssetExists } from './change-asset.ts';
+import { transact, StaleReadError, withFreshReads } from '../table/transaction.ts';
+import type { ContentRead } from '../rows/asset.ts';
+import { assertAssetExists } from '../rows/change-asset.ts';
+import { parseStored } from '../table/stored.ts';
 
 /**
  * In an item of their own, so that they neither conflict with changes of the asset nor change its version. The unique name of a

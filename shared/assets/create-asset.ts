@@ -1,16 +1,16 @@
 import { numberedId } from 'computation-management-formats/identifiers';
-import { readOptionalKey } from '../keys/read-public-key.ts';
+import { readOptionalKey } from '../rows/public-key.ts';
 import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
 import { lists } from '../table/keys.ts';
 import { nextNumber } from '../table/writes.ts';
 import type { Table } from '../table/table.ts';
-import type { Asset, StoredAsset } from './asset.ts';
+import type { Asset, StoredAsset } from '../rows/asset.ts';
 import type { AssetInput } from './asset-input.ts';
-import { addAsset } from './change-asset.ts';
+import { addAsset } from '../rows/change-asset.ts';
 import { fetchedAfter, refuseMisfits, withoutContent } from './fetched-by-agent.ts';
-import { dropContentCheck, putContentCheck } from './content-check.ts';
+import { dropContentCheck, putContentCheck } from '../rows/content-check.ts';
 import { type ContentFields, decodeContent, matchChecksum, writeContent } from './write-content.ts';
-import { presignUpload, uploadKey, type ContentStore } from './content-store.ts';
+import { presignUpload, uploadKey, type ContentStore } from '../rows/content-store.ts';
 
 interface NewAsset extends AssetInput, AnsweredRequest {
   domain: string;

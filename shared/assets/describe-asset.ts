@@ -1,12 +1,16 @@
 import { assetKeys } from '../table/keys.ts';
-import { getItems, type Table } from '../table/table.ts';
+import { type Table, getItems } from '../table/table.ts';
 import { putItem } from '../table/writes.ts';
-import { type Asset, assetEtag, inlineLimitInBytes, isContentWithheld, type StoredAsset } from './asset.ts';
-import { contentCheckItem } from './content-check.ts';
+import { type Asset, assetEtag, inlineLimitInBytes, isContentWithheld, type StoredAsset, storedAsset } from '../rows/asset.ts';
+import { contentCheckItem } from '../rows/content-check.ts';
 import { parseContentReads, recordContentRead } from './content-reads.ts';
 import { emitMetric } from '../runtime/log.ts';
-import { getContent, presignDownload, presignUpload, type ContentStore } from './content-store.ts';
-import { assetKey, parseAsset, readAsset } from './read-asset.ts';
+import { getContent, presignDownload, presignUpload, type ContentStore } from '../rows/content-store.ts';
+import { assetKey, parseAsset, readAsset } from '../rows/read-asset.ts';
+import type { AssetType } from 'computation-management-formats/vocabulary';
+import { readPage } from '../table/read-page.ts';
+import { rowLists } from '../table/row-lists.ts';
+import { parseStored } from '../table/stored.ts';
 
 interface Request {
   domain: string;
@@ -72,4 +76,14 @@ async function contentOf(
     throw new Error('The content of an asset is missing in storage.');
   }
   return { asset: await content.transformToString('base64') };
+}
+
+export async function listAssets(
+  table: Table,
+  domain: string,
+  request: { limit: number; offset: number; asset_type?: AssetType | undefined },
+): Promise<{ assets: StoredAsset[]; total: number }> {
+  const { limit, offset, asset_type } = request;
+  const { rows, total } = await readPage(table, rowLists.assets(domain), { limit, offset, state: asset_type });
+  return { assets: rows.map((row) => parseStored(storedAsset, row, 'asset')), total };
 }

@@ -1,9 +1,8 @@
-import { getItems, type Table } from '../table/table.ts';
-import { withFreshReads } from '../table/fresh-reads.ts';
-import { Transaction } from '../table/transaction.ts';
-import type { StoredAsset } from './asset.ts';
-import { changeAsset } from './change-asset.ts';
-import { assetKey, findAsset, readAssetToChange } from './read-asset.ts';
+import { type Table, getItems } from '../table/table.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
+import type { StoredAsset } from '../rows/asset.ts';
+import { changeAsset } from '../rows/change-asset.ts';
+import { assetKey, findAsset, readAssetToChange } from '../rows/read-asset.ts';
 
 /** Longer than a deletion takes. */
 const secondsToDelete = 30;

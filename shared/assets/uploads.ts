@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { laterOf } from 'computation-management-formats/timestamps';
-import { withFreshReads } from '../table/fresh-reads.ts';
-import { getItem, type Table } from '../table/table.ts';
-import { Transaction } from '../table/transaction.ts';
+import { type Table, getItem } from '../table/table.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
 import { putItem } from '../table/writes.ts';
 import { emitMetric, log } from '../runtime/log.ts';
-import type { Asset, StoredAsset } from './asset.ts';
-import { changeAsset } from './change-asset.ts';
-import { contentCheckItem, isDueWithin, putContentCheck } from './content-check.ts';
+import type { Asset, StoredAsset } from '../rows/asset.ts';
+import { changeAsset } from '../rows/change-asset.ts';
+import { contentCheckItem, isDueWithin, putContentCheck } from '../rows/content-check.ts';
 import {
   type ContentStore,
   deleteContent,
@@ -16,8 +15,8 @@ import {
   ownerOfContent,
   presignUpload,
   uploadKey,
-} from './content-store.ts';
-import { assetKey, findAsset } from './read-asset.ts';
+} from '../rows/content-store.ts';
+import { assetKey, findAsset } from '../rows/read-asset.ts';
 
 const problemOfRead =
   'The content arrived, but storage could not give it back completely. Upload it again. Until then, the service tries again.';

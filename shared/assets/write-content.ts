@@ -3,9 +3,9 @@ import { isBase64 } from 'computation-management-formats/fields';
 import { invalid } from '../runtime/errors.ts';
 import type { Table } from '../table/table.ts';
 import { putItem } from '../table/writes.ts';
-import { contentTooLarge, inlineLimitInBytes, type StoredAsset } from './asset.ts';
-import { type ContentCheck, contentCheckItem } from './content-check.ts';
-import { type ContentStore, inlineKey, putContent } from './content-store.ts';
+import { contentTooLarge, inlineLimitInBytes, type StoredAsset } from '../rows/asset.ts';
+import { type ContentCheck, contentCheckItem } from '../rows/content-check.ts';
+import { type ContentStore, inlineKey, putContent } from '../rows/content-store.ts';
 
 export interface InlineContent {
   bytes: Buffer;

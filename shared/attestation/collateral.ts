@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { TdxCollateral, VerifyOptions } from 'computation-management-attestation';
 import * as v from 'valibot';
 import { collateralKeys } from '../table/keys.ts';
-import { getItem, parseStored, queryPartition, storedBytes, type Table } from '../table/table.ts';
+import { type Table, getItem, queryPartition } from '../table/table.ts';
 import { putItem } from '../table/writes.ts';
+import { parseStored, storedBytes } from '../table/stored.ts';
 
 const stored = v.object({ kind: v.picklist(['certificate', 'collateral']), content: storedBytes });
 export type CollateralKind = v.InferOutput<typeof stored>['kind'];

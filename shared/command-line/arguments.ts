@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { neverProxyLoopback } from 'computation-management-client/node';
-import { UsageError } from './usage-error.ts';
+import { durationOf } from 'computation-management-formats/timestamps';
 
 /** @throws UsageError for an unknown option, a missing value or an extra argument */
 export function parseOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(args: string[], options: Options) {
@@ -51,4 +51,16 @@ export async function runCommand(usage: string, command: (args: string[]) => Pro
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${isUsage ? `\n${usage}\n` : ''}`);
     process.exit(isUsage ? 2 : 1);
   }
+}
+
+/** A command prints its usage and exits with 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** @returns seconds @throws UsageError that names the option */
+export function parseDuration(option: string, text: string): number {
+  const seconds = durationOf(text);
+  if (Number.isNaN(seconds)) throw new UsageError(`${option} is ${JSON.stringify(text)}; expected 90s, 30m, 12h or 7d.`);
+  return seconds;
 }

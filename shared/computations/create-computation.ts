@@ -1,15 +1,15 @@
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
 import { numberedId } from 'computation-management-formats/identifiers';
 import type * as v from 'valibot';
-import { type Caller, requireAction } from '../access/caller.ts';
+import { type Caller, requireAction } from '../http/caller.ts';
 import { nextNumber } from '../table/writes.ts';
 import { type AnsweredRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';
 import { lists } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
-import { type AgentConfig, isDefaultAgentConfig, type SealKey } from './agent-config.ts';
-import { addComputation, putConfig, replaceConsumers, replaceProviders } from './change-computation.ts';
-import { type ComputationFields, type computationInput, fieldsOf, type StoredComputation } from './computation.ts';
-import type { Definition } from './read-computation.ts';
+import { type AgentConfig, isDefaultAgentConfig, type SealKey } from '../rows/agent-config.ts';
+import { addComputation } from '../rows/change-computation.ts';
+import { type ComputationFields, type computationInput, fieldsOf, type StoredComputation } from '../rows/computation.ts';
+import { type Definition, putConfig, replaceConsumers, replaceProviders } from '../rows/definition.ts';
 
 export interface NewComputation extends AnsweredRequest {
   domain: string;

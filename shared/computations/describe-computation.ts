@@ -1,18 +1,25 @@
 import * as v from 'valibot';
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from '../http/caller.ts';
 import { etagOf } from '../http/etags.ts';
 import { computationKeys } from '../table/keys.ts';
-import { getItem, type Table } from '../table/table.ts';
-import { type OpenKey, withoutServerKey } from './agent-config.ts';
-import { type Computation, computationSchema, rowOf, type StoredComputation } from './computation.ts';
+import { type Table, getItem } from '../table/table.ts';
+import { type OpenKey, withoutServerKey } from '../rows/agent-config.ts';
 import {
+  type Computation,
+  computationSchema,
+  rowOf,
+  type StoredComputation,
+  type ComputationRow,
+  storedComputation,
   computationKey,
-  type Definition,
   findComputation,
-  parseDefinition,
   readComputation,
-  readDefinition,
-} from './read-computation.ts';
+} from '../rows/computation.ts';
+import type { ComputationStatus } from 'computation-management-formats/vocabulary';
+import { rowLists } from '../table/row-lists.ts';
+import { readPage } from '../table/read-page.ts';
+import { parseStored } from '../table/stored.ts';
+import { type Definition, parseDefinition, readDefinition } from '../rows/definition.ts';
 
 /** Only editors see `server_key` (docs/contract.md, section 2). */
 function mayReadServerKey({ owner }: StoredComputation, caller: Caller): boolean {
@@ -109,4 +116,15 @@ export async function withCurrentServerKey(
   const { agent_config: kept } = parseDefinition(config ? [config] : []);
   const server_key = await open(id, kept.server_key);
   return { ...computation, agent_config: { ...agent_config, server_key } };
+}
+
+export async function listComputations(
+  table: Table,
+  domain: string,
+  request: { limit: number; offset: number; status?: ComputationStatus | undefined; owner?: string | undefined },
+): Promise<{ computations: ComputationRow[]; total: number }> {
+  const { limit, offset, status: state, owner } = request;
+  const list = owner === undefined ? rowLists.computations(domain) : rowLists.ownedComputations(domain, owner);
+  const { rows, total } = await readPage(table, list, { limit, offset, state });
+  return { computations: rows.map((row) => parseStored(storedComputation, row, 'computation')), total };
 }

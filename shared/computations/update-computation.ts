@@ -1,23 +1,35 @@
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
 import { canonicalJson } from 'computation-management-formats/digests';
 import type * as v from 'valibot';
-import { type Caller, type Permitted, type Relations, requireActionToChange } from '../access/caller.ts';
+import { type Caller, type Permitted, type Relations, requireActionToChange } from '../http/caller.ts';
 import { preconditionFailed } from '../runtime/errors.ts';
-import type { NewEvent } from '../events/event.ts';
-import { type AnsweredRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';
+import type { NewEvent } from '../journal/event.ts';
+import { type AnsweredRequest, commitChange, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
 import type { Table } from '../table/table.ts';
-import { withFreshReads } from '../table/fresh-reads.ts';
-import { type AgentConfig, changedConfigFields, digestOfKey, type SealKey, type StoredAgentConfig } from './agent-config.ts';
-import { isSameList, putConfig, readToChange, replaceConsumers, replaceFields, replaceProviders } from './change-computation.ts';
+import {
+  type AgentConfig,
+  changedConfigFields,
+  digestOfKey,
+  type SealKey,
+  type StoredAgentConfig,
+} from '../rows/agent-config.ts';
+import { readToChange, replaceFields } from '../rows/change-computation.ts';
 import {
   type ComputationFields,
   type computationReplacement,
   fieldsOf,
   refuseLowerApproval,
   type StoredComputation,
-} from './computation.ts';
+} from '../rows/computation.ts';
 import { etagsFor } from './describe-computation.ts';
-import { type Definition, readDefinition } from './read-computation.ts';
+import {
+  type Definition,
+  readDefinition,
+  isSameList,
+  putConfig,
+  replaceConsumers,
+  replaceProviders,
+} from '../rows/definition.ts';
 
 interface Replacement {
   fields: ComputationFields;

@@ -1,18 +1,13 @@
+import { type StoredCvm, type CvmReference, storedCvm, type Cvm } from '../rows/cvm.ts';
+import { type StoredPresence, parsePresence, presenceOf } from '../rows/presence.ts';
+import { type Claim, parseClaim } from '../rows/claim.ts';
+import { type Key, type RowKey, cvmKeys, listKeys, lists } from '../table/keys.ts';
+import { type Item, type Table, getItems } from '../table/table.ts';
+import { parseStored } from '../table/stored.ts';
+import { withGatewayLeases } from '../rows/gateway-lease.ts';
 import { notFound } from '../runtime/errors.ts';
 import { readPage } from '../table/read-page.ts';
 import { rowLists } from '../table/row-lists.ts';
-import { parseClaim, type Claim } from '../runs/claim.ts';
-import { withGatewayLeases } from '../runs/gateway-lease.ts';
-import { parsePresence, presenceOf, type StoredPresence } from '../runs/presence.ts';
-import { cvmKeys, type Key, type RowKey, listKeys, lists } from '../table/keys.ts';
-import { getItems, type Item, parseStored, type Table } from '../table/table.ts';
-import { storedCvm, type Cvm, type StoredCvm } from './cvm.ts';
-
-export interface CvmReference {
-  domain: string;
-  cvmId: string;
-}
-
 interface ReadCvm {
   /** Undefined if it is not registered. */
   cvm: StoredCvm | undefined;

@@ -1,6 +1,6 @@
 import { markPartitions } from 'computation-management-counted-list/keys';
 import { inParallel } from '../runtime/in-parallel.ts';
-import { assetNumber } from '../assets/read-asset.ts';
+import { assetNumber } from '../rows/read-asset.ts';
 import {
   answerKeys,
   approvedKeys,
@@ -19,11 +19,11 @@ import {
   type AnyKey,
 } from '../table/keys.ts';
 import { openList, rowLists } from '../table/row-lists.ts';
-import { queryPartition, queryPrefix, type Item, type QueryOptions, type Table } from '../table/table.ts';
+import { type Table, queryPartition, queryPrefix, type Item, type QueryOptions } from '../table/table.ts';
 import { deleteAny } from '../table/writes.ts';
-import { participationKeys } from '../todo/participation.ts';
-import { findKinds } from '../find/names.ts';
-import { ownerOfContent } from '../assets/content-store.ts';
+import { participationKeys } from '../rows/participation.ts';
+import { findKinds } from '../find/index.ts';
+import { ownerOfContent } from '../rows/content-store.ts';
 
 /** A page at a time. Items that only another one names come before that one, so a walk may be repeated. */
 type Keys = AsyncGenerator<AnyKey[], void>;

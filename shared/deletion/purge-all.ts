@@ -1,8 +1,8 @@
-import type { ContentStore } from '../assets/content-store.ts';
+import type { ContentStore } from '../rows/content-store.ts';
 import { failureOf } from '../runtime/errors.ts';
 import { emitWaiting } from '../runtime/log.ts';
 import { purgeKeys } from '../table/keys.ts';
-import { deadlineOf, queryPartition, type Item, type Table } from '../table/table.ts';
+import { deadlineOf, type Table, queryPartition, type Item } from '../table/table.ts';
 import { purgeInParts, type InParts } from './purge.ts';
 
 /** No purge is begun with less time left, and one that fails then was cut off. */

@@ -1,19 +1,19 @@
 import { lastVersion } from 'computation-management-counted-list';
 import * as v from 'valibot';
 import { assetTypes } from 'computation-management-formats/vocabulary';
-import { deleteContent, type ContentStore } from '../assets/content-store.ts';
-import { computationNumber } from '../computations/read-computation.ts';
-import { findRun, runKey } from '../computations/read-runs.ts';
-import type { Run } from '../computations/run.ts';
+import { deleteContent, type ContentStore } from '../rows/content-store.ts';
+import { type Run, findRun, runKey } from '../rows/run.ts';
 import { inParallel } from '../runtime/in-parallel.ts';
-import { removeFromLinked, unlinkDeletedAsset } from '../links/link-asset.ts';
-import { removeRun } from '../runs/change-run.ts';
+import { removeRun } from '../rows/change-run.ts';
 import { computationKeys, listKeys, lists, purgeKeys, runKeys, writableKey } from '../table/keys.ts';
-import { clockOf, getItems, type Item, parseStored, queryPrefix, type Table } from '../table/table.ts';
+import { clockOf, type Table, getItems, type Item, queryPrefix } from '../table/table.ts';
 import { openList, rowLists } from '../table/row-lists.ts';
 import { ConditionFailedError, Transaction } from '../table/transaction.ts';
 import { deleteItems } from '../table/writes.ts';
 import { belongingsOfAsset, belongingsOfComputation, deleteInParts } from './belongings.ts';
+import { removeFromLinked, unlinkDeletedAsset } from '../rows/link.ts';
+import { parseStored } from '../table/stored.ts';
+import { computationNumber } from '../rows/computation.ts';
 
 /** Stops after each part, so that other work can take turns with it. It may be left unfinished and begun again. */
 export type InParts<Result = void> = AsyncGenerator<undefined, Result>;

@@ -1,7 +1,7 @@
 import { cvmId, domainId } from 'computation-management-formats/identifiers';
 import { parseMembership, roles as allRoles } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { UsageError } from '../command-line/usage-error.ts';
+import { UsageError } from '../command-line/arguments.ts';
 
 export const membership = v.pipe(
   v.string(),

@@ -1,19 +1,18 @@
 import { paginateListObjectsV2 } from '@aws-sdk/client-s3';
-import { requireAccess } from '../access/caller.ts';
-import { contentPrefixesOf, deleteContent, type ContentStore } from '../assets/content-store.ts';
-import { steadyTimeOf, type Clock } from '../runtime/clock.ts';
-import { walkDomain } from '../deletion/belongings.ts';
+import { requireAccess } from '../http/caller.ts';
+import { contentPrefixesOf, deleteContent, type ContentStore } from '../rows/content-store.ts';
+import { walkDomain } from '../deletion/index.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { inParallel } from '../runtime/in-parallel.ts';
-import { readClaimsOfDomain } from '../runs/claim.ts';
-import type { Executions } from '../runs/executions.ts';
-import { stopRun } from '../runs/stop-run.ts';
-import { readSweepState, writeSweepState } from '../runs/sweep-runs.ts';
+import { readClaimsOfDomain } from '../rows/claim.ts';
+import { type Executions, readSweepState, writeSweepState } from '../lifecycle/index.ts';
+import { stopRun } from '../runs/index.ts';
 import { answerKeys, cvmKeys, journalKeys, lists, type AnyKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { deleteAny } from '../table/writes.ts';
-import { openDomain } from './closed-domain.ts';
+import { openDomain } from '../rows/closed-domain.ts';
 import type { RemovedUsers, UserDirectory } from './manage-users.ts';
+import { steadyTimeOf, type Clock } from '../runtime/deadline.ts';
 
 /** Milliseconds since the Unix epoch. */
 export interface Closing {

@@ -5,7 +5,7 @@ import type { Route } from '../http/route.ts';
 import { appends, reads } from '../runtime/uses.ts';
 import { mostReasons } from '../approvals/readiness.ts';
 
-export const approve = {
+export const approveRoute = {
   name: 'approvals/approve',
   method: 'POST',
   path: '/{domainID}/computations/{id}/approvals',
@@ -41,7 +41,7 @@ const neededApproval = v.pipe(
   v.description('A user whose approval a run needs.'),
 );
 
-export const listApprovals = {
+export const listApprovalsRoute = {
   name: 'approvals/list-approvals',
   method: 'GET',
   path: '/{domainID}/computations/{id}/approvals',
@@ -64,7 +64,7 @@ export const listApprovals = {
   errors: ['not_found'],
 } as const satisfies Route;
 
-export const withdrawApproval = {
+export const withdrawApprovalRoute = {
   name: 'approvals/withdraw-approval',
   method: 'DELETE',
   path: '/{domainID}/computations/{id}/approvals',

@@ -3,7 +3,7 @@ import { idOfAsset, idOfComputation } from 'computation-management-formats/ident
 import { assetTypes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { assetInput, assetReplacement } from '../assets/asset-input.ts';
-import { assetRow, assetSchema } from '../assets/asset.ts';
+import { assetRow, assetSchema } from '../rows/asset.ts';
 import type { Route } from '../http/route.ts';
 import { adds, appends, changes, reads } from '../runtime/uses.ts';
 import { entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
@@ -23,7 +23,7 @@ function linkState<const Linked extends boolean>(linked: Linked, title: string) 
   );
 }
 
-export const createAsset = {
+export const createAssetRoute = {
   name: 'assets/create-asset',
   endpoint: 15,
   method: 'POST',
@@ -46,7 +46,7 @@ export const createAsset = {
     'Or name in `source` where the agent fetches the content: then the service has none, and the asset is `ready` at once.',
 } as const satisfies Route;
 
-export const listAssets = {
+export const listAssetsRoute = {
   name: 'assets/list-assets',
   endpoint: 16,
   method: 'GET',
@@ -67,7 +67,7 @@ export const listAssets = {
   ),
 } as const satisfies Route;
 
-export const getAsset = {
+export const getAssetRoute = {
   name: 'assets/get-asset',
   endpoint: 17,
   method: 'GET',
@@ -92,7 +92,7 @@ export const getAsset = {
     'Records reads by others, and returns the latest 100 of them to the creator in `content_reads`.',
 } as const satisfies Route;
 
-export const updateAsset = {
+export const updateAssetRoute = {
   name: 'assets/update-asset',
   endpoint: 18,
   method: 'PUT',
@@ -120,7 +120,7 @@ export const updateAsset = {
     '30 computations are linked. The response contains `content_withheld: true` if you may not read the content.',
 } as const satisfies Route;
 
-export const deleteAsset = {
+export const deleteAssetRoute = {
   name: 'assets/delete-asset',
   endpoint: 19,
   method: 'DELETE',
@@ -137,7 +137,7 @@ export const deleteAsset = {
   description: 'Also deletes its content and links. Returns 409 while an active run uses the asset.',
 } as const satisfies Route;
 
-export const linkAsset = {
+export const linkAssetRoute = {
   name: 'assets/link-asset',
   endpoint: 20,
   method: 'POST',
@@ -154,7 +154,7 @@ export const linkAsset = {
     'A computation can have one algorithm and up to 100 datasets with different file names. Repeating the request changes nothing.',
 } as const satisfies Route;
 
-export const listLinkedComputations = {
+export const listLinkedComputationsRoute = {
   name: 'assets/list-linked-computations',
   endpoint: 21,
   method: 'GET',
@@ -169,7 +169,7 @@ export const listLinkedComputations = {
   errors: ['not_found'],
 } as const satisfies Route;
 
-export const unlinkAsset = {
+export const unlinkAssetRoute = {
   name: 'assets/unlink-asset',
   endpoint: 22,
   method: 'PUT',

@@ -7,7 +7,7 @@ import {
   computationRow,
   computationSchema,
   computationView,
-} from '../computations/computation.ts';
+} from '../rows/computation.ts';
 import type { Route } from '../http/route.ts';
 import { adds, changes, reads } from '../runtime/uses.ts';
 import { paging, entriesOf, pageEnvelope } from '../http/query-parameters.ts';
@@ -18,7 +18,7 @@ export const computationPage = v.pipe(
   v.description('A page of a list of computations.'),
 );
 
-export const createComputation = {
+export const createComputationRoute = {
   name: 'computations/create-computation',
   endpoint: 1,
   method: 'POST',
@@ -38,7 +38,7 @@ export const createComputation = {
   errors: ['unsupported_media_type', 'too_large'],
 } as const satisfies Route;
 
-export const listComputations = {
+export const listComputationsRoute = {
   name: 'computations/list-computations',
   endpoint: 2,
   method: 'GET',
@@ -56,7 +56,7 @@ export const listComputations = {
   response: computationPage,
 } as const satisfies Route;
 
-export const getComputation = {
+export const getComputationRoute = {
   name: 'computations/get-computation',
   endpoint: 3,
   method: 'GET',
@@ -82,7 +82,7 @@ export const getComputation = {
   errors: ['not_found'],
 } as const satisfies Route;
 
-export const updateComputation = {
+export const updateComputationRoute = {
   name: 'computations/update-computation',
   endpoint: 4,
   method: 'PUT',
@@ -102,7 +102,7 @@ export const updateComputation = {
     '`attestation_policy`, `consumers` and `providers`, which stay the same.',
 } as const satisfies Route;
 
-export const deleteComputation = {
+export const deleteComputationRoute = {
   name: 'computations/delete-computation',
   endpoint: 5,
   method: 'DELETE',

@@ -2,14 +2,14 @@ import { strictObject } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
 import { waitParameter, entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
-import { commandSchema } from '../runs/commands.ts';
-import { heldRunSchema } from '../runs/list-commands.ts';
+import { commandSchema } from '../rows/command.ts';
+import { heldRunSchema } from '../cvms/list-commands.ts';
 import { appends, waiting, reads, changes } from '../runtime/uses.ts';
 import { entry } from '../http/parse.ts';
-import { bodyLimitWithToken, invalidReport, reportSchema, reportsPerBatch, reportSummarySchema } from '../runs/report.ts';
-import { cvmSchema, cvmInput } from '../cvms/cvm.ts';
+import { bodyLimitWithToken, invalidReport, reportSchema, reportsPerBatch, reportSummarySchema } from '../cvms/report.ts';
+import { cvmSchema, cvmInput } from '../rows/cvm.ts';
 
-export const listCommands = {
+export const listCommandsRoute = {
   name: 'cvms/list-commands',
   endpoint: 25,
   method: 'GET',
@@ -54,7 +54,7 @@ const reportBatch = v.pipe(
   v.description('Reports of a CVM.'),
 );
 
-export const report = {
+export const reportRoute = {
   name: 'cvms/report',
   endpoint: 26,
   method: 'POST',
@@ -80,7 +80,7 @@ export const report = {
     'invalid one does not affect the others. A report of type `attestation` comes alone in its batch.',
 } as const satisfies Route;
 
-export const listCvms = {
+export const listCvmsRoute = {
   name: 'cvms/list-cvms',
   method: 'GET',
   path: '/{domainID}/cvms',
@@ -97,7 +97,7 @@ export const listCvms = {
   ),
 } as const satisfies Route;
 
-export const getCvm = {
+export const getCvmRoute = {
   name: 'cvms/get-cvm',
   method: 'GET',
   path: '/{domainID}/cvms/{cvmID}',
@@ -112,7 +112,7 @@ export const getCvm = {
   errors: ['not_found'],
 } as const satisfies Route;
 
-export const registerCvm = {
+export const registerCvmRoute = {
   name: 'cvms/register-cvm',
   method: 'PUT',
   path: '/{domainID}/cvms/{cvmID}',
@@ -132,7 +132,7 @@ export const registerCvm = {
     'on a registered CVM only while the CVM is connected and its `fit` is not `spent`.',
 } as const satisfies Route;
 
-export const deleteCvm = {
+export const deleteCvmRoute = {
   name: 'cvms/delete-cvm',
   method: 'DELETE',
   path: '/{domainID}/cvms/{cvmID}',

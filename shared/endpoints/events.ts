@@ -1,7 +1,7 @@
 import { strictObject, text } from 'computation-management-formats/fields';
 import { comparedId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
-import { eventSchema } from '../events/event.ts';
+import { eventSchema } from '../journal/event.ts';
 import { entriesOf, offsetIfSent, pageEnvelope, paging, waitParameter } from '../http/query-parameters.ts';
 import type { Route } from '../http/route.ts';
 import { waiting } from '../runtime/uses.ts';
@@ -13,7 +13,7 @@ const longestTime = 64;
 
 const filter = (longest: number, description: string) => v.optional(v.pipe(text(0, longest), v.description(description)));
 
-export const listEvents = {
+export const listEventsRoute = {
   name: 'events/list-events',
   endpoint: 23,
   method: 'GET',
@@ -62,7 +62,7 @@ export const listEvents = {
     'events that the filters match, regardless of `after`. `wait` requires `after`.',
 } as const satisfies Route;
 
-export const getStatus = {
+export const getStatusRoute = {
   name: 'events/get-status',
   endpoint: 24,
   method: 'GET',

@@ -6,7 +6,7 @@ import type { Route } from '../http/route.ts';
 
 const mostMatches = 50;
 
-export const find = {
+export const findRoute = {
   name: 'find/find',
   method: 'GET',
   path: '/{domainID}/find',

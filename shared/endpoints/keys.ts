@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
 import { adds } from '../runtime/uses.ts';
 
-export const uploadKey = {
+export const uploadKeyRoute = {
   name: 'keys/upload-key',
   endpoint: 10,
   method: 'POST',
@@ -34,7 +34,7 @@ export const uploadKey = {
   description: 'Each user has one key per computation. Uploading again replaces it.',
 } as const satisfies Route;
 
-export const checkKey = {
+export const checkKeyRoute = {
   name: 'keys/check-key',
   endpoint: 11,
   method: 'GET',
@@ -52,7 +52,7 @@ export const checkKey = {
   errors: ['not_found'],
 } as const satisfies Route;
 
-export const removeKey = {
+export const removeKeyRoute = {
   name: 'keys/remove-key',
   method: 'DELETE',
   path: '/{domainID}/computations/{id}/key',

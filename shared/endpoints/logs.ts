@@ -19,7 +19,7 @@ const line = v.pipe(
   v.description('A line of the log of an agent.'),
 );
 
-export const readLogs = {
+export const readLogsRoute = {
   name: 'logs/read-logs',
   method: 'GET',
   path: '/{domainID}/computations/{id}/logs',

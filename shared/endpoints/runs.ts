@@ -4,17 +4,15 @@ import { runStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
 import { adds, changes, reads } from '../runtime/uses.ts';
-import { runSchema } from '../computations/run.ts';
+import { runSchema } from '../rows/run.ts';
 import { entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
-import { missingItemsSchema, manifestSchema } from '../manifest/manifest.ts';
-import { attestationOfRunSchema } from '../runs/describe-attestation.ts';
-import { evidenceSchema } from '../evidence/evidence.ts';
+import { missingItemsSchema, manifestSchema } from '../rows/manifest.ts';
 
 const ofConfiguration =
   'The digest of the configuration: the SHA3-256, hex, of the canonical JSON (RFC 8785) of `{agent_config, approval, ' +
   'attestation_policy, log_access}`.';
 
-export const startRun = {
+export const startRunRoute = {
   name: 'runs/start-run',
   endpoint: 6,
   method: 'POST',
@@ -34,7 +32,7 @@ export const startRun = {
     'only on a CVM whose `attestation` satisfies it. Otherwise, a 409 with the reason `cvm_not_attested` names the failing checks.',
 } as const satisfies Route;
 
-export const getRun = {
+export const getRunRoute = {
   name: 'runs/get-run',
   endpoint: 7,
   method: 'GET',
@@ -53,7 +51,7 @@ export const getRun = {
   errors: ['not_found'],
 } as const satisfies Route;
 
-export const listRuns = {
+export const listRunsRoute = {
   name: 'runs/list-runs',
   endpoint: 8,
   method: 'GET',
@@ -77,7 +75,7 @@ export const listRuns = {
   ),
 } as const satisfies Route;
 
-export const dryRun = {
+export const dryRunRoute = {
   name: 'runs/dry-run',
   endpoint: 12,
   method: 'POST',
@@ -120,7 +118,7 @@ export const dryRun = {
     'that is limited to CVMs counts here; whether it covers the CVM is checked when a run starts.',
 } as const satisfies Route;
 
-export const stopRun = {
+export const stopRunRoute = {
   name: 'runs/stop-run',
   endpoint: 13,
   method: 'POST',
@@ -140,14 +138,14 @@ export const stopRun = {
 } as const satisfies Route;
 
 /** Served by the same function as POST. */
-export const stopRunByGet = {
-  ...stopRun,
+export const stopRunByGetRoute = {
+  ...stopRunRoute,
   method: 'GET',
   summary: 'Stop a run (use POST instead)',
   deprecated: true,
 } as const satisfies Route;
 
-export const getManifest = {
+export const getManifestRoute = {
   name: 'runs/get-manifest',
   endpoint: 14,
   method: 'GET',
@@ -174,46 +172,4 @@ export const getManifest = {
   description:
     'Returns 422 with the missing items if a part of the manifest is missing. Missing approvals do not count as missing items here, ' +
     'because the manifest is what the parties approve.',
-} as const satisfies Route;
-
-export const getAttestation = {
-  name: 'runs/get-attestation',
-  method: 'GET',
-  path: '/{domainID}/computations/{id}/attestation',
-  summary: 'Get the attestation of a run',
-  access: { anyOf: ['view'] },
-  uses: { table: ['GetItem'], content: ['GetObject'] },
-  impact: 'Parties cannot get the attestation of the CVM of a run.',
-  query: strictObject({
-    run: v.optional(
-      v.pipe(uncheckedId(), v.description('The identifier of a run of this computation. Default: the latest run.')),
-    ),
-  }),
-  status: 200,
-  response: attestationOfRunSchema,
-  errors: ['not_found'],
-  description:
-    'Returns what the service found in the attestation evidence of the agent process that has or had the run, with links to the tokens. ' +
-    'The service keeps tokens for 400 days.',
-} as const satisfies Route;
-
-export const getEvidence = {
-  name: 'runs/get-evidence',
-  method: 'GET',
-  path: '/{domainID}/computations/{id}/evidence',
-  summary: 'Get the evidence of a run',
-  access: { anyOf: ['view'] },
-  uses: {
-    table: ['GetItem', 'Query', 'PutItem', 'ConditionCheckItem'],
-    signingKey: ['GetPublicKey', 'Sign'],
-  },
-  impact: 'Parties cannot get the signed statement about a run.',
-  query: strictObject({ run: v.pipe(uncheckedId(), v.description('The identifier of a run of this computation.')) }),
-  status: 200,
-  response: evidenceSchema,
-  errors: ['not_found', 'conflict'],
-  reasons: ['run_active'],
-  description:
-    'Returns a signed statement about an ended run. The first request after the end of the run creates it, and later requests return the ' +
-    'same statement. Returns 409 with the reason `run_active` while the run is active. The public keys are at `/.well-known/jwks.json`.',
 } as const satisfies Route;

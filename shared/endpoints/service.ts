@@ -1,9 +1,9 @@
 import { shownText } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
-import { publicJwkSchema } from '../evidence/es256.ts';
+import { publicJwkSchema } from '../evidence/index.ts';
 
-export const health = {
+export const healthRoute = {
   name: 'service/health',
   method: 'GET',
   path: '/health',
@@ -22,7 +22,7 @@ export const health = {
   ),
 } as const satisfies Route;
 
-export const openapi = {
+export const openapiRoute = {
   name: 'service/openapi',
   method: 'GET',
   path: '/openapi.json',
@@ -38,7 +38,7 @@ export const openapi = {
   ),
 } as const satisfies Route;
 
-export const jwks = {
+export const jwksRoute = {
   name: 'service/jwks',
   method: 'GET',
   path: '/.well-known/jwks.json',

@@ -1,12 +1,12 @@
 import { strictObject } from 'computation-management-formats/fields';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { statisticsEntry } from '../computations/statistics.ts';
+import { statisticsEntry } from '../statistics/read-statistics.ts';
 import type { Route } from '../http/route.ts';
 
 const mostDays = 366;
 
-export const getStatistics = {
+export const getStatisticsRoute = {
   name: 'statistics/get-statistics',
   endpoint: 9,
   method: 'GET',

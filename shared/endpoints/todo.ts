@@ -1,8 +1,8 @@
 import type { Route } from '../http/route.ts';
-import { todoSchema } from '../todo/todo.ts';
 import { reads } from '../runtime/uses.ts';
+import { todoSchema } from '../todo/read-todo.ts';
 
-export const getTodo = {
+export const getTodoRoute = {
   name: 'todo/get-todo',
   method: 'GET',
   path: '/{domainID}/todo',

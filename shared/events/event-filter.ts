@@ -1,6 +1,6 @@
 import { invalid } from '../runtime/errors.ts';
-import type { Event } from './event.ts';
-import { type Facet, facetOf, facets, type Segment, timestampsOf } from './segment.ts';
+import type { Event } from '../journal/event.ts';
+import { type Facet, facetOf, facets, type Segment, timestampsOf } from '../journal/segment.ts';
 
 /** As clients send them: `from` and `to` are RFC 3339 or Unix seconds. */
 export type EventQuery = { [filter in Facet | 'from' | 'to']?: string | undefined };

@@ -1,7 +1,7 @@
 import type { Table } from '../table/table.ts';
 import { type EventFilter, filtersFacets, matches, matchingNumbers } from './event-filter.ts';
-import type { Event } from './event.ts';
-import { type JournalHead, publicEvent, type StoredEvent } from './stored-journal.ts';
+import type { Event } from '../journal/event.ts';
+import { type JournalHead, publicEvent, type StoredEvent } from '../journal/stored-journal.ts';
 import {
   firstSegmentAfter,
   firstSegmentFrom,
@@ -9,8 +9,8 @@ import {
   readNumberRange,
   readNumbers,
   readSegments,
-} from './read-journal.ts';
-import { type Segment, timestampsOf } from './segment.ts';
+} from '../journal/read-journal.ts';
+import { type Segment, timestampsOf } from '../journal/segment.ts';
 
 export interface EventPage {
   events: Event[];

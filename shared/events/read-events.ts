@@ -1,11 +1,18 @@
 import { numberOf } from 'computation-management-formats/identifiers';
 import { notFound } from '../runtime/errors.ts';
 import { journalKeys } from '../table/keys.ts';
-import { deadlineOf, getItemEventually, getItems, queryPrefix, type Table } from '../table/table.ts';
-import { eventsPerAppend, type JournalHead, parseHead, parseStoredEvent, publicEvent, readHead } from './stored-journal.ts';
+import { deadlineOf, type Table, getItemEventually, getItems, queryPrefix } from '../table/table.ts';
+import {
+  eventsPerAppend,
+  type JournalHead,
+  parseHead,
+  parseStoredEvent,
+  publicEvent,
+  readHead,
+} from '../journal/stored-journal.ts';
 import { type EventFilter, filtersFacets, matches } from './event-filter.ts';
 import { type EventPage, readMatching, type Selection } from './matching-events.ts';
-import { gapOrDeleted, JournalGapError, readNumberRange, withoutGaps } from './read-journal.ts';
+import { gapOrDeleted, JournalGapError, readNumberRange, withoutGaps } from '../journal/read-journal.ts';
 
 /** `limit` from 1 to 100, `offset` from 0. */
 export interface Paging {

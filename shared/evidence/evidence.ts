@@ -4,13 +4,12 @@ import { shownText } from 'computation-management-formats/fields';
 import { domainId, idOfComputation } from 'computation-management-formats/identifiers';
 import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
-import { mostTokens } from '../runs/agent-tokens.ts';
-import { checksSchema } from '../attestation/attestation.ts';
-import { agentConfigEntries } from '../computations/agent-config.ts';
-import { runSchema } from '../computations/run.ts';
-import { eventSchema } from '../events/event.ts';
-import { manifestSchema } from '../manifest/manifest.ts';
-import { storedSnapshot } from '../manifest/run-snapshot.ts';
+import { agentConfigEntries } from '../rows/agent-config.ts';
+import { runSchema } from '../rows/run.ts';
+import { eventSchema } from '../journal/event.ts';
+import { manifestSchema } from '../rows/manifest.ts';
+import { storedSnapshot } from '../rows/run-snapshot.ts';
+import { checksSchema, mostTokens } from '../rows/attestation.ts';
 
 const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits.'), v.metadata({ maxLength: 64 }));
 

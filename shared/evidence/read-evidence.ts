@@ -1,24 +1,21 @@
 import { configurationOf } from 'computation-management-formats/approval-text';
 import { canonicalJson } from 'computation-management-formats/digests';
 import * as v from 'valibot';
-import { readOneCollateral } from '../attestation/collateral.ts';
-import { readTokensOfRun, shownOf, type TokenOfProcess } from '../runs/agent-tokens.ts';
-import { assertExists } from '../computations/change-computation.ts';
-import { computationKey, parseComputation } from '../computations/read-computation.ts';
-import { attestationHashOf, findRun, runKey } from '../computations/read-runs.ts';
-import { isActive, type Run } from '../computations/run.ts';
-import type { Event } from '../events/event.ts';
-import { readEvents } from '../events/read-events.ts';
-import { storedSnapshot } from '../manifest/run-snapshot.ts';
+import { readOneCollateral, readTokensOfRun, shownOf, type TokenOfProcess } from '../attestation/index.ts';
+import { assertExists } from '../rows/change-computation.ts';
+import { isActive, type Run, attestationHashOf, findRun, runKey } from '../rows/run.ts';
+import type { Event } from '../journal/event.ts';
+import { readEvents } from '../events/index.ts';
+import { storedSnapshot } from '../rows/run-snapshot.ts';
 import { conflict, notFound } from '../runtime/errors.ts';
-import type { Kms } from '../runtime/kms.ts';
-import { readSettled, StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
-import { deflated, inflated } from '../table/deflated.ts';
 import { runKeys } from '../table/keys.ts';
-import { getItem, type Item, parseStored, schemaAttribute, storedBytes, type Table } from '../table/table.ts';
-import { type Action, Transaction } from '../table/transaction.ts';
+import { type Table, getItem, type Item } from '../table/table.ts';
+import { type Action, Transaction, readSettled, StaleReadError, withFreshReads } from '../table/transaction.ts';
 import { type Evidence, type Statement, statementSchema } from './evidence.ts';
 import { sign, type Signature } from './signing-key.ts';
+import { parseStored, schemaAttribute, storedBytes, deflated, inflated } from '../table/stored.ts';
+import type { Kms } from '../runtime/clients.ts';
+import { computationKey, parseComputation } from '../rows/computation.ts';
 
 interface EvidenceRequest {
   domain: string;

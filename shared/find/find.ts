@@ -1,7 +1,7 @@
 import { shownText } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import { findKeys } from '../table/keys.ts';
-import { getItems, queryPrefix, type Table } from '../table/table.ts';
+import { type Table, getItems, queryPrefix } from '../table/table.ts';
 import { findableOf, type NamedRow, rowKeyOf } from './index-names.ts';
 import { comparable, findKinds, type FindKind, matchOf, numberIn, placesToLook } from './names.ts';
 

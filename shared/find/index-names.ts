@@ -3,10 +3,11 @@ import { failureOf } from '../runtime/errors.ts';
 import { batched } from '../table/batched.ts';
 import { type AnyKey, findKeys, type Key, listKeys, listNames, lists } from '../table/keys.ts';
 import type { StreamBatch } from '../table/fold-lists.ts';
-import { getItems, type Item, parseStored, queryPartition, type Table } from '../table/table.ts';
+import { type Table, getItems, type Item, queryPartition } from '../table/table.ts';
 import { numberOfRow } from '../table/row-lists.ts';
 import { deleteItemIf, deleteItems, putItemIf, putItems } from '../table/writes.ts';
 import { type Findable, type FindKind, placesOf } from './names.ts';
+import { parseStored } from '../table/stored.ts';
 
 export interface NamedRow {
   domain: string;

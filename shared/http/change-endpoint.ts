@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import * as v from 'valibot';
-import { type Permitted, type Relation, type Relations, relationsOf } from '../access/caller.ts';
+import { type Permitted, type Relation, type Relations, relationsOf } from './caller.ts';
 import { type ErrorCode, ForbiddenForNowError, invalid, ServiceError } from '../runtime/errors.ts';
 import { log } from '../runtime/log.ts';
-import { readSettled } from '../table/fresh-reads.ts';
 import { answerKeys, type Key } from '../table/keys.ts';
-import { getItem, type Item, openTable, parseStored, schemaAttribute, storedBytes, type Table } from '../table/table.ts';
-import { type Action, type AnswerKeeper, AnswerKeptError, type Committed } from '../table/transaction.ts';
+import { openTable, type Table, getItem, type Item } from '../table/table.ts';
+import { type Action, type AnswerKeeper, AnswerKeptError, type Committed, readSettled } from '../table/transaction.ts';
 import { admitChange } from './domain-limit.ts';
 import { type Answer, anyEndpoint, bytesOf, type EndpointRequest, type Parsed, type Received, type Reply } from './endpoint.ts';
 import { idempotencyKeyHeader, replayedHeader, type Route, type TakesKey } from './route.ts';
+import { parseStored, schemaAttribute, storedBytes } from '../table/stored.ts';
 
 export interface ChangeRequest<R extends Route> extends EndpointRequest<R> {
   table: Table;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Caller } from '../access/caller.ts';
+import type { Caller } from './caller.ts';
 import { RateLimitError } from '../runtime/errors.ts';
 import { environment } from '../runtime/environment.ts';
 import type { Table } from '../table/table.ts';
@@ -97,7 +97,7 @@ export class DomainLimit<Store> {
     lease.expiresAt = now + leaseInMilliseconds;
   }
 
-  /** The removal of a domain empties its bucket for days (shared/domains/closed-domain.ts). */
+  /** The removal of a domain empties its bucket for days (shared/rows/closed-domain.ts). */
   private isClosed(waitInMilliseconds: number): boolean {
     const { perSecond, burst } = this.bucket;
     return waitInMilliseconds > (burst / perSecond) * 1_000 + clockSkewInMilliseconds;

@@ -4,22 +4,14 @@ import type { APIGatewayProxyEventV2WithJWTAuthorizer, Context } from 'aws-lambd
 import { strictObject } from 'computation-management-formats/fields';
 import { cvmId, domainId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
-import {
-  callerOf,
-  requireAccess,
-  type Access,
-  type Caller,
-  type Permitted,
-  type Relation,
-  type Relations,
-} from '../access/caller.ts';
-import { timestampOf } from '../runtime/clock.ts';
+import { callerOf, requireAccess, type Access, type Caller, type Permitted, type Relation, type Relations } from './caller.ts';
 import {
   maxRetryTimeInMilliseconds,
   type DeadlineSource,
   clockOf,
   deadlineOfInvocation,
   type Invocation,
+  timestampOf,
 } from '../runtime/deadline.ts';
 import { environment } from '../runtime/environment.ts';
 import { invalid } from '../runtime/errors.ts';

@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import type { Access } from '../access/caller.ts';
+import type { Access } from './caller.ts';
 import type { ConflictReason, ErrorCode } from '../runtime/errors.ts';
 import type { Uses } from '../runtime/uses.ts';
 import type { ConditionalHeader } from './etags.ts';

@@ -1,13 +1,13 @@
 import { logLevels } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import type { Permitted, Relations } from '../access/caller.ts';
-import { readComputation } from '../computations/read-computation.ts';
-import { parseSnapshot } from '../manifest/run-snapshot.ts';
+import type { Permitted, Relations } from '../http/caller.ts';
+import { parseSnapshot } from '../rows/run-snapshot.ts';
 import { invalid, notFound, ServiceError } from '../runtime/errors.ts';
 import { logKeys, runKeys } from '../table/keys.ts';
-import { getItem, type Table } from '../table/table.ts';
-import { waitFor, type Wait } from '../waits/wait.ts';
-import { type LogLine, type LogPosition, readChunks } from './log-store.ts';
+import { type Table, getItem } from '../table/table.ts';
+import { waitFor, type Wait } from '../http/wait.ts';
+import { type LogLine, type LogPosition, readChunks } from '../rows/log-lines.ts';
+import { readComputation } from '../rows/computation.ts';
 
 export type LogLevel = (typeof logLevels)[number];
 

@@ -329,8 +329,8 @@ export const examples = {
     request: { reports },
     response: { accepted: 3, duplicates: 0, results: reportResults },
   },
-  'runs/get-attestation': { response: attestationOfRun },
-  'runs/get-evidence': { response: evidence },
+  'attestation/get-attestation': { response: attestationOfRun },
+  'evidence/get-evidence': { response: evidence },
   'approvals/approve': { request: approvalBody, response: approval },
   'approvals/list-approvals': {
     response: { needed: [{ user: 'bob', because: ['penguins.csv'] }], approvals: [approval] },

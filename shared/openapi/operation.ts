@@ -1,5 +1,5 @@
 import { rolesWith } from 'computation-management-formats/vocabulary';
-import type { Relation } from '../access/caller.ts';
+import type { Relation } from '../http/caller.ts';
 import { eitherOf } from '../runtime/errors.ts';
 import { routes, type KnownRoute } from '../endpoints/endpoints.ts';
 import { isLimited, takesKey, type Route } from '../http/route.ts';

@@ -1,7 +1,7 @@
 import { type Role, rolesWith } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { forbidden } from '../access/caller.ts';
-import { contentTooLarge, inlineLimitInBytes } from '../assets/asset.ts';
+import { forbidden } from '../http/caller.ts';
+import { contentTooLarge, inlineLimitInBytes } from '../rows/asset.ts';
 import { computationId, configurationDigest, manifestDigest, runId } from './examples.ts';
 import {
   errorTable,
@@ -37,7 +37,7 @@ const conflicts: Partial<Record<string, Partial<Record<ConflictReason, string>>>
   },
   'computations/delete-computation': { run_active: 'A run is active. Wait until it ends, or stop it.' },
   'cvms/delete-cvm': { cvm_busy: 'A run holds the CVM sim-1. Wait until it ends, or stop it.' },
-  'runs/get-evidence': { run_active: 'The run is active. Get its evidence after the run has ended.' },
+  'evidence/get-evidence': { run_active: 'The run is active. Get its evidence after the run has ended.' },
   'runs/start-run': {
     run_active: 'A run of this computation is active. Wait until it ends, or stop it.',
     cvm_busy: 'Another run holds the CVM sim-1. Wait until it ends, or stop it.',

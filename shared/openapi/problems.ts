@@ -4,7 +4,7 @@ import { errorTable, type ErrorCode, conflictReasons, errorCodes } from '../runt
 import { takesKey, type Route } from '../http/route.ts';
 import { everyResponse, optionalTextHeaders, rateLimitHeaders } from './headers.ts';
 import { problemExamples } from './problem-examples.ts';
-import { missingItemsSchema } from '../manifest/manifest.ts';
+import { missingItemsSchema } from '../rows/manifest.ts';
 
 const everywhere: readonly ErrorCode[] = ['invalid_request', 'too_many_requests', 'internal', 'unavailable'];
 

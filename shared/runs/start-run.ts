@@ -2,31 +2,35 @@ import { randomUUID } from 'node:crypto';
 import { configurationOf } from 'computation-management-formats/approval-text';
 import { startDigest } from 'computation-management-formats/digests';
 import { numberedId } from 'computation-management-formats/identifiers';
-import { processOfRunItem } from './agent-tokens.ts';
-import type { Permitted } from '../access/caller.ts';
-import { isIncomplete, readinessOf } from '../approvals/readiness.ts';
-import { isMarkedForDeletion } from '../assets/mark-for-deletion.ts';
-import { readToChange, type ComputationToChange } from '../computations/change-computation.ts';
-import type { StoredComputation } from '../computations/computation.ts';
-import type { Run, RunReference } from '../computations/run.ts';
-import { JournalMovedError } from '../events/append-events.ts';
-import { readHead } from '../events/stored-journal.ts';
+import { processOfRunItem } from '../attestation/index.ts';
+import type { Permitted } from '../http/caller.ts';
+import { isIncomplete, readinessOf } from '../approvals/index.ts';
+import { isMarkedForDeletion } from '../assets/index.ts';
+import { readToChange, type ComputationToChange } from '../rows/change-computation.ts';
+import type { StoredComputation } from '../rows/computation.ts';
+import type { Run, RunReference } from '../rows/run.ts';
+import { JournalMovedError } from '../journal/append-events.ts';
+import { readHead } from '../journal/stored-journal.ts';
 import { nextNumber } from '../table/writes.ts';
-import { assetsOf, type Inputs } from '../manifest/manifest.ts';
-import { readInputs } from '../manifest/read-manifest.ts';
-import { addSnapshot, type RunSnapshot } from '../manifest/run-snapshot.ts';
+import { assetsOf, type Inputs, readInputs } from '../rows/manifest.ts';
+import { addSnapshot, type RunSnapshot } from '../rows/run-snapshot.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { emitMetric, log } from '../runtime/log.ts';
-import { StaleReadError, withFreshReads } from '../table/fresh-reads.ts';
 import { lists } from '../table/keys.ts';
 import { deadlineOf, type Table } from '../table/table.ts';
-import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
-import { addRun } from './change-run.ts';
-import { addClaim } from './claim.ts';
-import { endRun } from './end-run.ts';
-import { startExecution, type Executions } from './executions.ts';
-import { cvmIsStill, readCvmForRun, refusalsOf } from './read-readiness.ts';
-import { waysToEnd } from './ways-to-end.ts';
+import {
+  commitChange,
+  type AnsweredRequest,
+  type Committed,
+  Transaction,
+  StaleReadError,
+  withFreshReads,
+} from '../table/transaction.ts';
+import { addRun } from '../rows/change-run.ts';
+import { addClaim } from '../rows/claim.ts';
+import { endRun, type Executions, startExecution } from '../lifecycle/index.ts';
+import { cvmIsStill, readCvmForRun, refusalsOf } from './dry-run.ts';
+import { waysToEnd } from '../rows/ways-to-end.ts';
 
 interface Started {
   runId: string;

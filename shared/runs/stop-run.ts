@@ -1,14 +1,13 @@
-import type { Permitted, Relations } from '../access/caller.ts';
-import { readToChange } from '../computations/change-computation.ts';
-import type { StoredComputation } from '../computations/computation.ts';
-import { type Run, referenceTo } from '../computations/run.ts';
-import { readCreators } from '../manifest/run-snapshot.ts';
+import type { Permitted, Relations } from '../http/caller.ts';
+import { readToChange } from '../rows/change-computation.ts';
+import type { StoredComputation } from '../rows/computation.ts';
+import { type Run, referenceTo } from '../rows/run.ts';
+import { readCreators } from '../rows/run-snapshot.ts';
 import { conflict, ServiceError } from '../runtime/errors.ts';
-import { withFreshReads } from '../table/fresh-reads.ts';
 import type { Table } from '../table/table.ts';
-import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
-import { changeRun } from './change-run.ts';
-import { startExecutionByName, type Executions } from './executions.ts';
+import { commitChange, type AnsweredRequest, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
+import { changeRun } from '../rows/change-run.ts';
+import { startExecutionByName, type Executions } from '../lifecycle/index.ts';
 
 interface Stopping {
   run: Run;

@@ -1,8 +1,7 @@
 import { afterAllNumbers, isFirstPage, type PageRequest } from 'computation-management-counted-list';
 import { listKeys } from './keys.ts';
-import { numberOfRow, openList, readRows, type RowList, stateOfRow } from './row-lists.ts';
-import { SharedReads } from './shared-reads.ts';
-import { type Item, queryBetween, queryPrefix, type Table } from './table.ts';
+import { numberOfRow, openList, readRows, type RowList, stateOfRow, SharedReads } from './row-lists.ts';
+import { type Table, type Item, queryBetween, queryPrefix } from './table.ts';
 
 export interface Page {
   /** Newest first. */

@@ -1,6 +1,6 @@
 import { ScanCommand, type ScanCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { AnyKey } from './keys.ts';
-import { deadlineOf, until, type Item, type Table } from './table.ts';
+import { deadlineOf, until, type Table, type Item } from './table.ts';
 
 export interface ScanOptions {
   after?: AnyKey | undefined;

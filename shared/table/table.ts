@@ -1,9 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { BatchGetCommand, DynamoDBDocumentClient, GetCommand, QueryCommand, type QueryCommandInput } from '@aws-sdk/lib-dynamodb';
-import * as v from 'valibot';
+import { DynamoDBDocumentClient, GetCommand, BatchGetCommand, type QueryCommandInput, QueryCommand } from '@aws-sdk/lib-dynamodb';
 import { clientOptions, sharedClient } from '../runtime/clients.ts';
-import { type Clock, systemClock } from '../runtime/clock.ts';
-import { Deadline, type DeadlineSource } from '../runtime/deadline.ts';
+import { Deadline, type DeadlineSource, type Clock, systemClock } from '../runtime/deadline.ts';
 import { environment } from '../runtime/environment.ts';
 import { emitMetric } from '../runtime/log.ts';
 import type { AnyKey } from './keys.ts';
@@ -21,8 +19,6 @@ export interface Table {
   onConflictRetry?: () => void;
 }
 
-export type Item = Record<string, unknown>;
-
 export function deadlineOf(table: Table): Deadline {
   return table.deadline?.() ?? new Deadline();
 }
@@ -34,6 +30,47 @@ export function clockOf({ clock = systemClock }: Table): Clock {
 export function until(deadline: Deadline): { abortSignal: AbortSignal } {
   return { abortSignal: deadline.signal() };
 }
+
+class UnprocessedError extends Error {}
+
+/** Sends again what DynamoDB leaves unprocessed, until the deadline. @param send returns what is left */
+export async function processAll<T>(deadline: Deadline, batch: T[], send: (unprocessed: T[]) => Promise<T[]>): Promise<void> {
+  let unprocessed = batch;
+  const sendRest = async () => {
+    unprocessed = await send(unprocessed);
+    if (unprocessed.length > 0) throw new UnprocessedError('DynamoDB left items of a batch unprocessed.');
+  };
+  await deadline.retry(sendRest, (error) => error instanceof UnprocessedError);
+}
+
+/** The client of all requests of a process. */
+export const createTableClient = (): TableClient => documentClient(new DynamoDBClient(clientOptions()));
+
+export function openTable(deadline: DeadlineSource): Table {
+  return {
+    name: environment().TABLE_NAME,
+    document: sharedClient(createTableClient),
+    deadline,
+    onConflictRetry: () => emitMetric('ConflictsRetried', 1),
+  };
+}
+
+/** Entries of items that are undefined are left out. */
+export function documentClient(client: DynamoDBClient): DynamoDBDocumentClient {
+  // Even without a logger, it copies all that is sent and received: a twentieth of the processor time of a call, more of a long query.
+  client.middlewareStack.remove('loggerMiddleware');
+  return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
+}
+
+/** For CDK and for the one-machine stack. */
+export const tableDefinition = {
+  partitionKey: 'pk',
+  sortKey: 'sk',
+  /** Seconds since the Unix epoch. DynamoDB deletes expired items within days, so reads must check the time. */
+  timeToLive: 'ttl',
+} as const;
+
+export type Item = Record<string, unknown>;
 
 /** Reads an item, strongly consistent. One read unit per 4 KB. */
 export function getItem(table: Table, key: AnyKey): Promise<Item | undefined> {
@@ -77,18 +114,6 @@ export async function getItems(table: Table, keys: AnyKey[]): Promise<(Item | un
     ),
   );
   return keys.map((key) => found.get(`${key.pk}\n${key.sk}`));
-}
-
-class UnprocessedError extends Error {}
-
-/** Sends again what DynamoDB leaves unprocessed, until the deadline. @param send returns what is left */
-export async function processAll<T>(deadline: Deadline, batch: T[], send: (unprocessed: T[]) => Promise<T[]>): Promise<void> {
-  let unprocessed = batch;
-  const sendRest = async () => {
-    unprocessed = await send(unprocessed);
-    if (unprocessed.length > 0) throw new UnprocessedError('DynamoDB left items of a batch unprocessed.');
-  };
-  await deadline.retry(sendRest, (error) => error instanceof UnprocessedError);
 }
 
 export interface QueryOptions {
@@ -144,64 +169,4 @@ async function query(table: Table, condition: KeyCondition, options: QueryOption
     start = page.LastEvaluatedKey;
   } while (start && items.length < limit);
   return items.slice(0, limit);
-}
-
-/** The client of all requests of a process. */
-export const createTableClient = (): TableClient => documentClient(new DynamoDBClient(clientOptions()));
-
-export function openTable(deadline: DeadlineSource): Table {
-  return {
-    name: environment().TABLE_NAME,
-    document: sharedClient(createTableClient),
-    deadline,
-    onConflictRetry: () => emitMetric('ConflictsRetried', 1),
-  };
-}
-
-/** Entries of items that are undefined are left out. */
-export function documentClient(client: DynamoDBClient): DynamoDBDocumentClient {
-  // Even without a logger, it copies all that is sent and received: a twentieth of the processor time of a call, more of a long query.
-  client.middlewareStack.remove('loggerMiddleware');
-  return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
-}
-
-export const storedBytes = v.custom<Uint8Array>((input) => input instanceof Uint8Array, 'Expected bytes.');
-
-/** @throws Error that names the invalid field, or the schema version if that is another one; an internal error */
-export function parseStored<Schema extends v.GenericSchema>(
-  schema: Schema,
-  stored: unknown,
-  what: string,
-): v.InferOutput<Schema> {
-  assertSchema(stored, what);
-  const result = v.safeParse(schema, stored);
-  if (result.success) return result.output;
-  const [issue] = result.issues;
-  throw new Error(`A stored ${what} does not fit: ${v.getDotPath(issue) ?? 'item'}: ${issue.message}`);
-}
-
-/** The version of the shapes of all stored items. docs/adr/0007-migrations.md says what a change of it takes. */
-export const schemaVersion = 1;
-
-/** Updates of single attributes leave it as it is. */
-export const schemaAttribute = { schema: schemaVersion };
-
-/** Each is written with `schemaAttribute`. */
-const versionedKinds = new Set([
-  'asset',
-  'claim',
-  'computation',
-  'evidence',
-  'journal head',
-  'kept answer',
-  'registered CVM',
-  'run',
-  'snapshot of a run',
-]);
-
-/** @throws Error if the item has a schema of another version, or none although its kind has one */
-export function assertSchema(stored: unknown, kind: string): void {
-  const schema = typeof stored === 'object' && stored !== null && 'schema' in stored ? stored.schema : undefined;
-  if (schema === schemaVersion || (schema === undefined && !versionedKinds.has(kind))) return;
-  throw new Error(`A stored ${kind} has schema version ${String(schema)}. This service knows only version ${schemaVersion}.`);
 }

@@ -8,7 +8,7 @@ import {
   type UpdateCommandOutput,
 } from '@aws-sdk/lib-dynamodb';
 import { type AnyKey, type Key, type List, listKeys } from './keys.ts';
-import { deadlineOf, type Item, processAll, type Table, until } from './table.ts';
+import { deadlineOf, processAll, type Table, until, type Item } from './table.ts';
 
 /** Writes an item and replaces an existing one. */
 export async function putItem(table: Table, item: Item & Key): Promise<void> {

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { timestampOf } from '../runtime/clock.ts';
-import { type DeadlineSource, clockOf, deadlineOfInvocation, type Invocation } from '../runtime/deadline.ts';
+import { type DeadlineSource, clockOf, deadlineOfInvocation, type Invocation, timestampOf } from '../runtime/deadline.ts';
 import { log, withLogFields } from '../runtime/log.ts';
 import type { TaskName } from './tasks.ts';
 

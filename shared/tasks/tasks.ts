@@ -16,7 +16,7 @@ export interface Task {
 
 export const tasks = [
   {
-    name: 'maintenance/verify-token',
+    name: 'attestation/verify-token',
     trigger: 'token',
     uses: {
       table: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'ConditionCheckItem'],
@@ -127,3 +127,10 @@ export const tasks = [
 ] as const satisfies readonly Task[];
 
 export type TaskName = (typeof tasks)[number]['name'];
+
+type ScheduledTask = Extract<(typeof tasks)[number], { trigger: { everyMinutes: number } }>;
+
+/** For AWS and for the one-machine stack. */
+export const schedules = tasks
+  .filter((task): task is ScheduledTask => typeof task.trigger === 'object')
+  .map(({ name, trigger }) => ({ name, everyMinutes: trigger.everyMinutes }));

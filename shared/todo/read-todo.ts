@@ -1,13 +1,15 @@
-import { becauseOf, missingApprovals, neededApprovals } from '../approvals/readiness.ts';
-import { storedAsset, type StoredAsset } from '../assets/asset.ts';
-import { assetKey, assetNumber } from '../assets/read-asset.ts';
-import { storedComputation, type StoredComputation } from '../computations/computation.ts';
-import { inputsOf, readParts } from '../manifest/read-manifest.ts';
-import { approvableOf, type Inputs } from '../manifest/manifest.ts';
+import * as v from 'valibot';
+import { becauseOf, missingApprovals, neededApprovals, mostReasons } from '../approvals/index.ts';
+import { storedAsset, type StoredAsset } from '../rows/asset.ts';
+import { assetKey, assetNumber } from '../rows/read-asset.ts';
+import { storedComputation, type StoredComputation, nameOfComputation } from '../rows/computation.ts';
+import { approvableOf, type Inputs, inputsOf, readParts } from '../rows/manifest.ts';
 import { listKeys, lists, userKeys } from '../table/keys.ts';
-import { getItems, parseStored, queryPrefix, type Table } from '../table/table.ts';
-import { mostAssets, readParticipations, type Participation } from './participation.ts';
-import { mostEntries, type Todo } from './todo.ts';
+import { type Table, getItems, queryPrefix } from '../table/table.ts';
+import { mostAssets, readParticipations, type Participation } from '../rows/participation.ts';
+import { parseStored } from '../table/stored.ts';
+import { idOfComputation, idOfAsset } from 'computation-management-formats/identifiers';
+import { shownText } from 'computation-management-formats/fields';
 
 const computationsAtOnce = 100;
 
@@ -191,3 +193,73 @@ function needsKey(inputs: Inputs, userId: string, missingKeys: string[]): boolea
   if (missingKeys.includes(userId) || inputs.consumers.includes(userId)) return true;
   return inputs.computation.approval === 'all_signed' && neededApprovals(inputs).some(({ user }) => user === userId);
 }
+
+const mostEntries = 100;
+
+const ofComputation = { computation_id: idOfComputation, name: nameOfComputation };
+
+/*#__NO_SIDE_EFFECTS__*/
+function total(what: string) {
+  const description = `How many ${what}, also beyond the list. null if more computations or assets had to be examined than are.`;
+  return v.pipe(v.nullable(v.pipe(v.number(), v.integer())), v.description(description));
+}
+
+/** The open tasks of a user (docs/contract.md, section 9). */
+export const todoSchema = v.pipe(
+  v.object({
+    approvals: v.pipe(
+      v.array(
+        v.pipe(
+          v.object({
+            ...ofComputation,
+            because: v.pipe(
+              v.array(shownText(255)),
+              v.description(
+                'Why your approval is needed: the file names of your assets that need it, and `result consumer` if you must approve as one. A file of that name is in quotes.',
+              ),
+              v.metadata({ maxItems: mostReasons }),
+            ),
+            manifest_digest: v.pipe(shownText(64), v.description('The digest of the manifest to approve.')),
+          }),
+          v.title('ApprovalToGive'),
+          v.description('A computation that needs your approval.'),
+        ),
+      ),
+      v.metadata({ maxItems: mostEntries }),
+      v.description('Computations with a manifest that need your approval and do not have it.'),
+    ),
+    keys: v.pipe(
+      v.array(
+        v.pipe(v.object(ofComputation), v.title('KeyToUpload'), v.description('A computation that needs your public key.')),
+      ),
+      v.metadata({ maxItems: mostEntries }),
+      v.description('Computations that need your public key and do not have it.'),
+    ),
+    content: v.pipe(
+      v.array(
+        v.pipe(
+          v.object({
+            asset_id: idOfAsset,
+            file_name: v.pipe(shownText(255), v.description('The name of the file.')),
+          }),
+          v.title('ContentToUpload'),
+          v.description('An asset of yours without content.'),
+        ),
+      ),
+      v.metadata({ maxItems: mostEntries }),
+      v.description('Your assets whose content has not arrived.'),
+    ),
+    totals: v.pipe(
+      v.object({ approvals: total('approvals'), keys: total('keys'), content: total('assets') }),
+      v.title('TodoTotals'),
+      v.description('How long the lists would be without a limit.'),
+    ),
+    truncated: v.pipe(v.boolean(), v.description('Whether a total is null.')),
+  }),
+  v.title('Todo'),
+  v.description(
+    'Your open tasks. First those in computations that you created and own, uploaded a key to or linked an asset to; newest first within each.',
+  ),
+);
+
+export type Todo = v.InferOutput<typeof todoSchema>;

@@ -6,13 +6,13 @@ import type { InvokeFunction } from '../../local/functions/local-functions.ts';
 import { startHttpApi } from '../../local/http-api/http-api.ts';
 import { openIssuer, type LocalIssuer } from '../../local/sign-in/issuer.ts';
 import { startStack, type Stack } from '../../local/stack.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
-import type { Relation } from '../../shared/access/caller.ts';
+import type { Relation } from '../../shared/http/caller.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { examples } from '../../shared/openapi/examples.ts';
 import type { HttpResponse } from '../../shared/http/problem.ts';
 import { answersHead, takesKey, type Route } from '../../shared/http/route.ts';
 import { actionsOf, mayCall, nameOf, needsOf } from './decisions.ts';
+import { systemClock } from '../../shared/runtime/deadline.ts';
 
 const rows = routes as readonly Route[];
 const guarded = rows.filter((route) => route.access);

@@ -173,7 +173,7 @@ describe('content that is its creator’s', () => {
       const run = await bySomeone('POST', `/d1/computations/${computation}/run?cvm=${computation}`);
       expect(run.status).toBe(200);
       const query =
-        name === 'runs/get-evidence'
+        name === 'evidence/get-evidence'
           ? `?run=${await ended(computation, run.body as unknown as string)}`
           : name === 'find/find'
             ? '?q=penguins'

@@ -1,5 +1,5 @@
 import type { Role } from 'computation-management-formats/vocabulary';
-import type { Relation } from '../../shared/access/caller.ts';
+import type { Relation } from '../../shared/http/caller.ts';
 
 /** The roles and their actions in docs/contract.md, section 2, copied by hand to check the tables of the code. */
 export const actionsOf: Record<Role, string> = {

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseOptions, runCommand } from '../../shared/command-line/arguments.ts';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
+import { parseOptions, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
 import { printTable } from '../../tools/bench/print-table.ts';
 import { killServices } from '../support/service-process.ts';
 import { buildAgent, commitOf } from './agent-cvm.ts';

@@ -2,20 +2,18 @@ import { canonicalDigest } from 'computation-management-formats/digests';
 import { describe, expect, it } from 'vitest';
 import type { AssetReplacement } from '../../shared/assets/asset-input.ts';
 import { withdrawApproval } from '../../shared/approvals/approve.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
-import { defaultAgentConfig, type AgentConfig } from '../../shared/computations/agent-config.ts';
-import { fieldsOf, type ComputationFields } from '../../shared/computations/computation.ts';
+import { defaultAgentConfig, type AgentConfig } from '../../shared/rows/agent-config.ts';
+import { fieldsOf, type ComputationFields } from '../../shared/rows/computation.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
-import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
-import { Deadline } from '../../shared/runtime/deadline.ts';
+import { deleteAsset } from '../../shared/assets/delete-asset.ts';
+import { Deadline, systemClock } from '../../shared/runtime/deadline.ts';
 import { ServiceError } from '../../shared/runtime/errors.ts';
-import { uploadKey } from '../../shared/keys/upload-key.ts';
-import { linkAsset, unlinkAsset } from '../../shared/links/link-asset.ts';
-import { readLinkedComputations } from '../../shared/links/linked-computations.ts';
-import { updateAsset } from '../../shared/links/update-asset.ts';
-import { parseSnapshot, snapshotKeys } from '../../shared/manifest/run-snapshot.ts';
+import { uploadKey } from '../../shared/keys/participant-keys.ts';
+import { linkAsset, unlinkAsset } from '../../shared/assets/link-asset.ts';
+import { readLinkedComputations } from '../../shared/assets/linked-computations.ts';
+import { updateAsset } from '../../shared/assets/update-asset.ts';
+import { parseSnapshot, snapshotKeys } from '../../shared/rows/run-snapshot.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
-import { getItems } from '../../shared/table/table.ts';
 import {
   aComputation,
   aDatasetOfBob,
@@ -32,6 +30,7 @@ import { oneOf } from '../support/amounts.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { beforeCall, beforeTheNextTransaction } from '../support/interleave.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
+import { getItems } from '../../shared/table/table.ts';
 
 const stores = sharedByTests(startStores);
 

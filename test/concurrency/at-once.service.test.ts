@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
+import { defaultAgentConfig } from '../../shared/rows/agent-config.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
-import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
-import { recordReports } from '../../shared/runs/record-reports.ts';
+import { deleteComputation } from '../../shared/computations/delete-computation.ts';
+import { recordReports } from '../../shared/cvms/record-reports.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 import { callAs, type Call } from '../support/ready-computation.ts';
 import { amount } from '../support/amounts.ts';

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDynamoDb, type LocalDynamoDb } from '../../local/dynamodb/dynamodb.ts';
-import { listComputations } from '../../shared/computations/list-computations.ts';
-import { readStatistics } from '../../shared/computations/statistics.ts';
+import { readStatistics } from '../../shared/statistics/read-statistics.ts';
 import { foldChangedLists, foldMarkedLists } from '../../shared/table/fold-lists.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { amount } from '../support/amounts.ts';
@@ -19,6 +18,7 @@ import {
 } from '../support/builders-store.ts';
 import { documentAt, patientDeadline } from '../support/embedded-table.ts';
 import { inconsistencies, scan } from '../support/inconsistencies.ts';
+import { listComputations } from '../../shared/computations/describe-computation.ts';
 
 const domain = 'd1';
 const changesPerSecond = 500;

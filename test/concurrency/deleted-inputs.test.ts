@@ -1,17 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { assetKey, findAsset } from '../../shared/assets/read-asset.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
-import { Deadline } from '../../shared/runtime/deadline.ts';
-import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
+import { assetKey, findAsset } from '../../shared/rows/read-asset.ts';
+import { Deadline, systemClock } from '../../shared/runtime/deadline.ts';
+import { deleteAsset } from '../../shared/assets/delete-asset.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
-import { readClaims } from '../../shared/runs/claim.ts';
-import { listCommands } from '../../shared/runs/list-commands.ts';
-import { offerRun } from '../../shared/runs/waiting-steps.ts';
-import { recordOutcome } from '../../shared/runs/end-run.ts';
-import { readRun } from '../../shared/computations/read-runs.ts';
+import { readClaims } from '../../shared/rows/claim.ts';
+import { listCommands } from '../../shared/cvms/list-commands.ts';
+import { offerRun } from '../../shared/lifecycle/waiting-steps.ts';
+import { recordOutcome } from '../../shared/lifecycle/end-run.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 import type { Key } from '../../shared/table/keys.ts';
-import { getItem, type Table } from '../../shared/table/table.ts';
+import { type Table, getItem } from '../../shared/table/table.ts';
 import { deleteItems } from '../../shared/table/writes.ts';
 import { amount, sampleSeed } from '../support/amounts.ts';
 import { seededRandom, shuffled } from '../support/seeded-random.ts';
@@ -20,6 +18,7 @@ import { untilTestEnds } from '../support/patience.ts';
 import { inconsistencies, scan } from '../support/inconsistencies.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
 import { stepThrough } from '../support/stepped-calls.ts';
+import { readRun } from '../../shared/rows/run.ts';
 
 const stores = sharedByTests(startStores);
 

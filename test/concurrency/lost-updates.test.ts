@@ -1,22 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../shared/access/caller.ts';
-import { assetEtag } from '../../shared/assets/asset.ts';
-import { presignUpload } from '../../shared/assets/content-store.ts';
+import type { Caller } from '../../shared/http/caller.ts';
+import { assetEtag } from '../../shared/rows/asset.ts';
+import { presignUpload } from '../../shared/rows/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { describeAsset } from '../../shared/assets/describe-asset.ts';
-import { readAsset } from '../../shared/assets/read-asset.ts';
+import { readAsset } from '../../shared/rows/read-asset.ts';
 import { receiveUpload } from '../../shared/assets/uploads.ts';
-import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
+import { defaultAgentConfig } from '../../shared/rows/agent-config.ts';
 import { computationEtag, etagsFor, readToDescribe } from '../../shared/computations/describe-computation.ts';
-import { fieldsOf } from '../../shared/computations/computation.ts';
-import { readComputation, readDefinition } from '../../shared/computations/read-computation.ts';
+import { fieldsOf, readComputation } from '../../shared/rows/computation.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
-import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
-import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
+import { deleteAsset } from '../../shared/assets/delete-asset.ts';
+import { deleteComputation } from '../../shared/computations/delete-computation.ts';
 import { preconditionFailed } from '../../shared/runtime/errors.ts';
 import { parseCondition } from '../../shared/http/etags.ts';
-import { linkAsset, unlinkAsset } from '../../shared/links/link-asset.ts';
-import { updateAsset } from '../../shared/links/update-asset.ts';
+import { linkAsset, unlinkAsset } from '../../shared/assets/link-asset.ts';
+import { updateAsset } from '../../shared/assets/update-asset.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { clockOfTests } from '../support/append-to-journal.ts';
 import {
@@ -33,6 +32,7 @@ import {
 } from '../support/builders-store.ts';
 import { beforeTheNextTransaction, betweenReads } from '../support/interleave.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
+import { readDefinition } from '../../shared/rows/definition.ts';
 
 const stores = sharedByTests(startStores);
 

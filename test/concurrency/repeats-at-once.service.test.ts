@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../shared/runtime/clock.ts';
 import { startStack, type Stack } from '../../local/stack.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { amount } from '../support/amounts.ts';
@@ -10,6 +9,7 @@ import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-
 import { startDynamoDbProxy, type DynamoDbProxy } from '../support/dynamodb-proxy.ts';
 import { testClock } from '../support/test-clock.ts';
 import { documentAt } from '../support/embedded-table.ts';
+import { systemClock } from '../../shared/runtime/deadline.ts';
 
 let front: AwsDynamoDb;
 let proxy: DynamoDbProxy;

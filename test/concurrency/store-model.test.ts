@@ -2,12 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listComputations } from '../../shared/computations/list-computations.ts';
-import { readComputation } from '../../shared/computations/read-computation.ts';
 import { ServiceError } from '../../shared/runtime/errors.ts';
-import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
+import { sweepRuns } from '../../shared/lifecycle/sweep-runs.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
-import { isActive } from '../../shared/computations/run.ts';
+import { isActive } from '../../shared/rows/run.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import { openList, rowLists } from '../../shared/table/row-lists.ts';
 import { deleteItems } from '../../shared/table/writes.ts';
@@ -16,6 +14,8 @@ import { emptyModel, enters, happens, type Model, modelOf, plan, type Planned, t
 import { endRunWith, startStores, type Stores } from '../support/builders-store.ts';
 import { inconsistencies, scan } from '../support/inconsistencies.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
+import { listComputations } from '../../shared/computations/describe-computation.ts';
+import { readComputation } from '../../shared/rows/computation.ts';
 
 const stores = sharedByTests(startStores);
 

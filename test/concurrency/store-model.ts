@@ -1,17 +1,17 @@
 import { type AssetType, type ComputationStatus, computationStatuses } from 'computation-management-formats/vocabulary';
 import { createAsset } from '../../shared/assets/create-asset.ts';
-import { defaultAgentConfig } from '../../shared/computations/agent-config.ts';
-import { fieldsOf } from '../../shared/computations/computation.ts';
-import { isActive } from '../../shared/computations/run.ts';
+import { defaultAgentConfig } from '../../shared/rows/agent-config.ts';
+import { fieldsOf } from '../../shared/rows/computation.ts';
+import { isActive } from '../../shared/rows/run.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
-import { deleteAsset } from '../../shared/deletion/delete-asset.ts';
-import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
-import { linkAsset, unlinkAsset } from '../../shared/links/link-asset.ts';
-import { updateAsset } from '../../shared/links/update-asset.ts';
+import { deleteAsset } from '../../shared/assets/delete-asset.ts';
+import { deleteComputation } from '../../shared/computations/delete-computation.ts';
+import { linkAsset, unlinkAsset } from '../../shared/assets/link-asset.ts';
+import { updateAsset } from '../../shared/assets/update-asset.ts';
 import { rowLists } from '../../shared/table/row-lists.ts';
-import { assetsOfRun } from '../../shared/manifest/run-snapshot.ts';
+import { assetsOfRun } from '../../shared/rows/run-snapshot.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
-import type { Item, Table } from '../../shared/table/table.ts';
+import type { Table, Item } from '../../shared/table/table.ts';
 import { aComputation, aKey, allowed, aRun, byAlice, noKey, type Stores } from '../support/builders-store.ts';
 import { daysOf } from '../support/inconsistencies.ts';
 

@@ -1,13 +1,14 @@
 import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { numberedId } from 'computation-management-formats/identifiers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runKey } from '../../shared/computations/read-runs.ts';
-import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
+import { sweepRuns } from '../../shared/lifecycle/sweep-runs.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
-import { schemaAttribute, type Table } from '../../shared/table/table.ts';
+import type { Table } from '../../shared/table/table.ts';
 import { amount } from '../support/amounts.ts';
 import { startEmbeddedTable, type EmbeddedTable } from '../support/embedded-table.ts';
 import { quotaStepFunctions } from '../support/simulated-step-functions.ts';
+import { schemaAttribute } from '../../shared/table/stored.ts';
+import { runKey } from '../../shared/rows/run.ts';
 
 const domain = 'd1';
 const claimedAt = '2026-01-01T00:00:00.000Z';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { variablesOf } from '../../infra/service/function-variables.ts';
-import { inlineLimitInBytes } from '../../shared/assets/asset.ts';
+import { inlineLimitInBytes } from '../../shared/rows/asset.ts';
 import { parseInput } from '../../shared/http/parse.ts';
 import { conflictReasons } from '../../shared/runtime/errors.ts';
 import { openapiDocument } from '../../shared/openapi/openapi-document.ts';
@@ -232,7 +232,7 @@ describe('the OpenAPI document', () => {
     ['assets/update-asset', 'file_name_taken', 'which the asset is linked to, already has'],
     ['computations/delete-computation', 'run_active', 'A run is active.'],
     ['cvms/delete-cvm', 'cvm_busy', 'A run holds the CVM'],
-    ['runs/get-evidence', 'run_active', 'Get its evidence after the run has ended.'],
+    ['evidence/get-evidence', 'run_active', 'Get its evidence after the run has ended.'],
     ['runs/start-run', 'cvm_busy', 'Another run holds the CVM'],
     ['runs/start-run', 'run_active', 'A run of this computation is active.'],
   ])('has an example of %s for %s in the words of that endpoint', (name, reason, words) => {

@@ -8,7 +8,7 @@ import { CreateQueueCommand, DeleteQueueCommand, ReceiveMessageCommand, SQSClien
 import { describe, expect, it, vi } from 'vitest';
 import { stageNamed } from '../../infra/stages/stage-named.ts';
 import { nameIn } from '../../infra/stages/stage.ts';
-import { readClaim } from '../../shared/runs/claim.ts';
+import { readClaim } from '../../shared/rows/claim.ts';
 import { documentClient } from '../../shared/table/table.ts';
 import { resourcesOf } from '../../tools/domains/stage-resources.ts';
 import { untilTestEnds } from '../support/patience.ts';

@@ -9,7 +9,7 @@ const at = (file: string, before: string, after: string): Defence => ({ file, be
 const shared = (file: string, before: string, after: string): Defence => at(`shared/${file}.ts`, before, after);
 const verifier = (file: string, before: string, after: string): Defence => at(`packages/verify/${file}.ts`, before, after);
 const changesInputs = shared(
-  'computations/change-computation',
+  'rows/change-computation',
   "ConditionExpression: 'id = :id AND version = :version'",
   "ConditionExpression: 'id = :id AND (version = :version OR NOT (version = :version))'",
 );
@@ -24,14 +24,14 @@ const onlyParties = shared(
   "access: { anyOf: ['view'], or: ['owner', 'creator', 'consumer'] }",
 );
 const raises = shared('computations/update-computation', '    refuseLowerApproval(current.approval, approval);\n', '');
-const withheld = shared('assets/asset', "return user !== created_by && content_access !== 'domain';", 'return false;');
+const withheld = shared('rows/asset', "return user !== created_by && content_access !== 'domain';", 'return false;');
 const originator = shared(
-  'computations/change-computation',
+  'rows/change-computation',
   'originator, details, lifecycle: true }',
   "originator: '', details, lifecycle: true }",
 );
 const consumersAreNamed = shared(
-  'manifest/manifest',
+  'rows/manifest',
   'consumers.length > 0 ? consumers.includes(key.user_id) : key.is_consumer',
   'true',
 );
@@ -46,7 +46,7 @@ export const defences: Record<string, Defence[]> = {
     ),
   ],
   'Call with a membership that is almost right': [
-    shared('access/caller', 'if (ofDomain !== domain || role === undefined) continue;', 'if (role === undefined) continue;'),
+    shared('http/caller', 'if (ofDomain !== domain || role === undefined) continue;', 'if (role === undefined) continue;'),
   ],
   'Reach into another domain by its identifiers': [
     shared('table/keys', '({ pk: `${listNames.computations}#${domain}` })', '({ pk: listNames.computations })'),
@@ -59,7 +59,7 @@ export const defences: Record<string, Defence[]> = {
     shared('http/change-endpoint', '    if (!relations) request.permit(answer.relations);\n', ''),
   ],
   'Use an upload link twice, or change it': [
-    shared('assets/content-store', "const headers = { 'if-none-match': '*' };", 'const headers: Record<string, string> = {};'),
+    shared('rows/content-store', "const headers = { 'if-none-match': '*' };", 'const headers: Record<string, string> = {};'),
   ],
   'Find secrets in the logs': [
     shared(
@@ -108,10 +108,10 @@ export const defences: Record<string, Defence[]> = {
     ),
   ],
   'Have content hashed that differs from the bytes sent, by `content-encoding`': [
-    shared('assets/content-store', "    ResponseContentEncoding: 'identity',", '    '),
+    shared('rows/content-store', "    ResponseContentEncoding: 'identity',", '    '),
   ],
   'Delete an asset that a run uses': [
-    shared('deletion/delete-asset', 'run_id: run.id }, assetId)) throw inUse(run.id);', 'run_id: run.id }, assetId)) return;'),
+    shared('assets/delete-asset', 'run_id: run.id }, assetId)) throw inUse(run.id);', 'run_id: run.id }, assetId)) return;'),
   ],
   'Read the content of another provider': [withheld],
   'Approve for another party': [onlyParties],
@@ -136,7 +136,7 @@ export const defences: Record<string, Defence[]> = {
       "isCertificate(der) ? whyWeakCertificate(der) : ''",
       "isCertificate(der) ? undefined : ''",
     ),
-    shared('computations/agent-config', 'const message = whyWeakCertificates(input[key]);', "const message = '';"),
+    shared('rows/agent-config', 'const message = whyWeakCertificates(input[key]);', "const message = '';"),
   ],
   'Link an asset to computations of others, so that no approval counts': [
     at('functions/assets/link-asset.ts', 'providers.length === 0 || providers.includes(created_by)', 'true'),
@@ -147,7 +147,7 @@ export const defences: Record<string, Defence[]> = {
       '  if (holdsPrivateKey(text)) throw new InvalidKeyError(privateKeySent + expected);',
       '',
     ),
-    shared('computations/agent-config', '(value) => !holdsPrivateKey(value)', '() => true'),
+    shared('rows/agent-config', '(value) => !holdsPrivateKey(value)', '() => true'),
   ],
   'Stop the runs of others': [
     shared(
@@ -230,7 +230,7 @@ export const defences: Record<string, Defence[]> = {
 
   'Read content': [withheld],
   'Open content, or its use, or replace content, hash or key': [
-    shared('links/update-asset', '  if (by === created_by) return;\n  const fields', '  if (by !== "") return;\n  const fields'),
+    shared('assets/update-asset', '  if (by === created_by) return;\n  const fields', '  if (by !== "") return;\n  const fields'),
   ],
   'Give or take back the approval of another user': [onlyParties],
   'Become the owner, and with it a result consumer': [originator],
@@ -244,7 +244,7 @@ export const defences: Record<string, Defence[]> = {
   ],
 
   'Do more than the role allows': [
-    shared('access/caller', 'access.anyOf.some((action) => caller.actions.has(action)) ||', 'access.anyOf.length > 0 ||'),
+    shared('http/caller', 'access.anyOf.some((action) => caller.actions.has(action)) ||', 'access.anyOf.length > 0 ||'),
   ],
   'Start or stop the computations of others, as a runner': [originator],
   'Read the private key of an agent': [
@@ -259,22 +259,22 @@ export const defences: Record<string, Defence[]> = {
     ),
   ],
   'Hide the open approvals of a user behind many computations': [
-    shared('todo/participation', 'Map.groupBy([...own, ...others],', 'Map.groupBy([...others, ...own],'),
+    shared('rows/participation', 'Map.groupBy([...own, ...others],', 'Map.groupBy([...others, ...own],'),
   ],
 
   'Report about the run of another CVM': [
-    shared('runs/record-reports', 'return run?.cvm_id === cvmId ? [run] : [];', 'return run ? [run] : [];'),
+    shared('cvms/record-reports', 'return run?.cvm_id === cvmId ? [run] : [];', 'return run ? [run] : [];'),
   ],
   'Use a token that is bound to another CVM': [
-    shared('access/caller', 'if (boundTo === undefined || boundTo === cvmId) for', 'for'),
+    shared('http/caller', 'if (boundTo === undefined || boundTo === cvmId) for', 'for'),
   ],
   'Forge events of users or of the service, or look-alikes': [
-    shared('runs/report', 'v.check((type) => !isOwnEvent(type),', 'v.check(() => true,'),
-    shared('events/event', 'seenAs.get(letter) ?? letter', 'letter'),
+    shared('cvms/report', 'v.check((type) => !isOwnEvent(type),', 'v.check(() => true,'),
+    shared('journal/event', 'seenAs.get(letter) ?? letter', 'letter'),
   ],
   'Accept a run a second time, with another attestation': [
     shared(
-      'runs/effects-of-reports',
+      'cvms/effects-of-reports',
       "if (report.type !== 'accepted' || !report.attestation_hash || report.attestation_hash === attestation) return [];",
       "if (report.type !== 'accepted' || report.attestation_hash !== '') return [];",
     ),
@@ -326,7 +326,7 @@ export const defences: Record<string, Defence[]> = {
   ],
   'Keep creators from demanding approval by linking their asset often': [
     shared(
-      'links/change-linked-computations',
+      'assets/change-linked-computations',
       'return computations.slice(computationsPerTransaction).map(({ id }) => id);',
       'return [];',
     ),
@@ -336,7 +336,7 @@ export const defences: Record<string, Defence[]> = {
   ],
   'Keep others from starting a run by replacing an own key': [
     shared(
-      'keys/upload-key',
+      'keys/participant-keys',
       'if (hasApproved || (await isParty(table, computation, { user, isConsumer }))) {',
       'if (hasApproved || !hasApproved) {',
     ),
@@ -357,10 +357,10 @@ export const defences: Record<string, Defence[]> = {
       '() => registration === undefined',
     ),
   ],
-  'Backdate an event': [shared('runs/effects-of-reports', '...(occurred_at ? { occurred_at } : {})', '...{}')],
+  'Backdate an event': [shared('cvms/effects-of-reports', '...(occurred_at ? { occurred_at } : {})', '...{}')],
   'Change the outcome of a run after its end': [
-    shared('runs/effects-of-reports', 'const outcome = claim.outcome', 'const outcome = (undefined as unknown)'),
-    shared('runs/effects-of-reports', "unless: outcome ? ['outcome'] : [],", 'unless: [],'),
+    shared('cvms/effects-of-reports', 'const outcome = claim.outcome', 'const outcome = (undefined as unknown)'),
+    shared('cvms/effects-of-reports', "unless: outcome ? ['outcome'] : [],", 'unless: [],'),
   ],
   'Write lines of its own or terminal escapes into the log of a run': [
     at(
@@ -379,7 +379,7 @@ export const defences: Record<string, Defence[]> = {
   ],
   'Fall silent, or ignore a stop': [
     shared(
-      'runs/state-machine',
+      'lifecycle/state-machine',
       'HeartbeatSeconds: times.silenceInSeconds,',
       'HeartbeatSeconds: times.silenceInSeconds * 1_000,',
     ),
@@ -398,9 +398,7 @@ export const defences: Record<string, Defence[]> = {
   'Read private keys or links from kept answers': [
     shared('http/change-endpoint', "new Set(['server_key', 'upload', 'download'])", "new Set(['none'])"),
   ],
-  'Read `server_key` of a computation': [
-    shared('computations/agent-config', 'return { computation };', "return { computation: '' };"),
-  ],
+  'Read `server_key` of a computation': [shared('rows/agent-config', 'return { computation };', "return { computation: '' };")],
   'Read more on the event bus than the API gives': [
     at('infra/bus/journal-filter.ts', '      sk: { S: [{ prefix: journalKeys.prefixes.event }] },\n', ''),
   ],

@@ -135,8 +135,8 @@ const answers: Record<RouteName, Answers> = {
   'runs/dry-run': { 200: of('ready'), 400: of('ready', unknown), 404: path(absent) },
   'runs/stop-run': { 400: of('running', unknown), 404: path(absent), 409: of('computation'), 200: of('running') },
   'runs/get-manifest': { 200: of('ready'), 400: of('ready', unknown), 404: path(absent), 422: of('computation') },
-  'runs/get-attestation': { 200: of('over'), 400: of('over', unknown), 404: path(absent) },
-  'runs/get-evidence': {
+  'attestation/get-attestation': { 200: of('over'), 400: of('over', unknown), 404: path(absent) },
+  'evidence/get-evidence': {
     200: () => ({ path: { id: things.over }, query: { run: things.endedRun } }),
     400: of('over'),
     404: of('over', { query: { run: absent } }),

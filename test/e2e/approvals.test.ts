@@ -158,7 +158,7 @@ describe('a run of a computation with an asset whose use takes approval', () => 
     await session.done('computations/update-computation', { path: { id }, body: { name: 'Renamed during the run' } });
     const { manifest: ofCvm = {} } = await session.commandFor(cvm, 'run');
     await session.endRun(cvm);
-    const { statement } = await session.done('runs/get-evidence', { path: { id }, query: { run } });
+    const { statement } = await session.done('evidence/get-evidence', { path: { id }, query: { run } });
     const ofRun = await session.done('runs/get-manifest', { path: { id }, query: { run } });
     for (const manifest of [ofCvm, ofRun, statement.manifest]) expect(canonicalJson(manifest)).toBe(approved);
     expect(statement.approvals).toMatchObject([{ user: bob(), digest }]);
@@ -574,7 +574,7 @@ describe('a copy of an asset', () => {
     const cvm = newCvm();
     const run = await session.startRun(id, cvm);
     await session.endRun(cvm);
-    const { statement } = await session.done('runs/get-evidence', { path: { id }, query: { run } });
+    const { statement } = await session.done('evidence/get-evidence', { path: { id }, query: { run } });
     expect(statement.assets).toMatchObject([{}, { id: double.id, creator: me(), checksum, use: 'open' }]);
   });
 });

@@ -8,7 +8,7 @@ import { newCvm, useSession } from '../support/session.ts';
 import { markOfPrivateKeys, privateKey } from '../support/suite-state.ts';
 
 const session = useSession();
-const getEvidence = 'runs/get-evidence';
+const getEvidence = 'evidence/get-evidence';
 const absent = '00000000-0001-8c3a-9f0e-2b7d41c5e6a8';
 
 type Evidence = BodyOf<typeof getEvidence>;

@@ -38,7 +38,7 @@ async function refusedThere(route: Route, id: string, computationID: string): Pr
     as: 'outsider',
     body: bodies[name],
     ...(name === 'runs/start-run' ? { query: { cvm: newCvm() } } : {}),
-    ...(name === 'runs/get-evidence' ? { query: { run: things.run } } : {}),
+    ...(name === 'evidence/get-evidence' ? { query: { run: things.run } } : {}),
     path: { domainID: session.target.otherDomain, id, computationID },
   };
   const { request_id: _, ...refusal } = (await session.refused(name, request as unknown as CallRequest<RouteName>)) as Refusal & {

@@ -177,7 +177,7 @@ describe('read runs', () => {
     expect([path.id, upper]).not.toEqual([id, run]);
     expect(await session.done(getRun, { path, query: { run: upper } })).toMatchObject({ id: run, computation_id: id });
     expect(await session.done(manifestOf, { path, query: { run: upper } })).toMatchObject({ id });
-    expect(await session.done('runs/get-evidence', { path, query: { run: upper } })).toMatchObject({
+    expect(await session.done('evidence/get-evidence', { path, query: { run: upper } })).toMatchObject({
       statement: { run: { id: run } },
     });
     expect(await session.done('runs/list-runs', { query: { computation_id: path.id } })).toMatchObject({ runs: [{ id: run }] });

@@ -1,6 +1,6 @@
 import type { InvokeFunction } from '../../local/functions/local-functions.ts';
 import type { RouteName } from '../../shared/endpoints/endpoints.ts';
-import { executionStatus } from '../../shared/runs/executions.ts';
+import { executionStatus } from '../../shared/lifecycle/executions.ts';
 import type { Stores } from '../support/builders-store.ts';
 import { httpEvent } from '../support/http-event.ts';
 import { scan } from '../support/inconsistencies.ts';

@@ -4,7 +4,7 @@ import { fillWorld, type BenchWorld } from '../../tools/bench/bench-world.ts';
 import { endpointCases } from '../../tools/bench/endpoint-cases.ts';
 import { taskCases } from '../../tools/bench/task-cases.ts';
 import { importHandler, type InvokeFunction } from '../../local/functions/local-functions.ts';
-import { collectContent } from '../../shared/deletion/collect-content.ts';
+import { collectContent } from '../../shared/assets/collect-content.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { takesKey, type Route } from '../../shared/http/route.ts';

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { HttpRequest } from '@smithy/core/transport';
-import { openContentStore } from '../../shared/assets/content-store.ts';
-import { openExecutions } from '../../shared/runs/executions.ts';
+import { openContentStore } from '../../shared/rows/content-store.ts';
+import { openExecutions } from '../../shared/lifecycle/executions.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { aroundKms } from '../support/recorded-calls.ts';

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createAuthority, issueCvmCertificate } from '../../gateway/certificates/authority.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
-import { readRegistration } from '../../shared/cvms/command-stream.ts';
+import { readRegistration } from '../../shared/rows/command-stream.ts';
 import { cvmKeys, type Key } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';

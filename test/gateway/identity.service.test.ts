@@ -9,8 +9,8 @@ import { AgentStream } from '../../gateway/wire/agent-stream.ts';
 import { limitOpenings } from '../../gateway/wire/limits.ts';
 import { createAuthority, issueCvmCertificate } from '../../gateway/certificates/authority.ts';
 import { startGatewayStack, type EnrolledCvm, type GatewayStack } from '../support/gateway-stack.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
 import type { AgentOptions, SimulatedAgent } from '../support/simulated-agent.ts';
+import { systemClock } from '../../shared/runtime/deadline.ts';
 
 let world: GatewayStack;
 let other: EnrolledCvm;

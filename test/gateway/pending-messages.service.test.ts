@@ -7,14 +7,14 @@ import { AgentProcess } from '../../gateway/session/agent-process.ts';
 import { Sessions } from '../../gateway/session/sessions.ts';
 import { PendingMessages } from '../../gateway/session/pending-messages.ts';
 import type { AgentEvent } from '../../gateway/wire/messages.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
-import type { AgentRecord } from '../../shared/runs/agent-record.ts';
-import type { Report } from '../../shared/runs/report.ts';
+import type { AgentRecord } from '../../shared/attestation/agent-record.ts';
+import type { Report } from '../../shared/cvms/report.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { failReadsOf } from '../support/fail-calls.ts';
 import { testTimings } from '../support/gateway-in-process.ts';
 import { startGatewayStack } from '../support/gateway-stack.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
+import { systemClock } from '../../shared/runtime/deadline.ts';
 
 const world = sharedByTests(startGatewayStack);
 

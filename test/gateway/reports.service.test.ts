@@ -6,10 +6,10 @@ import { eventId, FailureReason } from '../../gateway/wire/agent-events.ts';
 import { Outbox } from '../../gateway/session/outbox.ts';
 import { HostedRun } from '../../gateway/session/hosted-run.ts';
 import type { AgentLog } from '../../gateway/wire/messages.ts';
-import { systemClock } from '../../shared/runtime/clock.ts';
-import type { LastingReport } from '../../shared/runs/report.ts';
-import type { RunReference } from '../../shared/computations/run.ts';
+import type { LastingReport } from '../../shared/cvms/report.ts';
+import type { RunReference } from '../../shared/rows/run.ts';
 import { untilTestEnds } from '../support/patience.ts';
+import { systemClock } from '../../shared/runtime/deadline.ts';
 
 const event = (id: string, details = ''): LastingReport => ({
   type: 'event',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { encodeRunRequest, runRequestEncoding } from '../../gateway/wire/protocol.ts';
-import { buildManifest } from '../../shared/manifest/manifest.ts';
+import { buildManifest } from '../../shared/rows/manifest.ts';
 import { anAssetRow, id, inputs } from '../support/builders-store.ts';
 
 describe('encodeRunRequest', () => {

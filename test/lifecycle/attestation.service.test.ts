@@ -9,7 +9,7 @@ import { checkEvidence } from 'computation-management-verify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack, type Stack } from '../../local/stack.ts';
 import { addCollateral } from '../../shared/attestation/collateral.ts';
-import { rootsOfMakers } from '../../shared/cvms/verify-reported-token.ts';
+import { rootsOfMakers } from '../../shared/attestation/verify-reported-token.ts';
 import { cvmBody } from '../../shared/openapi/examples.ts';
 import { replaceClient } from '../../shared/runtime/clients.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';

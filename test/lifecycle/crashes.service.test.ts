@@ -1,11 +1,11 @@
 import { SFNClient } from '@aws-sdk/client-sfn';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { localCredentials } from '../../local/machine/environment.ts';
-import { recordReports } from '../../shared/runs/record-reports.ts';
-import type { Report as ParsedReport } from '../../shared/runs/report.ts';
-import { readClaim, type Claim } from '../../shared/runs/claim.ts';
-import { startExecution } from '../../shared/runs/executions.ts';
-import { sweepRuns } from '../../shared/runs/sweep-runs.ts';
+import { recordReports } from '../../shared/cvms/record-reports.ts';
+import type { Report as ParsedReport } from '../../shared/cvms/report.ts';
+import { readClaim, type Claim } from '../../shared/rows/claim.ts';
+import { startExecution } from '../../shared/lifecycle/executions.ts';
+import { sweepRuns } from '../../shared/lifecycle/sweep-runs.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 import { allowed } from '../support/builders-store.ts';
 import {

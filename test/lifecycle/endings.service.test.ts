@@ -11,7 +11,7 @@ import {
   startLifecycleStack,
 } from '../support/lifecycle-stack.ts';
 import { inconsistencies, scan } from '../support/inconsistencies.ts';
-import { readClaim } from '../../shared/runs/claim.ts';
+import { readClaim } from '../../shared/rows/claim.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
 

@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseOptions, runCommand } from '../../shared/command-line/arguments.ts';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
+import { parseOptions, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
 import { stageNamed } from '../../infra/stages/stage-named.ts';
 import { versionOfEmulator } from './emulator.ts';
 import { drillIncidents } from './incident-drill.ts';

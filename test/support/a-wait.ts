@@ -1,4 +1,4 @@
-import type { Wait } from '../../shared/waits/wait.ts';
+import type { Wait } from '../../shared/http/wait.ts';
 import { testClock } from './test-clock.ts';
 
 /** A wait of 20 seconds that takes no time, by an endpoint and a domain of the test's own. */

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers';
 import { listen, type Listening } from '../../local/machine/listen.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
-import { openKms } from '../../shared/runtime/kms.ts';
 import { startAnswering } from './answering-server.ts';
+import { openKms } from '../../shared/runtime/clients.ts';
 
 /** The operations of Cognito that `npm run domain` calls. */
 type Input = { Username?: string; GroupName?: string } & Record<string, unknown>;

@@ -1,9 +1,8 @@
-import type { Event, NewEvent } from '../../shared/events/event.ts';
-import { appendEvents, type JournalOwner } from '../../shared/events/append-events.ts';
-import { readHead } from '../../shared/events/stored-journal.ts';
+import type { Event, NewEvent } from '../../shared/journal/event.ts';
+import { appendEvents, type JournalOwner } from '../../shared/journal/append-events.ts';
+import { readHead } from '../../shared/journal/stored-journal.ts';
 import { type Table } from '../../shared/table/table.ts';
-import { withFreshReads } from '../../shared/table/fresh-reads.ts';
-import { transact } from '../../shared/table/transaction.ts';
+import { transact, withFreshReads } from '../../shared/table/transaction.ts';
 
 export const clockOfTests = '2025-07-17T08:00:00.000Z';
 

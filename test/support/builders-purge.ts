@@ -1,5 +1,5 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
-import type { ContentStore } from '../../shared/assets/content-store.ts';
+import type { ContentStore } from '../../shared/rows/content-store.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { foldMarkedLists } from '../../shared/table/fold-lists.ts';
 import type { Table } from '../../shared/table/table.ts';

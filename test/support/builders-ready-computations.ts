@@ -1,4 +1,4 @@
-import { linkAsset } from '../../shared/links/link-asset.ts';
+import { linkAsset } from '../../shared/assets/link-asset.ts';
 import type { Table } from '../../shared/table/table.ts';
 import type { Call } from './ready-computation.ts';
 import { aComputation, aKey, byAlice } from './builders-store.ts';

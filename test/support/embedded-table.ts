@@ -3,7 +3,7 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { createTable, startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
 import { local, localCredentials } from '../../local/machine/environment.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
-import { documentClient, type Item, type Table } from '../../shared/table/table.ts';
+import { documentClient, type Table, type Item } from '../../shared/table/table.ts';
 import { type DynamoDbProxy, startDynamoDbProxy } from './dynamodb-proxy.ts';
 import { patientClock, untilTestEnds } from './patience.ts';
 

@@ -1,8 +1,7 @@
 import type { Throttling } from '../../infra/stages/stage.ts';
 import { stages } from '../../infra/stages/stages.ts';
 import { type Bucket, DomainLimit, type Taken, type Taking } from '../../shared/http/domain-limit.ts';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { Deadline, maxRetryTimeInMilliseconds, maxTimeInMilliseconds } from '../../shared/runtime/deadline.ts';
+import { Deadline, maxRetryTimeInMilliseconds, maxTimeInMilliseconds, type Clock } from '../../shared/runtime/deadline.ts';
 import { RateLimitError } from '../../shared/runtime/errors.ts';
 import { testClock } from './test-clock.ts';
 

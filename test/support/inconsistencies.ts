@@ -4,15 +4,15 @@ import { keysOf, listOfEntry, listOfHead, type ListKeys } from 'computation-mana
 import { countsOf, decodeNode, isLeaf, type Member, stateOf, type TreeNode } from 'computation-management-counted-list/node';
 import { numberOf } from 'computation-management-formats/identifiers';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
-import { isActive } from '../../shared/computations/run.ts';
-import { chainedEvent, parseHead, parseStoredEvent, publicEvent, type StoredEvent } from '../../shared/events/stored-journal.ts';
+import { isActive } from '../../shared/rows/run.ts';
+import { chainedEvent, parseHead, parseStoredEvent, publicEvent, type StoredEvent } from '../../shared/journal/stored-journal.ts';
 import { type RowList, rowLists, numberOfRow, stateOfRow } from '../../shared/table/row-lists.ts';
 import { cvmKeys, type Key, listKeys, lists, userKeys } from '../../shared/table/keys.ts';
 import { addDays, daysOf as loggedDays, decodeDays } from '../../packages/counted-list/days.ts';
 import { parseHead as parseListHead, treeOf } from '../../packages/counted-list/head.ts';
 import { differencesOf, parseEntry, unfoldedOf } from '../../packages/counted-list/log.ts';
 import { emptyRoot, type Root } from '../../packages/counted-list/view.ts';
-import type { Item, Table } from '../../shared/table/table.ts';
+import type { Table, Item } from '../../shared/table/table.ts';
 
 /** Reads every item of the table. */
 export async function scan(table: Table): Promise<Item[]> {

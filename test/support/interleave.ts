@@ -1,7 +1,7 @@
 import type { BatchGetCommandInput, BatchGetCommandOutput } from '@aws-sdk/lib-dynamodb';
 import { onTestFinished } from 'vitest';
 import type { AnyKey } from '../../shared/table/keys.ts';
-import type { Item, Table } from '../../shared/table/table.ts';
+import type { Table, Item } from '../../shared/table/table.ts';
 
 const name = 'interleave';
 

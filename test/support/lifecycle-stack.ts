@@ -7,12 +7,11 @@ import { expect, vi } from 'vitest';
 import { localCredentials } from '../../local/machine/environment.ts';
 import { listen, type Listening } from '../../local/machine/listen.ts';
 import { type Stack, startStack } from '../../local/stack.ts';
-import { type Executions, executionStatus } from '../../shared/runs/executions.ts';
-import type { RunTimes } from '../../shared/runs/state-machine.ts';
-import { endingOf, waysToEnd, type WayToEnd } from '../../shared/runs/ways-to-end.ts';
-import { timestampOf } from '../../shared/runtime/clock.ts';
+import { type Executions, executionStatus } from '../../shared/lifecycle/executions.ts';
+import type { RunTimes } from '../../shared/lifecycle/state-machine.ts';
+import { endingOf, waysToEnd, type WayToEnd } from '../../shared/rows/ways-to-end.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
-import { getItem, type Table } from '../../shared/table/table.ts';
+import { type Table, getItem } from '../../shared/table/table.ts';
 import { type DynamoDbProxy, startDynamoDbProxy } from './dynamodb-proxy.ts';
 import { documentAt, patientDeadline } from './embedded-table.ts';
 import { testClock } from './test-clock.ts';
@@ -21,6 +20,7 @@ import { post } from './post.ts';
 import { type Call, callAs, readyComputation } from './ready-computation.ts';
 import { watchFunctions } from './recorded-calls.ts';
 import { serveInProcess } from './simulated-step-functions.ts';
+import { timestampOf } from '../../shared/runtime/deadline.ts';
 
 /** The whole service with a clock that tests move, and with proxies in front of its table and its state machine. */
 export interface LifecycleStack {

@@ -1,5 +1,5 @@
 import { availableParallelism, loadavg } from 'node:os';
-import { systemClock } from '../../shared/runtime/clock.ts';
+import { systemClock } from '../../shared/runtime/deadline.ts';
 
 /** How long a test waits for a fact. It is far more than any fact takes at a load of 10 on two cores. */
 export const longestWaitInMilliseconds = 290_000;

@@ -1,11 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect, vi } from 'vitest';
 import { importHandler, type LoadHandler } from '../../local/functions/local-functions.ts';
-import { openContentStore } from '../../shared/assets/content-store.ts';
-import { openExecutions } from '../../shared/runs/executions.ts';
-import { replaceClient } from '../../shared/runtime/clients.ts';
+import { openContentStore } from '../../shared/rows/content-store.ts';
+import { openExecutions } from '../../shared/lifecycle/executions.ts';
+import { replaceClient, keysInKms, openKms } from '../../shared/runtime/clients.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
-import { keysInKms, openKms } from '../../shared/runtime/kms.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { untilTestEnds } from './patience.ts';

@@ -11,7 +11,7 @@ import { type Answer, startStepFunctions } from '../../local/step-functions/step
 import { listen, type Listening } from '../../local/machine/listen.ts';
 import { local, localCredentials } from '../../local/machine/environment.ts';
 import type { StackOptions } from '../../local/stack.ts';
-import type { Executions } from '../../shared/runs/executions.ts';
+import type { Executions } from '../../shared/lifecycle/executions.ts';
 
 /** Serves a part that is called in the process of its service, so that proxies and clients of tests reach it. */
 export async function serveInProcess({ answer }: { answer: Answer }): Promise<Listening> {

@@ -1,7 +1,6 @@
-import { nameIn } from '../../infra/stages/stage.ts';
-import { schedules } from '../../shared/tasks/schedules.ts';
+import { nameIn, type Stage } from '../../infra/stages/stage.ts';
 import { synthesize, type SynthesizedStage } from './synthesized-stages.ts';
-import type { Stage } from '../../infra/stages/stage.ts';
+import { schedules } from '../../shared/tasks/tasks.ts';
 
 export interface Metric {
   Namespace: string;

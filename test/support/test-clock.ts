@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { systemTimerClock, type TimerClock } from '../../shared/runtime/clock.ts';
+import { systemTimerClock, type TimerClock } from '../../shared/runtime/deadline.ts';
 
 export interface TestClock extends TimerClock {
   /** Moves the time forward. Before it returns, the due timers fire in order, each at its own time. */

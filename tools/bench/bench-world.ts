@@ -1,14 +1,14 @@
-import { storeLines } from '../../shared/logs/log-store.ts';
+import { storeLines } from '../../shared/rows/log-lines.ts';
 import { runKeys } from '../../shared/table/keys.ts';
-import { getItem, type Table } from '../../shared/table/table.ts';
+import { type Table, getItem } from '../../shared/table/table.ts';
 import { putItem } from '../../shared/table/writes.ts';
-import { registerCvm } from '../../shared/cvms/change-cvm.ts';
+import { registerCvm } from '../../shared/cvms/register-cvm.ts';
 import { cvmBody } from '../../shared/openapi/examples.ts';
-import { linkAsset } from '../../shared/links/link-asset.ts';
-import { recordReports } from '../../shared/runs/record-reports.ts';
-import { readClaim, type Claim } from '../../shared/runs/claim.ts';
-import type { RunReference } from '../../shared/computations/run.ts';
-import { offerRun } from '../../shared/runs/waiting-steps.ts';
+import { linkAsset } from '../../shared/assets/link-asset.ts';
+import { recordReports } from '../../shared/cvms/record-reports.ts';
+import { readClaim, type Claim } from '../../shared/rows/claim.ts';
+import type { RunReference } from '../../shared/rows/run.ts';
+import { offerRun } from '../../shared/lifecycle/waiting-steps.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 import {
   aComputation,

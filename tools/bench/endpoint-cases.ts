@@ -6,8 +6,7 @@ import { recordContentRead } from '../../shared/assets/content-reads.ts';
 import { readEvents } from '../../shared/events/read-events.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { readEvidence } from '../../shared/evidence/read-evidence.ts';
-import { openKms } from '../../shared/runtime/kms.ts';
-import { linkAsset } from '../../shared/links/link-asset.ts';
+import { linkAsset } from '../../shared/assets/link-asset.ts';
 import type { RouteName } from '../../shared/endpoints/endpoints.ts';
 import { cvmBody } from '../../shared/openapi/examples.ts';
 import {
@@ -31,6 +30,7 @@ import {
   aStartedRun,
   type BenchWorld,
 } from './bench-world.ts';
+import { openKms } from '../../shared/runtime/clients.ts';
 
 type Answer = EndpointRequest | Promise<EndpointRequest>;
 
@@ -85,10 +85,10 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
     'as of now': ({ known }) => ({ path: { id: known.id } }),
     'of a run': ({ known }) => ({ path: { id: known.id }, query: { run: known.run } }),
   },
-  'runs/get-attestation': {
+  'attestation/get-attestation': {
     'of an agent that sent no token': ({ known }) => ({ path: { id: known.id }, query: { run: known.run } }),
   },
-  'runs/get-evidence': {
+  'evidence/get-evidence': {
     'the first time': async (world) => {
       const { id, run_id } = await aStartedRun(world);
       await endRunWith(world.stores, world.domain, run_id);

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { cvmKeys } from '../../shared/table/keys.ts';
 import { getItem } from '../../shared/table/table.ts';
 import { localFunctions } from '../../local/functions/local-functions.ts';
-import { rootsOfMakers } from '../../shared/cvms/verify-reported-token.ts';
+import { rootsOfMakers } from '../../shared/attestation/index.ts';
 import type { RouteName } from '../../shared/endpoints/endpoints.ts';
 import { cvmBody } from '../../shared/openapi/examples.ts';
-import { readAgentRecord } from '../../shared/runs/agent-record.ts';
-import { parseTokens, tokenKey } from '../../shared/runs/agent-tokens.ts';
+import { readAgentRecord } from '../../shared/attestation/agent-record.ts';
+import { parseTokens, tokenKey } from '../../shared/attestation/agent-tokens.ts';
 import { replaceClient } from '../../shared/runtime/clients.ts';
 import { coseOf, forgeSnp, messageOf } from '../../test/packages/attestation/forge-snp.ts';
 import { aReadyComputation, digestsOf, startStores } from '../../test/support/builders-store.ts';
@@ -89,7 +89,7 @@ async function attest({ cvmID }: ReadyRun): Promise<void> {
   const cvm = { domain, cvmId: cvmID };
   const { process = '' } = await readAgentRecord(stores.table, cvm);
   const { tokens } = parseTokens(await getItem(stores.table, cvmKeys.process(domain, cvmID, process)));
-  await invoke('maintenance/verify-token', { key: tokenKey({ ...cvm, process }, tokens[0]?.hash ?? '') });
+  await invoke('attestation/verify-token', { key: tokenKey({ ...cvm, process }, tokens[0]?.hash ?? '') });
 }
 
 /** Does the work once to import its files, and again to record those whose functions run. */

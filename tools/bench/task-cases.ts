@@ -1,17 +1,17 @@
-import { parseTokens, recordToken, tokenKey } from '../../shared/runs/agent-tokens.ts';
-import { readAgentRecord } from '../../shared/runs/agent-record.ts';
+import { parseTokens, recordToken, tokenKey } from '../../shared/attestation/agent-tokens.ts';
+import { readAgentRecord } from '../../shared/attestation/agent-record.ts';
 import { cvmKeys } from '../../shared/table/keys.ts';
-import { getItem } from '../../shared/table/table.ts';
-import { putContent } from '../../shared/assets/content-store.ts';
+import { putContent } from '../../shared/rows/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
-import { readAsset } from '../../shared/assets/read-asset.ts';
-import { computationKey } from '../../shared/computations/read-computation.ts';
+import { readAsset } from '../../shared/rows/read-asset.ts';
 import { indexRows } from '../../shared/find/index-names.ts';
 import { numberOf } from 'computation-management-formats/identifiers';
-import { deleteComputation } from '../../shared/deletion/delete-computation.ts';
+import { deleteComputation } from '../../shared/computations/delete-computation.ts';
 import type { TaskName } from '../../shared/tasks/tasks.ts';
 import { aComputation, allowed, byAlice, endRunWith } from '../../test/support/builders-store.ts';
 import { aDataset, anAcceptedRun, aRegisteredCvm, aStartedRun, aStoppingRun, taskToken, type BenchWorld } from './bench-world.ts';
+import { getItem } from '../../shared/table/table.ts';
+import { computationKey } from '../../shared/rows/computation.ts';
 
 /** The batch of the table's stream with the row of a computation. */
 function batchOf(domain: string, id: string) {
@@ -21,7 +21,7 @@ function batchOf(domain: string, id: string) {
 
 /** The inputs of each task, by case. */
 export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => unknown>> = {
-  'maintenance/verify-token': {
+  'attestation/verify-token': {
     'of a platform that is not supported': async ({ stores, domain }) => {
       const cvm = { domain, cvmId: await aRegisteredCvm(stores.table, domain), run: undefined };
       const token = Buffer.from('e30.eyJwbGF0Zm9ybV90eXBlIjoiTm9DQyJ9.').toString('base64');

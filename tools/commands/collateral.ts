@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { parseCertificates } from 'computation-management-attestation';
 import * as v from 'valibot';
-import { addCollateral, type CollateralKind } from '../../shared/attestation/collateral.ts';
-import { isMain, parseOptions, runCommand } from '../../shared/command-line/arguments.ts';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
+import { addCollateral } from '../../shared/attestation/index.ts';
+import { isMain, parseOptions, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
 import { openHere, openStage } from './maintain-index.ts';
 
 const usage = `Usage: npm run collateral -- add FILE... --stage STAGE | --data DIR
@@ -62,13 +61,13 @@ export async function collateralCommand(args: string[]): Promise<void> {
 
 if (isMain(import.meta)) await runCommand(usage, collateralCommand);
 
-function contentOf(file: string): { kind: CollateralKind; content: Buffer } {
+function contentOf(file: string) {
   const content = readFileSync(file);
   const parsed = v.safeParse(v.pipe(json, collateral), content.toString());
-  if (parsed.success) return { kind: 'collateral', content: Buffer.from(JSON.stringify(parsed.output)) };
+  if (parsed.success) return { kind: 'collateral' as const, content: Buffer.from(JSON.stringify(parsed.output)) };
   try {
     parseCertificates(content); // what the verifier cannot read would keep it from judging anything
-    return { kind: 'certificate', content };
+    return { kind: 'certificate' as const, content };
   } catch (cause) {
     const why = cause instanceof Error ? `: ${cause.message}` : '';
     throw new Error(`${file} is neither a certificate nor the collateral of a platform family${why}.`, { cause });

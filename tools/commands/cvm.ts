@@ -2,8 +2,14 @@ import { generateKeyPairSync } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { type Client, createClient, isTransient, ServiceProblem } from 'computation-management-client';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { isMain, parseOptions, portFromEnvironment, refuseOptions, runCommand } from '../../shared/command-line/arguments.ts';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
+import {
+  isMain,
+  parseOptions,
+  portFromEnvironment,
+  refuseOptions,
+  runCommand,
+  UsageError,
+} from '../../shared/command-line/arguments.ts';
 import { noService, thisMachine, type EnrolmentTarget } from './this-machine.ts';
 
 const usage = `Usage: npm run cvm -- enrol --domain DOMAIN --cvm CVM [--out DIR] [--key ec|rsa] [--stage STAGE] [--now]

@@ -3,7 +3,7 @@ import { issueCvmCertificate, kmsAuthority } from '../../gateway/certificates/au
 import { outputsOf } from '../domains/stage-resources.ts';
 import { stageNamed } from '../../infra/stages/stage-named.ts';
 import { cvmAuthorityAlias } from '../../infra/state/cvm-authority-key.ts';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
+import { UsageError } from '../../shared/command-line/arguments.ts';
 import type { EnrolmentTarget } from './this-machine.ts';
 
 /**

@@ -2,10 +2,16 @@ import { domainId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import type { DomainManager, DomainUser } from '../domains/domains-of-stage.ts';
 import type { DomainContents, Removed } from '../../shared/domains/remove-domain.ts';
-import { isMain, parseOptions, portFromEnvironment, refuseOptions, runCommand } from '../../shared/command-line/arguments.ts';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
+import {
+  isMain,
+  parseOptions,
+  portFromEnvironment,
+  refuseOptions,
+  runCommand,
+  UsageError,
+  parseDuration,
+} from '../../shared/command-line/arguments.ts';
 import { domainsHere } from './this-machine.ts';
-import { parseDuration } from '../../shared/command-line/parse-duration.ts';
 
 const usage = `Usage: npm run domain -- create --domain DOMAIN --user USER [--email ADDRESS] [--stage STAGE]
        npm run domain -- invite --domain DOMAIN --user USER --role ROLE[,ROLE...] [--email ADDRESS] [--stage STAGE]

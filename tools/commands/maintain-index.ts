@@ -1,17 +1,16 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { systemClock, type Clock } from '../../shared/runtime/clock.ts';
 import { documentClient, type Table } from '../../shared/table/table.ts';
-import { namedRowAt, rebuildNames } from '../../shared/find/index-names.ts';
+import { namedRowAt, rebuildNames } from '../../shared/find/index.ts';
 import { listKeys } from '../../shared/table/keys.ts';
 import { openList, type RowList, rowLists, rowsOf } from '../../shared/table/row-lists.ts';
 import { outputsOf } from '../domains/stage-resources.ts';
 import { stageNamed } from '../../infra/stages/stage-named.ts';
-import { isMain, parseOptions, runCommand } from '../../shared/command-line/arguments.ts';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
+import { isMain, parseOptions, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
 import { lockDirectory } from '../../local/machine/data-directory.ts';
 import { startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
 import { localCredentials, local } from '../../local/machine/environment.ts';
 import { allLists, listsOfDomain } from './stored-lists.ts';
+import { systemClock, type Clock } from '../../shared/runtime/deadline.ts';
 
 const usage = `Usage: npm run index -- check|rebuild --domain DOMAIN|--asset ID|--all --stage STAGE | --data DIR
 

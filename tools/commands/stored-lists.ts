@@ -3,7 +3,7 @@ import { listKeys, listNames, lists } from '../../shared/table/keys.ts';
 import { afterAllNumbers } from 'computation-management-counted-list';
 import { type RowList, rowLists } from '../../shared/table/row-lists.ts';
 import { scanPage } from '../../shared/table/scan.ts';
-import { queryBetween, queryPartition, type Table } from '../../shared/table/table.ts';
+import { type Table, queryBetween, queryPartition } from '../../shared/table/table.ts';
 
 const listsOfKinds: Record<string, (id: string) => RowList> = {
   computations: rowLists.computations,

@@ -1,5 +1,5 @@
 import { issueLocalToken } from 'computation-management-client';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
+import { UsageError } from '../../shared/command-line/arguments.ts';
 import type { DomainManager, DomainUser } from '../domains/domains-of-stage.ts';
 import type { ManagedUser } from '../../shared/domains/manage-users.ts';
 import type { DomainContents, Removed } from '../../shared/domains/remove-domain.ts';

@@ -1,8 +1,13 @@
 import { issueLocalToken, type LocalTokenOptions, ServiceProblem } from 'computation-management-client';
-import { isMain, parseOptions, portFromEnvironment, runCommand } from '../../shared/command-line/arguments.ts';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
+import {
+  isMain,
+  parseOptions,
+  portFromEnvironment,
+  runCommand,
+  UsageError,
+  parseDuration,
+} from '../../shared/command-line/arguments.ts';
 import { serviceHere, membershipsHere } from './this-machine.ts';
-import { parseDuration } from '../../shared/command-line/parse-duration.ts';
 
 const usage = `Usage: npm run --silent token -- --sub USER [--groups DOMAIN:ROLE[,DOMAIN:ROLE...]] [--expires-in 1h]
 

@@ -1,5 +1,4 @@
-import { isMain, parseOptions, runCommand } from '../../shared/command-line/arguments.ts';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
+import { isMain, parseOptions, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
 import { gatherCast, readInputFile, openService, type Service } from './cast.ts';
 import { checkManifest, review } from './check.ts';
 import { prepare } from './prepare.ts';

@@ -1,8 +1,7 @@
 import { accessTokensLiveInSeconds, recoverableInDays, undeliveredStaysInDays } from '../../infra/house/lifetimes.ts';
 import { stageNamed } from '../../infra/stages/stage-named.ts';
 import type { Stage } from '../../infra/stages/stage.ts';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
-import { closedAt } from '../../shared/domains/closed-domain.ts';
+import { closedAt } from '../../shared/rows/closed-domain.ts';
 import {
   changeRoles,
   createDomain,
@@ -12,9 +11,10 @@ import {
   type UserDirectory,
 } from '../../shared/domains/manage-users.ts';
 import { contentsOf, type DomainContents, type Removed, removeDomain } from '../../shared/domains/remove-domain.ts';
-import { type Clock, systemClock } from '../../shared/runtime/clock.ts';
 import { openStageData } from './stage-data.ts';
 import { resourcesOf } from './stage-resources.ts';
+import { UsageError } from '../../shared/command-line/arguments.ts';
+import { type Clock, systemClock } from '../../shared/runtime/deadline.ts';
 
 /** A user of a domain after a command. */
 export interface DomainUser extends ManagedUser {

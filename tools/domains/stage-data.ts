@@ -2,10 +2,9 @@ import { CognitoIdentityProviderClient } from '@aws-sdk/client-cognito-identity-
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { S3Client } from '@aws-sdk/client-s3';
 import { SFNClient } from '@aws-sdk/client-sfn';
-import type { Clock } from '../../shared/runtime/clock.ts';
-import { linkLifetimeInSeconds } from '../../shared/assets/content-store.ts';
-import { Deadline } from '../../shared/runtime/deadline.ts';
-import { changesEndInMilliseconds, closeDomain } from '../../shared/domains/closed-domain.ts';
+import { linkLifetimeInSeconds } from '../../shared/rows/content-store.ts';
+import { Deadline, type Clock } from '../../shared/runtime/deadline.ts';
+import { changesEndInMilliseconds, closeDomain } from '../../shared/rows/closed-domain.ts';
 import { documentClient } from '../../shared/table/table.ts';
 import type { Stage } from '../../infra/stages/stage.ts';
 import { PoolUsers } from './pool-users.ts';

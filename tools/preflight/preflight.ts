@@ -4,8 +4,7 @@ import { reservedInAccount } from '../../infra/service/reserved-concurrency.ts';
 import { nameIn, type Stage } from '../../infra/stages/stage.ts';
 import { stageNamed } from '../../infra/stages/stage-named.ts';
 import { stages } from '../../infra/stages/stages.ts';
-import { isMain, parseOptions, runCommand } from '../../shared/command-line/arguments.ts';
-import { UsageError } from '../../shared/command-line/usage-error.ts';
+import { isMain, parseOptions, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
 import { askIn } from './account.ts';
 import { checksOf, leftBehind, type Check, type Finding } from './checks.ts';
 

@@ -5,12 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleFunctions, bundleLimitOf, type Bundle } from '../../../infra/bundles/bundle-functions.ts';
 import { functionNames } from '../../../infra/bundles/function-names.ts';
 import { startStack, type Stack } from '../../../local/stack.ts';
-import { schedules } from '../../../shared/tasks/schedules.ts';
 import { variablesOf } from '../../../infra/service/function-variables.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import { bundledFunctions } from '../../support/bundled-functions.ts';
 import { variablesRead } from '../../support/variables-read.ts';
 import { callAs, readyComputation, type Call } from '../../support/ready-computation.ts';
+import { schedules } from '../../../shared/tasks/tasks.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bundles-'));
 /** Loaded before a stack sets its variables. */
@@ -37,7 +37,7 @@ describe('the bundles', () => {
   it('contain no code that verifies evidence, but in the function that verifies it', () => {
     const verifies = (name: string) =>
       /SEV-VLEK|raw_report|attributesMask/.test(readFileSync(join(folder, name, 'index.mjs'), 'utf8'));
-    expect(functionNames.filter(verifies)).toEqual(['maintenance/verify-token']);
+    expect(functionNames.filter(verifies)).toEqual(['attestation/verify-token']);
   });
 
   it.each(functionNames)('let %s load on its own and export a handler', async (name) => {

@@ -10,7 +10,7 @@ import { eventDetails } from '../../../infra/bus/event-details.ts';
 import { journalFilter } from '../../../infra/bus/journal-filter.ts';
 import { localCredentials } from '../../../local/machine/environment.ts';
 import { startStack, type Stack } from '../../../local/stack.ts';
-import { administrativeEvents, lifecycleEvents } from '../../../shared/events/event.ts';
+import { administrativeEvents, lifecycleEvents } from '../../../shared/journal/event.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
 import { newAjv } from '../../support/openapi-document.ts';
 import { filledIn, isSelected, streamRecord } from '../../support/pipe.ts';

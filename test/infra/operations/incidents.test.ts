@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { nameIn } from '../../../infra/stages/stage.ts';
-import { schedules } from '../../../shared/tasks/schedules.ts';
 import { AlarmsOfStage, healthy, metricsOf, type Series } from '../../support/stage-alarms.ts';
 import { fullStage } from '../../support/synthesized-stages.ts';
+import { schedules } from '../../../shared/tasks/tasks.ts';
 
 /**
  * Incidents as the alarms of a stage see them. Every incident is simulated at the edge of CloudWatch: its series are what AWS documents that

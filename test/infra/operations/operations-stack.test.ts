@@ -5,11 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { functionNames } from '../../../infra/bundles/function-names.ts';
 import { BudgetStack } from '../../../infra/operations/monthly-budget.ts';
 import { reservedInAccount } from '../../../infra/service/reserved-concurrency.ts';
-import { schedules } from '../../../shared/tasks/schedules.ts';
 import { nameIn, targetsOf, webhooksOf, type Stage } from '../../../infra/stages/stage.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../../shared/http/route.ts';
-import { tasks } from '../../../shared/tasks/tasks.ts';
+import { tasks, schedules } from '../../../shared/tasks/tasks.ts';
 import { errorsOf, warningsOf, flat, fullStage, synthesize } from '../../support/synthesized-stages.ts';
 
 interface Metric {

@@ -3,15 +3,14 @@ import { functionNames, type FunctionName } from '../../../infra/bundles/functio
 import { variablesOf } from '../../../infra/service/function-variables.ts';
 import { referenceFiles } from '../../../functions/reference/reference-files.ts';
 import { faultsOfReservations } from '../../../infra/service/reserved-concurrency.ts';
-import { schedules } from '../../../shared/tasks/schedules.ts';
 import { nameIn } from '../../../infra/stages/stage.ts';
 import { stages } from '../../../infra/stages/stages.ts';
 import { environment } from '../../../shared/runtime/environment.ts';
-import { lifecycleSteps, stateMachineDefinition } from '../../../shared/runs/state-machine.ts';
+import { lifecycleSteps, stateMachineDefinition } from '../../../shared/lifecycle/state-machine.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import { methodsOf, takesKey, type Route } from '../../../shared/http/route.ts';
 import type { Uses } from '../../../shared/runtime/uses.ts';
-import { tasks } from '../../../shared/tasks/tasks.ts';
+import { tasks, schedules } from '../../../shared/tasks/tasks.ts';
 import { errorsOf, flat, fullStage, originsOf, synthesize, type SynthesizedStage } from '../../support/synthesized-stages.ts';
 
 interface FunctionProperties {
@@ -275,7 +274,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
             ]),
             ['maintenance/follow-table', wanted.lifecycleSteps],
             ['maintenance/receive-upload', wanted.uploads],
-            ['maintenance/verify-token', wanted.uploads],
+            ['attestation/verify-token', wanted.uploads],
             ...schedules.map(({ name }): [string, number] => [name, 1]),
           ];
     expect(Object.fromEntries(reserved)).toEqual(Object.fromEntries(expected));
@@ -381,7 +380,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
 
     it('may sign only if it makes evidence, only with the newest key', () => {
       const signs = statements.filter(({ Action }) => listed(Action).includes('kms:Sign'));
-      expect(signs).toHaveLength(name === 'runs/get-evidence' ? 1 : 0);
+      expect(signs).toHaveLength(name === 'evidence/get-evidence' ? 1 : 0);
       const newest = stage.evidenceKeys.at(-1)?.replace('-', '') ?? '';
       for (const { Resource } of signs) expect(flat(Resource)).toMatch(new RegExp(`EvidenceKeys${newest}`));
     });
@@ -473,7 +472,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
 
     it.each([
       ['maintenance/receive-upload', 'content/upload/'],
-      ['maintenance/verify-token', 'content/attestation/'],
+      ['attestation/verify-token', 'content/attestation/'],
     ] as const)('report to %s in the form of S3 what arrives with its prefix', (name, prefix) => {
       const [rule] = calling(name);
       expect(rule?.EventPattern).toMatchObject({ detail: { object: { key: [{ prefix }] } } });

@@ -22,9 +22,9 @@ const notReached: Partial<Record<FunctionName, string[]>> = {
   'lifecycle/deliver-stop': ['states:SendTaskSuccess', 'states:SendTaskFailure'],
   'lifecycle/sweep-runs': ['states:SendTaskSuccess'],
   'cvms/list-commands': ['dynamodb:Query'], // looks for a free slot if another wait has the first one
-  'runs/get-attestation': ['s3:GetObject'], // by the client, with a presigned link
-  'maintenance/verify-token': ['states:SendTaskSuccess'],
-  'runs/get-evidence': ['kms:GetPublicKey'], // here all functions share a process, which reads a public key once
+  'attestation/get-attestation': ['s3:GetObject'], // by the client, with a presigned link
+  'attestation/verify-token': ['states:SendTaskSuccess'],
+  'evidence/get-evidence': ['kms:GetPublicKey'], // here all functions share a process, which reads a public key once
   'maintenance/purge': ['dynamodb:BatchGetItem', 'dynamodb:PutItem'],
   'maintenance/receive-upload': ['dynamodb:PutItem', 's3:DeleteObject'],
   'computations/delete-computation': ['lambda:InvokeFunction', 'dynamodb:BatchGetItem'], // for the runs that are left
@@ -166,7 +166,7 @@ async function attest(id: string): Promise<void> {
   await done('PUT', '/d1/cvms/attested', cvmBody);
   const token = btoa(`e30.${btoa('{"platform_type":"NoCC"}')}.`);
   await done('POST', '/d1/cvms/attested/reports', { reports: [{ type: 'attestation', id: 'token', kind: 'eat', token }] });
-  await called('maintenance/verify-token', ofTable('ConditionCheckItem'));
+  await called('attestation/verify-token', ofTable('ConditionCheckItem'));
   await done('GET', `${path(id)}/attestation`);
 }
 

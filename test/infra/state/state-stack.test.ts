@@ -2,12 +2,12 @@ import { ConditionalCheckFailedException, UpdateItemCommand, type UpdateItemComm
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { describe, expect, it } from 'vitest';
 import { schemaKeys } from '../../../shared/table/keys.ts';
-import { assertSchemaOfTable } from '../../../shared/table/schema-version.ts';
-import { tableDefinition } from '../../../shared/table/table-definition.ts';
 import { deleteItems, putItem } from '../../../shared/table/writes.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { flat, originsOf, synthesize } from '../../support/synthesized-stages.ts';
+import { assertSchemaOfTable } from '../../../shared/table/stored.ts';
+import { tableDefinition } from '../../../shared/table/table.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 

@@ -4,13 +4,13 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { engineClient } from '../../../local/dynamodb/engine-client.ts';
 import { withHealthOfEngine } from '../../../local/storage.ts';
 import { maxAttempts } from '../../../shared/runtime/clients.ts';
-import { getItem, getItems, queryPartition, type Table } from '../../../shared/table/table.ts';
+import { type Table, getItem, getItems, queryPartition } from '../../../shared/table/table.ts';
 import { deleteItems, putItem, putItemIf, putItems } from '../../../shared/table/writes.ts';
-import { readSettled } from '../../../shared/table/fresh-reads.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
 import { startAnsweringServer, status, type AnsweringServer } from '../../support/answering-server.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { readSettled } from '../../../shared/table/transaction.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 

@@ -2,7 +2,7 @@ import { DescribeTimeToLiveCommand, DynamoDBClient } from '@aws-sdk/client-dynam
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTable, startDynamoDb, type LocalDynamoDb } from '../../../local/dynamodb/dynamodb.ts';
 import { localCredentials } from '../../../local/machine/environment.ts';
-import { tableDefinition } from '../../../shared/table/table-definition.ts';
+import { tableDefinition } from '../../../shared/table/table.ts';
 
 let engine: LocalDynamoDb;
 let client: DynamoDBClient;

@@ -4,12 +4,12 @@ import { followTable } from '../../../local/functions/background.ts';
 import { type InvokeFunction, localFunctions } from '../../../local/functions/local-functions.ts';
 import { keyToWrite, listKeys, writableKey } from '../../../shared/table/keys.ts';
 import { recordMember, type RowList, rowLists } from '../../../shared/table/row-lists.ts';
-import { getItem } from '../../../shared/table/table.ts';
 import { type Action, transact, Transaction } from '../../../shared/table/transaction.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { setTestEnvironment } from '../../support/test-environment.ts';
+import { getItem } from '../../../shared/table/table.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 let stop: (() => Promise<void>) | undefined;

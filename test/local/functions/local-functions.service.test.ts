@@ -26,7 +26,7 @@ describe('localFunctions', () => {
     ['a function that changes the table', 'assets/link-asset', changesAtATime],
     ['a function that only reads', 'assets/list-assets', 16],
     ['a GET that records who has read', 'assets/get-asset', 16],
-    ['a GET whose first request makes what it returns', 'runs/get-evidence', 16],
+    ['a GET whose first request makes what it returns', 'evidence/get-evidence', 16],
     ['a change that can be asked for by GET too', 'runs/stop-run', changesAtATime],
     ['the function that folds lists, a call each', 'maintenance/follow-table', 16],
     ['a function that holds requests, and notes that a CVM was heard', 'cvms/list-commands', 216],

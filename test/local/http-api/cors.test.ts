@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { allowedOrigins, parseOrigins } from '../../../local/http-api/cors.ts';
-import { UsageError } from '../../../shared/command-line/usage-error.ts';
+import { UsageError } from '../../../shared/command-line/arguments.ts';
 
 describe('allowedOrigins', () => {
   it.each(['http://localhost:5173', 'http://localhost', 'https://127.0.0.1:8443', 'http://[::1]:3000'])(

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { verifiesEs256 } from 'computation-management-formats/es256';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { localKms } from '../../../local/machine/kms.ts';
-import type { Kms } from '../../../shared/runtime/kms.ts';
 import { readPublishedKeys, sign } from '../../../shared/evidence/signing-key.ts';
+import type { Kms } from '../../../shared/runtime/clients.ts';
 
 let data: string;
 let file: string;

@@ -3,7 +3,7 @@ import { keysOf } from 'computation-management-counted-list/keys';
 import { describe, expect, it } from 'vitest';
 import { writableKey } from '../../../shared/table/keys.ts';
 import { listTable } from '../../../shared/table/row-lists.ts';
-import { getItem, queryPartition, type Table } from '../../../shared/table/table.ts';
+import { type Table, getItem, queryPartition } from '../../../shared/table/table.ts';
 import { putItem } from '../../../shared/table/writes.ts';
 import { startEmbeddedTable, tableThrough } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';

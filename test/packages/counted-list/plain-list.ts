@@ -8,7 +8,7 @@ import {
 } from 'computation-management-counted-list';
 import type { Key } from '../../../shared/table/keys.ts';
 import { listTable } from '../../../shared/table/row-lists.ts';
-import { queryPartition, type Table } from '../../../shared/table/table.ts';
+import { type Table, queryPartition } from '../../../shared/table/table.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 import { tableThrough } from '../../support/embedded-table.ts';
 

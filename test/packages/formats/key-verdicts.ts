@@ -1,7 +1,7 @@
 import { fingerprintOfCertificate } from 'computation-management-formats/certificates';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import * as v from 'valibot';
-import { agentConfigInput } from '../../../shared/computations/agent-config.ts';
+import { agentConfigInput } from '../../../shared/rows/agent-config.ts';
 import type { KeyCase } from './key-corpus.ts';
 
 /** Returns what becomes of a text in its field, by the code that reads the field: the reason why it is refused, or that it is taken. */

@@ -5,7 +5,7 @@ import type { ApprovalLevel } from 'computation-management-formats/vocabulary';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { checkEvidence, type EvidenceFiles } from '../../../packages/verify/check-evidence.ts';
 import { UnreadableError } from '../../../packages/verify/read-json.ts';
-import type { NewEvent } from '../../../shared/events/event.ts';
+import type { NewEvent } from '../../../shared/journal/event.ts';
 import { anEvent } from '../../support/append-to-journal.ts';
 import { coseOf } from '../attestation/forge-snp.ts';
 import { bodyAt, currentAt, forgeTdx } from '../attestation/forge-tdx.ts';

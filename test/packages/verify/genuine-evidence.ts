@@ -6,12 +6,12 @@ import { numberedId } from 'computation-management-formats/identifiers';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import type { ApprovalLevel } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import type { Event, NewEvent } from '../../../shared/events/event.ts';
-import { chainedEvent, publicEvent, storedEvent } from '../../../shared/events/stored-journal.ts';
+import type { Event, NewEvent } from '../../../shared/journal/event.ts';
+import { chainedEvent, publicEvent, storedEvent } from '../../../shared/journal/stored-journal.ts';
 import { statementSchema } from '../../../shared/evidence/evidence.ts';
-import { publicJwkOf } from '../../../shared/evidence/es256.ts';
 import { anEvent } from '../../support/append-to-journal.ts';
 import { coseOf, forgeSnp, messageOf, now, type SnpChange } from '../attestation/forge-snp.ts';
+import { publicJwkOf } from '../../../shared/evidence/signing-key.ts';
 
 const at = (second: number) => new Date(Date.parse('2025-07-17T08:00:00.000Z') + second * 1000).toISOString();
 

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseContentReads, recordContentRead } from '../../../shared/assets/content-reads.ts';
-import { readAsset } from '../../../shared/assets/read-asset.ts';
-import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
+import { readAsset } from '../../../shared/rows/read-asset.ts';
+import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { assetKeys } from '../../../shared/table/keys.ts';
-import { getItem } from '../../../shared/table/table.ts';
 import { putItem } from '../../../shared/table/writes.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
 import { startAwsDynamoDb, type AwsDynamoDb } from '../../support/aws-dynamodb/aws-dynamodb.ts';
 import { dieAtEveryCall, itemsNaming } from '../../support/builders-purge.ts';
 import { anAsset, byAlice, startStores, type Stores } from '../../support/builders-store.ts';
 import { documentAt, patientDeadline } from '../../support/embedded-table.ts';
+import { getItem } from '../../../shared/table/table.ts';
 
 let stores: Stores;
 let front: AwsDynamoDb;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inlineLimitInBytes } from '../../../shared/assets/asset.ts';
+import { inlineLimitInBytes } from '../../../shared/rows/asset.ts';
 import { decodeContent, matchChecksum } from '../../../shared/assets/write-content.ts';
 
 const refusedAs = (code: string): Error => expect.objectContaining({ code }) as Error;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../../shared/access/caller.ts';
-import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
+import type { Caller } from '../../../shared/http/caller.ts';
+import { defaultAgentConfig } from '../../../shared/rows/agent-config.ts';
 import { computationEtag, etagsFor, peekEtag } from '../../../shared/computations/describe-computation.ts';
-import type { StoredComputation } from '../../../shared/computations/computation.ts';
-import type { Definition } from '../../../shared/computations/read-computation.ts';
-import type { Run } from '../../../shared/computations/run.ts';
+import type { StoredComputation } from '../../../shared/rows/computation.ts';
+import type { Run } from '../../../shared/rows/run.ts';
 import { aComputationRow } from '../../support/builders-store.ts';
 import { sealedAs } from '../../support/sealed-as.ts';
+import type { Definition } from '../../../shared/rows/definition.ts';
 
 const id = '00000000-0001-8c3a-9f0e-2b7d41c5e6a8';
 const now = '2025-07-17T08:00:00.000Z';

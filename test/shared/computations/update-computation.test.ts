@@ -1,13 +1,14 @@
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type AgentConfig, defaultAgentConfig, digestOfKey, type SealKey } from '../../../shared/computations/agent-config.ts';
+import { type AgentConfig, defaultAgentConfig, digestOfKey, type SealKey } from '../../../shared/rows/agent-config.ts';
 import { createComputation } from '../../../shared/computations/create-computation.ts';
-import { readComputation, readDefinition } from '../../../shared/computations/read-computation.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
 import { allowed, byAlice, computationFields } from '../../support/builders-store.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { readDefinition } from '../../../shared/rows/definition.ts';
+import { readComputation } from '../../../shared/rows/computation.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 

@@ -1,19 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { changeCvm, removeCvm, deleteCvm, registerCvm } from '../../../shared/cvms/change-cvm.ts';
-import { listCvms, readCvm, readCvmAndClaim } from '../../../shared/cvms/read-cvms.ts';
-import { readClaim } from '../../../shared/runs/claim.ts';
-import { listCommands } from '../../../shared/runs/list-commands.ts';
-import { recordOutcome } from '../../../shared/runs/end-run.ts';
-import { recordReports } from '../../../shared/runs/record-reports.ts';
-import type { Report } from '../../../shared/runs/report.ts';
+import { changeCvm, removeCvm, deleteCvm, registerCvm } from '../../../shared/cvms/register-cvm.ts';
+import { readClaim } from '../../../shared/rows/claim.ts';
+import { listCommands } from '../../../shared/cvms/list-commands.ts';
+import { recordOutcome } from '../../../shared/lifecycle/end-run.ts';
+import { recordReports } from '../../../shared/cvms/record-reports.ts';
+import type { Report } from '../../../shared/cvms/report.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
-import { StaleReadError } from '../../../shared/table/fresh-reads.ts';
-import { Transaction } from '../../../shared/table/transaction.ts';
+import { Transaction, StaleReadError } from '../../../shared/table/transaction.ts';
 import { allowed, aReadyComputation, aRun, byAlice, endRunWith, startStores } from '../../support/builders-store.ts';
 import { asReadBefore, beforeTheNextTransaction, betweenReads } from '../../support/interleave.ts';
 import { inconsistencies, scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { listCvms, readCvm, readCvmAndClaim } from '../../../shared/cvms/read-cvms.ts';
 
 const stores = sharedByTests(startStores);
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { belongingsOfAsset, deleteInParts } from '../../../shared/deletion/belongings.ts';
 import { assetKeys } from '../../../shared/table/keys.ts';
-import { queryPartition } from '../../../shared/table/table.ts';
 import { putItems } from '../../../shared/table/writes.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { queryPartition } from '../../../shared/table/table.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 

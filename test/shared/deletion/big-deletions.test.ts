@@ -1,14 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { readAsset } from '../../../shared/assets/read-asset.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { Deadline } from '../../../shared/runtime/deadline.ts';
-import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
-import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
+import { readAsset } from '../../../shared/rows/read-asset.ts';
+import { Deadline, systemClock } from '../../../shared/runtime/deadline.ts';
+import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
+import { deleteComputation } from '../../../shared/computations/delete-computation.ts';
 import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { purgeListings } from '../../../shared/deletion/purge.ts';
-import { linkAsset, unlinkAsset } from '../../../shared/links/link-asset.ts';
-import { listRuns } from '../../../shared/computations/read-runs.ts';
+import { linkAsset, unlinkAsset } from '../../../shared/assets/link-asset.ts';
 import { slowness } from '../../support/patience.ts';
 import { amount } from '../../support/amounts.ts';
 import { itemsNaming, purgeUntilOver } from '../../support/builders-purge.ts';
@@ -25,6 +23,7 @@ import {
 import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { inconsistencies, scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { listRuns } from '../../../shared/runs/read-runs.ts';
 
 /** `npm run test:full` deletes 5,000, with a round trip of 5 ms. */
 const manyRuns = amount({ sample: 12, full: 5_000 });

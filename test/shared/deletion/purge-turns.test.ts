@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { Deadline } from '../../../shared/runtime/deadline.ts';
-import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
+import { Deadline, systemClock } from '../../../shared/runtime/deadline.ts';
+import { deleteComputation } from '../../../shared/computations/delete-computation.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { purgeKeys, runKeys } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';

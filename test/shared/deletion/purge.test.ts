@@ -1,16 +1,14 @@
 import { keysOf } from 'computation-management-counted-list/keys';
 import { describe, expect, it } from 'vitest';
 import { recordContentRead } from '../../../shared/assets/content-reads.ts';
-import { readComputation, readDefinition } from '../../../shared/computations/read-computation.ts';
-import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
-import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
+import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
+import { deleteComputation } from '../../../shared/computations/delete-computation.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { purgeListings } from '../../../shared/deletion/purge.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
-import { linkAsset, unlinkAsset } from '../../../shared/links/link-asset.ts';
+import { linkAsset, unlinkAsset } from '../../../shared/assets/link-asset.ts';
 import { runKeys, writableKey } from '../../../shared/table/keys.ts';
 import { openList, rowLists } from '../../../shared/table/row-lists.ts';
-import { queryPrefix } from '../../../shared/table/table.ts';
 import { putItems } from '../../../shared/table/writes.ts';
 import { contentKeys, cutOffAfter, dieAtEveryCall, itemsNaming, purgeUntilOver } from '../../support/builders-purge.ts';
 import {
@@ -27,6 +25,9 @@ import {
 import { inconsistencies, scan } from '../../support/inconsistencies.ts';
 import { beforePutOf } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { queryPrefix } from '../../../shared/table/table.ts';
+import { readDefinition } from '../../../shared/rows/definition.ts';
+import { readComputation } from '../../../shared/rows/computation.ts';
 
 const stores = sharedByTests(startStores);
 

@@ -2,15 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import { numberedId, numberOf } from 'computation-management-formats/identifiers';
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../../shared/runtime/clock.ts';
-import { Deadline } from '../../../shared/runtime/deadline.ts';
+import { Deadline, type Clock } from '../../../shared/runtime/deadline.ts';
 import { findPosition } from '../../../shared/events/read-events.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
-import { getItem } from '../../../shared/table/table.ts';
 import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { longestWaitInMilliseconds } from '../../support/patience.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { getItem } from '../../../shared/table/table.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 

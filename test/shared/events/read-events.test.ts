@@ -3,8 +3,8 @@ import { DeleteCommand, PutCommand } from '@aws-sdk/lib-dynamodb';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { EventFilter } from '../../../shared/events/event-filter.ts';
-import type { Event } from '../../../shared/events/event.ts';
-import { readHead } from '../../../shared/events/stored-journal.ts';
+import type { Event } from '../../../shared/journal/event.ts';
+import { readHead } from '../../../shared/journal/stored-journal.ts';
 import {
   type Continuation,
   type EventsAfter,
@@ -13,14 +13,15 @@ import {
   readEventsAfter,
   readNewEvents,
 } from '../../../shared/events/read-events.ts';
-import { parseSegment } from '../../../shared/events/segment.ts';
+import { parseSegment } from '../../../shared/journal/segment.ts';
 import { journalKeys } from '../../../shared/table/keys.ts';
-import { queryPrefix, schemaAttribute } from '../../../shared/table/table.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { amount } from '../../support/amounts.ts';
 import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
 import { startEmbeddedTable, startProxiedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { schemaAttribute } from '../../../shared/table/stored.ts';
+import { queryPrefix } from '../../../shared/table/table.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 const proxied = sharedByTests(startProxiedTable);

@@ -4,7 +4,7 @@ import { verifiesEs256 } from 'computation-management-formats/es256';
 import fc from 'fast-check';
 import { calculateJwkThumbprint } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { publicJwkOf } from '../../../shared/evidence/es256.ts';
+import { publicJwkOf } from '../../../shared/evidence/signing-key.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const jwkOf = (key: KeyObject) => publicJwkOf(key.export({ format: 'der', type: 'spki' }));

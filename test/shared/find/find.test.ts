@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { numberOf } from 'computation-management-formats/identifiers';
 import { describe, expect, it } from 'vitest';
-import { registerCvm } from '../../../shared/cvms/change-cvm.ts';
-import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
+import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
+import { deleteComputation } from '../../../shared/computations/delete-computation.ts';
 import { find } from '../../../shared/find/find.ts';
 import { indexRows, type NamedRow, rebuildNames } from '../../../shared/find/index-names.ts';
 import { findKeys } from '../../../shared/table/keys.ts';
-import { queryPartition } from '../../../shared/table/table.ts';
 import { deleteItems, putItem } from '../../../shared/table/writes.ts';
 import { tableThrough } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { aComputation, allowed, anAsset, byAlice, startStores } from '../../support/builders-store.ts';
+import { queryPartition } from '../../../shared/table/table.ts';
 
 const stores = sharedByTests(startStores);
 const table = () => stores.table;

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../../shared/runtime/clock.ts';
 import { conflict, ServiceError } from '../../../shared/runtime/errors.ts';
 import { changeEndpoint, type ChangeRequest } from '../../../shared/http/change-endpoint.ts';
 import { endpoint } from '../../../shared/http/endpoint.ts';
@@ -8,6 +7,7 @@ import type { HttpResponse } from '../../../shared/http/problem.ts';
 import { commitChange, Transaction } from '../../../shared/table/transaction.ts';
 import { startStores, type Stores } from '../../support/builders-store.ts';
 import { setTestEnvironment } from '../../support/test-environment.ts';
+import { systemClock } from '../../../shared/runtime/deadline.ts';
 
 const thing = {
   path: '/{domainID}/things',

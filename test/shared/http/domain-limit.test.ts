@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { DomainLimit, type Bucket, type Taken, type Taking, takeTokens } from '../../../shared/http/domain-limit.ts';
-import { getItem } from '../../../shared/table/table.ts';
 import { limitKeys } from '../../../shared/table/keys.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { getItem } from '../../../shared/table/table.ts';
 
 const bucket = { perSecond: 40, burst: 80 };
 

@@ -9,13 +9,12 @@ import {
   digestOfRequest,
   idempotencyKeyOf,
 } from '../../../shared/http/change-endpoint.ts';
-import { AnswerKeptError, commitChange, Transaction } from '../../../shared/table/transaction.ts';
+import { AnswerKeptError, commitChange, Transaction, StaleReadError } from '../../../shared/table/transaction.ts';
 import { answerKeys, type Key } from '../../../shared/table/keys.ts';
-import { getItem } from '../../../shared/table/table.ts';
-import { StaleReadError } from '../../../shared/table/fresh-reads.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import type { Received } from '../../../shared/http/endpoint.ts';
+import { getItem } from '../../../shared/table/table.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 

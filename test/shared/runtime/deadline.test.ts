@@ -3,10 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { localCredentials } from '../../../local/machine/environment.ts';
 import { localKms } from '../../../local/machine/kms.ts';
 import type { Listening } from '../../../local/machine/listen.ts';
-import { forgetClients, replaceClient } from '../../../shared/runtime/clients.ts';
+import { forgetClients, replaceClient, keysInKms } from '../../../shared/runtime/clients.ts';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
-import { keysInKms } from '../../../shared/runtime/kms.ts';
-import { isOver } from '../../../shared/waits/wait.ts';
+import { isOver } from '../../../shared/http/wait.ts';
 import { aWait } from '../../support/a-wait.ts';
 import { serveKms } from '../../support/answering-aws.ts';
 import { patientDeadline } from '../../support/embedded-table.ts';

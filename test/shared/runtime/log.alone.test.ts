@@ -1,10 +1,9 @@
 import { numberedId } from 'computation-management-formats/identifiers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { putContentCheck } from '../../../shared/assets/content-check.ts';
-import { collectContent } from '../../../shared/deletion/collect-content.ts';
+import { putContentCheck } from '../../../shared/rows/content-check.ts';
+import { collectContent } from '../../../shared/assets/collect-content.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
-import { systemClock } from '../../../shared/runtime/clock.ts';
-import { Deadline } from '../../../shared/runtime/deadline.ts';
+import { Deadline, systemClock } from '../../../shared/runtime/deadline.ts';
 import { environment } from '../../../shared/runtime/environment.ts';
 import { log } from '../../../shared/runtime/log.ts';
 import { purgeKeys, writableKey } from '../../../shared/table/keys.ts';

@@ -1,8 +1,7 @@
 import { keysOf, markPartitions, rootOf } from 'computation-management-counted-list/keys';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { keysToChange } from '../../../shared/computations/change-computation.ts';
-import { keysOfCvm } from '../../../shared/cvms/read-cvms.ts';
+import { keysToChange } from '../../../shared/rows/change-computation.ts';
 import {
   approvedKeys,
   answerKeys,
@@ -31,6 +30,7 @@ import {
 import type { Table } from '../../../shared/table/table.ts';
 import { deleteItemIf, deleteItems, putItem } from '../../../shared/table/writes.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
+import { keysOfCvm } from '../../../shared/cvms/read-cvms.ts';
 
 // What is stored must be found again, so these places never change without a migration.
 

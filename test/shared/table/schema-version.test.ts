@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { assetKey, readAsset } from '../../../shared/assets/read-asset.ts';
-import { changeInputs, readToChange } from '../../../shared/computations/change-computation.ts';
-import { computationKey, readComputation } from '../../../shared/computations/read-computation.ts';
-import { listComputations } from '../../../shared/computations/list-computations.ts';
-import { readHead } from '../../../shared/events/stored-journal.ts';
-import { readManifest } from '../../../shared/manifest/read-manifest.ts';
-import { claimKey, readClaim } from '../../../shared/runs/claim.ts';
-import { readRun, runKey } from '../../../shared/computations/read-runs.ts';
+import { assetKey, readAsset } from '../../../shared/rows/read-asset.ts';
+import { changeInputs, readToChange } from '../../../shared/rows/change-computation.ts';
+import { readHead } from '../../../shared/journal/stored-journal.ts';
+import { readManifest } from '../../../shared/runs/read-manifest.ts';
+import { claimKey, readClaim } from '../../../shared/rows/claim.ts';
 import { journalKeys, keyToWrite, runKeys, schemaKeys, type AnyKey, type RowKey } from '../../../shared/table/keys.ts';
-import { assertSchema, getItem } from '../../../shared/table/table.ts';
-import { assertSchemaOfTable } from '../../../shared/table/schema-version.ts';
 import { putItem } from '../../../shared/table/writes.ts';
 import { transact, Transaction } from '../../../shared/table/transaction.ts';
 import { aReadyComputation, aRunOnNewCvm, startStores } from '../../support/builders-store.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { assertSchemaOfTable, assertSchema } from '../../../shared/table/stored.ts';
+import { listComputations } from '../../../shared/computations/describe-computation.ts';
+import { getItem } from '../../../shared/table/table.ts';
+import { readRun, runKey } from '../../../shared/rows/run.ts';
+import { computationKey, readComputation } from '../../../shared/rows/computation.ts';
 
 const stores = sharedByTests(startStores);
 

@@ -2,11 +2,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { batched } from '../../../shared/table/batched.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
-import { SharedReads } from '../../../shared/table/shared-reads.ts';
-import { getItem, type Item, type Table } from '../../../shared/table/table.ts';
+import { type Table, getItem, type Item } from '../../../shared/table/table.ts';
 import { putItem } from '../../../shared/table/writes.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { SharedReads } from '../../../shared/table/row-lists.ts';
 
 /** Answers a number with its double, and notes the questions of each call. */
 function doubling() {

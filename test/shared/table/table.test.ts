@@ -3,12 +3,13 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
-import { getItem, getItems, parseStored, queryBetween, queryPartition, queryPrefix } from '../../../shared/table/table.ts';
 import { scanPage } from '../../../shared/table/scan.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { deleteItems, incrementBy, putItem, updateExisting } from '../../../shared/table/writes.ts';
 import { startBusyTable, startEmbeddedTable, startProxiedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { parseStored } from '../../../shared/table/stored.ts';
+import { getItem, getItems, queryBetween, queryPartition, queryPrefix } from '../../../shared/table/table.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 

@@ -3,12 +3,11 @@ import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { ConfiguredRetryStrategy } from '@smithy/core/retry';
 import { describe, expect, it } from 'vitest';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
-import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
-import { updateAsset } from '../../../shared/links/update-asset.ts';
+import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
+import { updateAsset } from '../../../shared/assets/update-asset.ts';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
-import { readSettled, StaleReadError, withFreshReads } from '../../../shared/table/fresh-reads.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
-import { getItem, type Table } from '../../../shared/table/table.ts';
+import { type Table, getItem } from '../../../shared/table/table.ts';
 import {
   type Action,
   type AnswerKeeper,
@@ -16,6 +15,9 @@ import {
   commitChange,
   transact,
   Transaction,
+  readSettled,
+  StaleReadError,
+  withFreshReads,
 } from '../../../shared/table/transaction.ts';
 import { addHalfLinks, anAsset, byAlice, startStores } from '../../support/builders-store.ts';
 import { startEmbeddedTable, startProxiedTable } from '../../support/embedded-table.ts';

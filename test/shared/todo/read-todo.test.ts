@@ -2,19 +2,18 @@ import { numberedId } from 'computation-management-formats/identifiers';
 import { describe, expect, it } from 'vitest';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { receiveUpload } from '../../../shared/assets/uploads.ts';
-import { uploadKey as storageKeyOf } from '../../../shared/assets/content-store.ts';
+import { uploadKey as storageKeyOf } from '../../../shared/rows/content-store.ts';
 import { withdrawApproval } from '../../../shared/approvals/approve.ts';
-import { defaultAgentConfig } from '../../../shared/computations/agent-config.ts';
-import { fieldsOf } from '../../../shared/computations/computation.ts';
+import { defaultAgentConfig } from '../../../shared/rows/agent-config.ts';
+import { fieldsOf } from '../../../shared/rows/computation.ts';
 import { createComputation } from '../../../shared/computations/create-computation.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
-import { deleteAsset } from '../../../shared/deletion/delete-asset.ts';
-import { deleteComputation } from '../../../shared/deletion/delete-computation.ts';
+import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
+import { deleteComputation } from '../../../shared/computations/delete-computation.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
-import { linkAsset, unlinkAsset } from '../../../shared/links/link-asset.ts';
-import { updateAsset } from '../../../shared/links/update-asset.ts';
+import { linkAsset, unlinkAsset } from '../../../shared/assets/link-asset.ts';
+import { updateAsset } from '../../../shared/assets/update-asset.ts';
 import { computationKeys, userKeys } from '../../../shared/table/keys.ts';
-import { queryPartition } from '../../../shared/table/table.ts';
 import { putItems } from '../../../shared/table/writes.ts';
 import { readTodo } from '../../../shared/todo/read-todo.ts';
 import {
@@ -32,6 +31,7 @@ import {
   startStores,
 } from '../../support/builders-store.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { queryPartition } from '../../../shared/table/table.ts';
 
 const stores = sharedByTests(startStores);
 

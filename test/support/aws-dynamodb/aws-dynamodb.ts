@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { Table } from '../../../shared/table/table.ts';
 import { documentAt, startEmbeddedTable } from '../embedded-table.ts';
 import { seededRandom } from '../seeded-random.ts';
-import { systemTimerClock, type TimerClock } from '../../../shared/runtime/clock.ts';
 import { connectEngine, createRehearsal, readKeySchemas } from './engine.ts';
 import { createItemLocks, createReveals, createTransactionTokens, type Figures, type Front } from './front.ts';
 import { batchGetItem, batchWriteItem, getItem, writeItem } from './items.ts';
@@ -11,6 +10,7 @@ import { checkExpressions, checkRequestSize, createUnitMeter, type UnitLimits, t
 import { readPage } from './pages.ts';
 import { transactGetItems, transactWriteItems } from './transactions.ts';
 import { type Json, WireError } from './wire.ts';
+import { systemTimerClock, type TimerClock } from '../../../shared/runtime/deadline.ts';
 
 export interface AwsDynamoDbOptions {
   /** Default: the system clock. */

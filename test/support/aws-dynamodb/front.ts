@@ -1,7 +1,7 @@
-import type { TimerClock } from '../../../shared/runtime/clock.ts';
 import type { Change, Engine, KeySchemas, Rehearsal } from './engine.ts';
 import type { UnitMeter } from './limits.ts';
 import { inProgressError, parameterMismatchError } from './wire.ts';
+import type { TimerClock } from '../../../shared/runtime/deadline.ts';
 
 /** The result of a transaction for each action. */
 export interface WrittenTransaction {

@@ -1,4 +1,3 @@
-import type { TimerClock } from '../../../shared/runtime/clock.ts';
 import {
   type BatchGetRequest,
   type BatchWriteRequest,
@@ -8,6 +7,7 @@ import {
   type WireItem,
   type WireValue,
 } from './wire.ts';
+import type { TimerClock } from '../../../shared/runtime/deadline.ts';
 
 /** Returns the size of an item in bytes by AWS's rules ("DynamoDB item sizes and formats"): attribute names and values. */
 export function itemSize(item: WireItem | undefined): number {

@@ -12,7 +12,7 @@ import {
   type TransactWriteCommandInput,
 } from '@aws-sdk/lib-dynamodb';
 import type { AnyKey } from '../../../shared/table/keys.ts';
-import type { Item, Table } from '../../../shared/table/table.ts';
+import type { Table, Item } from '../../../shared/table/table.ts';
 
 export type TransactAction = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { domainsOfStage } from '../../../tools/domains/domains-of-stage.ts';
 import { closingOf } from '../../../tools/domains/stage-data.ts';
 import { localCredentials } from '../../../local/machine/environment.ts';
-import { closedAt } from '../../../shared/domains/closed-domain.ts';
+import { closedAt } from '../../../shared/rows/closed-domain.ts';
 import { RateLimitError } from '../../../shared/runtime/errors.ts';
 import { type Bucket, DomainLimit, takeTokens } from '../../../shared/http/domain-limit.ts';
 import type { Table } from '../../../shared/table/table.ts';

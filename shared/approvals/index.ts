@@ -1,0 +1,9 @@
+export {
+  becauseOf,
+  type CvmOfRun,
+  isIncomplete,
+  missingApprovals,
+  mostReasons,
+  neededApprovals,
+  readinessOf,
+} from './readiness.ts';

@@ -1,0 +1,80 @@
+import * as v from 'valibot';
+import { approvableOf, draftOf, readInputs } from '../rows/manifest.ts';
+import type { StoredApproval } from '../rows/stored-approval.ts';
+import { approvedKeys, cvmKeys } from '../table/keys.ts';
+import { type Table, getItems, type Item } from '../table/table.ts';
+import { describeApproval, type Approval } from './approval.ts';
+import { becauseOf, neededApprovals, ownReasons } from './readiness.ts';
+import { type ApprovalChange, change, changesBetween, parseApproved } from './stale-because.ts';
+import { parseStored } from '../table/stored.ts';
+import { readComputation } from '../rows/computation.ts';
+
+/**
+ * Five round trips, or four if no approval is stale or limited to CVMs with certificates.
+ * @param at RFC 3339, UTC, milliseconds
+ * @throws ServiceError `not_found`
+ */
+export async function listApprovals(
+  table: Table,
+  domain: string,
+  id: string,
+  at: string,
+): Promise<{ needed: { user: string; because: string[] }[]; approvals: Approval[] }> {
+  const inputs = await readInputs(table, domain, await readComputation(table, domain, id));
+  const current = { ...approvableOf(inputs), manifest: draftOf(inputs) };
+  const others = inputs.approvals.filter((given) => isOfOther(given, current));
+  const limiting = inputs.approvals.flatMap(({ certificates }) => Object.keys(certificates));
+  const [items, certificates] = await Promise.all([
+    getItems(
+      table,
+      others.map(({ user_id }) => approvedKeys.approved(id, user_id)),
+    ),
+    readCertificates(table, domain, limiting),
+  ]);
+  const because = (given: StoredApproval) => {
+    const index = others.indexOf(given);
+    const changes = index < 0 ? [] : changesOf(given, items[index], current);
+    return [...changes, ...ownReasons(given, inputs, at), ...ofCvms(given, certificates)];
+  };
+  return {
+    needed: neededApprovals(inputs).map((needed) => ({ user: needed.user, because: becauseOf(needed) })),
+    approvals: inputs.approvals.map((given) => describeApproval(given, because(given))),
+  };
+}
+
+type Current = Omit<ReturnType<typeof approvableOf>, 'manifest'> & { manifest: ReturnType<typeof draftOf> };
+
+function isOfOther({ digest, configuration_digest }: StoredApproval, current: Current): boolean {
+  return digest !== current.digest || configuration_digest !== current.configuration_digest;
+}
+
+/**
+ * Names the manifest itself where nothing in it differs: it lacks what it does not show, such as `cert_file` for a `server_key`,
+ * or the user has approved again or withdrawn since it was read.
+ */
+function changesOf({ digest }: StoredApproval, item: Item | undefined, current: Current): ApprovalChange[] {
+  const changes = item ? changesBetween(parseApproved(item), current) : [];
+  return changes.length > 0 ? changes : [change('/manifest', digest, current.digest)];
+}
+
+/** If all of them have another certificate than when they were named. */
+function ofCvms({ cvm_ids, certificates }: StoredApproval, now: StoredApproval['certificates']): ApprovalChange[] {
+  const ofCvm = (all: StoredApproval['certificates'], id: string) => (Object.hasOwn(all, id) ? all[id] : undefined);
+  const changes = (cvm_ids ?? []).flatMap((id, index) => {
+    const [before, after] = [ofCvm(certificates, id), ofCvm(now, id)];
+    return before === undefined || before === after ? [] : [change(`/cvm_ids/${index}`, before, after)];
+  });
+  return changes.length === cvm_ids?.length ? changes : [];
+}
+
+const registered = v.object({ certificate_fingerprint: v.nullable(v.string()) });
+
+/** Of those that are registered with a certificate. */
+export async function readCertificates(table: Table, domain: string, cvmIds: string[]): Promise<StoredApproval['certificates']> {
+  const items = await getItems(
+    table,
+    cvmIds.map((id) => cvmKeys.cvm(domain, id)),
+  );
+  const fingerprints = items.map((item) => item && parseStored(registered, item, 'registered CVM').certificate_fingerprint);
+  return Object.fromEntries(cvmIds.flatMap((id, index) => (fingerprints[index] ? [[id, fingerprints[index]]] : [])));
+}

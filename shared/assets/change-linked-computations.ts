@@ -1,0 +1,151 @@
+import type { StoredAsset } from '../rows/asset.ts';
+import { changeInputs } from '../rows/change-computation.ts';
+import { maxTimeInMilliseconds } from '../runtime/deadline.ts';
+import { conflict } from '../runtime/errors.ts';
+import { deadlineOf, type Table, getItems, type Item } from '../table/table.ts';
+import { Transaction, StaleReadError, withFreshReads } from '../table/transaction.ts';
+import { placeTaken, refuseBeyondLimit } from './link-asset.ts';
+import { readLinkedComputations, readRows } from './linked-computations.ts';
+import { linkKey, readLinkedIds } from '../rows/link.ts';
+import { computationKey, findComputation } from '../rows/computation.ts';
+
+/** More are changed after the transaction that changes the asset. */
+const computationsPerTransaction = 80;
+
+/** A start takes up to 5 seconds, its last write a little longer. */
+const startsEndWithinMilliseconds = 2 * maxTimeInMilliseconds;
+
+/** From the start of a request, which the asset stores, to its change of the asset. */
+const changedWithinMilliseconds = maxTimeInMilliseconds;
+
+/**
+ * So that no run starts with the asset as it was before.
+ * @returns the computations that did not fit into the transaction, for changeInputsLater
+ */
+export async function changeInputsOfLinked(
+  table: Table,
+  transaction: Transaction,
+  domain: string,
+  assetId: string,
+): Promise<string[]> {
+  const computations = await readLinkedComputations(table, domain, assetId);
+  for (const row of computations.slice(0, computationsPerTransaction)) {
+    changeInputs(transaction, { domain, row }, { addedDatasets: 0 });
+  }
+  return computations.slice(computationsPerTransaction).map(({ id }) => id);
+}
+
+/**
+ * Ends after 10 seconds at the latest, when no start is left that read the asset before its change. Safe to repeat.
+ * @throws ServiceError `unavailable`
+ */
+export async function changeInputsLater(table: Table, domain: string, computationIds: string[]): Promise<void> {
+  const deadline = deadlineOf(table);
+  const sinceChange = deadline.next(startsEndWithinMilliseconds);
+  for (let start = 0; start < computationIds.length; start += computationsPerTransaction) {
+    if (sinceChange.elapsed >= startsEndWithinMilliseconds) return;
+    const ids = computationIds.slice(start, start + computationsPerTransaction);
+    const part = deadline.next();
+    await withFreshReads({ ...table, deadline: () => part }, async (table) => {
+      const transaction = new Transaction();
+      for (const row of await readRows(table, domain, ids)) changeInputs(transaction, { domain, row }, { addedDatasets: 0 });
+      if (!transaction.isEmpty) await transaction.commit(table);
+    });
+  }
+}
+
+/**
+ * What an update may have left undone, if a start may still have read the asset before.
+ * @param times.changedAt when the request began that changed the asset
+ * @throws ServiceError `unavailable`
+ */
+export async function completeChangeOfLinked(
+  table: Table,
+  { domain, assetId }: { domain: string; assetId: string },
+  { changedAt, now }: { changedAt: string; now: string },
+): Promise<void> {
+  if (Date.parse(now) - Date.parse(changedAt) >= changedWithinMilliseconds + startsEndWithinMilliseconds) return;
+  const reading = deadlineOf(table).next();
+  const ids = await readLinkedIds({ ...table, deadline: () => reading }, assetId);
+  if (ids.length > computationsPerTransaction) await changeInputsLater(table, domain, ids);
+}
+
+/** One transaction changes all, with three actions for each. */
+const maxLinksToRename = 30;
+
+export function isRenamed(from: StoredAsset, to: StoredAsset): boolean {
+  return from.file_name !== to.file_name || from.asset_type !== to.asset_type;
+}
+
+/**
+ * @throws ServiceError `conflict` if the asset has more than 30 links, or if a computation already has an algorithm or a dataset
+ * with this file name; `too_large` if a computation has too many datasets
+ */
+export async function renameLinks(
+  table: Table,
+  transaction: Transaction,
+  domain: string,
+  { from, to }: { from: StoredAsset; to: StoredAsset },
+): Promise<void> {
+  const ids = await linkedComputationIds(table, from.id);
+  const keys = [...ids.map((id) => computationKey(domain, id)), ...ids.map((id) => linkKey(id, from))];
+  const items = await getItems(table, keys);
+  const addedDatasets = datasetCount(to) - datasetCount(from);
+  for (const [index, id] of ids.entries()) {
+    const row = findComputation(items[index], id);
+    if (!row) continue;
+    const link = items[ids.length + index];
+    if (link?.['asset_id'] !== from.id) throw new StaleReadError();
+    if (addedDatasets > 0) refuseBeyondLimit(row);
+    changeInputs(transaction, { domain, row }, { addedDatasets });
+    moveLink(transaction, id, link, { from, to });
+  }
+}
+
+/** Writes nothing. @throws what the change of the asset's name or type would throw */
+export async function refuseTakenPlaces(
+  table: Table,
+  domain: string,
+  change: { from: StoredAsset; to: StoredAsset },
+): Promise<void> {
+  const { from, to } = change;
+  if (!isRenamed(from, to)) return;
+  await renameLinks(table, new Transaction(), domain, change); // for its errors: this transaction is never committed
+  const ids = await linkedComputationIds(table, from.id);
+  const keys = [...ids.map((id) => computationKey(domain, id)), ...ids.map((id) => linkKey(id, to))];
+  const items = await getItems(table, keys);
+  for (const [index, id] of ids.entries()) {
+    const link = items[ids.length + index];
+    if (findComputation(items[index], id) && link && link['asset_id'] !== from.id) throw placeTaken(to, linkedTo(id));
+  }
+}
+
+async function linkedComputationIds(table: Table, assetId: string): Promise<string[]> {
+  const limit = maxLinksToRename + 1;
+  const ids = await readLinkedIds(table, assetId, { limit });
+  if (ids.length < limit) return ids;
+  throw conflict(
+    'linked_too_widely',
+    `The asset is linked to more than ${maxLinksToRename} computations, so its file_name and asset_type cannot be changed. Create another asset instead.`,
+  );
+}
+
+function moveLink(transaction: Transaction, id: string, link: Item, { from, to }: { from: StoredAsset; to: StoredAsset }): void {
+  const { file_name, asset_type, created_by } = to;
+  const [oldKey, newKey] = [linkKey(id, from), linkKey(id, to)];
+  const put = { Item: { ...link, ...newKey, file_name, asset_type, created_by } };
+  if (oldKey.sk === newKey.sk) {
+    transaction.add({ put });
+    return;
+  }
+  transaction.add(
+    { delete: { Key: oldKey, ConditionExpression: 'attribute_exists(pk)' }, otherwise: new StaleReadError() },
+    { put: { ...put, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: placeTaken(to, linkedTo(id)) },
+  );
+}
+
+function linkedTo(computationId: string): string {
+  return `Computation ${computationId}, which the asset is linked to,`;
+}
+
+const datasetCount = ({ asset_type }: StoredAsset) => (asset_type === 'dataset' ? 1 : 0);

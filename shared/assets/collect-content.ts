@@ -1,0 +1,70 @@
+import { dropContentCheck, dueContentChecks, type ContentCheck, putLastCheck } from '../rows/content-check.ts';
+import type { ContentStore } from '../rows/content-store.ts';
+import { receiveUpload } from './uploads.ts';
+import { failureOf } from '../runtime/errors.ts';
+import { emitWaiting } from '../runtime/log.ts';
+import { deadlineOf, type Table } from '../table/table.ts';
+import { transact } from '../table/transaction.ts';
+
+/** The threshold of the alarm content-backlog: a call that leaves a full read triggers it. */
+const mostChecksPerRead = 1_000;
+const checksAtOnce = 10;
+/** No check is begun with less time left. */
+const leastTimeInMilliseconds = 4_000;
+
+/**
+ * Replaced content, and leftovers of a crash between storage and table. Receives uploads whose event was lost. Goes on as far as
+ * the time of the function allows.
+ * @param checksPerRead at least 2, since a read may begin with one that failed
+ * @returns the number of checks processed
+ * @throws AggregateError with all failures, in the end
+ */
+export async function collectContent(
+  table: Table,
+  store: ContentStore,
+  now: string,
+  checksPerRead = mostChecksPerRead,
+): Promise<number> {
+  const failures = new Map<string, unknown>();
+  let begun = 0;
+  let from: string | undefined;
+  for (;;) {
+    const due = await dueContentChecks(table, now, checksPerRead, from);
+    const open = due.filter(({ sk }) => !failures.has(sk));
+    const ofThese = await settleAll(table, store, open, { now, failures });
+    begun += ofThese;
+    const areMoreDue = due.length === checksPerRead;
+    // Further ones are estimated as one full read.
+    if (ofThese < open.length) return report({ begun, left: areMoreDue ? checksPerRead : open.length - ofThese, failures });
+    if (!areMoreDue) return report({ begun, left: 0, failures });
+    from = due.at(-1)?.sk;
+  }
+}
+
+/** @returns the number of checks that were begun in time */
+async function settleAll(
+  table: Table,
+  store: ContentStore,
+  checks: readonly ContentCheck[],
+  { now, failures }: { now: string; failures: Map<string, unknown> },
+): Promise<number> {
+  const settle = async (check: ContentCheck) => {
+    const { content_key, is_last } = check;
+    const isAwaited = await receiveUpload(table, store, content_key, now, { isReported: false });
+    await transact(table, [dropContentCheck(check), ...(isAwaited && !is_last ? [putLastCheck(content_key, now)] : [])]);
+  };
+  const noteFailure = (check: ContentCheck) => (error: unknown) => failures.set(check.sk, failureOf(check.content_key, error));
+  for (let start = 0; start < checks.length; start += checksAtOnce) {
+    if (deadlineOf(table).remaining < leastTimeInMilliseconds) return start;
+    const some = checks.slice(start, start + checksAtOnce);
+    await Promise.all(some.map((check) => settle(check).catch(noteFailure(check))));
+  }
+  return checks.length;
+}
+
+function report({ begun, left, failures }: { begun: number; left: number; failures: ReadonlyMap<string, unknown> }): number {
+  const waiting = left + failures.size;
+  if (waiting > 0) emitWaiting('maintenance/collect-content', waiting);
+  if (failures.size === 0) return begun;
+  throw new AggregateError(failures.values(), `${failures.size} of ${begun} content checks failed.`);
+}

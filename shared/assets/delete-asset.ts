@@ -1,0 +1,133 @@
+import type { Permitted } from '../http/caller.ts';
+import type { StoredAsset } from '../rows/asset.ts';
+import { removeAsset } from '../rows/change-asset.ts';
+import { isMarkedForDeletion, markForDeletion, removeDeletionMark } from './mark-for-deletion.ts';
+import { readAssetToChange } from '../rows/read-asset.ts';
+import { changeInputs } from '../rows/change-computation.ts';
+import { isActive, type Run, readRun } from '../rows/run.ts';
+import { readRows } from './linked-computations.ts';
+import { usesAsset } from '../rows/run-snapshot.ts';
+import { readClaimsOfDomain } from '../rows/claim.ts';
+import { conflict, preconditionFailed, type ServiceError } from '../runtime/errors.ts';
+import { assetKeys, purgeKeys } from '../table/keys.ts';
+import { deadlineOf, type Table, queryPartition } from '../table/table.ts';
+import { commitChange, type AnsweredRequest, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
+import { beginPurge, purgeAssetLinks } from '../deletion/index.ts';
+import { readLinkedIds } from '../rows/link.ts';
+
+interface DeleteRequest extends AnsweredRequest {
+  domain: string;
+  id: string;
+  by: string;
+  now: string;
+  permit: (asset: StoredAsset) => Permitted;
+  matchesIfMatch?: ((asset: StoredAsset) => boolean) | undefined;
+}
+
+const linksPerTransaction = 90;
+
+/**
+ * It disappears from all reads at once. Its links and content are purged afterwards.
+ * @throws ServiceError `not_found`; `conflict` if an active run uses it; `precondition_failed`
+ */
+export async function deleteAsset(table: Table, request: DeleteRequest): Promise<Committed<Deleted>> {
+  const deleted = (await deleteUnlessLinkedWidely(table, request)) ?? (await deleteLinkedWidely(table, request));
+  const { purge } = deleted;
+  await beginPurge(table, (table) => purgeAssetLinks(table, purge));
+  return deleted;
+}
+
+interface Deleted {
+  purge: ReturnType<typeof removal>['purge'];
+  permitted: Permitted;
+}
+
+/**
+ * Also changes the version of every linked computation.
+ * @returns undefined if there are too many links for that
+ */
+async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): Promise<Committed<Deleted> | undefined> {
+  const { domain, id, permit, matchesIfMatch } = request;
+  return await withFreshReads(table, async (table) => {
+    const asset = await readAssetToChange(table, domain, id);
+    const permitted = permit(asset);
+    const linked = await readLinkedIds(table, id, { limit: linksPerTransaction + 1 });
+    if (linked.length > linksPerTransaction) return undefined;
+    await refuseWhileUsed(table, domain, id);
+    const computations = await readRows(table, domain, linked);
+    for (const { status, run } of computations) if (run && isActive(status)) await refuseIfUsedBy(table, run, id);
+    if (matchesIfMatch && !matchesIfMatch(asset)) throw preconditionFailed();
+    const { transaction, purge } = removal(asset, request);
+    for (const row of computations) changeInputs(transaction, { domain, row }, { addedDatasets: 0 });
+    return await commitChange(table, transaction, { purge, permitted }, request.answerKeeper);
+  });
+}
+
+/**
+ * Marks the asset before it looks for active runs: a run that it does not find has not passed its first step, which ends the run
+ * or this deletion (markForDeletion).
+ */
+async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise<Committed<Deleted>> {
+  const { domain, id, now, permit, matchesIfMatch } = request;
+  await request.answerKeeper?.refuseRepeat();
+  permit(await readAssetToChange(table, domain, id));
+  const marked: { asset?: StoredAsset } = {};
+  try {
+    return await withFreshReads(table, async (table) => {
+      const found = await readAssetToChange(table, domain, id);
+      const permitted = permit(found);
+      const asset = isMarkedForDeletion(found, now) ? found : (marked.asset = await markForDeletion(table, domain, found, now));
+      await refuseWhileUsed(table, domain, id);
+      await refuseWhileLinkedOnesRun(table, domain, id);
+      if (matchesIfMatch && !matchesIfMatch(asset)) throw preconditionFailed();
+      const { transaction, purge } = removal(asset, request);
+      return await commitChange(table, transaction, { purge, permitted }, request.answerKeeper);
+    });
+  } catch (error) {
+    const deadline = deadlineOf(table).next(); // the request's may be over
+    const removing = marked.asset && removeDeletionMark({ ...table, deadline: () => deadline }, domain, marked.asset);
+    await removing?.catch(() => undefined); // the mark expires
+    throw error;
+  }
+}
+
+function removal(asset: StoredAsset, { domain, by }: DeleteRequest) {
+  const purge = {
+    domain,
+    id: asset.id,
+    file_name: asset.file_name,
+    asset_type: asset.asset_type,
+    content_key: asset.content_key,
+    upload_key: asset.upload_key,
+    unread_key: asset.unread_key ?? null,
+    by,
+  };
+  const transaction = new Transaction();
+  removeAsset(transaction, domain, asset);
+  transaction.add({ put: { Item: { ...purgeKeys.purge('asset', asset.id), ...purge } } });
+  return { transaction, purge };
+}
+
+async function refuseWhileLinkedOnesRun(table: Table, domain: string, assetId: string): Promise<void> {
+  const claims = await readClaimsOfDomain(table, domain);
+  const linked = new Set(claims.length > 0 ? await readLinkedIds(table, assetId) : []);
+  const ofLinked = claims.filter(({ computation_id }) => linked.has(computation_id));
+  for (const { computation_id, run_id } of ofLinked) await refuseIfUsedBy(table, { computation_id, id: run_id }, assetId);
+}
+
+/** Not if the asset was only linked since. */
+async function refuseIfUsedBy(table: Table, run: Pick<Run, 'id' | 'computation_id'>, assetId: string): Promise<void> {
+  if (await usesAsset(table, { computation_id: run.computation_id, run_id: run.id }, assetId)) throw inUse(run.id);
+}
+
+function inUse(runId: string | undefined): ServiceError {
+  return conflict('asset_in_use', 'An active run uses the asset. Wait until it ends, or stop it.', runId);
+}
+
+async function refuseWhileUsed(table: Table, domain: string, id: string): Promise<void> {
+  const uses = await queryPartition(table, assetKeys.uses(id));
+  for (const use of uses) {
+    const run = await readRun(table, domain, String(use['run_id']));
+    if (run && isActive(run.status)) await refuseIfUsedBy(table, run, id);
+  }
+}

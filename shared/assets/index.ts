@@ -1,0 +1,3 @@
+export { collectContent } from './collect-content.ts';
+export { cancelDeletions, isMarkedForDeletion } from './mark-for-deletion.ts';
+export { receiveUpload, reportDeletion } from './uploads.ts';

@@ -1,0 +1,40 @@
+import { assetKey, parseAsset } from '../rows/read-asset.ts';
+import { type StoredComputation, type ComputationRow, computationKey, findComputation } from '../rows/computation.ts';
+import { readPage } from '../table/read-page.ts';
+import { rowLists } from '../table/row-lists.ts';
+import { type Table, getItem, getItems } from '../table/table.ts';
+import { readLinkedIds } from '../rows/link.ts';
+
+/** Two round trips. */
+export async function readLinkedComputations(table: Table, domain: string, assetId: string): Promise<StoredComputation[]> {
+  return await readRows(table, domain, await readLinkedIds(table, assetId));
+}
+
+export async function readRows(table: Table, domain: string, ids: string[]): Promise<StoredComputation[]> {
+  const items = await getItems(
+    table,
+    ids.map((id) => computationKey(domain, id)),
+  );
+  return ids.flatMap((id, index) => findComputation(items[index], id) ?? []);
+}
+
+/** Newest first. One more round trip than readPage. @throws ServiceError `not_found` */
+export async function listLinkedComputations(
+  table: Table,
+  domain: string,
+  assetId: string,
+  request: { limit: number; offset: number },
+): Promise<{ computations: ComputationRow[]; total: number }> {
+  const [assetItem, page] = await Promise.all([
+    getItem(table, assetKey(domain, assetId)),
+    readPage(table, rowLists.linkedComputations(assetId), request),
+  ]);
+  parseAsset(assetItem, assetId);
+  const ids = page.rows.map((row) => String(row['id']));
+  const items = await getItems(
+    table,
+    ids.map((id) => computationKey(domain, id)),
+  );
+  const computations = ids.flatMap((id, index) => findComputation(items[index], id) ?? []);
+  return { computations, total: page.total };
+}

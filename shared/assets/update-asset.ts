@@ -1,0 +1,158 @@
+import { isDeepStrictEqual } from 'node:util';
+import { fetchedNames } from 'computation-management-formats/source';
+import { laterOf } from 'computation-management-formats/timestamps';
+import type { Permitted } from '../http/caller.ts';
+import type { AssetReplacement } from './asset-input.ts';
+import { type Asset, isContentWithheld, type StoredAsset } from '../rows/asset.ts';
+import { changeAsset } from '../rows/change-asset.ts';
+import { pendingContent } from './create-asset.ts';
+import { fetchedAfter, refuseMisfits, withoutContent } from './fetched-by-agent.ts';
+import { dropContentCheck, putContentCheck } from '../rows/content-check.ts';
+import { decodeContent, matchChecksum, writeContent, type WrittenContent } from './write-content.ts';
+import { type ContentStore, presignUpload, uploadKey } from '../rows/content-store.ts';
+import { readAssetToChange } from '../rows/read-asset.ts';
+import { ForbiddenForNowError, preconditionFailed } from '../runtime/errors.ts';
+import { readOptionalKey } from '../rows/public-key.ts';
+import { type AnsweredRequest, commitChange, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
+import type { Table } from '../table/table.ts';
+import {
+  changeInputsLater,
+  changeInputsOfLinked,
+  completeChangeOfLinked,
+  isRenamed,
+  refuseTakenPlaces,
+  renameLinks,
+} from './change-linked-computations.ts';
+
+interface UpdateRequest extends AnsweredRequest {
+  domain: string;
+  id: string;
+  given: AssetReplacement;
+  by: string;
+  now: string;
+  permit: (asset: StoredAsset) => Permitted;
+  matchesIfMatch?: ((asset: StoredAsset) => boolean) | undefined;
+}
+
+interface UpdatedAsset {
+  asset: StoredAsset & Asset;
+  permitted: Permitted;
+}
+
+/**
+ * Callers can finish reading the old content, which a content check removes later. A change that a run depends on changes the
+ * inputs of all linked computations before this returns.
+ * @throws ServiceError `not_found`; `forbidden`; `invalid_request`; `too_large`; `conflict` as in renameLinks;
+ * `precondition_failed`, after all of these; `unavailable`, also if not all linked computations were changed. The same request
+ * again completes that.
+ */
+export async function updateAsset(table: Table, store: ContentStore, request: UpdateRequest): Promise<Committed<UpdatedAsset>> {
+  const { domain, id, given, by, now, permit, matchesIfMatch, answerKeeper } = request;
+  let written: WrittenContent | undefined;
+  let later: string[] | undefined;
+  /** When the asset was changed before. */
+  let changedAt = '';
+  const updated = await withFreshReads(table, async (table) => {
+    const current = await readAssetToChange(table, domain, id);
+    const permitted = permit(current);
+    const content_access = given.content_access ?? current.content_access;
+    const use = given.use ?? current.use;
+    const user_key = given.user_key === undefined ? current.user_key : readOptionalKey(given.user_key, '/asset/user_key');
+    const fetched = fetchedAfter(given, current);
+    const content = given.asset === undefined ? undefined : decodeContent(given.asset);
+    const checksum = given.checksum ?? hashOfRealFile(current) ?? content?.checksum ?? current.checksum;
+    const isTheSame = content?.checksum === current.content_checksum && checksum === current.checksum;
+    const newContent = isTheSame ? undefined : content;
+    requireCreatorToChange(by, current, {
+      content_access: content_access !== current.content_access,
+      use: use !== current.use,
+      user_key: user_key !== current.user_key,
+      checksum: (given.checksum ?? current.checksum) !== current.checksum,
+      asset: newContent !== undefined,
+      ...Object.fromEntries(fetchedNames.map((name) => [name, !isDeepStrictEqual(fetched[name], current[name])])),
+    });
+    refuseMisfits({ asset_type: given.asset_type, ...fetched }, { content: given.asset, checksum });
+    if (newContent) matchChecksum(newContent, given.checksum);
+    const { file_name, description, asset_type, mime_type } = given;
+    if (matchesIfMatch && !matchesIfMatch(current)) {
+      await refuseTakenPlaces(table, domain, { from: current, to: { ...current, file_name, asset_type } });
+      throw preconditionFailed();
+    }
+    if (newContent && !written) await answerKeeper?.refuseRepeat();
+    if (newContent) written ??= await writeContent(table, store, { domain, id }, newContent, now);
+    const replacement = newContent && written;
+    const moved = replacement?.fields ?? contentMoved(current, fetched.source !== null, domain);
+    const change = {
+      file_name,
+      description,
+      asset_type,
+      mime_type,
+      user_key,
+      content_access,
+      use,
+      ...fetched,
+      ...moved,
+      ...(moved && current.unread_key ? { unread_key: null } : {}),
+      ...(current.upload_problem && (moved || by === current.created_by) ? { upload_problem: null } : {}),
+      checksum,
+    };
+    changedAt = current.updated_at;
+    const updated_at = isChanged(current, change) ? laterOf(current.updated_at, now) : current.updated_at;
+    const transaction = new Transaction();
+    const next = changeAsset(transaction, domain, current, { ...change, updated_at });
+    if (replacement) transaction.add(dropContentCheck(replacement.check));
+    if (current.content_key && next.content_key !== current.content_key)
+      transaction.add(putContentCheck(current.content_key, now));
+    if (next.upload_key && by === next.created_by) transaction.add(putContentCheck(next.upload_key, now));
+    if (isRenamed(current, next)) await renameLinks(table, transaction, domain, { from: current, to: next });
+    else if (isOtherInput(current, next)) later = await changeInputsOfLinked(table, transaction, domain, id);
+    const openKey = by === next.created_by ? next.upload_key : null;
+    const upload = openKey === null ? {} : { upload: await presignUpload(store, openKey, now) };
+    const withheld = isContentWithheld(next, by) ? { content_withheld: true as const } : {};
+    return await commitChange(table, transaction, { asset: { ...next, ...upload, ...withheld }, permitted }, answerKeeper);
+  });
+  if (later) await changeInputsLater(table, domain, later);
+  // The request may repeat one that died.
+  else if (mayChangeInputs(given)) await completeChangeOfLinked(table, { domain, assetId: id }, { changedAt, now });
+  return updated;
+}
+
+/** Declared for a file of which a sample is stored, or nothing yet. */
+function hashOfRealFile({ checksum, content_checksum, source }: StoredAsset): string | undefined {
+  return checksum === null || checksum === content_checksum || source ? undefined : checksum;
+}
+
+/** Without new content: none is needed with a source, and one has to arrive when that is removed. */
+function contentMoved({ id, source }: StoredAsset, hasSource: boolean, domain: string): Partial<StoredAsset> | undefined {
+  if (hasSource) return withoutContent;
+  return source ? pendingContent(uploadKey(domain, id)) : undefined;
+}
+
+function isChanged(current: StoredAsset, change: Partial<StoredAsset>): boolean {
+  const names = Object.keys(change) as (keyof StoredAsset)[];
+  return names.some((name) => !isDeepStrictEqual(current[name], change[name]));
+}
+
+function isOtherInput(before: StoredAsset, after: StoredAsset): boolean {
+  return (['checksum', 'user_key', 'use', ...fetchedNames] as const).some(
+    (name) => !isDeepStrictEqual(before[name], after[name]),
+  );
+}
+
+/** Before, which the asset does not show any more. */
+function mayChangeInputs(given: AssetReplacement): boolean {
+  return (['asset', 'checksum', 'user_key', 'use', ...fetchedNames] as const).some((name) => given[name] !== undefined);
+}
+
+/**
+ * @param changes by field: `asset` is the content. @throws ServiceError `forbidden` that names the fields, unless the creator
+ *   changes them
+ */
+function requireCreatorToChange(by: string, { created_by }: StoredAsset, changes: Record<string, boolean>): void {
+  if (by === created_by) return;
+  const fields = Object.entries(changes).flatMap(([field, isChanged]) => (isChanged ? [field] : []));
+  if (fields.length === 0) return;
+  const errors = fields.map((field) => ({ pointer: `/asset/${field}`, detail: 'Only the creator of the asset may change it.' }));
+  const named = fields.map((field) => `\`${field}\``).join(', ');
+  throw new ForbiddenForNowError(`Only the creator of the asset may change ${named}.`, { errors });
+}

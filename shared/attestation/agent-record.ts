@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import * as v from 'valibot';
+import { cvmKeys, type Key } from '../table/keys.ts';
+import { type Table, getItem } from '../table/table.ts';
+import { type Action, ConditionFailedError, transact } from '../table/transaction.ts';
+import { setAttributes } from '../table/writes.ts';
+import { parseStored } from '../table/stored.ts';
+
+/** A process serves one run in its life, so its events belong to this run, also after the run's end. */
+const agentRecord = v.object({
+  /** Undefined: the process can take a run. */
+  run_id: v.optional(v.string()),
+  computation_id: v.optional(v.string()),
+  /** Last sent to any process of this CVM, and how often. */
+  attempted_run_id: v.optional(v.string()),
+  attempts: v.optional(v.number()),
+  /** Identifies the process, once it has sent an attestation. */
+  process: v.optional(v.string()),
+  /** SHA-256, hex, of the first attestation token after the process began, if one came before the run. */
+  attestation_hash: v.optional(v.string()),
+});
+export type AgentRecord = v.InferOutput<typeof agentRecord>;
+
+interface Cvm {
+  domain: string;
+  cvmId: string;
+}
+
+/** Strongly consistent. Empty for a CVM that was never given a run. @param get reads its item. Default: alone */
+export async function readAgentRecord(
+  table: Table,
+  { domain, cvmId }: Cvm,
+  get = (key: Key) => getItem(table, key),
+): Promise<AgentRecord> {
+  const item = await get(cvmKeys.agent(domain, cvmId));
+  return item ? parseStored(agentRecord, item, 'agent record') : {};
+}
+
+export interface Binding extends AgentRecord {
+  /** The attestation that satisfied the policy of the run. Undefined without a policy. */
+  token_hash?: string | undefined;
+  run_id: string;
+  computation_id: string;
+  stream: string;
+  certificate: string;
+}
+
+/**
+ * Records that the agent process gets the manifest of a run. Safe to repeat.
+ * @returns false if the process has another run, or the stream, its certificate or its attestation is not the CVM's any more
+ */
+export async function bindAgent(
+  table: Table,
+  { domain, cvmId }: Cvm,
+  { stream, certificate, token_hash, ...record }: Binding,
+): Promise<boolean> {
+  const put = {
+    Item: { ...cvmKeys.agent(domain, cvmId), ...record },
+    ConditionExpression: 'attribute_not_exists(run_id) OR run_id = :run_id',
+    ExpressionAttributeValues: { ':run_id': record.run_id },
+  };
+  const check = {
+    Key: cvmKeys.cvm(domain, cvmId),
+    ConditionExpression: `held_stream = :stream AND certificate_fingerprint = :certificate${token_hash === undefined ? '' : ' AND attestation.token_hash = :token'}`,
+    ExpressionAttributeValues: {
+      ':stream': stream,
+      ':certificate': certificate,
+      ...(token_hash === undefined ? {} : { ':token': token_hash }),
+    },
+  };
+  try {
+    await transact(table, [{ put }, { check }]);
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionFailedError) return false;
+    throw error;
+  }
+}
+
+export interface AttestedProcess {
+  before: AgentRecord;
+  isNew: boolean;
+  /** SHA-256, hex. Undefined if the token is empty. */
+  attestation_hash: string | undefined;
+}
+
+/**
+ * A new process has no attestation that the service has verified. One that has a run keeps the hash under which it got it. Safe
+ * to repeat.
+ * @returns undefined if a process of the CVM was given a run since `before` was read, or the CVM is not registered any more
+ */
+export async function recordAgentProcess(
+  table: Table,
+  { domain, cvmId }: Cvm,
+  { before, isNew, attestation_hash }: AttestedProcess,
+): Promise<AgentRecord | undefined> {
+  const { attempted_run_id, attempts } = before;
+  const record: AgentRecord = isNew
+    ? { attempted_run_id, attempts, process: randomUUID(), attestation_hash }
+    : { ...before, process: before.process ?? randomUUID(), attestation_hash: before.attestation_hash ?? attestation_hash };
+  const put = {
+    Item: { ...cvmKeys.agent(domain, cvmId), ...record },
+    ...(before.run_id === undefined
+      ? { ConditionExpression: 'attribute_not_exists(run_id)' }
+      : {
+          ConditionExpression: 'attribute_not_exists(run_id) OR run_id = :before',
+          ExpressionAttributeValues: { ':before': before.run_id },
+        }),
+  };
+  try {
+    await transact(table, [{ put }, ...(isNew ? [forgetAttestation({ domain, cvmId })] : [])]);
+    return record;
+  } catch (error) {
+    if (error instanceof ConditionFailedError) return undefined;
+    throw error;
+  }
+}
+
+function forgetAttestation({ domain, cvmId }: Cvm): Action {
+  const update = {
+    Key: cvmKeys.cvm(domain, cvmId),
+    UpdateExpression: 'SET attestation = :none, had_run = :no REMOVE other_attestations, attested_process',
+    ConditionExpression: 'attribute_exists(pk)',
+    ExpressionAttributeValues: { ':none': null, ':no': false },
+  };
+  return { update };
+}
+
+/** A registered CVM that reports for itself has restarted its agent. Nothing is written if it never attested itself. */
+export async function restartProcess(table: Table, { domain, cvmId }: Cvm): Promise<void> {
+  const { process } = await readAgentRecord(table, { domain, cvmId });
+  if (process === undefined) return;
+  const update = { Key: cvmKeys.agent(domain, cvmId), ...setAttributes({ process: randomUUID() }) };
+  await transact(table, [{ update }, forgetAttestation({ domain, cvmId })]).catch(unlessUnregistered);
+}
+
+function unlessUnregistered(error: unknown): void {
+  if (!(error instanceof ConditionFailedError)) throw error;
+}

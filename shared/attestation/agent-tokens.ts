@@ -1,0 +1,154 @@
+import { createHash, randomUUID } from 'node:crypto';
+import * as v from 'valibot';
+import { type ContentStore, putContent, tokenPrefix } from '../rows/content-store.ts';
+import { isActive, type Run } from '../rows/run.ts';
+import { readAgentRecord } from './agent-record.ts';
+import { cvmKeys, runKeys, type Key } from '../table/keys.ts';
+import { type Table, getItem, type Item } from '../table/table.ts';
+import { putItem, putItemIf, setAttributes, updateIf } from '../table/writes.ts';
+import { type Attestation, attestationSchema, mostTokens } from '../rows/attestation.ts';
+import { parseStored } from '../table/stored.ts';
+import { StaleReadError, withFreshReads } from '../table/transaction.ts';
+
+const tokenOfProcess = v.object({
+  /** Of the report. */
+  id: v.string(),
+  kind: v.string(),
+  /** SHA-256, hex. */
+  hash: v.string(),
+  size: v.number(),
+  /** Null until it is verified. */
+  attestation: v.nullable(attestationSchema),
+  /** The `certificate_sha512` of the CVM by which it was verified. */
+  bound_to: v.nullable(v.string()),
+  /** SHA-256, hex, of the collateral of Intel by which it was verified. */
+  collateral_hash: v.nullable(v.string()),
+});
+export type TokenOfProcess = v.InferOutput<typeof tokenOfProcess>;
+
+const processItem = v.object({ tokens: v.array(tokenOfProcess), version: v.number() });
+export type AgentTokens = v.InferOutput<typeof processItem>;
+
+/** As long as the tokens themselves (infra/state/content-bucket.ts). */
+export const tokensLiveInDays = 400;
+
+export interface Process {
+  domain: string;
+  cvmId: string;
+  process: string;
+}
+
+/** @param item at `cvmKeys.process` */
+export function parseTokens(item: Item | undefined): AgentTokens {
+  return item ? parseStored(processItem, item, 'agent process') : { tokens: [], version: 0 };
+}
+
+export function tokensItem({ domain, cvmId, process }: Process, { tokens, version }: AgentTokens, now: string): Item & Key {
+  const ttl = Math.ceil(Date.parse(now) / 1_000) + tokensLiveInDays * 24 * 3_600;
+  return { ...cvmKeys.process(domain, cvmId, process), tokens, version: version + 1, ttl };
+}
+
+export function unchangedTokens({ version }: AgentTokens) {
+  if (version === 0) return { ConditionExpression: 'attribute_not_exists(pk)' };
+  return { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': version } };
+}
+
+export function tokenKey({ domain, cvmId, process }: Process, hash: string): string {
+  return `${tokenPrefix}${domain}/${cvmId}/${process}/${hash}`;
+}
+
+/** Undefined if the key has another form. */
+export function ownerOfToken(key: string): (Process & { hash: string }) | undefined {
+  const [domain, cvmId, process, hash, ...more] = key.startsWith(tokenPrefix) ? key.slice(tokenPrefix.length).split('/') : [];
+  return domain && cvmId && process && hash && more.length === 0 ? { domain, cvmId, process, hash } : undefined;
+}
+
+type RecordedToken = { outcome: 'recorded' | 'duplicate' } | { outcome: 'invalid'; detail: string };
+
+/**
+ * Keeps the token as an object, whose arrival lets a function verify it. Safe to repeat: a token whose object may be missing is
+ * written again.
+ */
+export async function recordToken(
+  table: Table,
+  store: ContentStore,
+  { run, ...cvm }: Omit<Process, 'process'> & { run: Run | undefined },
+  { id, kind, token }: { id: string; kind: string; token: string },
+  now: string,
+): Promise<RecordedToken> {
+  const content = Buffer.from(token, 'base64');
+  const hash = createHash('sha256').update(content).digest('hex');
+  return await withFreshReads(table, async (table) => {
+    const process = { ...cvm, process: await presentProcess(table, cvm) };
+    // After its end, no report changes which evidence a run had.
+    if (run && isActive(run.status))
+      await keepProcessOfRun(table, { ...process, computation_id: run.computation_id, run_id: run.id });
+    const before = parseTokens(await getItem(table, cvmKeys.process(process.domain, process.cvmId, process.process)));
+    const known = before.tokens.find((each) => each.id === id || each.hash === hash);
+    if (known) {
+      if (known.hash === hash && !known.attestation) await putContent(store, tokenKey(process, hash), content);
+      return { outcome: 'duplicate' };
+    }
+    if (before.tokens.length >= mostTokens) {
+      return { outcome: 'invalid', detail: `Expected at most ${mostTokens} tokens of an agent process.` };
+    }
+    const added = { id, kind, hash, size: content.length, attestation: null, bound_to: null, collateral_hash: null };
+    const after = { ...before, tokens: [...before.tokens, added] };
+    if (!(await putItemIf(table, tokensItem(process, after, now), unchangedTokens(before)))) throw new StaleReadError();
+    await putContent(store, tokenKey(process, hash), content);
+    return { outcome: 'recorded' };
+  });
+}
+
+/** One that reports first begins a record. */
+async function presentProcess(table: Table, { domain, cvmId }: Omit<Process, 'process'>): Promise<string> {
+  const record = await readAgentRecord(table, { domain, cvmId });
+  if (record.process !== undefined) return record.process;
+  const process = randomUUID();
+  const condition = { ConditionExpression: 'attribute_not_exists(#new_process)' };
+  if (await updateIf(table, cvmKeys.agent(domain, cvmId), setAttributes({ process }), condition)) return process;
+  throw new StaleReadError();
+}
+
+export interface RunOnProcess extends Process {
+  computation_id: string;
+  run_id: string;
+}
+
+const processOfRun = v.object({ domain: v.string(), cvmId: v.string(), process: v.string() });
+
+export function processOfRunItem({ domain, cvmId, process, computation_id, run_id }: RunOnProcess): Item & Key {
+  return { ...runKeys.attestation(computation_id, run_id), domain, cvmId, process };
+}
+
+export async function keepProcessOfRun(table: Table, run: RunOnProcess): Promise<void> {
+  await putItem(table, processOfRunItem(run));
+}
+
+/** Of the process that has or had a run. Undefined if none is known. Two round trips. */
+export async function readTokensOfRun(
+  table: Table,
+  { computation_id, run_id }: { computation_id: string; run_id: string },
+): Promise<(Process & AgentTokens) | undefined> {
+  const item = await getItem(table, runKeys.attestation(computation_id, run_id));
+  if (!item) return undefined;
+  const process = parseStored(processOfRun, item, 'process of a run');
+  return { ...process, ...parseTokens(await getItem(table, cvmKeys.process(process.domain, process.cvmId, process.process))) };
+}
+
+/**
+ * If a token is refused, it alone counts, and debugging is the least reason, unless it was under a former certificate. Else each that
+ * is verified counts, the first one before all.
+ */
+export function shownOf(tokens: TokenOfProcess[]): Attestation[] {
+  const verifiedAt = ({ attestation }: TokenOfProcess) => attestation?.verified_at ?? '';
+  const sorted = tokens.toSorted((a, b) => verifiedAt(a).localeCompare(verifiedAt(b)));
+  const counts = ({ attestation, bound_to }: TokenOfProcess) =>
+    attestation?.verdict !== 'refused' || bound_to === sorted.at(-1)?.bound_to;
+  const attestations = sorted.filter(counts).flatMap(({ attestation }) => attestation ?? []);
+  const refused = attestations.filter(({ verdict }) => verdict === 'refused');
+  const isForMore = ({ checks }: Attestation) => checks.some(({ name, passed }) => !passed && name !== 'debug');
+  if (refused.length > 0) return [refused.find(isForMore) ?? refused[0]].flatMap((each) => each ?? []);
+  const verified = attestations.filter(({ verdict }) => verdict === 'verified');
+  return verified.length > 0 ? verified : attestations.slice(0, 1);
+}

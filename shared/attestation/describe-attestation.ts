@@ -1,0 +1,59 @@
+import { verdicts } from 'computation-management-formats/attestation';
+import { shownText } from 'computation-management-formats/fields';
+import { idOfRun } from 'computation-management-formats/identifiers';
+import * as v from 'valibot';
+import { assetDownload } from '../rows/asset.ts';
+import { type ContentStore, presignDownload } from '../rows/content-store.ts';
+import type { Run } from '../rows/run.ts';
+import type { Table } from '../table/table.ts';
+import { readTokensOfRun, shownOf, tokenKey } from './agent-tokens.ts';
+import { checksSchema, mostTokens } from '../rows/attestation.ts';
+
+const token = v.pipe(
+  v.object({
+    kind: v.pipe(shownText(60), v.description('The kind of the token, as its reporter named it.')),
+    hash: v.pipe(shownText(64), v.description('The SHA-256 of the token, hex.')),
+    size: v.pipe(v.number(), v.integer(), v.description('The size of the token in bytes.')),
+    download: assetDownload,
+  }),
+  v.title('AttestationToken'),
+  v.description('A token that the agent process of the run sent.'),
+);
+
+export const attestationOfRunSchema = v.pipe(
+  v.object({
+    run_id: idOfRun,
+    verdict: v.pipe(
+      v.nullable(v.picklist(verdicts)),
+      v.description('What the service found. null until a token of the agent process is verified.'),
+    ),
+    checks: v.pipe(checksSchema, v.description('Every check, with what was found. Empty until a token is verified.')),
+    tokens: v.pipe(
+      v.array(token),
+      v.description('The tokens of the agent process. Verify them yourself.'),
+      v.metadata({ maxItems: mostTokens }),
+    ),
+  }),
+  v.title('AttestationOfRun'),
+  v.description('The attestation of the agent process that has or had a run.'),
+);
+type AttestationOfRun = v.InferOutput<typeof attestationOfRunSchema>;
+
+/** Returns the attestation of the agent process that has or had a run, with links to its tokens. Two round trips. */
+export async function describeAttestation(
+  table: Table,
+  store: ContentStore,
+  { id: run_id, computation_id }: Pick<Run, 'id' | 'computation_id'>,
+  now: string,
+): Promise<AttestationOfRun> {
+  const process = await readTokensOfRun(table, { computation_id, run_id });
+  if (!process) return { run_id, verdict: null, checks: [], tokens: [] };
+  const [shown] = shownOf(process.tokens);
+  const tokens = process.tokens.map(async ({ kind, hash, size }) => ({
+    kind,
+    hash,
+    size,
+    download: await presignDownload(store, tokenKey(process, hash), `${hash}.token`, now),
+  }));
+  return { run_id, verdict: shown?.verdict ?? null, checks: shown?.checks ?? [], tokens: await Promise.all(tokens) };
+}

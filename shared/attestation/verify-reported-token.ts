@@ -1,0 +1,129 @@
+import { type VerifyOptions, type Verdict, verifyToken } from 'computation-management-attestation';
+import { buffer } from 'node:stream/consumers';
+import { type ContentStore, getContent } from '../rows/content-store.ts';
+import { storedCvm } from '../rows/cvm.ts';
+import { readClaimOfCvm } from '../rows/claim.ts';
+import { type Executions, failRun } from '../lifecycle/index.ts';
+import { parseSnapshot } from '../rows/run-snapshot.ts';
+import { sharedClient } from '../runtime/clients.ts';
+import { truncate } from '../runtime/errors.ts';
+import { cvmKeys, runKeys } from '../table/keys.ts';
+import { type Table, getItem, getItems } from '../table/table.ts';
+import { Transaction, StaleReadError, withFreshReads } from '../table/transaction.ts';
+import { setAttributes } from '../table/writes.ts';
+import {
+  ownerOfToken,
+  parseTokens,
+  type Process,
+  shownOf,
+  type TokenOfProcess,
+  tokensItem,
+  unchangedTokens,
+} from './agent-tokens.ts';
+import { failuresOf } from './attestation.ts';
+import { hashOfCollateral, readCollateral } from './collateral.ts';
+import * as v from 'valibot';
+import { attestationSchema, type Attestation } from '../rows/attestation.ts';
+import { parseStored } from '../table/stored.ts';
+
+/**
+ * Once. Shows the result with its CVM if its process is still the present one. Ends the run of the process if its evidence does
+ * not satisfy the policy. Safe to repeat, also after it died between two calls.
+ * @param key of the object with the token
+ */
+export async function verifyReportedToken(
+  { table, store, executions }: { table: Table; store: ContentStore; executions: Executions },
+  key: string,
+  now: string,
+): Promise<void> {
+  const owner = ownerOfToken(key);
+  if (!owner) return;
+  const found = await readProcess(table, owner);
+  const token = found.tokens.tokens.find(({ hash }) => hash === owner.hash);
+  if (!token) return;
+  if (!token.attestation) {
+    const content = await getContent(store, key);
+    if (!content) return;
+    const bound_to = found.cvm?.certificate_sha512 ?? null;
+    let collateral_hash: string | null = null;
+    const onCollateral: VerifyOptions['onCollateral'] = (chosen) => (collateral_hash = hashOfCollateral(chosen));
+    const options = { ...(await optionsOf(table, bound_to, now)), onCollateral };
+    const attestation = attestationFrom(await verifyToken(await buffer(content as AsyncIterable<Uint8Array>), options), now);
+    await withFreshReads(table, (table) => keep(table, owner, { attestation, bound_to, collateral_hash }, now));
+  }
+  await endUnsatisfied(table, executions, owner);
+}
+
+async function readProcess(table: Table, { domain, cvmId, process }: Process) {
+  const keys = [cvmKeys.process(domain, cvmId, process), cvmKeys.cvm(domain, cvmId), cvmKeys.agent(domain, cvmId)];
+  const [tokens, cvm, agent] = await getItems(table, keys);
+  return {
+    tokens: parseTokens(tokens),
+    cvm: cvm && parseStored(storedCvm, cvm, 'registered CVM'),
+    isPresent: agent?.['process'] === process,
+  };
+}
+
+/** On one machine, others can be trusted in their place (`replaceClient`). */
+export const rootsOfMakers = (): Pick<VerifyOptions, 'roots'> => ({});
+
+async function optionsOf(table: Table, certificateSha512: string | null, now: string): Promise<VerifyOptions> {
+  const boundTo = certificateSha512 === null ? null : { certificateHash: Buffer.from(certificateSha512, 'hex') };
+  return { boundTo, now: new Date(now), ...(await readCollateral(table)), ...sharedClient(rootsOfMakers) };
+}
+
+const longestDetail = 400;
+
+function attestationFrom(verdict: Verdict, now: string): Attestation {
+  const checks = verdict.checks.map((check) => ({ ...check, detail: truncate(check.detail, longestDetail) }));
+  return v.parse(attestationSchema, { ...verdict, checks, verified_at: now });
+}
+
+/** @throws StaleReadError if a token has arrived or was verified meanwhile */
+async function keep(
+  table: Table,
+  owner: Process & { hash: string },
+  verified: { attestation: Attestation } & Pick<TokenOfProcess, 'bound_to' | 'collateral_hash'>,
+  now: string,
+) {
+  const { domain, cvmId, process, hash } = owner;
+  const { bound_to } = verified;
+  const { tokens: before, cvm, isPresent } = await readProcess(table, owner);
+  const tokens = before.tokens.map((token) => (token.hash === hash && !token.attestation ? { ...token, ...verified } : token));
+  const transaction = new Transaction();
+  const Item = tokensItem(owner, { ...before, tokens }, now);
+  transaction.add({ put: { Item, ...unchangedTokens(before) }, otherwise: new StaleReadError() });
+  if (cvm && isPresent && cvm.certificate_sha512 === bound_to) {
+    const [shown, ...others] = shownOf(tokens.filter((token) => token.bound_to === bound_to));
+    const set = setAttributes({ attestation: shown, other_attestations: others, attested_process: process });
+    const update = {
+      ...set,
+      Key: cvmKeys.cvm(domain, cvmId),
+      ConditionExpression: 'certificate_sha512 = :bound_to',
+      ExpressionAttributeValues: { ...set.ExpressionAttributeValues, ':bound_to': bound_to },
+    };
+    const check = {
+      Key: cvmKeys.agent(domain, cvmId),
+      ConditionExpression: '#process = :process',
+      ExpressionAttributeNames: { '#process': 'process' },
+      ExpressionAttributeValues: { ':process': process },
+    };
+    transaction.add({ update, otherwise: new StaleReadError() }, { check, otherwise: new StaleReadError() });
+  }
+  await transaction.commit(table);
+}
+
+async function endUnsatisfied(table: Table, executions: Executions, { domain, cvmId, process }: Process): Promise<void> {
+  const claim = await readClaimOfCvm(table, { domain, cvm_id: cvmId });
+  if (claim?.token_hash === undefined) return;
+  const { computation_id, run_id } = claim;
+  const [{ tokens, isPresent }, snapshot] = await Promise.all([
+    readProcess(table, { domain, cvmId, process }),
+    getItem(table, runKeys.snapshot(computation_id, run_id)),
+  ]);
+  if (!isPresent || !snapshot) return;
+  const { attestation_policy } = parseSnapshot([snapshot]);
+  const shown = shownOf(tokens.tokens);
+  const failures = attestation_policy && failuresOf(shown, attestation_policy);
+  if (failures) await failRun(table, executions, claim, failures);
+}

@@ -1,0 +1,230 @@
+import { type Run, type RunReference, runKey, findRun, attestationHashOf } from '../rows/run.ts';
+import type { NewEvent } from '../journal/event.ts';
+import { type Claim, type ClaimChange, assertClaimed, claimKey, parseClaimOf, changeClaim } from '../rows/claim.ts';
+import { type Command, removeCommand } from '../rows/command.ts';
+import type { ReportedState } from '../rows/presence.ts';
+import { type InvalidReport, type Report, type LastingReport, type Outcome, stateEventIdPrefix } from './report.ts';
+import { type Ending, endingEvents, endingOf, waysToEnd, type WayToEnd } from '../rows/ways-to-end.ts';
+import { type Table, getItems, type Item } from '../table/table.ts';
+import { runKeys, type RowKey } from '../table/keys.ts';
+import { keysToChange, parseToChange, recordEvents, assertExists } from '../rows/change-computation.ts';
+import { Transaction, type Action, StaleReadError } from '../table/transaction.ts';
+import { addAttestationHash } from '../rows/change-run.ts';
+import { emitMetric } from '../runtime/log.ts';
+import { timeOf } from 'computation-management-formats/timestamps';
+import { findComputation } from '../rows/computation.ts';
+
+/** Any event of the agent counts as acceptance of the run. */
+export function claimChangeOf(reports: Report[], claim: Claim, now: string): ClaimChange | undefined {
+  const isTaken = reports.some(
+    (report) => report.type === 'event' || (report.type === 'accepted' && report.command_id === claim.run_command_id),
+  );
+  const isAccepted = isTaken && claim.accepted_at === undefined;
+  const outcome = claim.outcome
+    ? undefined
+    : reports.map((report) => outcomeOfReport(report, claim)).find((found) => found !== undefined);
+  if (!isAccepted && !outcome) return undefined;
+  return {
+    set: { ...(isAccepted ? { accepted_at: now } : {}), ...(outcome ? { outcome } : {}) },
+    unless: outcome ? ['outcome'] : [],
+  };
+}
+
+function isOfOtherCommand(report: Report, { run_command_id, stop_command_id }: Claim): boolean {
+  return 'command_id' in report && report.command_id !== run_command_id && report.command_id !== stop_command_id;
+}
+
+/** Answered commands are not delivered again. */
+export function answeredCommands(reports: Report[], claim: Claim): Command['type'][] {
+  const answeredIds = new Set(reports.map((report) => ('command_id' in report ? report.command_id : '')));
+  const answered: Command['type'][] = [];
+  if (answeredIds.has(claim.run_command_id) || reports.some((report) => report.type === 'event')) answered.push('run');
+  if (answeredIds.has(claim.stop_command_id)) answered.push('stop');
+  return answered;
+}
+
+/**
+ * With each attestation other than that of the run.
+ * @param attestation the hash that the run keeps
+ * @param isActive false: the events are recorded, but do not become the computation's status
+ */
+function eventsOf(reports: Report[], run: Run, isActive: boolean, attestation?: string): NewEvent[] {
+  const ofRun = { run_id: run.id, cvm_id: run.cvm_id };
+  return reports.flatMap((report): NewEvent[] => {
+    if (report.type === 'event') {
+      const { event_type, status, originator } = report;
+      const details = report.details ? Buffer.from(report.details, 'base64') : detailsOf(report);
+      return [{ event_type, status, originator, ...ofRun, details, lifecycle: isActive }];
+    }
+    if (report.type !== 'accepted' || !report.attestation_hash || report.attestation_hash === attestation) return [];
+    const details = { attestation_hash: report.attestation_hash };
+    return [{ event_type: 'Attestation', status: 'Received', originator: 'agent', ...ofRun, details, lifecycle: isActive }];
+  });
+}
+
+function detailsOf({ occurred_at, reason }: Report & { type: 'event' }): Record<string, string> {
+  return { ...(occurred_at ? { occurred_at } : {}), ...(reason ? { reason } : {}) };
+}
+
+function attestationOf(reports: Report[], claim: Claim): string | undefined {
+  for (const report of reports) {
+    if (report.type === 'accepted' && report.command_id === claim.run_command_id && report.attestation_hash) {
+      return report.attestation_hash;
+    }
+  }
+  return undefined;
+}
+
+/** The last heartbeat with each property counts. */
+export function reportedStateOf(reports: (Report | InvalidReport)[]): ReportedState {
+  const state: ReportedState = {};
+  for (const report of reports) {
+    if (report.type !== 'heartbeat') continue;
+    state.agent_state = report.agent_state ?? state.agent_state;
+    state.fit = report.fit ?? state.fit;
+  }
+  return state;
+}
+
+/** docs/contract.md, section 6. Undefined for others, such as the `Running/Failed` of an agent after a stop. */
+function outcomeOfReport(report: Report, claim: Claim): Ending | undefined {
+  const way = wayOfReport(report, claim);
+  const reason = 'reason' in report ? report.reason : undefined;
+  return way && endingOf(way, claim.stop_token === undefined ? 'running' : 'stopping', reason);
+}
+
+function wayOfReport(report: Report, { run_command_id, stop_command_id, stop_token }: Claim): WayToEnd | undefined {
+  const ways = waysToEnd.recordReports;
+  if (report.type === 'rejected') {
+    if (report.command_id === run_command_id) return ways.runRejected;
+    return report.command_id === stop_command_id ? ways.stopRejected : undefined;
+  }
+  if (report.type !== 'event') return undefined;
+  const event = endingEvents.find((each) => each === `${report.event_type}/${report.status}`);
+  if (event === 'Stopped/Stopped' && stop_token !== undefined) return ways.stopped;
+  return event && ways[event];
+}
+
+interface ReportsOfRun {
+  reference: RunReference;
+  /** Up to 40, so that their markers and events fit into a transaction. */
+  reports: LastingReport[];
+  now: string;
+}
+
+interface RecordedOfRun {
+  outcomes: Omit<Outcome, 'run_status'>[];
+  /** After the reports. null if the run was deleted. */
+  status: Run['status'] | null;
+  /** Undefined if the run is over. */
+  claim: Claim | undefined;
+}
+
+/**
+ * In one transaction. Reports that have a marker are duplicates. While the run is active, answers to commands of other runs are
+ * invalid.
+ * @throws StaleReadError if what they depend on has changed since it was read
+ */
+export async function recordLastingReports(table: Table, { reference, reports, now }: ReportsOfRun): Promise<RecordedOfRun> {
+  const { domain, computation_id, run_id } = reference;
+  const markers = [...new Set(reports.map((report) => report.id))].map((id) => runKeys.report(computation_id, run_id, id));
+  const keys = [...keysToChange(domain, computation_id), ...progressKeys(reference)];
+  const items = await getItems(table, [...keys, ...markers]);
+  const [row, head, ...progressItems] = items;
+  const { run, claim, attestation: kept } = parseProgress(reference, progressItems);
+  if (!run || !findComputation(row, computation_id)) {
+    return { outcomes: reports.map(() => ({ outcome: 'unknown_run' })), status: null, claim: undefined };
+  }
+  const outcomes = outcomesOf(reports, reference, claim, items.slice(keys.length));
+  const newReports = reports.filter((_, index) => outcomes[index]?.outcome === 'recorded');
+  if (newReports.length === 0) return { outcomes, status: run.status, claim };
+
+  const transaction = new Transaction();
+  for (const report of newReports) transaction.add(marker(report, reference, now));
+  const attestation = claim && attestationOf(newReports, claim);
+  const events = eventsOf(newReports, run, claim !== undefined, kept ?? attestation);
+  const computation = parseToChange(domain, computation_id, [row, head]);
+  if (events.length > 0) await recordEvents(table, transaction, computation, events, now);
+  else assertExists(transaction, domain, computation_id);
+  const change = claim && takeIntoClaim(transaction, reference, claim, { reports: newReports, now });
+  if (attestation !== undefined && kept === undefined) addAttestationHash(transaction, domain, run_id, attestation);
+  const isOfRun = events.length > 0 || attestation !== undefined;
+  if (claim && !change && isOfRun) assertClaimed(transaction, claim); // nothing is kept as the run's after the run's end
+  await transaction.commit(table);
+
+  emitMetrics(newReports, claim, change, now);
+  if (!change) return { outcomes, status: run.status, claim };
+  // Read again: before the execution could see this outcome, it may have stored another token in the claim.
+  const after = parseProgress(reference, await getItems(table, progressKeys(reference)));
+  return { outcomes, status: after.run?.status ?? null, claim: after.claim };
+}
+
+function progressKeys(reference: RunReference): RowKey[] {
+  const rowKey = runKey(reference.domain, reference.run_id);
+  if (!rowKey) throw new Error('This service cannot have issued the identifier of a run that it has read.');
+  return [rowKey, claimKey(reference)];
+}
+
+function parseProgress(
+  reference: RunReference,
+  [runItem, claimItem]: (Item | undefined)[], // other items may follow
+): { run: Run | undefined; claim: Claim | undefined; attestation: string | undefined } {
+  const run = findRun(runItem, reference.run_id);
+  return { run, claim: parseClaimOf(reference, claimItem), attestation: run && attestationHashOf(runItem) };
+}
+
+function takeIntoClaim(
+  transaction: Transaction,
+  reference: RunReference,
+  claim: Claim,
+  { reports, now }: Pick<ReportsOfRun, 'reports' | 'now'>,
+): ClaimChange | undefined {
+  const change = claimChangeOf(reports, claim, now);
+  if (change) changeClaim(transaction, claim, change);
+  for (const type of answeredCommands(reports, claim)) removeCommand(transaction, reference, type);
+  return change;
+}
+
+const dayInSeconds = 24 * 3_600;
+
+/** Longer than a CVM or its gateway repeats a report. */
+const markerLifetimeInSeconds = 30 * dayInSeconds;
+
+/** Longer than a run can last. A CVM may stay in a state for months, and a gateway that starts then reports its event again. */
+const stateMarkerLifetimeInSeconds = 400 * dayInSeconds;
+
+/** Throws StaleReadError if a report with this identifier was recorded since the last read. */
+function marker(report: LastingReport, { computation_id, run_id }: RunReference, seen_at: string): Action {
+  const lifetime = report.id.startsWith(stateEventIdPrefix) ? stateMarkerLifetimeInSeconds : markerLifetimeInSeconds;
+  const ttl = Math.ceil(Date.parse(seen_at) / 1_000) + lifetime;
+  const Item = { ...runKeys.report(computation_id, run_id, report.id), seen_at, ttl };
+  return { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() };
+}
+
+/** The time until the CVM accepted, and the age of the oldest event by the reporter's clock. */
+function emitMetrics(reports: LastingReport[], claim: Claim | undefined, change: ClaimChange | undefined, now: string): void {
+  if (claim && change?.set.accepted_at) emitMetric('TimeToAccept', Date.parse(now) - Date.parse(claim.claimed_at));
+  const lags = reports.flatMap((report) =>
+    report.type === 'event' && report.occurred_at ? [Date.parse(now) - timeOf(report.occurred_at)] : [],
+  );
+  if (lags.length > 0) emitMetric('ReportLag', Math.max(0, ...lags));
+}
+
+const invalid = { outcome: 'invalid', detail: '/command_id: Expected the identifier of a command of this run.' } as const;
+
+/** Of several with the same identifier, only the first is recorded. */
+function outcomesOf(
+  reports: LastingReport[],
+  { computation_id, run_id }: RunReference,
+  claim: Claim | undefined,
+  markers: (Item | undefined)[],
+): RecordedOfRun['outcomes'] {
+  const seen = new Set(markers.map((item) => item?.['sk']));
+  return reports.map((report) => {
+    const { sk } = runKeys.report(computation_id, run_id, report.id);
+    if (seen.has(sk)) return { outcome: 'duplicate' };
+    if (claim && isOfOtherCommand(report, claim)) return invalid;
+    seen.add(sk);
+    return { outcome: 'recorded' };
+  });
+}

@@ -1,0 +1,173 @@
+import { idOfComputation, idOfRun } from 'computation-management-formats/identifiers';
+import { timestamp } from 'computation-management-formats/timestamps';
+import * as v from 'valibot';
+import { runStatus, findRun, runKey } from '../rows/run.ts';
+import { openKey } from '../rows/agent-config.ts';
+import { parseSnapshot, snapshotKeys } from '../rows/run-snapshot.ts';
+import { cvmKeys } from '../table/keys.ts';
+import { type Table, getItemEventually, getItems, type Item } from '../table/table.ts';
+import { isOver, waitFor, type Wait } from '../http/wait.ts';
+import { claimKey, parseClaim, parseClaimOf, type Claim } from '../rows/claim.ts';
+import { commandSchema, type Command, type KeptCommand, type OpenCommand } from '../rows/command.ts';
+import { attestationOf } from '../rows/attestation.ts';
+import { parseStored } from '../table/stored.ts';
+import { recordPresence } from '../rows/presence.ts';
+import { timestampOf } from '../runtime/deadline.ts';
+import type { Kms } from '../runtime/clients.ts';
+import { StaleReadError, withFreshReads, readSettled } from '../table/transaction.ts';
+
+export const heldRunSchema = v.pipe(
+  v.object({
+    id: idOfRun,
+    computation_id: idOfComputation,
+    status: runStatus,
+    run_command_id: v.pipe(v.string(), v.uuid(), v.description('The command that starts the run.')),
+    accepted_at: v.pipe(v.nullable(timestamp), v.description('When the CVM accepted the run. null if it has not yet.')),
+    stop_command_id: v.pipe(
+      v.nullable(v.pipe(v.string(), v.uuid())),
+      v.description('The command that stops the run. null until a stop is requested.'),
+    ),
+  }),
+  v.title('HeldRun'),
+  v.description('The run that holds a CVM.'),
+);
+type HeldRun = v.InferOutput<typeof heldRunSchema>;
+
+export interface Work<C = KeptCommand> {
+  /** Those that have not expired, oldest first. */
+  commands: C[];
+  run: HeldRun | null;
+}
+
+const nothingToDo: Work = { commands: [], run: null };
+
+interface Reading {
+  work: Work;
+  /** As in ClaimState. */
+  issued: string[];
+  registered: Item | undefined;
+}
+
+export async function listCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Work> {
+  const { work } = await readCommands(table, domain, cvmId, now);
+  return work;
+}
+
+/**
+ * As of one moment, with the run that holds the CVM. Records that the CVM was heard. One round trip, or two if a run holds it or
+ * its presence must be written.
+ */
+async function readCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Reading> {
+  const cvm = { domain, cvm_id: cvmId };
+  return await withFreshReads(table, async (table) => {
+    const [registered, claimItem] = await getItems(table, [cvmKeys.cvm(domain, cvmId), claimKey(cvm)]);
+    const claim = parseClaim(claimItem);
+    const [work] = await Promise.all([
+      claim ? readWork(table, claim, now) : nothingToDo,
+      recordPresence(table, { domain, cvmId, now }, registered),
+    ]);
+    return { work, issued: issuedOf(claim), registered };
+  });
+}
+
+export async function openWork(kms: Kms, { commands, run }: Work): Promise<Work<OpenCommand>> {
+  const open = async ({ agent_config, ...command }: KeptCommand): Promise<OpenCommand> =>
+    agent_config
+      ? {
+          ...command,
+          agent_config: { ...agent_config, server_key: await openKey(kms, command.computation_id, agent_config.server_key) },
+        }
+      : command;
+  return { commands: await Promise.all(commands.map(open)), run };
+}
+
+interface ClaimState {
+  isHeld: boolean;
+  /** Of each command that the claim shows. It may be answered or expired by now. */
+  issued: string[];
+}
+
+/** Shows whether there may be a command. Half a read unit; it may be late by a moment. */
+async function readClaimEventually(table: Table, domain: string, cvmId: string): Promise<ClaimState> {
+  const claim = parseClaim(await getItemEventually(table, cvmKeys.claim(domain, cvmId)));
+  return { isHeld: claim !== undefined, issued: issuedOf(claim) };
+}
+
+function issuedOf(claim: Claim | undefined): string[] {
+  return claim ? commandTypesOf(claim).map((type) => `${claim.run_id} ${type}`) : [];
+}
+
+/** @throws StaleReadError if the claim has changed so that other items are needed */
+async function readWork(table: Table, claim: Claim, now: string): Promise<Work> {
+  const { domain, run_id } = claim;
+  const rowKey = runKey(domain, run_id);
+  if (!rowKey) throw new Error('The run of a stored claim has an identifier that this service cannot have issued.');
+  const types = commandTypesOf(claim);
+  const commandKeys = types.map((type) => cvmKeys.command(claim, type));
+  const keys = [claimKey(claim), rowKey, ...commandKeys, ...(types.includes('run') ? snapshotKeys(claim) : [])];
+  const [claimItem, runItem, ...others] = await readSettled(table, keys);
+  const current = parseClaimOf(claim, claimItem);
+  if (!current || commandTypesOf(current).join() !== types.join()) throw new StaleReadError();
+  const run = findRun(runItem, run_id);
+  if (!run) return nothingToDo; // its domain is being removed
+  const commands = others
+    .slice(0, types.length)
+    .flatMap((item) => (item ? [parseStored(commandSchema, item, 'command')] : []))
+    .filter((command) => command.expires_at > now)
+    .sort((a, b) => a.issued_at.localeCompare(b.issued_at))
+    .map(({ agent_config: _, ...command }): KeptCommand => {
+      if (command.type === 'stop') return command;
+      const { manifest, agent_config } = parseSnapshot(others.slice(types.length));
+      return { ...command, manifest, agent_config, token_hash: current.token_hash };
+    });
+  return { commands, run: heldRun(current, run.status) };
+}
+
+function commandTypesOf({ offer_token, accepted_at, stop_token }: Claim): Command['type'][] {
+  const types: Command['type'][] = [];
+  if (offer_token !== undefined && accepted_at === undefined) types.push('run');
+  if (stop_token !== undefined) types.push('stop');
+  return types;
+}
+
+function heldRun(
+  { run_id, computation_id, run_command_id, accepted_at, stop_command_id }: Claim,
+  status: HeldRun['status'],
+): HeldRun {
+  return {
+    id: run_id,
+    computation_id,
+    status,
+    run_command_id,
+    accepted_at: accepted_at ?? null,
+    stop_command_id: status === 'stopping' ? stop_command_id : null,
+  };
+}
+
+/** Looks once a second at one item. Withholds a run with a policy if the CVM has not the attestation with which it started. */
+export async function watchCommands(
+  table: Table,
+  kms: Kms,
+  { domain, cvmId, now }: { domain: string; cvmId: string; now: string },
+  wait: Wait,
+): Promise<Work<OpenCommand>> {
+  const read = async (at: string) => {
+    const { work, issued, registered } = await readCommands(table, domain, cvmId, at);
+    const isAttested = (hash: string) => attestationOf(registered).shown?.token_hash === hash;
+    const commands = work.commands.filter(({ token_hash }) => token_hash === undefined || isAttested(token_hash));
+    return { work: await openWork(kms, { ...work, commands }), issued };
+  };
+  const { work, issued } = await read(now);
+  if (work.commands.length > 0 || isOver(wait)) return work;
+  const seen = await waitFor(
+    table,
+    wait,
+    () => readClaimEventually(table, domain, cvmId),
+    // Commands that were issued before, and are not in the work, were answered or have expired.
+    (claim) => claim.issued.some((command) => !issued.includes(command)),
+  );
+  const isIdle = work.run === null && !seen.isHeld;
+  if (isIdle) return work;
+  const later = await read(timestampOf(wait.clock));
+  return later.work;
+}

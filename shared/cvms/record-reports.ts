@@ -1,0 +1,181 @@
+import { openContentStore } from '../rows/content-store.ts';
+import { referenceTo, type Run, findRun, runKey } from '../rows/run.ts';
+import { cvmKeys } from '../table/keys.ts';
+import { deadlineOf, type Table, getItems, type Item } from '../table/table.ts';
+import { withFreshReads } from '../table/transaction.ts';
+import { recordToken, restartProcess } from '../attestation/index.ts';
+import { type Claim, claimKey, parseClaimOf, readClaimOfCvm } from '../rows/claim.ts';
+import { reportedStateOf, recordLastingReports } from './effects-of-reports.ts';
+import { completeTask, completeWaitingTasks, type Executions, failRun, sendHeartbeat } from '../lifecycle/index.ts';
+import {
+  invalidReport,
+  type InvalidReport,
+  type LastingReport,
+  type OrdinaryReport,
+  type Outcome,
+  type Report,
+  type ReportSummary,
+  summaryOf,
+  type TokenReport,
+} from './report.ts';
+import { recordPresence, recordTaken } from '../rows/presence.ts';
+
+/** Each report takes up to two of the 100 actions of a transaction. */
+const reportsPerTransaction = 40;
+
+interface Batch {
+  domain: string;
+  cvmId: string;
+  reports: (Report | InvalidReport)[];
+  now: string;
+  by?: string;
+}
+
+interface OrdinaryBatch extends Batch {
+  reports: (OrdinaryReport | InvalidReport)[];
+}
+
+/** A token comes alone in its batch. */
+function refusedBesideOthers(report: Report | InvalidReport): OrdinaryReport | InvalidReport {
+  return report.type === 'attestation' ? invalidReport(report, '/type: Expected an attestation alone in its batch.') : report;
+}
+
+/**
+ * Up to 40 reports of a run go in a transaction. Then notifies the execution. A repeated report changes nothing but notifies
+ * again. Events after the end of a run are recorded too. Invalid reports and those on other CVMs' runs do not affect the others.
+ */
+export async function recordReports(table: Table, executions: Executions, batch: Batch): Promise<ReportSummary> {
+  const { domain, cvmId, now, by } = batch;
+  const heard = { domain, cvmId, now, by };
+  const { runs, claimItem, registered } = await readItemsOfBatch(table, batch);
+  const [report] = batch.reports;
+  if (report?.type === 'attestation' && batch.reports.length === 1) {
+    const outcome = await recordTokenOf(table, batch, { report, run: runs[0] });
+    await recordPresence(table, heard, registered);
+    return summaryOf(batch.reports, new Map([[0, outcome]]));
+  }
+  const reports = batch.reports.map(refusedBesideOthers);
+  const ofOwnRuns = reports.filter(({ run_id }) => run_id === undefined || runs.some(({ id }) => id === run_id));
+  const recording = recordForRuns(table, executions, { ...batch, reports }, { runs, claimItem });
+  const isReady = ofOwnRuns.some((each) => each.type === 'heartbeat' && each.fit === 'ready');
+  if (by === undefined && isReady && registered?.['had_run'] === true) {
+    await recording; // the former process may have ended the run
+    await restart(table, executions, heard);
+  }
+  const reported = reportedStateOf(ofOwnRuns);
+  const [{ outcomes, acceptedAt }] = await Promise.all([recording, recordPresence(table, heard, registered, reported)]);
+  if (acceptedAt !== undefined) await recordTaken(table, heard, { item: registered, acceptedAt, reported });
+  return summaryOf(reports, outcomes);
+}
+
+/**
+ * The run of the former process, if it has a policy, ends: nobody has verified the present one. Then the process changes. A repeat
+ * after that changes nothing.
+ */
+async function restart(table: Table, executions: Executions, { domain, cvmId }: Pick<Batch, 'domain' | 'cvmId'>): Promise<void> {
+  const claim = await readClaimOfCvm(table, { domain, cvm_id: cvmId });
+  if (claim?.token_hash !== undefined) await failRun(table, executions, claim, restarted);
+  await restartProcess(table, { domain, cvmId });
+}
+
+const restarted = 'The agent restarted while the run was active.';
+
+async function recordTokenOf(
+  table: Table,
+  { domain, cvmId, now }: Batch,
+  { report, run }: { report: TokenReport; run: Run | undefined },
+): Promise<Outcome> {
+  if (report.run_id !== undefined && !run) return { outcome: 'unknown_run', run_status: null };
+  const store = openContentStore(() => deadlineOf(table));
+  const recorded = await recordToken(table, store, { domain, cvmId, run }, report, now);
+  return { ...recorded, run_status: run?.status ?? null };
+}
+
+function isHeartbeatOfRun(report: Report | InvalidReport): boolean {
+  return report.type === 'heartbeat' && report.run_id !== undefined;
+}
+
+interface BatchItems {
+  /** On this CVM, also in invalid reports, in the order of the reports. */
+  runs: Run[];
+  claimItem: Item | undefined;
+  registered: Item | undefined;
+}
+
+async function readItemsOfBatch(table: Table, { domain, cvmId, reports }: Batch): Promise<BatchItems> {
+  const ids = new Set(reports.flatMap((report) => ('run_id' in report && report.run_id !== undefined ? [report.run_id] : [])));
+  const rows = [...ids].flatMap((id) => {
+    const key = runKey(domain, id);
+    return key ? [{ id, key }] : [];
+  });
+  const claims = reports.some(isHeartbeatOfRun) ? [claimKey({ domain, cvm_id: cvmId })] : []; // for other reports it is read later
+  const [registered, ...items] = await getItems(table, [cvmKeys.cvm(domain, cvmId), ...claims, ...rows.map(({ key }) => key)]);
+  const runs = rows.flatMap(({ id }, index) => {
+    const run = findRun(items[claims.length + index], id);
+    return run?.cvm_id === cvmId ? [run] : [];
+  });
+  return { runs, claimItem: claims.length > 0 ? items[0] : undefined, registered };
+}
+
+interface Recorded {
+  /** By the reports' places in the batch. */
+  outcomes: Map<number, Outcome>;
+  acceptedAt: string | undefined;
+}
+
+async function recordForRuns(
+  table: Table,
+  executions: Executions,
+  { domain, reports, now }: OrdinaryBatch,
+  { runs, claimItem }: Pick<BatchItems, 'runs' | 'claimItem'>,
+): Promise<Recorded> {
+  const outcomes = new Map<number, Outcome>();
+  let acceptedAt: string | undefined;
+  for (const run of runs) {
+    const reference = referenceTo(domain, run);
+    const { lasting, heartbeats, invalid } = reportsOf(run, reports);
+    let latest: Outcome = { outcome: 'recorded', run_status: run.status };
+    for (let start = 0; start < lasting.length; start += reportsPerTransaction) {
+      const chunk = lasting.slice(start, start + reportsPerTransaction);
+      const ofRun = { reference, reports: chunk.map(({ report }) => report), now };
+      const recorded = await withFreshReads(table, (table) => recordLastingReports(table, ofRun));
+      acceptedAt = recorded.claim?.accepted_at ?? acceptedAt;
+      const isSignOfLife = heartbeats.length > 0 || recorded.outcomes.some(({ outcome }) => outcome !== 'invalid');
+      if (recorded.claim && isSignOfLife) await notifyExecution(executions, recorded.claim);
+      for (const [index, { place }] of chunk.entries()) {
+        const { outcome = 'unknown_run', ...rest } = recorded.outcomes[index] ?? {};
+        outcomes.set(place, { outcome, ...rest, run_status: recorded.status });
+      }
+      latest =
+        recorded.status === null ? { outcome: 'unknown_run', run_status: null } : { ...latest, run_status: recorded.status };
+    }
+    const isHeartbeatAlone = lasting.length === 0 && heartbeats.length > 0;
+    const claim = isHeartbeatAlone ? parseClaimOf(reference, claimItem) : undefined;
+    if (claim) await notifyExecution(executions, claim);
+    for (const place of [...heartbeats, ...invalid]) outcomes.set(place, latest);
+  }
+  return { outcomes, acceptedAt };
+}
+
+/** `place` is that in the batch. */
+function reportsOf(run: Run, reports: OrdinaryBatch['reports']) {
+  const lasting: { place: number; report: LastingReport }[] = [];
+  const heartbeats: number[] = [];
+  const invalid: number[] = [];
+  for (const [place, report] of reports.entries()) {
+    if (report.run_id !== run.id) continue;
+    if (report.type === 'invalid') invalid.push(place);
+    else if (report.type === 'heartbeat') heartbeats.push(place);
+    else lasting.push({ place, report });
+  }
+  return { lasting, heartbeats, invalid };
+}
+
+async function notifyExecution(executions: Executions, claim: Claim): Promise<void> {
+  if (claim.outcome) {
+    await completeWaitingTasks(executions, claim);
+    return;
+  }
+  if (claim.accepted_at && claim.offer_token) await completeTask(executions, claim.offer_token);
+  if (claim.run_token) await sendHeartbeat(executions, claim.run_token);
+}

@@ -1,0 +1,240 @@
+import { base64Text, shownText, text } from 'computation-management-formats/fields';
+import { comparedId } from 'computation-management-formats/identifiers';
+import { givenTimestamp } from 'computation-management-formats/timestamps';
+import { reporters, runStatuses } from 'computation-management-formats/vocabulary';
+import * as v from 'valibot';
+import { detailsLimit, detailsLimitInBase64, isOwnEvent } from '../journal/event.ts';
+import { fits } from '../rows/presence.ts';
+
+export const reportsPerBatch = 50;
+
+const longestId = 128;
+const id = text(1, longestId);
+const runId = comparedId();
+const base = {
+  id: v.pipe(
+    id,
+    v.description(
+      'An identifier that you choose. A second report with it on the same run is counted as a duplicate and ignored.',
+    ),
+  ),
+  run_id: v.pipe(runId, v.description('The run that the report is about.')),
+};
+const commandId = v.pipe(comparedId(), v.description('The command that this report answers.'));
+export const longestReason = 1_000;
+const sentence = text(0, longestReason);
+const reason = v.optional(v.pipe(sentence, v.description('The reason. Up to 1,000 characters.')), '');
+const word = text(1, 60);
+
+const agentsEvent = v.pipe(
+  word,
+  v.check((type) => !isOwnEvent(type), "Expected an event of the agent. This name is reserved for the service's own events."),
+);
+
+/** For events that occur once in a run. They are remembered for longer than a run can last. */
+export const stateEventIdPrefix = 'state:';
+
+const longestTokenInBytes = 1024 * 1024;
+const longestTokenInBase64 = Math.ceil(longestTokenInBytes / 3) * 4;
+/** Of a batch with a token. The other fields of its report are short. */
+export const bodyLimitWithToken = longestTokenInBase64 + 4 * 1024;
+
+/*#__NO_SIDE_EFFECTS__*/
+function kind<const Type extends string, const Entries extends v.ObjectEntries>(
+  type: Type,
+  description: string,
+  entries: Entries,
+) {
+  const named = { type: v.pipe(v.literal(type), v.description('The kind of the report.')) };
+  return v.pipe(v.strictObject({ ...named, ...entries }), v.description(description));
+}
+
+export const reportSchema = v.pipe(
+  v.variant(
+    'type',
+    [
+      kind('accepted', 'The CVM accepts a command.', {
+        ...base,
+        command_id: commandId,
+        reason,
+        attestation_hash: v.optional(
+          v.pipe(
+            v.string(),
+            v.regex(/^[0-9a-fA-F]{64}$/, 'Expected a hash in hex, 64 digits.'),
+            v.toLowerCase(),
+            v.metadata({ maxLength: 64 }),
+            v.description('The SHA-256 of the attestation token of the CVM, 64 hex digits. The run that is accepted keeps it.'),
+          ),
+        ),
+      }),
+      kind('rejected', 'The CVM rejects a command.', { ...base, command_id: commandId, reason }),
+      kind('event', 'An event of the agent in the CVM.', {
+        ...base,
+        event_type: v.pipe(agentsEvent, v.description("The agent's name for the event."), v.examples(['Running'])),
+        status: v.pipe(word, v.description("The agent's status."), v.examples(['InProgress'])),
+        details: v.optional(
+          v.pipe(
+            base64Text,
+            v.maxLength(detailsLimitInBase64, 'Expected at most 32 KiB.'),
+            v.check((details) => Buffer.byteLength(details, 'base64') <= detailsLimit, 'Expected at most 32 KiB.'),
+            v.description('Details in base64, stored unchanged. Up to 32 KiB.'),
+          ),
+        ),
+        originator: v.optional(
+          v.pipe(
+            v.picklist(reporters, 'Expected agent or computation-runner.'),
+            v.description('The part of the CVM that the event comes from. Default `agent`.'),
+          ),
+          'agent',
+        ),
+        reason: v.optional(
+          v.pipe(
+            sentence,
+            v.description('The reason. Up to 1,000 characters. It becomes the reason of the run if the event ends the run.'),
+          ),
+        ),
+        occurred_at: v.optional(
+          v.pipe(
+            givenTimestamp,
+            v.description(
+              "The time by the reporter's clock. If `details` is omitted, it is stored in the details of the event. It does not affect the order of events.",
+            ),
+          ),
+        ),
+      }),
+      kind('heartbeat', 'The CVM is alive.', {
+        id: v.optional(v.pipe(id, v.description('Returned in the results. A heartbeat is never a duplicate.'))),
+        run_id: v.optional(
+          v.pipe(runId, v.description('The run that the CVM works on. The heartbeat shows that the run is alive.')),
+        ),
+        agent_state: v.optional(v.pipe(word, v.description('The state of the agent, as it names it.'), v.examples(['Running']))),
+        fit: v.optional(
+          v.pipe(
+            v.picklist(fits),
+            v.description(
+              'Whether the agent can take a run. `ready`: yes. `busy`: it has a run. `spent`: it must be restarted first. `unknown`: you cannot tell.',
+            ),
+          ),
+        ),
+      }),
+      kind('attestation', 'Attestation evidence of the agent process, alone in its batch. 4 for each process.', {
+        id: base.id,
+        run_id: v.optional(v.pipe(runId, v.description('The run that the process works on.'))),
+        kind: v.pipe(word, v.description('The kind of the token, as the reporter names it.'), v.examples(['eat'])),
+        token: v.pipe(
+          base64Text,
+          v.nonEmpty('Expected a token.'),
+          v.maxLength(longestTokenInBase64, 'Expected at most 1 MiB.'),
+          v.check((token) => Buffer.byteLength(token, 'base64') <= longestTokenInBytes, 'Expected at most 1 MiB.'),
+          v.description('The token in base64, as the agent gave it. Up to 1 MiB.'),
+        ),
+      }),
+    ],
+    'Expected type accepted, rejected, event, heartbeat or attestation.',
+  ),
+  v.title('Report'),
+  v.description('A report of a CVM. Its `type` says which kind it is.'),
+);
+export type Report = v.InferOutput<typeof reportSchema>;
+
+/** Recorded with its run. */
+export type LastingReport = Exclude<Report, { type: 'heartbeat' | 'attestation' }>;
+/** Of a batch without a token. */
+export type OrdinaryReport = Exclude<Report, { type: 'attestation' }>;
+export type TokenReport = Extract<Report, { type: 'attestation' }>;
+
+export interface InvalidReport {
+  type: 'invalid';
+  /** Cut to 128 characters. */
+  id: string | null;
+  /** Absent if the report has none, or one that is no text. */
+  run_id?: string;
+  /** Of the type `attestation`. */
+  isToken?: true;
+  detail: string;
+}
+
+export function invalidReport(given: unknown, detail: string): InvalidReport {
+  const { id, run_id, type } = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;
+  return {
+    type: 'invalid',
+    id: typeof id === 'string' ? Array.from(id).slice(0, longestId).join('') : null,
+    ...(typeof run_id === 'string' ? { run_id } : {}),
+    ...(type === 'attestation' ? { isToken: true } : {}),
+    detail,
+  };
+}
+
+const reportResult = v.pipe(
+  v.object({
+    id: v.pipe(v.nullable(shownText(longestId)), v.description('The identifier of the report. null if it has none.')),
+    outcome: v.pipe(
+      v.picklist(['recorded', 'duplicate', 'unknown_run', 'invalid']),
+      v.description(
+        '`unknown_run`: this CVM has no such run. `invalid`: the report does not match the schema, or answers a command that its active ' +
+          'run does not have. Only `recorded` reports have an effect.',
+      ),
+    ),
+    run_status: v.pipe(
+      v.nullable(v.picklist(runStatuses)),
+      v.description(
+        'The status of the run after the report. A report that ends the run changes it with a short delay. If it is `failed` or ' +
+          '`cancelled`, stop working on the run. null if there is no run.',
+      ),
+    ),
+    detail: v.optional(
+      v.pipe(
+        shownText(1_000),
+        v.description('The JSON Pointer of the error, and what was expected there. Present only if `outcome` is `invalid`.'),
+      ),
+    ),
+  }),
+  v.title('ReportResult'),
+  v.description('What became of a report.'),
+);
+type ReportResult = v.InferOutput<typeof reportResult>;
+
+export const reportSummarySchema = v.pipe(
+  v.object({
+    accepted: v.pipe(
+      v.number(),
+      v.integer(),
+      v.description('The number of reports with the outcome `recorded`.'),
+      v.metadata({ maximum: reportsPerBatch }),
+    ),
+    duplicates: v.pipe(
+      v.number(),
+      v.integer(),
+      v.description('The number of reports with the outcome `duplicate`.'),
+      v.metadata({ maximum: reportsPerBatch }),
+    ),
+    results: v.pipe(
+      v.array(reportResult),
+      v.description('The result of each report, in the order of the reports.'),
+      v.metadata({ maxItems: reportsPerBatch }),
+    ),
+  }),
+  v.title('ReportSummary'),
+  v.description('What became of the reports of a batch.'),
+);
+export type ReportSummary = v.InferOutput<typeof reportSummarySchema>;
+
+/** Of an invalid report, only the status of the run counts. */
+export type Outcome = Omit<ReportResult, 'id'>;
+
+/** @param outcomes those of reports on runs of the CVM, by their places in the batch */
+export function summaryOf(reports: (Report | InvalidReport)[], outcomes: ReadonlyMap<number, Outcome>): ReportSummary {
+  const results = reports.map((report, place) => resultOf(report, outcomes.get(place)));
+  const count = (outcome: ReportResult['outcome']) => results.filter((result) => result.outcome === outcome).length;
+  return { accepted: count('recorded'), duplicates: count('duplicate'), results };
+}
+
+function resultOf(report: Report | InvalidReport, outcome: Outcome | undefined): ReportResult {
+  if (report.type === 'invalid') {
+    const { id, detail } = report;
+    return { id, outcome: 'invalid', run_status: outcome?.run_status ?? null, detail };
+  }
+  // Only a heartbeat may name no run.
+  const withoutRun: Outcome = { outcome: report.run_id === undefined ? 'recorded' : 'unknown_run', run_status: null };
+  return { id: report.id ?? null, ...(outcome ?? withoutRun) };
+}

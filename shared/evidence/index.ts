@@ -1,0 +1,1 @@
+export { publicJwkSchema, readPublishedKeys } from './signing-key.ts';

@@ -1,0 +1,166 @@
+import { environment } from '../runtime/environment.ts';
+import { clockOf, longestWaitOf, type Invocation, steadyTimeOf, type Clock } from '../runtime/deadline.ts';
+import { type Table, queryBetween } from '../table/table.ts';
+import { createHash, randomInt, randomUUID } from 'node:crypto';
+import { log } from '../runtime/log.ts';
+import { waitKeys } from '../table/keys.ts';
+import { deleteItemIf, putItemIf } from '../table/writes.ts';
+
+export interface Wait {
+  clock: Clock;
+  /** When it ends, by `steadyTimeOf` its clock. */
+  endsAt: number;
+  /** Aborted when the service is about to stop. */
+  draining?: AbortSignal | undefined;
+  endpoint: string;
+  domain: string;
+  /** The most waits at the same time, and of these in one domain. */
+  perStage: number;
+  perDomain: number;
+}
+
+export interface WaitingRequest {
+  endpoint: string;
+  domain: string;
+  seconds: number;
+  invocation: Invocation;
+}
+
+/** As long as the client gives, or less if the function's time limit is closer. */
+export function waitOf({ endpoint, domain, seconds, invocation }: WaitingRequest): Wait {
+  const clock = clockOf(invocation);
+  const { WAITS_PER_STAGE: perStage, WAITS_PER_DOMAIN: perDomain } = environment();
+  return {
+    clock,
+    endsAt: steadyTimeOf(clock) + Math.min(seconds * 1_000, longestWaitOf(invocation)),
+    draining: invocation.draining,
+    endpoint,
+    domain,
+    perStage,
+    perDomain,
+  };
+}
+
+const secondInMilliseconds = 1_000;
+
+/**
+ * Looks at once, and then once a second, until what it sees is enough, the client's or the function's time is up, or the service
+ * is about to stop. Looks once if the caps of waits are reached.
+ * @param look gets what it returned before. It should cost one read unit
+ * @returns what was seen last
+ */
+export async function waitFor<Seen>(
+  table: Table,
+  wait: Wait,
+  look: (before?: Seen) => Promise<Seen>,
+  isEnough: (seen: Seen) => boolean,
+): Promise<Seen> {
+  const seen = await look();
+  if (isEnough(seen) || isOver(wait)) return seen;
+  const free = await takeWaitSlot(table, wait);
+  if (!free) return seen;
+  try {
+    return await keepLooking(wait, seen, look, isEnough);
+  } finally {
+    await free();
+  }
+}
+
+async function keepLooking<Seen>(
+  wait: Wait,
+  first: Seen,
+  look: (before?: Seen) => Promise<Seen>,
+  isEnough: (seen: Seen) => boolean,
+): Promise<Seen> {
+  let seen = first;
+  while (!isOver(wait)) {
+    await pause(wait);
+    if (wait.draining?.aborted) break;
+    seen = await look(seen);
+    if (isEnough(seen)) break;
+  }
+  return seen;
+}
+
+/** A client that gives 0 seconds does not wait. */
+export function isOver({ clock, endsAt, draining }: Wait): boolean {
+  return steadyTimeOf(clock) >= endsAt || draining?.aborted === true;
+}
+
+/** Waits a second, or until the wait ends. */
+async function pause({ clock, endsAt, draining }: Wait): Promise<void> {
+  const drained = Promise.withResolvers<undefined>();
+  const wake = () => drained.resolve(undefined);
+  draining?.addEventListener('abort', wake, { once: true });
+  try {
+    await Promise.race([clock.wait(Math.min(secondInMilliseconds, endsAt - steadyTimeOf(clock))), drained.promise]);
+  } finally {
+    draining?.removeEventListener('abort', wake);
+  }
+}
+
+/** Never throws: a slot that cannot be freed becomes free by itself soon after the wait. */
+export type FreeSlot = () => Promise<void>;
+
+/** After this, the slot of a wait whose function died is free. Longer than the last check of a wait may take. */
+const graceInMilliseconds = 10_000;
+
+const attempts = 3;
+
+/**
+ * An endpoint has as many slots as the stage may have waits. Each domain may use only `perDomain` of them, which follow from its
+ * name (docs/adr/0011-waiting.md). Costs a write unit, another one to free the slot, and some more with up to two read units if
+ * many slots are taken.
+ * @returns undefined if no slot is free
+ */
+export async function takeWaitSlot(table: Table, wait: Wait): Promise<FreeSlot | undefined> {
+  const holder = randomUUID();
+  let candidates = slotsOf(wait);
+  for (let attempt = 1; attempt <= attempts && candidates.length > 0; attempt++) {
+    const slot = candidates[randomInt(candidates.length)] ?? 0;
+    if (await take(table, wait, slot, holder)) return () => free(table, wait, slot, holder);
+    if (attempt === 1) candidates = await freeSlots(table, wait);
+    else candidates = candidates.filter((other) => other !== slot);
+  }
+  return undefined;
+}
+
+/** Consecutive ones, from one that a hash of its name selects. Wraps around at the last slot. */
+function slotsOf({ domain, perStage, perDomain }: Wait): number[] {
+  const first = createHash('sha256').update(domain).digest().readUInt32BE();
+  return Array.from({ length: Math.min(perStage, perDomain) }, (_, index) => (first + index) % perStage);
+}
+
+function take(table: Table, { endpoint, clock, endsAt }: Wait, slot: number, holder: string): Promise<boolean> {
+  const left = endsAt - steadyTimeOf(clock);
+  const item = { ...waitKeys.slot(endpoint, slot), slot, holder, taken_until: clock.now() + left + graceInMilliseconds };
+  return putItemIf(table, item, {
+    ConditionExpression: 'attribute_not_exists(pk) OR taken_until < :now',
+    ExpressionAttributeValues: { ':now': clock.now() },
+  });
+}
+
+async function freeSlots(table: Table, wait: Wait): Promise<number[]> {
+  const own = slotsOf(wait);
+  const wrapsAt = own.indexOf(0);
+  const stretches = wrapsAt > 0 ? [own.slice(0, wrapsAt), own.slice(wrapsAt)] : [own];
+  const items = await Promise.all(
+    stretches.map((stretch) =>
+      queryBetween(table, waitKeys.slot(wait.endpoint, stretch[0] ?? 0), waitKeys.slot(wait.endpoint, stretch.at(-1) ?? 0)),
+    ),
+  );
+  const now = wait.clock.now();
+  const taken = new Set(items.flat().flatMap(({ slot, taken_until }) => (Number(taken_until) < now ? [] : [slot])));
+  return own.filter((slot) => !taken.has(slot));
+}
+
+async function free(table: Table, { endpoint }: Wait, slot: number, holder: string): Promise<void> {
+  try {
+    await deleteItemIf(table, waitKeys.slot(endpoint, slot), {
+      ConditionExpression: 'holder = :holder',
+      ExpressionAttributeValues: { ':holder': holder },
+    });
+  } catch (error) {
+    log('WARN', 'The slot of a wait was not freed. It becomes free by itself.', {}, error);
+  }
+}

@@ -1,0 +1,127 @@
+import { laterOf } from 'computation-management-formats/timestamps';
+import { type Action, StaleReadError } from '../table/transaction.ts';
+import { journalKeys } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import type { Event, NewEvent } from './event.ts';
+import {
+  chainedEvent,
+  eventsPerAppend,
+  type JournalHead,
+  markSegment,
+  publicEvent,
+  storedEvent,
+  type StoredEvent,
+  storedSizeInBytes,
+} from './stored-journal.ts';
+import { readNumberRange } from './read-journal.ts';
+import { segmentItem } from './segment.ts';
+import { schemaAttribute } from '../table/stored.ts';
+
+const eventsPerSegment = 256;
+const bytesPerSegment = 128 * 1024;
+
+/** For readers of the table's stream (docs/events.md). */
+export interface JournalOwner {
+  domain: string;
+  computationId: string;
+}
+
+/** Another append came first. What the events are about may be as it was read. */
+export class JournalMovedError extends StaleReadError {
+  override readonly name = 'JournalMovedError';
+}
+
+export interface Append {
+  actions: Action[];
+  events: Event[];
+  head: JournalHead;
+}
+
+/**
+ * At most 53 actions for 1 to 50 events. Texts that events are filtered by must not exceed 255 bytes, so that an index segment
+ * stays below 400 KB. Fails with JournalMovedError if another append came first. The transaction must also assert that the
+ * computation exists: the head of a deleted journal looks empty.
+ */
+export async function appendEvents(
+  table: Table,
+  owner: JournalOwner,
+  head: JournalHead,
+  events: NewEvent[],
+  now: string,
+): Promise<Append> {
+  if (events.length < 1 || events.length > eventsPerAppend) {
+    throw new TypeError(`An append takes 1 to ${eventsPerAppend} events, not ${events.length}.`);
+  }
+  const { computationId } = owner;
+  const timestamp = laterOf(head.last_at, now);
+  const stored: StoredEvent[] = [];
+  for (const event of events) {
+    const previous = stored.at(-1)?.hash ?? head.last_hash;
+    stored.push(chainedEvent(storedEvent(event, head.count + stored.length + 1, timestamp), previous));
+  }
+  const latest = stored.findLast((_event, index) => events[index]?.lifecycle);
+  const seal = isSealDue(head) ? await sealTail(table, computationId, head) : { actions: [], head };
+  const next: JournalHead = {
+    ...seal.head,
+    count: head.count + stored.length,
+    last_at: timestamp,
+    last_hash: stored.at(-1)?.hash,
+    unsealed_bytes: stored.reduce((bytes, event) => bytes + storedSizeInBytes(event), seal.head.unsealed_bytes),
+  };
+  return {
+    actions: [
+      ...stored.map((event) => putEvent(owner, event)),
+      replaceHead(computationId, head, next),
+      ...(latest ? [{ put: { Item: { ...journalKeys.latest(computationId), ...latest } } }] : []),
+      ...seal.actions,
+    ],
+    events: stored.map(publicEvent),
+    head: next,
+  };
+}
+
+export function isSealDue(head: JournalHead): boolean {
+  return head.count - head.sealed >= eventsPerSegment || head.unsealed_bytes >= bytesPerSegment;
+}
+
+function putEvent({ domain, computationId }: JournalOwner, event: StoredEvent): Action {
+  return {
+    put: {
+      Item: { ...journalKeys.event(computationId, event.number), ...event, domain, computation_id: computationId },
+      ConditionExpression: 'attribute_not_exists(pk)',
+    },
+    otherwise: new JournalMovedError(),
+  };
+}
+
+function replaceHead(computationId: string, read: JournalHead, next: JournalHead): Action {
+  const Item = { ...journalKeys.head(computationId), ...schemaAttribute, ...next };
+  const condition =
+    read.count === 0
+      ? { ConditionExpression: 'attribute_not_exists(pk)' }
+      : {
+          ConditionExpression: '#count = :count',
+          ExpressionAttributeNames: { '#count': 'count' },
+          ExpressionAttributeValues: { ':count': read.count },
+        };
+  return { put: { Item, ...condition }, otherwise: new JournalMovedError() };
+}
+
+async function sealTail(
+  table: Table,
+  computationId: string,
+  head: JournalHead,
+): Promise<{ actions: Action[]; head: JournalHead }> {
+  const tail = await readNumberRange(table, computationId, { from: head.sealed + 1, to: head.count });
+  const { item, bytes } = segmentItem(computationId, tail);
+  return {
+    actions: [{ put: { Item: item } }],
+    head: {
+      ...head,
+      sealed: head.count,
+      sealed_at: head.last_at,
+      unsealed_bytes: 0,
+      marks: markSegment(head.marks, { at: head.last_at, number: head.count }, bytes),
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import { notFound } from '../runtime/errors.ts';
+import { journalKeys } from '../table/keys.ts';
+import { deadlineOf, type Table, getItems, queryBetween } from '../table/table.ts';
+import { type JournalHead, parseStoredEvent, readHead, type StoredEvent } from './stored-journal.ts';
+import { parseSegment, type Segment } from './segment.ts';
+import { StaleReadError } from '../table/transaction.ts';
+
+/** Both inclusive. Empty if `from` is greater than `to`. */
+export interface NumberRange {
+  from: number;
+  to: number;
+}
+
+/**
+ * That exist according to the journal's head, oldest first.
+ * @throws ServiceError `not_found` if the journal was deleted in the meantime
+ * @throws JournalGapError if an event is missing
+ * @throws Error if an event is damaged
+ */
+export async function readNumberRange(table: Table, computationId: string, range: NumberRange): Promise<StoredEvent[]> {
+  if (range.from > range.to) return [];
+  const items = await queryBetween(
+    table,
+    journalKeys.event(computationId, range.from),
+    journalKeys.event(computationId, range.to),
+  );
+  const events = items.map(parseStoredEvent);
+  const isWhole =
+    events.length === range.to - range.from + 1 && events.every((event, index) => event.number === range.from + index);
+  return isWhole ? events : gapOrDeleted(table, computationId);
+}
+
+/** @param numbers ascending. Throws as readNumberRange does. */
+export async function readNumbers(table: Table, computationId: string, numbers: number[]): Promise<StoredEvent[]> {
+  const [from, to] = [numbers[0], numbers.at(-1)];
+  if (from === undefined || to === undefined) return [];
+  if (to - from + 1 === numbers.length) return readNumberRange(table, computationId, { from, to });
+  const items = await getItems(
+    table,
+    numbers.map((number) => journalKeys.event(computationId, number)),
+  );
+  return items.includes(undefined) ? gapOrDeleted(table, computationId) : items.map(parseStoredEvent);
+}
+
+/** An append is only partly visible, or the journal is damaged. */
+export class JournalGapError extends StaleReadError {
+  override readonly name = 'JournalGapError';
+}
+
+/**
+ * A deletion removes the head first.
+ * @throws ServiceError `not_found` without a head, otherwise JournalGapError
+ */
+export async function gapOrDeleted(table: Table, computationId: string): Promise<never> {
+  const head = await readHead(table, computationId);
+  if (head.count === 0) throw notFound('computation');
+  throw new JournalGapError(`The stored journal of computation ${computationId} has a gap.`);
+}
+
+/** Their pauses take far longer in total than a transaction. */
+const maxAttempts = 8;
+
+/** Throws Error after the last attempt: the journal is damaged. @param read gets the number of the attempt, from 1 */
+export async function withoutGaps<Result>(table: Table, read: (attempt: number) => Promise<Result>): Promise<Result> {
+  try {
+    return await deadlineOf(table).retry(read, (error, attempt) => error instanceof JournalGapError && attempt < maxAttempts);
+  } catch (error) {
+    throw error instanceof JournalGapError ? new Error(error.message, { cause: error }) : error;
+  }
+}
+
+interface SegmentPosition {
+  at: string;
+  number: number;
+}
+
+const beforeAll = 0;
+const afterAll = 999_999_999_999;
+
+/**
+ * That can contain events of a time range, oldest first. Stretches are read in parallel, because one query returns at most 1 MB.
+ * @throws ServiceError `not_found` if the journal was deleted in the meantime
+ * @throws Error if a segment is missing or damaged
+ */
+export async function readSegments(
+  table: Table,
+  computationId: string,
+  head: JournalHead,
+  { from, to }: { from?: string | undefined; to?: string | undefined },
+): Promise<Segment[]> {
+  if (head.sealed === 0 || (from !== undefined && from > head.sealed_at)) return [];
+  const endsWithin = to !== undefined && to < head.sealed_at;
+  const start: SegmentPosition = { at: from ?? '', number: beforeAll };
+  const end: SegmentPosition = endsWithin ? { at: to, number: afterAll } : { at: head.sealed_at, number: head.sealed };
+  const stretches = cut(start, end, head.marks.ends).map((stretch) => querySegments(table, computationId, ...stretch));
+  const straddling = endsWithin ? [firstSegmentAfter(table, computationId, head, to).then((segment) => [segment])] : [];
+  const segments = (await Promise.all([...stretches, ...straddling])).flat();
+
+  const isWhole =
+    segments.every((segment, index) => index === 0 || segment.first_number === (segments[index - 1]?.last_number ?? 0) + 1) &&
+    (from !== undefined || segments[0]?.first_number === 1) &&
+    (endsWithin || segments.at(-1)?.last_number === head.sealed);
+  return isWhole ? segments : gapOrDeleted(table, computationId);
+}
+
+/** @param at at most `head.sealed_at`. Throws as readSegments does. */
+export function firstSegmentFrom(table: Table, computationId: string, head: JournalHead, at: string): Promise<Segment> {
+  return oneSegment(table, computationId, head, { at, number: beforeAll });
+}
+
+/** @param at before `head.sealed_at`. Throws as readSegments does. */
+export function firstSegmentAfter(table: Table, computationId: string, head: JournalHead, at: string): Promise<Segment> {
+  return oneSegment(table, computationId, head, { at, number: afterAll });
+}
+
+async function oneSegment(table: Table, computationId: string, head: JournalHead, start: SegmentPosition): Promise<Segment> {
+  const [segment] = await querySegments(table, computationId, start, { at: head.sealed_at, number: head.sealed }, 1);
+  return segment ?? gapOrDeleted(table, computationId);
+}
+
+function cut(start: SegmentPosition, end: SegmentPosition, marks: SegmentPosition[]): [SegmentPosition, SegmentPosition][] {
+  const inside = marks.filter((mark) => isBefore(start, mark) && isBefore(mark, end));
+  const starts = [start, ...inside.map((mark) => ({ at: mark.at, number: mark.number + 1 }))];
+  return starts.map((position, index) => [position, inside[index] ?? end]);
+}
+
+const isBefore = (one: SegmentPosition, other: SegmentPosition) =>
+  one.at < other.at || (one.at === other.at && one.number < other.number);
+
+async function querySegments(
+  table: Table,
+  computationId: string,
+  start: SegmentPosition,
+  end: SegmentPosition,
+  limit?: number,
+): Promise<Segment[]> {
+  const items = await queryBetween(
+    table,
+    journalKeys.segment(computationId, start.at, start.number),
+    journalKeys.segment(computationId, end.at, end.number),
+    { limit },
+  );
+  return items.map(parseSegment);
+}

@@ -1,0 +1,184 @@
+import { toBase64 } from 'computation-management-formats/bytes';
+import {
+  changeInputsWithEvent,
+  type ComputationToChange,
+  keysToChange,
+  parseToChange,
+  recordBesideInputs,
+} from '../rows/change-computation.ts';
+import type { NewEvent } from '../journal/event.ts';
+import {
+  commitChange,
+  type AnsweredRequest,
+  type AnswerKeeper,
+  type Committed,
+  type Action,
+  Transaction,
+  readSettled,
+  StaleReadError,
+  withFreshReads,
+} from '../table/transaction.ts';
+import { approvedKeys, computationKeys, userKeys, type Key } from '../table/keys.ts';
+import { type Table, type Item, getItems } from '../table/table.ts';
+
+import type { Caller } from '../http/caller.ts';
+import { readPublicKey } from '../rows/public-key.ts';
+import { parseParticipantKey, type ParticipantKey } from '../rows/manifest.ts';
+import { readDefinition } from '../rows/definition.ts';
+import { computationNumber, computationKey, parseComputation } from '../rows/computation.ts';
+
+/** @param now RFC 3339, UTC, milliseconds @throws ServiceError `invalid_request` if it is no public key that the service takes */
+export function givenKey(caller: Caller, key: string, now: string): ParticipantKey {
+  const { spki, fingerprint } = readPublicKey(key, '/key');
+  return {
+    user_id: caller.id,
+    user_key: toBase64(spki),
+    fingerprint,
+    is_consumer: caller.roles.has('result_consumer'),
+    uploaded_at: now,
+  };
+}
+
+interface KeyToChange {
+  computation: ComputationToChange;
+  before: ParticipantKey | undefined;
+  hasApproved: boolean;
+}
+
+/** One round trip. @throws ServiceError `not_found` */
+async function readToChangeKey(table: Table, domain: string, computationId: string, user: string): Promise<KeyToChange> {
+  const keys = [computationKeys.userKey(computationId, user), computationKeys.approval(computationId, user)];
+  const [key, approval, ...items] = await readSettled(table, [...keys, ...keysToChange(domain, computationId)]);
+  const computation = parseToChange(domain, computationId, items);
+  return { computation, before: key && parseParticipantKey(key), hasApproved: approval !== undefined };
+}
+
+/**
+ * The inputs change only if the key may be in the manifest or an approval depends on it: else any user with `view` could hold up
+ * the starts of others. One round trip, or none for the owner and those who approved.
+ */
+async function recordKeyChange(
+  table: Table,
+  transaction: Transaction,
+  { computation, before, hasApproved }: KeyToChange,
+  { user, after, event, now }: { user: string; after?: ParticipantKey; event: NewEvent; now: string },
+): Promise<void> {
+  const isConsumer = (before?.is_consumer ?? false) || (after?.is_consumer ?? false);
+  if (hasApproved || (await isParty(table, computation, { user, isConsumer }))) {
+    await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now });
+  } else {
+    await recordBesideInputs(table, transaction, computation, event, now);
+  }
+}
+
+/** The owner, the creator of a linked asset or a result consumer. */
+async function isParty(
+  table: Table,
+  { row }: ComputationToChange,
+  { user, isConsumer }: { user: string; isConsumer: boolean },
+): Promise<boolean> {
+  if (user === row.owner) return true;
+  const { algorithm, datasets, consumers } = await readDefinition(table, row.id);
+  if ([algorithm, ...datasets].some((link) => link?.created_by === user)) return true;
+  return consumers.length > 0 ? consumers.includes(user) : isConsumer;
+}
+
+/**
+ * Replaces an earlier key. Writes nothing if the key is the same. Two round trips, or three unless the user is the owner or has
+ * approved.
+ * @throws ServiceError `not_found`
+ */
+export async function uploadKey(
+  table: Table,
+  domain: string,
+  computationId: string,
+  key: ParticipantKey,
+  answerKeeper?: AnswerKeeper,
+): Promise<Committed<{ uploaded: true }>> {
+  const { user_id: user, uploaded_at: now } = key;
+  return await withFreshReads(table, async (table) => {
+    const found = await readToChangeKey(table, domain, computationId, user);
+    const { before } = found;
+    const transaction = new Transaction();
+    if (before?.user_key === key.user_key && before.is_consumer === key.is_consumer) {
+      return await commitChange(table, transaction, { uploaded: true }, answerKeeper);
+    }
+    const event: NewEvent = {
+      event_type: 'key_uploaded',
+      status: 'success',
+      originator: user,
+      details: { fingerprint: key.fingerprint },
+      lifecycle: false,
+    };
+    await recordKeyChange(table, transaction, found, { user, after: key, event, now });
+    transaction.add(replacementOf(before, { ...computationKeys.userKey(computationId, user), ...key }));
+    const place = userKeys.key(domain, user, computationNumber(computationId));
+    if (!before) transaction.add({ put: { Item: { ...place } } });
+    return await commitChange(table, transaction, { uploaded: true }, answerKeeper);
+  });
+}
+
+/** The condition finds a key that was read during the transaction that replaced it. */
+function replacementOf(before: ParticipantKey | undefined, after: Item & Key): Action {
+  if (!before) return { put: { Item: after, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() };
+  const put = {
+    Item: after,
+    ConditionExpression: 'user_key = :key and is_consumer = :consumer',
+    ExpressionAttributeValues: { ':key': before.user_key, ':consumer': before.is_consumer },
+  };
+  return { put, otherwise: new StaleReadError() };
+}
+
+interface RemovalRequest extends AnsweredRequest {
+  domain: string;
+  computationId: string;
+  user: string;
+  by: string;
+  now: string;
+  /** Called if the key is another user's. Throws to refuse the request. */
+  permitOther: (owner: string) => unknown;
+}
+
+/**
+ * With the user's approval. Active runs keep their manifest. Writes nothing if there is no key. Two round trips, or three unless
+ * the user is the owner or has approved.
+ * @throws ServiceError `not_found`, and what `permitOther` throws
+ */
+export async function removeKey(table: Table, request: RemovalRequest): Promise<Committed<object>> {
+  const { domain, computationId, user, by, now, permitOther, answerKeeper } = request;
+  const Key = computationKeys.userKey(computationId, user);
+  return await withFreshReads(table, async (table) => {
+    const found = await readToChangeKey(table, domain, computationId, user);
+    const { before, computation } = found;
+    if (user !== by) permitOther(computation.row.owner);
+    const transaction = new Transaction();
+    if (!before) return await commitChange(table, transaction, {}, answerKeeper);
+    const details = { user, fingerprint: before.fingerprint };
+    const event = { event_type: 'key_removed', status: 'success', originator: by, details, lifecycle: false } as const;
+    await recordKeyChange(table, transaction, found, { user, event, now });
+    transaction.add(
+      {
+        delete: {
+          Key,
+          ConditionExpression: 'user_key = :key',
+          ExpressionAttributeValues: { ':key': before.user_key },
+        },
+        otherwise: new StaleReadError(),
+      },
+      { delete: { Key: computationKeys.approval(computationId, user) } },
+      { delete: { Key: approvedKeys.approved(computationId, user) } },
+      { delete: { Key: userKeys.key(domain, user, computationNumber(computationId)) } },
+    );
+    return await commitChange(table, transaction, {}, answerKeeper);
+  });
+}
+
+/** One round trip. @throws ServiceError `not_found` */
+export async function hasKey(table: Table, domain: string, computationId: string, userId: string): Promise<boolean> {
+  const [row, key] = await getItems(table, [
+    computationKey(domain, computationId),
+    computationKeys.userKey(computationId, userId),
+  ]);
+  parseComputation(row, computationId);
+  return key !== undefined;
+}

@@ -1,0 +1,124 @@
+import { system } from 'computation-management-formats/vocabulary';
+import * as v from 'valibot';
+import { keysToChange, parseToChange } from '../rows/change-computation.ts';
+import { isActive, type Run, type RunReference, runReference, findRun, runKey } from '../rows/run.ts';
+import { removeServerKey } from '../rows/run-snapshot.ts';
+import { emitMetric, log } from '../runtime/log.ts';
+import { cvmKeys } from '../table/keys.ts';
+import { type Table, getItems } from '../table/table.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { changeRun } from '../rows/change-run.ts';
+import { claimKey, parseClaimOf, removeClaim, readClaim, changeClaim, type Claim } from '../rows/claim.ts';
+import { removeCommand } from '../rows/command.ts';
+import { completeTask, type Executions, completeWaitingTasks, executionName } from './executions.ts';
+import { endingOf, waysToEnd, type WayToEnd, type EndedBy } from '../rows/ways-to-end.ts';
+import { recordSpent } from '../rows/presence.ts';
+
+/**
+ * Every run ends here, in one transaction with its status, lists, statistics and last event. The first outcome in the claim
+ * counts before `way`. Safe to repeat.
+ * @param detail see WayToEnd
+ * @returns whether this call ended the run
+ */
+export async function endRun(
+  table: Table,
+  reference: RunReference,
+  { way, detail }: { way: WayToEnd; detail?: string },
+  now: string,
+): Promise<boolean> {
+  const { domain, computation_id, run_id, cvm_id } = reference;
+  const rowKey = runKey(domain, run_id);
+  if (!rowKey) return false;
+  return await withFreshReads(table, async (table) => {
+    const keys = [rowKey, ...keysToChange(domain, computation_id), cvmKeys.cvm(domain, cvm_id), claimKey(reference)];
+    const [runItem, row, head, registered, claimItem] = await getItems(table, keys);
+    const run = findRun(runItem, run_id);
+    const claim = parseClaimOf(reference, claimItem);
+    if (!run || !isActive(run.status)) return false;
+    const computation = parseToChange(domain, computation_id, [row, head]);
+    const { status, reason, is_confirmed } = claim?.outcome ?? endingOf(way, run.status, detail);
+
+    const ended: Run = { ...run, status, ended_at: now, reason };
+    const details = { reason, ...(is_confirmed === undefined ? {} : { confirmed: is_confirmed }) };
+    const transaction = new Transaction();
+    await changeRun(table, transaction, computation, { before: run, after: ended }, { originator: system, details, now });
+    if (claim) removeClaim(transaction, claim);
+    recordSpent(transaction, reference, { item: registered, acceptedAt: claim?.accepted_at, now });
+    if (claim?.has_server_key !== false) removeServerKey(transaction, reference);
+    removeCommand(transaction, reference, 'run');
+    removeCommand(transaction, reference, 'stop');
+    await transaction.commit(table);
+    emitMetric('RunsEnded', 1, { outcome: status });
+    return true;
+  });
+}
+
+/** Or as failed by `endedBy`, without an outcome. Completes the task of a stop that still waits. */
+export async function recordOutcome(
+  table: Table,
+  executions: Executions,
+  { run, endedBy = 'failure' }: { run: RunReference; endedBy?: EndedBy | undefined },
+  now: string,
+): Promise<void> {
+  const claim = await readClaim(table, run);
+  await endRun(table, run, { way: waysToEnd.recordOutcome[endedBy] }, now);
+  if (claim?.stop_token !== undefined) await completeTask(executions, claim.stop_token);
+}
+
+/** Whether the CVM confirmed it or not. If no task of the run waits, ends the run itself. */
+export async function completeStop(table: Table, executions: Executions, run: RunReference, now: string): Promise<void> {
+  const way = waysToEnd.completeStop.unconfirmed;
+  await withFreshReads(table, async (table) => {
+    const claim = await readClaim(table, run);
+    if (!claim || claim.outcome) return;
+    const transaction = new Transaction();
+    changeClaim(transaction, claim, { set: { outcome: endingOf(way, 'stopping') }, unless: ['outcome'] });
+    await transaction.commit(table);
+  });
+  const claim = await readClaim(table, run); // read again: it contains the tokens that were stored before it had an outcome
+  if (claim && !(await completeWaitingTasks(executions, claim))) await endRun(table, run, { way }, now);
+}
+
+const input = v.object({ ...runReference.entries, action: v.picklist(['run', 'stop']) });
+
+/** Of EventBridge's `Step Functions Execution Status Change`. */
+export const executionStatusChange = v.object({
+  detail: v.object({ name: v.string(), status: v.string(), input: v.pipe(v.string(), v.parseJson(), input) }),
+});
+type ExecutionStatusChange = v.InferOutput<typeof executionStatusChange>;
+
+/** Of one that was aborted, timed out or failed. One that the run had before it was resumed changes nothing. */
+export async function executionEnded(
+  table: Table,
+  executions: Executions,
+  change: ExecutionStatusChange,
+  now: string,
+): Promise<void> {
+  const {
+    name,
+    status,
+    input: { action, ...run },
+  } = change.detail;
+  const claim = await readClaim(table, run);
+  if (claim && name !== executionName(action, run.run_id, claim.resumed)) {
+    log('INFO', 'The run continues in another execution.', { execution: name });
+    return;
+  }
+  if (action === 'stop') await completeStop(table, executions, run, now);
+  else await endRun(table, run, { way: waysToEnd.executionEnded.executionEnded, detail: status }, now);
+}
+
+/** Because its CVM does not satisfy the policy. The first outcome counts. Safe to repeat. */
+export async function failRun(table: Table, executions: Executions, run: Claim, reason: string): Promise<void> {
+  const claim = await withFreshReads(table, async (table) => {
+    const claim = await readClaim(table, run);
+    if (!claim || claim.outcome) return claim;
+    const transaction = new Transaction();
+    const status = claim.stop_token === undefined ? 'running' : 'stopping';
+    const outcome = endingOf(waysToEnd.failRun.notAttested, status, reason);
+    changeClaim(transaction, claim, { set: { outcome }, unless: ['outcome'] });
+    await transaction.commit(table);
+    return await readClaim(table, run); // it has the tokens that were stored before it had an outcome
+  });
+  if (claim) await completeWaitingTasks(executions, claim);
+}

@@ -1,0 +1,212 @@
+import type { ExecutionStatus } from '@aws-sdk/client-sfn';
+import * as v from 'valibot';
+import { failureOf } from '../runtime/errors.ts';
+import { sweepKeys } from '../table/keys.ts';
+import { type Table, getItem, getItems, type Item } from '../table/table.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { putItem } from '../table/writes.ts';
+import { readClaims, type Claim, changeClaim, readClaim, type CvmOfClaim } from '../rows/claim.ts';
+import { completeStop, endRun } from './end-run.ts';
+import { completeWaitingTasks, executionStatus, startExecution, type Executions } from './executions.ts';
+import { waysToEnd } from '../rows/ways-to-end.ts';
+import { parseStored } from '../table/stored.ts';
+import { findRun, runKey } from '../rows/run.ts';
+
+/** AWS allows 250 calls of DescribeExecution at once, and refills 10 a second in most regions. */
+const callsPerSweep = 200;
+
+/** Two if its run is being stopped. */
+const mostCallsPerClaim = 2;
+
+/** The rest is for the other claims, so that neither group delays the other. */
+const shareForSuspects = 0.75;
+
+const claimsPerRead = 100;
+
+interface SweepLimits {
+  /** Skips younger claims, whose execution may be starting. */
+  graceInSeconds: number;
+  /** Of DescribeExecution. Default 200. */
+  mostCalls?: number | undefined;
+  /** As after a restart or restore. Default: ends runs without an execution. */
+  resumes?: boolean | undefined;
+}
+
+/**
+ * Looks first at suspects (claims without a task token or with an outcome), then at the others in turn, then at further suspects
+ * with the calls that are left. The next sweep continues there.
+ * @returns the number of runs that were ended
+ * @throws AggregateError with all failures, after every claim was processed
+ */
+export async function sweepRuns(
+  table: Table,
+  executions: Executions,
+  now: string,
+  { graceInSeconds, mostCalls = callsPerSweep, resumes = false }: SweepLimits,
+): Promise<number> {
+  const failures: unknown[] = [];
+  const before = new Date(Date.parse(now) - graceInSeconds * 1000).toISOString();
+  const read = await readClaims(table, (error) => failures.push(error));
+  const claims = read.filter((claim) => !(claim.claimed_at > before));
+  const mayBeCut = claims.length * mostCallsPerClaim > mostCalls;
+  const state = mayBeCut ? await readSweepState(table) : {};
+  const suspects = inTurn(claims.filter(isSuspect), state.suspect);
+  const others = inTurn(
+    claims.filter((claim) => !isSuspect(claim)),
+    state.other,
+  );
+  let [ended, calls] = [0, 0];
+  const statusOf: StatusOf = (...execution) => {
+    calls += 1;
+    return executionStatus(executions, ...execution);
+  };
+  /** Until so many calls were made in all. Returns those that were looked at. */
+  const look = async (some: Claim[], untilCalls: number): Promise<Claim[]> => {
+    let seen = 0;
+    while (seen < some.length && calls < untilCalls) {
+      const next = some.slice(seen, seen + Math.min(claimsPerRead, untilCalls - calls));
+      const rows = await readRuns(table, next);
+      for (const [index, claim] of next.entries()) {
+        if (calls >= untilCalls) break;
+        seen += 1;
+        try {
+          if (await endIfOrphaned(table, executions, { claim, runItem: rows[index], resumes, statusOf }, now)) ended += 1;
+        } catch (error) {
+          failures.push(failureOf(`run ${claim.run_id} of the domain ${claim.domain}`, error));
+        }
+      }
+    }
+    return some.slice(0, seen);
+  };
+  const first = await look(suspects, Math.ceil(mostCalls * shareForSuspects));
+  const seenOthers = await look(others, mostCalls);
+  const seenSuspects = [...first, ...(await look(suspects.slice(first.length), mostCalls))];
+  if (seenSuspects.length + seenOthers.length < claims.length) {
+    await writeSweepState(table, {
+      suspect: seenSuspects.at(-1) ?? state.suspect,
+      other: seenOthers.at(-1) ?? state.other,
+    });
+  }
+  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} runs could not be swept.`);
+  return ended;
+}
+
+function isSuspect({ offer_token, run_token, outcome }: Claim): boolean {
+  return (offer_token === undefined && run_token === undefined) || outcome !== undefined;
+}
+
+async function readRuns(table: Table, claims: Claim[]): Promise<(Item | undefined)[]> {
+  const keys = claims.map(({ domain, run_id }) => runKey(domain, run_id));
+  const items = await getItems(
+    table,
+    keys.filter((key) => key !== undefined),
+  );
+  return keys.map((key) => key && items.shift());
+}
+
+type StatusOf = (kind: 'run' | 'stop', runId: string, resumed: number) => ReturnType<typeof executionStatus>;
+
+interface Looked {
+  claim: Claim;
+  runItem: Item | undefined;
+  resumes: boolean;
+  statusOf: StatusOf;
+}
+
+/** @returns whether this call ended the run */
+async function endIfOrphaned(
+  table: Table,
+  executions: Executions,
+  { claim, runItem, resumes, statusOf }: Looked,
+  now: string,
+): Promise<boolean> {
+  let resumed = claim.resumed ?? 0;
+  const status = await statusOf('run', claim.run_id, resumed);
+  if (status === 'RUNNING' || status === 'PENDING_REDRIVE') {
+    // It continues by itself, unless whoever recorded the outcome died before it could pass that on.
+    if (claim.outcome) await completeWaitingTasks(executions, claim);
+  } else if (resumes && !claim.outcome && findRun(runItem, claim.run_id)) {
+    resumed = await resumeRun(table, executions, claim, status);
+  } else {
+    const { executionEnded, executionGone } = waysToEnd.sweepRuns;
+    const ended = status === undefined ? { way: executionGone } : { way: executionEnded, detail: status };
+    return await endRun(table, claim, ended, now);
+  }
+  if (findRun(runItem, claim.run_id)?.status !== 'stopping') return false;
+  const { domain, computation_id, run_id, cvm_id } = claim;
+  const stop = await statusOf('stop', run_id, resumed);
+  if (stop === undefined) await startExecution(executions, 'stop', { domain, computation_id, run_id, cvm_id }, resumed);
+  else if (stop !== 'RUNNING') await completeStop(table, executions, { domain, computation_id, run_id, cvm_id }, now);
+  return false;
+}
+
+/**
+ * The first step of the new execution offers the run again, or passes on if the CVM has accepted it. The time limits start again.
+ * Safe to repeat.
+ * @param status of the execution before; undefined if there was none. The name of an ended one stays taken.
+ * @returns how often the run was resumed under another name
+ */
+export async function resumeRun(
+  table: Table,
+  executions: Executions,
+  claim: Claim,
+  status: ExecutionStatus | undefined,
+): Promise<number> {
+  const resumed = status === undefined ? (claim.resumed ?? 0) : await takeNextName(table, claim);
+  const { domain, computation_id, run_id, cvm_id } = claim;
+  await startExecution(executions, 'run', { domain, computation_id, run_id, cvm_id }, resumed);
+  return resumed;
+}
+
+/** Counts in the claim, so that the sweep finds the execution. */
+async function takeNextName(table: Table, { resumed: before = 0, ...run }: Claim): Promise<number> {
+  return await withFreshReads(table, async (table) => {
+    const claim = await readClaim(table, run);
+    if (!claim || (claim.resumed ?? 0) > before) return claim?.resumed ?? before;
+    const transaction = new Transaction();
+    changeClaim(transaction, claim, { set: { resumed: before + 1 } });
+    await transaction.commit(table);
+    return before + 1;
+  });
+}
+
+const cvm = v.optional(v.object({ domain: v.string(), cvm_id: v.string() }));
+const storedState = v.object({ suspect: cvm, other: cvm });
+
+interface SweepState {
+  suspect?: CvmOfClaim | undefined;
+  other?: CvmOfClaim | undefined;
+}
+
+export async function readSweepState(table: Table): Promise<SweepState> {
+  const item = await getItem(table, sweepKeys.state);
+  return item ? parseStored(storedState, item, 'state of the sweep') : {};
+}
+
+export async function writeSweepState(table: Table, { suspect, other }: SweepState): Promise<void> {
+  await putItem(table, {
+    ...sweepKeys.state,
+    suspect: suspect && cvmOf(suspect),
+    other: other && cvmOf(other),
+  });
+}
+
+function cvmOf({ domain, cvm_id }: CvmOfClaim): CvmOfClaim {
+  return { domain, cvm_id };
+}
+
+export function inTurn<T extends CvmOfClaim>(claims: T[], last: CvmOfClaim | undefined): T[] {
+  const sorted = claims.toSorted(compareCvms);
+  if (!last) return sorted;
+  const start = sorted.findIndex((claim) => compareCvms(claim, last) > 0);
+  return start < 0 ? sorted : [...sorted.slice(start), ...sorted.slice(0, start)];
+}
+
+function compareCvms(a: CvmOfClaim, b: CvmOfClaim): number {
+  return compare(a.domain, b.domain) || compare(a.cvm_id, b.cvm_id);
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,128 @@
+import { cancelDeletions } from '../assets/index.ts';
+import { assetsOfRun } from '../rows/run-snapshot.ts';
+import { runKeys } from '../table/keys.ts';
+import { type Table, getItems } from '../table/table.ts';
+import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { changeClaim, claimKey, parseClaimOf, type Claim, readClaim } from '../rows/claim.ts';
+import { addCommand, removeCommand } from '../rows/command.ts';
+import { completeTask, failTaskAsOver, type Executions } from './executions.ts';
+import type { WaitingStep } from './state-machine.ts';
+import { type Ending, endingOf, waysToEnd } from '../rows/ways-to-end.ts';
+import { findRun, runKey } from '../rows/run.ts';
+
+/**
+ * Completes the task if the CVM accepted an earlier attempt. Fails it with RunIsOver if the claim has an outcome, the run was
+ * stopped or an asset was deleted.
+ */
+export async function offerRun(
+  table: Table,
+  executions: Executions,
+  { run, task_token }: WaitingStep,
+  { now, acceptInSeconds }: { now: string; acceptInSeconds: number },
+): Promise<void> {
+  const rowKey = runKey(run.domain, run.run_id);
+  if (!rowKey) throw new Error('This service cannot have started the run of the execution.');
+  await withFreshReads(table, async (table) => {
+    const keys = [rowKey, runKeys.snapshot(run.computation_id, run.run_id), claimKey(run)];
+    const [runItem, snapshot, claimItem] = await getItems(table, keys);
+    const claim = parseClaimOf(run, claimItem);
+    if (!claim || claim.outcome) return await failTaskAsOver(executions, task_token);
+    if (claim.accepted_at !== undefined) {
+      await completeTask(executions, task_token);
+      return;
+    }
+    if (findRun(runItem, run.run_id)?.status !== 'running') return await withdrawOffer(table, executions, claim, task_token);
+    if (claim.offer_token === undefined) {
+      const [deleted] = await cancelDeletions(table, run.domain, assetsOfRun(snapshot));
+      if (deleted !== undefined) {
+        const outcome = endingOf(waysToEnd.offerRun.assetDeleted, 'running', deleted);
+        return await endBeforeOffer(table, executions, claim, { task_token, outcome });
+      }
+    }
+
+    const transaction = new Transaction();
+    changeClaim(transaction, claim, {
+      set: { offer_token: task_token },
+      unless: ['accepted_at', 'outcome', 'stop_token'],
+    });
+    addCommand(transaction, run, { type: 'run', id: claim.run_command_id, now, lifetimeInSeconds: acceptInSeconds });
+    await transaction.commit(table);
+  });
+}
+
+/**
+ * For a run that was stopped before this offer. If an earlier attempt offered it, the CVM may have it, so the task waits for the
+ * stop. Otherwise the run is over.
+ */
+async function withdrawOffer(table: Table, executions: Executions, claim: Claim, task_token: string): Promise<void> {
+  if (claim.offer_token !== undefined) {
+    const transaction = new Transaction();
+    changeClaim(transaction, claim, { set: { offer_token: task_token }, unless: ['accepted_at', 'outcome'] });
+    await transaction.commit(table);
+    return;
+  }
+  const outcome = endingOf(waysToEnd.offerRun.stopped, 'stopping');
+  await endBeforeOffer(table, executions, claim, { task_token, outcome });
+}
+
+async function endBeforeOffer(
+  table: Table,
+  executions: Executions,
+  claim: Claim,
+  { task_token, outcome }: { task_token: string; outcome: Ending },
+): Promise<void> {
+  const transaction = new Transaction();
+  changeClaim(transaction, claim, { set: { outcome }, unless: ['accepted_at', 'outcome', 'offer_token'] });
+  await transaction.commit(table);
+  await failTaskAsOver(executions, task_token);
+}
+
+/** The report with the outcome completes the task. */
+export async function awaitCvm(table: Table, executions: Executions, step: WaitingStep): Promise<void> {
+  await storeTaskToken(table, executions, step, (transaction, claim) => {
+    changeClaim(transaction, claim, { set: { run_token: step.task_token }, remove: ['offer_token'], unless: ['outcome'] });
+  });
+}
+
+/** Adds the stop command and withdraws an offer that the CVM has not accepted. The CVM's answer completes the task. */
+export async function deliverStop(
+  table: Table,
+  executions: Executions,
+  step: WaitingStep,
+  { now, stopInSeconds }: { now: string; stopInSeconds: number },
+): Promise<void> {
+  const { run, task_token } = step;
+  await storeTaskToken(table, executions, step, (transaction, claim) => {
+    changeClaim(transaction, claim, { set: { stop_token: task_token }, unless: ['outcome'] });
+    removeCommand(transaction, run, 'run');
+    addCommand(transaction, run, { type: 'stop', id: claim.stop_command_id, now, lifetimeInSeconds: stopInSeconds });
+  });
+}
+
+/**
+ * Completes the task if the claim has an outcome, and fails it with RunIsOver if the run is over.
+ * @param add must change the claim only while it has no outcome
+ */
+async function storeTaskToken(
+  table: Table,
+  executions: Executions,
+  { run, task_token }: WaitingStep,
+  add: (transaction: Transaction, claim: Claim) => void,
+): Promise<void> {
+  const isWaiting = await withFreshReads(table, async (table) => {
+    const claim = await readClaim(table, run);
+    if (!claim) {
+      await failTaskAsOver(executions, task_token);
+      return false;
+    }
+    if (claim.outcome) {
+      await completeTask(executions, task_token);
+      return false;
+    }
+    const transaction = new Transaction();
+    add(transaction, claim);
+    await transaction.commit(table);
+    return true;
+  });
+  if (isWaiting && !(await readClaim(table, run))) await completeTask(executions, task_token); // the run has ended since
+}

@@ -1,0 +1,97 @@
+import * as v from 'valibot';
+import { shownText } from 'computation-management-formats/fields';
+import { timestamp } from 'computation-management-formats/timestamps';
+import { verdicts } from 'computation-management-formats/attestation';
+import { parseStored } from '../table/stored.ts';
+import type { Item } from '../table/table.ts';
+const check = v.pipe(
+  v.object({
+    name: v.pipe(shownText(60), v.description('The name of the check.')),
+    passed: v.pipe(v.boolean(), v.description('Whether it passed.')),
+    detail: v.pipe(shownText(1_000), v.description('What was found, or why the check failed.')),
+  }),
+  v.title('AttestationCheck'),
+  v.description('A check of attestation evidence.'),
+);
+
+export const checksSchema = v.pipe(v.array(check), v.metadata({ maxItems: 40 }));
+
+const version = (what: string) =>
+  v.pipe(v.number(), v.integer(), v.description(`The version of ${what}.`), v.metadata({ maximum: 255 }));
+
+const snpTcb = v.pipe(
+  v.object({
+    bootloader: version('the bootloader'),
+    tee: version('the TEE'),
+    snp: version('the SNP firmware'),
+    microcode: version('the microcode'),
+  }),
+  v.title('SnpTcb'),
+  v.description('The versions of the firmware of an SNP machine.'),
+);
+
+const tdxTcb = v.pipe(
+  v.object({
+    status: v.pipe(shownText(60), v.description('What Intel says of the versions, such as `UpToDate`.')),
+    tee_tcb_svn: v.pipe(shownText(64), v.description('The versions of the TDX module and its parts, in hex.')),
+    advisories: v.pipe(
+      v.array(shownText(60)),
+      v.description("Intel's security advisories about these versions."),
+      v.metadata({ maxItems: 100 }),
+    ),
+  }),
+  v.title('TdxTcb'),
+  v.description('The versions of a TDX machine.'),
+);
+
+export const attestationSchema = v.pipe(
+  v.object({
+    platform: v.pipe(shownText(60), v.description('`snp`, `tdx`, or the name of a platform that is not supported.')),
+    verified_at: v.pipe(timestamp, v.description('When the service verified the evidence.')),
+    verdict: v.pipe(
+      v.picklist(verdicts),
+      v.description(
+        '`verified`: all checks passed. `refused`: at least one failed. `unsupported`: the service cannot verify this kind of evidence.',
+      ),
+    ),
+    checks: v.pipe(checksSchema, v.description('Every check, with what was found.')),
+    measurement: v.pipe(
+      v.nullable(shownText(96)),
+      v.description('What the CVM booted, 96 hex digits. null unless its signature holds.'),
+    ),
+    tcb: v.pipe(
+      v.nullable(v.union([snpTcb, tdxTcb])),
+      v.description('The versions of firmware and microcode. null unless the signature holds.'),
+    ),
+    token_hash: v.pipe(shownText(64), v.description('The SHA-256, hex, of the token that was verified.')),
+  }),
+  v.title('Attestation'),
+  v.description('What the service found in the attestation evidence of an agent process.'),
+);
+
+export type Attestation = v.InferOutput<typeof attestationSchema>;
+
+const ofCvm = v.object({
+  attestation: v.nullable(attestationSchema),
+  /** Not shown. */
+  other_attestations: v.optional(v.array(attestationSchema), []),
+  attested_process: v.optional(v.string()),
+});
+
+export interface CvmAttestation {
+  isRegistered: boolean;
+  /** Refused if one of the tokens of the process is. */
+  shown: Attestation | null;
+  others: Attestation[];
+  /** The agent process. Undefined without an attestation. */
+  process: string | undefined;
+}
+
+/** @param item at `cvmKeys.cvm` */
+export function attestationOf(item: Item | undefined): CvmAttestation {
+  if (!item) return { isRegistered: false, shown: null, others: [], process: undefined };
+  const { attestation, other_attestations, attested_process } = parseStored(ofCvm, item, 'registered CVM');
+  return { isRegistered: true, shown: attestation, others: other_attestations, process: attested_process };
+}
+
+export const mostTokens = 4;

@@ -1,0 +1,244 @@
+import { laterOf } from 'computation-management-formats/timestamps';
+import type { ComputationStatus } from 'computation-management-formats/vocabulary';
+import type { NewEvent } from '../journal/event.ts';
+import { type JournalHead, parseHead } from '../journal/stored-journal.ts';
+import { appendEvents } from '../journal/append-events.ts';
+import { journalKeys, type Key, keyToWrite, type RowKey, userKeys } from '../table/keys.ts';
+import type { Table, Item } from '../table/table.ts';
+import { recordMember, rowLists } from '../table/row-lists.ts';
+import { setAttributes } from '../table/writes.ts';
+import { type Transaction, readSettled, StaleReadError } from '../table/transaction.ts';
+import {
+  type ComputationFields,
+  type StoredComputation,
+  computationKey,
+  computationNumber,
+  parseComputation,
+} from './computation.ts';
+import type { Run } from './run.ts';
+import { schemaAttribute } from '../table/stored.ts';
+
+/** Every change fails with StaleReadError if row or head have changed since. */
+export interface ComputationToChange {
+  domain: string;
+  row: StoredComputation;
+  head: JournalHead;
+}
+
+type RowToChange = Pick<ComputationToChange, 'domain' | 'row'>;
+
+export function keysToChange(domain: string, id: string): [RowKey, Key] {
+  return [computationKey(domain, id), journalKeys.head(id)];
+}
+
+/** @throws ServiceError `not_found` */
+export function parseToChange(domain: string, id: string, [row, head]: (Item | undefined)[]): ComputationToChange {
+  return { domain, row: parseComputation(row, id), head: parseHead(head) };
+}
+
+/** No item read afterwards is older than the row. One round trip. @throws ServiceError `not_found` */
+export async function readToChange(table: Table, domain: string, id: string): Promise<ComputationToChange> {
+  return parseToChange(domain, id, await readSettled(table, keysToChange(domain, id)));
+}
+
+const entryEvents = {
+  created: { event_type: 'created', status: 'success' },
+  running: { event_type: 'started', status: 'success' },
+  stopping: { event_type: 'stop_requested', status: 'success' },
+  completed: { event_type: 'completed', status: 'success' },
+  failed: { event_type: 'failed', status: 'failure' },
+  cancelled: { event_type: 'cancelled', status: 'success' },
+} as const satisfies Record<ComputationStatus, { event_type: string; status: string }>;
+
+export interface Entry {
+  originator: string;
+  details: Record<string, unknown>;
+  now: string;
+}
+
+/** With the list entry, the statistics and the event `created`. */
+export async function addComputation(
+  table: Table,
+  transaction: Transaction,
+  { domain, row }: { domain: string; row: StoredComputation & { status: 'created' } },
+  entry: Entry,
+): Promise<void> {
+  const Item = { ...keyToWrite(computationKey(domain, row.id)), ...schemaAttribute, ...row };
+  transaction.add(
+    { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
+    { put: { Item: { ...placeOfOwner(domain, row) } } },
+  );
+  await recordEntry(table, transaction, { domain, row, head: parseHead(undefined) }, undefined, entry);
+}
+
+function placeOfOwner(domain: string, { id, owner, created_by }: StoredComputation): Key {
+  return userKeys.owner(domain, owner, computationNumber(id), owner === created_by);
+}
+
+/** Counts the run if it has ended. */
+export async function enterStatus(
+  table: Table,
+  transaction: Transaction,
+  computation: ComputationToChange,
+  run: Run,
+  entry: Entry,
+): Promise<void> {
+  const { status } = run;
+  const { run_counts, status: before } = computation.row;
+  const isOver = status !== 'running' && status !== 'stopping';
+  const counts = isOver ? { ...run_counts, [status]: (run_counts[status] ?? 0) + 1 } : run_counts;
+  const row = changeRow(transaction, computation, { status, run, run_counts: counts });
+  await recordEntry(table, transaction, { ...computation, row }, before, entry);
+}
+
+async function recordEntry(
+  table: Table,
+  transaction: Transaction,
+  computation: ComputationToChange,
+  before: ComputationStatus | undefined,
+  { originator, details, now }: Entry,
+): Promise<void> {
+  const { row } = computation;
+  recordInLists(transaction, computation, { before, now: row.status, at: Date.parse(now) });
+  const ofRun = row.run ? { run_id: row.run.id, cvm_id: row.run.cvm_id } : {};
+  const event = { ...entryEvents[row.status], ...ofRun, originator, details, lifecycle: true } as const;
+  await append(table, transaction, computation, [event], now);
+}
+
+/** Records `events`. @returns the row after the change */
+export async function replaceFields(
+  table: Table,
+  transaction: Transaction,
+  computation: ComputationToChange,
+  fields: ComputationFields,
+  { events, now }: { events: NewEvent[]; now: string },
+): Promise<StoredComputation> {
+  const { domain, row: before } = computation;
+  const row = changeRow(transaction, computation, { ...fields, updated_at: laterOf(before.updated_at, now) });
+  if (row.owner !== before.owner) {
+    transaction.add({ delete: { Key: placeOfOwner(domain, before) } }, { put: { Item: { ...placeOfOwner(domain, row) } } });
+    const number = computationNumber(row.id);
+    const { version, status } = row;
+    recordMember(transaction, rowLists.ownedComputations(domain, before.owner), { number, version, before: status });
+    recordMember(transaction, rowLists.ownedComputations(domain, row.owner), { number, version, now: status });
+  }
+  await append(table, transaction, computation, events, now);
+  return row;
+}
+
+/**
+ * Increments the version, so that no run starts with inputs that were checked before.
+ * @param change.addedDatasets the number of datasets linked; negative if they were unlinked
+ */
+export function changeInputs(
+  transaction: Transaction,
+  computation: RowToChange,
+  { addedDatasets }: { addedDatasets: number },
+): void {
+  changeRow(transaction, computation, { dataset_count: computation.row.dataset_count + addedDatasets });
+}
+
+/** Like changeInputs, with an event. @returns the number of the event */
+export async function changeInputsWithEvent(
+  table: Table,
+  transaction: Transaction,
+  computation: ComputationToChange,
+  { event, now, ...change }: { addedDatasets: number; event: NewEvent; now: string },
+): Promise<number> {
+  changeInputs(transaction, computation, change);
+  return await append(table, transaction, computation, [event], now);
+}
+
+/** For inputs that stay the same: the transaction fails with StaleReadError if they have changed. */
+export async function recordBesideInputs(
+  table: Table,
+  transaction: Transaction,
+  computation: ComputationToChange,
+  event: NewEvent,
+  now: string,
+): Promise<void> {
+  const Key = keyToWrite(computationKey(computation.domain, computation.row.id));
+  transaction.add({ check: { Key, ...unchanged(computation.row) }, otherwise: new StaleReadError() });
+  await append(table, transaction, computation, [event], now);
+}
+
+/** 1 to 50 that do not change the computation. Asserts that it still exists. */
+export async function recordEvents(
+  table: Table,
+  transaction: Transaction,
+  computation: ComputationToChange,
+  events: NewEvent[],
+  now: string,
+): Promise<void> {
+  assertExists(transaction, computation.domain, computation.row.id);
+  await append(table, transaction, computation, events, now);
+}
+
+/** The transaction fails with StaleReadError if the computation has been deleted. */
+export function assertExists(transaction: Transaction, domain: string, id: string): void {
+  const Key = keyToWrite(computationKey(domain, id));
+  const check = { Key, ConditionExpression: 'id = :id', ExpressionAttributeValues: { ':id': id } };
+  transaction.add({ check, otherwise: new StaleReadError() });
+}
+
+/** With the list entry and the journal's head. The purge removes the rest. */
+export function removeComputation(transaction: Transaction, { domain, row }: RowToChange): void {
+  transaction.add(
+    { delete: { Key: keyToWrite(computationKey(domain, row.id)), ...unchanged(row) }, otherwise: new StaleReadError() },
+    { delete: { Key: journalKeys.head(row.id) } },
+  );
+  recordInLists(transaction, { domain, row: { ...row, version: row.version + 1 } }, { before: row.status });
+}
+
+async function append(
+  table: Table,
+  transaction: Transaction,
+  { domain, row, head }: ComputationToChange,
+  events: NewEvent[],
+  now: string,
+): Promise<number> {
+  const appended = await appendEvents(table, { domain, computationId: row.id }, head, events, now);
+  transaction.add(...appended.actions);
+  return appended.head.count;
+}
+
+/** Of the domain and of the owner. @param at milliseconds since 1970; undefined if it goes */
+function recordInLists(
+  transaction: Transaction,
+  { domain, row: { id, owner, version } }: RowToChange,
+  change: { before?: ComputationStatus | undefined; now?: ComputationStatus; at?: number },
+): void {
+  const { at, ...states } = change;
+  const number = computationNumber(id);
+  recordMember(transaction, rowLists.computations(domain), { number, version, ...states, at });
+  recordMember(transaction, rowLists.ownedComputations(domain, owner), { number, version, ...states });
+}
+
+/** The status changes together with the run. */
+type RowChange = Partial<Omit<StoredComputation, 'id' | 'created_at' | 'version' | keyof StatusChange>>;
+type StatusChange = Pick<StoredComputation, 'status' | 'run' | 'run_counts'>;
+
+/** The only statement that changes a computation's row. @returns the row after the change */
+function changeRow(transaction: Transaction, { domain, row }: RowToChange, change: RowChange | StatusChange): StoredComputation {
+  const next = { ...change, version: row.version + 1 };
+  const set = setAttributes(next);
+  const guard = unchanged(row);
+  transaction.add({
+    update: {
+      Key: keyToWrite(computationKey(domain, row.id)),
+      UpdateExpression: set.UpdateExpression,
+      ConditionExpression: guard.ConditionExpression,
+      ExpressionAttributeNames: set.ExpressionAttributeNames,
+      ExpressionAttributeValues: { ...set.ExpressionAttributeValues, ...guard.ExpressionAttributeValues },
+    },
+    otherwise: new StaleReadError(),
+  });
+  return { ...row, ...next };
+}
+
+function unchanged({ id, version }: StoredComputation) {
+  return {
+    ConditionExpression: 'id = :id AND version = :version',
+    ExpressionAttributeValues: { ':id': id, ':version': version },
+  };
+}

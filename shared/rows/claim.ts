@@ -1,0 +1,133 @@
+import * as v from 'valibot';
+import { runReference, type RunReference } from './run.ts';
+import { cvmKeys, keyToWrite, type Key, type RowKey } from '../table/keys.ts';
+import { type Table, getItem, type Item, queryPartition, queryPrefix } from '../table/table.ts';
+import { type Transaction, StaleReadError } from '../table/transaction.ts';
+import { setAttributes } from '../table/writes.ts';
+import { ending } from './ways-to-end.ts';
+import { parseStored, schemaAttribute } from '../table/stored.ts';
+
+const storedClaim = v.object({
+  ...runReference.entries,
+  claimed_at: v.string(),
+  run_command_id: v.string(),
+  stop_command_id: v.string(),
+  has_server_key: v.boolean(),
+  token_hash: v.optional(v.string()),
+  accepted_at: v.optional(v.string()),
+  /** Task tokens of waiting steps. `run_token` replaces that of the offer. */
+  offer_token: v.optional(v.string()),
+  run_token: v.optional(v.string()),
+  stop_token: v.optional(v.string()),
+  resumed: v.optional(v.number()),
+  /** The first outcome. The run ends with it. */
+  outcome: v.optional(ending),
+});
+
+export type Claim = v.InferOutput<typeof storedClaim>;
+
+export type CvmOfClaim = Pick<RunReference, 'domain' | 'cvm_id'>;
+
+export function claimKey({ domain, cvm_id }: CvmOfClaim): RowKey {
+  return cvmKeys.claim(domain, cvm_id);
+}
+
+export function parseClaim(item: Item | undefined): Claim | undefined {
+  return item && parseStored(storedClaim, item, 'claim');
+}
+
+/** @returns undefined if the run is over @param item the claim of its CVM, of any run */
+export function parseClaimOf({ run_id }: Pick<RunReference, 'run_id'>, item: Item | undefined): Claim | undefined {
+  return item?.['run_id'] === run_id ? parseClaim(item) : undefined;
+}
+
+export async function readClaimOfCvm(table: Table, cvm: CvmOfClaim): Promise<Claim | undefined> {
+  return parseClaim(await getItem(table, claimKey(cvm)));
+}
+
+/** Undefined if the run is over. */
+export async function readClaim(table: Table, run: RunReference): Promise<Claim | undefined> {
+  return parseClaimOf(run, await getItem(table, claimKey(run)));
+}
+
+/** @param leaveOut called for each claim that cannot be read. Default: throws */
+export async function readClaims(table: Table, leaveOut: (error: unknown) => void = rethrow): Promise<Claim[]> {
+  const shards = await Promise.all(cvmKeys.claimShards.map((shard) => queryPartition(table, shard)));
+  return shards.flat().flatMap((item) => {
+    try {
+      return parseClaim(item) ?? [];
+    } catch (error) {
+      leaveOut(new Error(`The claim ${String(item['sk'])} cannot be read. ${String(error)}`, { cause: error }));
+      return [];
+    }
+  });
+}
+
+function rethrow(error: unknown): never {
+  throw error;
+}
+
+export async function readClaimsOfDomain(table: Table, domain: string): Promise<Claim[]> {
+  const shards = await Promise.all(cvmKeys.claimShards.map((shard) => queryPrefix(table, shard, cvmKeys.claimPrefix(domain))));
+  return shards.flat().flatMap((item) => parseClaim(item) ?? []);
+}
+
+/** Throws StaleReadError if another run has claimed the CVM since it was read. */
+export function addClaim(transaction: Transaction, claim: Claim): void {
+  const Item = { ...keyToWrite(claimKey(claim)), ...schemaAttribute, ...claim };
+  transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() });
+}
+
+type Token = 'offer_token' | 'run_token' | 'stop_token';
+
+export interface ClaimChange {
+  set: Partial<Pick<Claim, 'accepted_at' | Token | 'outcome' | 'resumed'>>;
+  remove?: Token[];
+  unless?: ('accepted_at' | 'outcome' | Token)[];
+}
+
+/** Throws StaleReadError if another run has the CVM, or the claim has an attribute of `unless`. */
+export function changeClaim(transaction: Transaction, claim: Claim, { set, remove = [], unless = [] }: ClaimChange): void {
+  const condition = stillClaimed(claim, unless);
+  const changes = setAttributes(set);
+  const removal = remove.length > 0 ? ` REMOVE ${remove.join(', ')}` : '';
+  transaction.add({
+    update: {
+      ...condition,
+      ...changes,
+      UpdateExpression: changes.UpdateExpression + removal,
+      ExpressionAttributeValues: { ...condition.ExpressionAttributeValues, ...changes.ExpressionAttributeValues },
+    },
+    otherwise: new StaleReadError(),
+  });
+}
+
+/** Frees the CVM. Throws StaleReadError if the claim has received an outcome since it was read. */
+export function removeClaim(transaction: Transaction, claim: Claim): void {
+  transaction.add({ delete: stillClaimed(claim, claim.outcome ? [] : ['outcome']), otherwise: new StaleReadError() });
+}
+
+/** Throws StaleReadError if the run is over. */
+export function assertClaimed(transaction: Transaction, claim: Claim): void {
+  transaction.add({ check: stillClaimed(claim), otherwise: new StaleReadError() });
+}
+
+/** Throws StaleReadError if a run holds the CVM. */
+export function assertUnclaimed(transaction: Transaction, cvm: CvmOfClaim): void {
+  const check = { Key: keyToWrite(claimKey(cvm)), ConditionExpression: 'attribute_not_exists(pk)' };
+  transaction.add({ check, otherwise: new StaleReadError() });
+}
+
+interface ClaimCondition {
+  Key: Key;
+  ConditionExpression: string;
+  ExpressionAttributeValues: Record<string, unknown>;
+}
+
+function stillClaimed(claim: Claim, unless: string[] = []): ClaimCondition {
+  return {
+    Key: keyToWrite(claimKey(claim)),
+    ConditionExpression: ['run_id = :run_id', ...unless.map((name) => `attribute_not_exists(${name})`)].join(' AND '),
+    ExpressionAttributeValues: { ':run_id': claim.run_id },
+  };
+}

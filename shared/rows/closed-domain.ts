@@ -1,0 +1,48 @@
+import * as v from 'valibot';
+import { limitKeys } from '../table/keys.ts';
+import { type Table, getItem } from '../table/table.ts';
+import { deleteItems, putItem } from '../table/writes.ts';
+import { parseStored } from '../table/stored.ts';
+
+/** Changes of the domain leave both as they are. A removal that was never completed counts until `closed_until`. */
+const closing = v.object({ closed_at: v.optional(v.number()), closed_until: v.optional(v.number()) });
+
+/** A function may use tokens of the limit for ten seconds after it took them, and a request takes up to 30. */
+export const changesEndInMilliseconds = 45_000;
+
+/** How long after the last token a removal can be completed. Then the item expires, so that nobody stays locked out. */
+const graceInMilliseconds = 7 * 24 * 3_600_000;
+
+/**
+ * Empties the bucket of a domain, so that its changes get 429. Has no effect in a stage without a `domainLimit`.
+ * @param now milliseconds since the Unix epoch
+ * @param fromNow whether a domain that is closed already counts as closed from now on
+ * @returns since when it is closed
+ */
+export async function closeDomain(
+  table: Table,
+  domain: string,
+  { now, fromNow, tokensLiveInSeconds }: { now: number; fromNow: boolean; tokensLiveInSeconds: number },
+): Promise<number> {
+  const closed_at = (fromNow ? undefined : await closedAt(table, domain, now)) ?? now;
+  const full_at = now + tokensLiveInSeconds * 1_000 + graceInMilliseconds;
+  await putItem(table, {
+    ...limitKeys.changes(domain),
+    full_at,
+    closed_at,
+    closed_until: full_at,
+    ttl: Math.ceil(full_at / 1_000),
+  });
+  return closed_at;
+}
+
+/** In milliseconds since the Unix epoch. Undefined if the domain is open. */
+export async function closedAt(table: Table, domain: string, now: number): Promise<number | undefined> {
+  const item = await getItem(table, limitKeys.changes(domain));
+  const { closed_at, closed_until = 0 } = item ? parseStored(closing, item, 'limit of a domain') : {};
+  return closed_until > now ? closed_at : undefined;
+}
+
+export async function openDomain(table: Table, domain: string): Promise<void> {
+  await deleteItems(table, [limitKeys.changes(domain)]);
+}

@@ -1,0 +1,105 @@
+import * as v from 'valibot';
+import { cvmKeys, type Key } from '../table/keys.ts';
+import { type Table, getItem } from '../table/table.ts';
+import { setAttributes, updateExisting, updateIf } from '../table/writes.ts';
+import { storedCvm, type CvmReference } from './cvm.ts';
+import { parseStored } from '../table/stored.ts';
+
+export interface CommandStream {
+  gateway: string;
+  stream: string;
+}
+
+export interface Registration {
+  /** Undefined if it is registered without one. */
+  certificate: string | undefined;
+  /** SHA-256 of the verified one. */
+  token: string | undefined;
+  commandStream: CommandStream | undefined;
+  /** Its gateway, which may be gone. */
+  forwarder: string | undefined;
+}
+
+const holding = v.object({
+  held_by: v.optional(v.string()),
+  held_stream: v.optional(v.string()),
+  forwarded_by: v.optional(v.string()),
+});
+
+/** Undefined if the CVM is not registered. One read unit. @param get reads its item. Default: alone */
+export async function readRegistration(
+  table: Table,
+  { domain, cvmId }: CvmReference,
+  get = (key: Key) => getItem(table, key),
+): Promise<Registration | undefined> {
+  const item = await get(cvmKeys.cvm(domain, cvmId));
+  if (!item) return undefined;
+  const { held_by: gateway, held_stream: stream, forwarded_by: forwarder } = parseStored(holding, item, 'registered CVM');
+  const { certificate_fingerprint, attestation } = parseStored(storedCvm, item, 'registered CVM');
+  return {
+    certificate: certificate_fingerprint ?? undefined,
+    token: attestation?.token_hash,
+    commandStream: gateway === undefined || stream === undefined ? undefined : { gateway, stream },
+    forwarder,
+  };
+}
+
+interface CommandStreamChange {
+  commandStream: CommandStream;
+  instead: CommandStream | undefined;
+  now: string;
+}
+
+/**
+ * The CVM is connected while the gateway renews its lease. Safe to repeat.
+ * @returns false if `instead` does not take them any more, or the CVM is not registered
+ */
+export function setCommandStream(
+  table: Table,
+  { domain, cvmId }: CvmReference,
+  { commandStream, instead, now }: CommandStreamChange,
+): Promise<boolean> {
+  const { gateway, stream } = commandStream;
+  const isUnchanged = instead ? 'held_by = :gateway AND held_stream = :stream' : 'attribute_not_exists(held_by)';
+  return updateIf(
+    table,
+    cvmKeys.cvm(domain, cvmId),
+    setAttributes({ last_seen_at: now, held_by: gateway, held_stream: stream }),
+    {
+      ConditionExpression: `attribute_exists(pk) AND ((${isUnchanged}) OR held_stream = :new_held_stream)`,
+      ExpressionAttributeValues: instead ? { ':gateway': instead.gateway, ':stream': instead.stream } : {},
+    },
+  );
+}
+
+/** Unless another stream has replaced it. @param lastSeenAt RFC 3339, UTC, milliseconds */
+export async function clearCommandStream(
+  table: Table,
+  { domain, cvmId }: CvmReference,
+  { stream, lastSeenAt }: { stream: string; lastSeenAt: string },
+): Promise<void> {
+  const { UpdateExpression, ...set } = setAttributes({ last_seen_at: lastSeenAt });
+  await updateIf(
+    table,
+    cvmKeys.cvm(domain, cvmId),
+    { ...set, UpdateExpression: `${UpdateExpression} REMOVE held_by, held_stream` },
+    { ConditionExpression: 'held_stream = :stream', ExpressionAttributeValues: { ':stream': stream } },
+  );
+}
+
+export async function recordForwarder(
+  table: Table,
+  { domain, cvmId }: CvmReference,
+  { gateway, isThere }: { gateway: string; isThere: boolean },
+): Promise<void> {
+  const key = cvmKeys.cvm(domain, cvmId);
+  if (isThere) await updateExisting(table, key, setAttributes({ forwarded_by: gateway }));
+  else {
+    await updateIf(
+      table,
+      key,
+      { UpdateExpression: 'REMOVE forwarded_by' },
+      { ConditionExpression: 'forwarded_by = :gateway', ExpressionAttributeValues: { ':gateway': gateway } },
+    );
+  }
+}

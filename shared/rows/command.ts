@@ -1,0 +1,93 @@
+import { idOfComputation, idOfRun } from 'computation-management-formats/identifiers';
+import { timestamp } from 'computation-management-formats/timestamps';
+import * as v from 'valibot';
+import { agentConfigForCvm, type StoredAgentConfig } from './agent-config.ts';
+import { type RunReference, runReference } from './run.ts';
+import { manifestSchema } from './manifest.ts';
+import { log } from '../runtime/log.ts';
+import { cvmKeys } from '../table/keys.ts';
+import { type Table, type Item, queryPartition } from '../table/table.ts';
+import type { Transaction } from '../table/transaction.ts';
+import { parseStored } from '../table/stored.ts';
+
+export const commandSchema = v.pipe(
+  v.object({
+    id: v.pipe(v.string(), v.uuid(), v.description('The identifier of the command, for the report that answers it.')),
+    type: v.pipe(v.picklist(['run', 'stop']), v.description('Whether to begin the run or to stop it.')),
+    run_id: idOfRun,
+    computation_id: idOfComputation,
+    manifest: v.optional(manifestSchema),
+    agent_config: v.optional(agentConfigForCvm),
+    issued_at: v.pipe(timestamp, v.description('The time at which the service made the command.')),
+    expires_at: v.pipe(
+      timestamp,
+      v.description('The service returns the command until this time, or until the CVM accepts or rejects it.'),
+    ),
+  }),
+  v.title('Command'),
+  v.description('A command for a CVM.'),
+);
+export type Command = v.InferOutput<typeof commandSchema>;
+
+/** With what gateways get beside the answer of endpoint 25. */
+export type OpenCommand = Command & {
+  token_hash?: string | undefined;
+};
+
+export type KeptCommand = Omit<OpenCommand, 'agent_config'> & { agent_config?: StoredAgentConfig };
+
+type CommandType = Command['type'];
+
+/** With the notice of it for gateways. */
+export function addCommand(
+  transaction: Transaction,
+  run: RunReference,
+  { type, id, now, lifetimeInSeconds }: { type: CommandType; id: string; now: string; lifetimeInSeconds: number },
+): void {
+  const { domain, computation_id, run_id, cvm_id } = run;
+  const command = {
+    id,
+    type,
+    run_id,
+    computation_id,
+    issued_at: now,
+    expires_at: new Date(Date.parse(now) + lifetimeInSeconds * 1000).toISOString(),
+  };
+  transaction.add({ put: { Item: { ...cvmKeys.command(run, type), ...command } } });
+  transaction.add({ put: { Item: { ...cvmKeys.pending(run, type), domain, cvm_id, ...command } } });
+}
+
+export function removeCommand(transaction: Transaction, run: RunReference, type: CommandType): void {
+  transaction.add({ delete: { Key: cvmKeys.command(run, type) } });
+  transaction.add({ delete: { Key: cvmKeys.pending(run, type) } });
+}
+
+const pendingCommand = v.object({
+  ...runReference.entries,
+  id: v.string(),
+  type: v.picklist(['run', 'stop']),
+  expires_at: v.string(),
+});
+
+export type PendingCommand = v.InferOutput<typeof pendingCommand>;
+
+/**
+ * Unanswered and not expired. One round trip, 4 read units, more only while hundreds are pending. A command that cannot be read
+ * is left out, so that it does not keep the others back.
+ */
+export async function listPendingCommands(table: Table, now: string): Promise<PendingCommand[]> {
+  const shards = await Promise.all(cvmKeys.pendingShards.map((shard) => queryPartition(table, shard)));
+  return shards
+    .flat()
+    .flatMap(readable)
+    .filter((command) => command.expires_at > now);
+}
+
+function readable(item: Item): PendingCommand[] {
+  try {
+    return [parseStored(pendingCommand, item, 'pending command')];
+  } catch (error) {
+    log('ERROR', 'A pending command cannot be read and is left out.', { key: String(item['sk']) }, error);
+    return [];
+  }
+}

@@ -1,0 +1,111 @@
+import {
+  description,
+  returnedField,
+  shownDescription,
+  shownText,
+  strictObject,
+  text,
+} from 'computation-management-formats/fields';
+import { isAgentUrl } from 'computation-management-formats/attestation';
+import { cvmId } from 'computation-management-formats/identifiers';
+import { createdAt, updatedAt } from 'computation-management-formats/timestamps';
+import * as v from 'valibot';
+import { etagOf } from '../http/etags.ts';
+import { presenceSchema } from './presence.ts';
+import { attestationSchema } from './attestation.ts';
+
+const limitOfCertificate = 16 * 1024;
+
+/** A name of 253 characters, a colon and a port. */
+const longestAgentUrl = 259;
+
+export const cvmInput = v.pipe(
+  strictObject({
+    description,
+    certificate: v.optional(
+      v.pipe(
+        v.nullable(text(1, limitOfCertificate)),
+        v.description(
+          'The certificate that the CVM presents: one X.509 certificate in PEM, up to 16 KiB. Omit it to keep the current certificate. `null` removes it.',
+        ),
+      ),
+    ),
+    agent_url: v.optional(
+      v.pipe(
+        v.nullable(
+          v.pipe(
+            v.string(),
+            v.check(isAgentUrl, 'Expected host:port: a DNS name, an IPv4 address or one of IPv6 in brackets, and 1 to 65535.'),
+            v.metadata({ maxLength: longestAgentUrl }),
+          ),
+        ),
+        v.description(
+          'Where parties reach the agent: `host:port`. The host is a DNS name, an IPv4 address or an IPv6 address in brackets. Omit it to ' +
+            'keep the current one. `null` removes it.',
+        ),
+      ),
+    ),
+    id: returnedField,
+    attestation: returnedField,
+    certificate_fingerprint: returnedField,
+    created_at: returnedField,
+    updated_at: returnedField,
+    presence: returnedField,
+  }),
+  v.title('CvmRegistration'),
+  v.description('The request to register a CVM, or to change it.'),
+);
+export type CvmInput = v.InferOutput<typeof cvmInput>;
+
+const entries = {
+  id: v.pipe(cvmId, v.description('The identifier of the CVM.')),
+  description: shownDescription,
+  certificate_fingerprint: v.pipe(
+    v.nullable(shownText(64)),
+    v.description('The SHA-256 of the certificate in DER, 64 hex digits. null if none is registered.'),
+  ),
+  agent_url: v.pipe(
+    v.nullable(shownText(longestAgentUrl)),
+    v.description('Where parties reach the agent, `host:port`. null if it is not registered.'),
+  ),
+  attestation: v.pipe(
+    v.nullable(attestationSchema),
+    v.description('The attestation of the present agent process with the present certificate. null until it is known.'),
+  ),
+  created_at: createdAt,
+  updated_at: updatedAt,
+};
+
+export const cvmSchema = v.pipe(
+  v.object({ ...entries, presence: presenceSchema }),
+  v.title('Cvm'),
+  v.description('A registered CVM.'),
+);
+export type Cvm = v.InferOutput<typeof cvmSchema>;
+
+export const storedCvm = v.object({
+  ...entries,
+  /** SHA-512, hex, of the PEM as it was registered. Evidence is bound to it. */
+  certificate_sha512: v.nullable(v.string()),
+  /** Its number in the domain's list. */
+  listed_as: v.number(),
+  /** By every change but those of its presence and attestation. */
+  version: v.number(),
+});
+export type StoredCvm = v.InferOutput<typeof storedCvm>;
+
+/** Presence and attestation are a part of their own, which If-Match does not compare, because they change by themselves. */
+export function cvmEtag({ presence, attestation, ...cvm }: Cvm): string {
+  const { id, description, certificate_fingerprint, agent_url, created_at, updated_at } = cvm;
+  const { state, last_seen_at, agent_state, fit } = presence;
+  const token = attestation && [attestation.token_hash, attestation.verified_at];
+  return etagOf(
+    [id, description, certificate_fingerprint, agent_url, created_at, updated_at],
+    [state, last_seen_at, agent_state, fit, token],
+  );
+}
+
+export interface CvmReference {
+  domain: string;
+  cvmId: string;
+}

@@ -1,0 +1,125 @@
+import type { AssetType } from 'computation-management-formats/vocabulary';
+import { type Key, computationKeys, userKeys, assetKeys, runKeys, listKeys, lists } from '../table/keys.ts';
+import type { StoredAsset } from './asset.ts';
+import { type Table, getItems, getItem, type Item, queryPrefix } from '../table/table.ts';
+import { assetKey, findAsset, assetNumber } from './read-asset.ts';
+import { keysToChange, parseToChange, type ComputationToChange, changeInputsWithEvent } from './change-computation.ts';
+import { Transaction, withFreshReads, StaleReadError } from '../table/transaction.ts';
+import type { NewEvent } from '../journal/event.ts';
+import { isActive } from './run.ts';
+import { recordMember, rowLists } from '../table/row-lists.ts';
+import { findComputation, computationNumber } from './computation.ts';
+/** One algorithm for each computation, and one dataset for each file name. */
+export function linkKey(computationId: string, asset: { asset_type: AssetType; file_name: string }): Key {
+  return asset.asset_type === 'algorithm'
+    ? computationKeys.algorithm(computationId)
+    : computationKeys.dataset(computationId, asset.file_name);
+}
+
+type LinkedAsset = Pick<StoredAsset, 'id' | 'asset_type' | 'file_name'>;
+
+interface DeletedAssetRequest {
+  domain: string;
+  asset: LinkedAsset;
+  computationId: string;
+  by: string;
+  now: string;
+}
+
+/** Like unlinkAsset, for an asset whose row has been deleted. */
+export async function unlinkDeletedAsset(table: Table, request: DeletedAssetRequest): Promise<void> {
+  const { domain, asset, computationId } = request;
+  await withFreshReads(table, async (table) => {
+    const keys = [assetKey(domain, asset.id), ...keysToChange(domain, computationId)];
+    const [assetItem, ...computationItems] = await getItems(table, keys);
+    if (findAsset(assetItem, asset.id))
+      throw new StaleReadError('The transaction that deletes the asset is only partly visible.');
+    if (!findComputation(computationItems[0], computationId)) return;
+    const computation = parseToChange(domain, computationId, computationItems);
+    const transaction = new Transaction();
+    if (await removeLink(table, transaction, computation, asset, request)) await transaction.commit(table);
+  });
+}
+
+/** @returns false if there is no such link */
+export async function removeLink(
+  table: Table,
+  transaction: Transaction,
+  computation: ComputationToChange,
+  asset: LinkedAsset,
+  { by, now }: { by: string; now: string },
+): Promise<boolean> {
+  const { id: computationId, status, run } = computation.row;
+  const { id: asset_id, file_name, asset_type } = asset;
+  const key = linkKey(computationId, asset);
+  const existing = await getItem(table, key);
+  if (existing?.['asset_id'] !== asset_id) return false;
+
+  const details = { asset_id, file_name, asset_type };
+  const event: NewEvent = { event_type: 'asset_unlinked', status: 'success', originator: by, details, lifecycle: false };
+  const addedDatasets = asset_type === 'dataset' ? -1 : 0;
+  await changeInputsWithEvent(table, transaction, computation, { addedDatasets, event, now });
+  transaction.add({
+    delete: { Key: key, ConditionExpression: 'asset_id = :id', ExpressionAttributeValues: { ':id': asset_id } },
+    otherwise: new StaleReadError(),
+  });
+  const removed = { computation: computationNumber(computationId), version: computation.row.version + 1 };
+  removeFromLinked(transaction, asset_id, removed, new StaleReadError());
+  transaction.add({ delete: { Key: placeOfLink(computation.domain, computationId, existing) } });
+  if (isActive(status) && run) keepForRun(transaction, asset_id, run);
+  return true;
+}
+
+/** @param link the item of the link */
+export function placeOfLink(domain: string, computationId: string, { created_by, linked_by, asset_id }: Item): Key {
+  const number = assetNumber(String(asset_id));
+  return userKeys.asset(domain, String(created_by), computationNumber(computationId), number, created_by === linked_by);
+}
+
+/** Once for the asset, and once for the purge of the computation. */
+function keepForRun(
+  transaction: Transaction,
+  asset_id: string,
+  { id: run_id, computation_id }: { id: string; computation_id: string },
+) {
+  transaction.add(
+    { put: { Item: { ...assetKeys.use(asset_id, run_id), run_id } } },
+    { put: { Item: { ...runKeys.use(computation_id, run_id, asset_id), asset_id, run_id } } },
+  );
+}
+
+/** @param computation.version after the change */
+export function addToLinked(transaction: Transaction, assetId: string, { id, version }: { id: string; version: number }): void {
+  const number = computationNumber(id);
+  transaction.add({ put: { Item: { ...listKeys.row(lists.linkedComputations(assetId), number), id } } });
+  recordMember(transaction, rowLists.linkedComputations(assetId), { number, version, now: 'all' });
+}
+
+/** A rename of the asset leaves the list as it is. One round trip. */
+export async function isInLinked(table: Table, assetId: string, computationId: string): Promise<boolean> {
+  const key = listKeys.row(lists.linkedComputations(assetId), computationNumber(computationId));
+  return (await getItem(table, key)) !== undefined;
+}
+
+/**
+ * @param removed.version after the change; `lastVersion` if the computation is deleted
+ * @param otherwise thrown if it is not in the list. Default: ConditionFailedError.
+ */
+export function removeFromLinked(
+  transaction: Transaction,
+  assetId: string,
+  { computation, version }: { computation: number; version: number },
+  otherwise?: Error,
+): void {
+  const Key = listKeys.row(lists.linkedComputations(assetId), computation);
+  const gone = { Key, ConditionExpression: 'attribute_exists(pk)' };
+  transaction.add(otherwise ? { delete: gone, otherwise } : { delete: gone });
+  recordMember(transaction, rowLists.linkedComputations(assetId), { number: computation, version, before: 'all' });
+}
+
+/** @param limit the most that are read. Default: all */
+export async function readLinkedIds(table: Table, assetId: string, { limit }: { limit?: number } = {}): Promise<string[]> {
+  const options = { limit, attributes: ['id'] };
+  const links = await queryPrefix(table, lists.linkedComputations(assetId).pk, listKeys.prefixes.row, options);
+  return links.map((link) => String(link['id']));
+}

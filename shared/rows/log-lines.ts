@@ -1,0 +1,86 @@
+import * as v from 'valibot';
+import type { RunReference } from './run.ts';
+import { logKeys, runKeys } from '../table/keys.ts';
+import { type Table, tableDefinition, queryBetween, queryPrefix } from '../table/table.ts';
+import { putItem } from '../table/writes.ts';
+import { parseStored, storedBytes, deflated, inflated } from '../table/stored.ts';
+
+/** `time` is RFC 3339, UTC, milliseconds; of the agent, where it says one. */
+export interface LogLine {
+  time: string;
+  level: string;
+  message: string;
+}
+
+const daysKept = 30;
+const secondsKept = daysKept * 24 * 60 * 60;
+
+type OfRun = Pick<RunReference, 'computation_id' | 'run_id'>;
+
+const storedChunk = v.object({
+  /** The lines as JSON, deflated. */
+  lines: storedBytes,
+  size_in_bytes: v.number(),
+  /** Seconds since 1970. DynamoDB may delete it days later. */
+  [tableDefinition.timeToLive]: v.number(),
+});
+
+export const sizeOfLines = (lines: readonly LogLine[]) => Buffer.byteLength(JSON.stringify(lines));
+
+export interface StoredLines {
+  lines: readonly LogLine[];
+  size_in_bytes: number;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** Tells apart what is stored at the same time. */
+  part: string;
+}
+
+/** As one item, behind those that were stored before. About 1 write unit for 8 KB of text. */
+export async function storeLines(
+  table: Table,
+  { computation_id, run_id }: OfRun,
+  { lines, size_in_bytes, at, part }: StoredLines,
+): Promise<void> {
+  await putItem(table, {
+    ...logKeys.chunk(computation_id, run_id, at, part),
+    lines: deflated(JSON.stringify(lines)),
+    size_in_bytes,
+    [tableDefinition.timeToLive]: Math.floor(at / 1_000) + secondsKept,
+  });
+}
+
+/** Whether anybody may read its log, and how much is stored. */
+export async function readLogState(table: Table, run: OfRun): Promise<{ isShared: boolean; bytes: number }> {
+  const { computation_id, run_id } = run;
+  const { pk, sk } = runKeys.snapshot(computation_id, run_id);
+  const [snapshot] = await queryPrefix(table, pk, sk, { limit: 1, attributes: ['log_access'] });
+  if (snapshot?.['log_access'] !== 'parties') return { isShared: false, bytes: 0 };
+  const partition = logKeys.partition(computation_id);
+  const chunks = await queryPrefix(table, partition, logKeys.prefix(run_id), { attributes: ['size_in_bytes'] });
+  return { isShared: true, bytes: chunks.reduce((sum, chunk) => sum + Number(chunk['size_in_bytes']), 0) };
+}
+
+/** Behind so many lines of a chunk. */
+export interface LogPosition {
+  /** The sort key. Empty: from the first chunk on. */
+  chunk: string;
+  line: number;
+}
+
+/** @returns chunks from the position on, which begin with its chunk if it is still kept */
+export async function readChunks(
+  table: Table,
+  { computation_id, run_id }: OfRun,
+  { chunk }: LogPosition,
+  { limit, now }: { limit: number; now: string },
+): Promise<{ chunk: string; lines: LogLine[] }[]> {
+  const [first, last] = [logKeys.prefix(run_id), `${logKeys.prefix(run_id)}~`];
+  const pk = logKeys.partition(computation_id);
+  const items = await queryBetween(table, { pk, sk: chunk > first ? chunk : first }, { pk, sk: last }, { limit });
+  return items.flatMap((item) => {
+    const { lines, [tableDefinition.timeToLive]: expiresAt } = parseStored(storedChunk, item, 'part of a log');
+    if (expiresAt * 1_000 <= Date.parse(now)) return [];
+    return [{ chunk: String(item['sk']), lines: JSON.parse(inflated(lines)) as LogLine[] }];
+  });
+}

@@ -1,0 +1,286 @@
+import { plainName } from 'computation-management-formats/quoted-name';
+import { type Configuration, configurationOf } from 'computation-management-formats/approval-text';
+import { canonicalDigest } from 'computation-management-formats/digests';
+import type { AttestationPolicy } from 'computation-management-formats/attestation';
+import { shownDescription, shownText } from 'computation-management-formats/fields';
+import { algorithmByAgent, decompressByAgent, fetchedByAgent } from 'computation-management-formats/source';
+import { idOfComputation } from 'computation-management-formats/identifiers';
+import * as v from 'valibot';
+import type { StoredAsset } from './asset.ts';
+import type { StoredAgentConfig } from './agent-config.ts';
+import { assetsPerComputation, datasetsPerComputation, nameOfComputation, type StoredComputation } from './computation.ts';
+import { type StoredApproval, parseApproval } from './stored-approval.ts';
+import { type Table, getItems, queryPartition, type Item } from '../table/table.ts';
+import { assetKey, findAsset } from './read-asset.ts';
+import { computationKeys } from '../table/keys.ts';
+import { parseStored } from '../table/stored.ts';
+import { parseDefinition } from './definition.ts';
+
+const hash = v.pipe(
+  v.array(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(255))),
+  v.length(32),
+  v.description('The SHA3-256 of the file, as 32 integers from 0 to 255.'),
+);
+
+const userKey = v.pipe(
+  v.string(),
+  v.base64(),
+  v.minLength(1),
+  v.description('The public key as DER SubjectPublicKeyInfo, base64.'),
+  v.metadata({ maxLength: 16 * 1024 }),
+);
+
+const dataset = v.pipe(
+  v.object({
+    hash,
+    user_key: userKey,
+    filename: v.pipe(shownText(255), v.minLength(1), v.description('The name of the file.')),
+    ...fetchedByAgent,
+    decompress: decompressByAgent,
+  }),
+  v.title('ManifestDataset'),
+  v.description('A dataset of a run.'),
+);
+
+/** As the agent reads it. Any other form would crash it. */
+export const manifestSchema = v.pipe(
+  v.object({
+    id: idOfComputation,
+    name: nameOfComputation,
+    description: shownDescription,
+    datasets: v.pipe(
+      v.array(dataset),
+      v.description('The datasets, in the order in which they were linked.'),
+      v.metadata({ maxItems: datasetsPerComputation }),
+    ),
+    algorithm: v.pipe(
+      v.object({ hash, user_key: userKey, ...fetchedByAgent, ...algorithmByAgent }),
+      v.title('ManifestAlgorithm'),
+      v.description('The algorithm of a run.'),
+    ),
+    result_consumers: v.pipe(
+      v.array(
+        v.pipe(
+          v.object({ user_key: userKey }),
+          v.title('ManifestConsumer'),
+          v.description('The key of a user who may fetch the result of a run.'),
+        ),
+      ),
+      v.minLength(1),
+      v.description('The keys of the users who may fetch the result, the owner first.'),
+    ),
+  }),
+  v.title('Manifest'),
+  v.description('What a run uses, and who may fetch its result: the form that the agent in the CVM reads.'),
+);
+export type Manifest = v.InferOutput<typeof manifestSchema>;
+
+export const missingItemsSchema = v.pipe(
+  v.object({
+    keys: v.pipe(v.array(shownText(255)), v.description('The users who must upload their public key.')),
+    hashes: v.pipe(
+      v.array(shownText(255)),
+      v.description('The file names of linked assets without content.'),
+      v.metadata({ maxItems: assetsPerComputation }),
+    ),
+    info: v.pipe(
+      v.array(shownText(1_000)),
+      v.description('Everything else that is missing, as sentences.'),
+      v.examples([['Missing algorithm']]),
+    ),
+  }),
+  v.title('MissingItems'),
+  v.description('What is missing before a run. If all lists are empty, the computation is ready to run.'),
+);
+export type MissingItems = v.InferOutput<typeof missingItemsSchema>;
+
+export interface Inputs {
+  computation: StoredComputation;
+  agent_config: StoredAgentConfig;
+  attestation_policy: AttestationPolicy | null;
+  algorithm: StoredAsset | undefined;
+  /** In the order in which they were linked. */
+  datasets: StoredAsset[];
+  keys: ParticipantKey[];
+  /** Beside the owner. Empty: not limited. */
+  consumers: string[];
+  /** Beside the owner and administrators. Empty: not limited. */
+  providers: string[];
+  approvals: StoredApproval[];
+}
+
+/** With the agent's configuration, it fits into one DynamoDB item and one gRPC message. */
+const manifestLimitInBytes = 256 * 1024;
+
+/**
+ * Or what is missing, but approvals (docs/contract.md, sections 5 and 9). A provider's key is that of the asset, otherwise the
+ * one that its creator uploaded.
+ */
+export function buildManifest(
+  inputs: Inputs,
+): { manifest: Manifest; missing?: never } | { missing: MissingItems; manifest?: never } {
+  const { computation, agent_config, algorithm, keys } = inputs;
+  const assets = assetsOf(inputs);
+
+  const missing: MissingItems = {
+    keys: unique([
+      ...assets.filter((asset) => !providerKey(inputs, asset)).map((asset) => asset.created_by),
+      ...(keyOf(keys, computation.owner) === undefined ? [computation.owner] : []),
+    ]),
+    hashes: assets.filter((asset) => asset.state === 'pending' || asset.checksum === null).map((asset) => asset.file_name),
+    info: [...(algorithm ? [] : ['Missing algorithm']), ...configurationGaps(agent_config), ...assets.flatMap(keyBrokerGap)],
+  };
+  if (!algorithm || missing.keys.length + missing.hashes.length + missing.info.length > 0) return { missing };
+
+  const manifest = v.parse(manifestSchema, draftOf(inputs));
+  const size = Buffer.byteLength(JSON.stringify(manifest));
+  if (size <= manifestLimitInBytes) return { manifest };
+  const tooLarge = `The manifest would have ${size} bytes, but the limit is ${manifestLimitInBytes}: use fewer result consumers or shorter keys`;
+  return { missing: { ...missing, info: [tooLarge] } };
+}
+
+/** As far as it is known, in the order of its fields. */
+export function draftOf(inputs: Inputs) {
+  const { computation, algorithm, datasets } = inputs;
+  const file = (asset: StoredAsset) => ({ hash: hashOf(asset), user_key: providerKey(inputs, asset) });
+  return {
+    id: computation.id,
+    name: computation.name,
+    description: computation.description,
+    datasets: datasets.map((asset) => ({ ...file(asset), filename: asset.file_name, ...fetchedIn(asset) })),
+    algorithm: algorithm && { ...file(algorithm), ...fetchedIn(algorithm) },
+    result_consumers: resultConsumers(inputs).map(({ user_key }) => ({ user_key })),
+  };
+}
+
+/** An agent fetches only if `kbs` is enabled, also a file that is not encrypted; it tells the type from the URL. */
+function fetchedIn({ source, kbs, decompress, algo_type, algo_args }: StoredAsset) {
+  if (!source) return {};
+  const { url, kbs_resource_path } = source;
+  return {
+    source: { url, ...(kbs_resource_path === undefined ? {} : { kbs_resource_path, encrypted: true as const }) },
+    kbs: { ...kbs, enabled: true as const },
+    ...(decompress ? { decompress } : {}),
+    ...(algo_type ? { algo_type } : {}),
+    ...(algo_args && algo_args.length > 0 ? { algo_args } : {}),
+  };
+}
+
+function keyBrokerGap({ file_name, source, kbs }: StoredAsset): string[] {
+  return source?.kbs_resource_path !== undefined && !kbs
+    ? [`source.kbs_resource_path of ${plainName(file_name)} is set without kbs`]
+    : [];
+}
+
+function keyOf(keys: ParticipantKey[], user: string): string | undefined {
+  return keys.find(({ user_id }) => user_id === user)?.user_key;
+}
+
+function providerKey({ keys }: Inputs, { user_key, created_by }: StoredAsset): string | undefined {
+  return user_key || keyOf(keys, created_by);
+}
+
+/** What parties approve, with its digests. */
+type Approvable = { configuration: Configuration; configuration_digest: string } & (
+  { manifest: Manifest; digest: string; missing?: never } | { missing: MissingItems; manifest?: never; digest?: never }
+);
+
+export function approvableOf(inputs: Inputs): Approvable {
+  const { manifest, missing } = buildManifest(inputs);
+  const { agent_config, attestation_policy, computation } = inputs;
+  const configuration = configurationOf({ ...computation, agent_config, attestation_policy });
+  const configured = { configuration, configuration_digest: canonicalDigest(configuration) };
+  return manifest ? { ...configured, manifest, digest: canonicalDigest(manifest) } : { ...configured, missing };
+}
+
+export function assetsOf({ algorithm, datasets }: Inputs): StoredAsset[] {
+  return [...(algorithm ? [algorithm] : []), ...datasets];
+}
+
+/** If the computation names no consumers: all who had the role result_consumer when they uploaded their key. */
+export function resultConsumers({ computation, consumers, keys }: Inputs): ParticipantKey[] {
+  const isNamed = (key: ParticipantKey) => (consumers.length > 0 ? consumers.includes(key.user_id) : key.is_consumer);
+  return keys.filter((key) => key.user_id === computation.owner || isNamed(key)).sort(ownerFirst(computation.owner));
+}
+
+function configurationGaps(config: StoredAgentConfig): string[] {
+  if (config.server_key && !config.cert_file) return ['agent_config.server_key is set without agent_config.cert_file'];
+  if (config.cert_file && !config.server_key) return ['agent_config.cert_file is set without agent_config.server_key'];
+  return [];
+}
+
+function hashOf({ checksum }: StoredAsset): number[] | undefined {
+  return checksum === null ? undefined : [...Buffer.from(checksum, 'hex')];
+}
+
+function ownerFirst(owner: string) {
+  const isOwner = ({ user_id }: ParticipantKey) => Number(user_id === owner);
+  return (a: ParticipantKey, b: ParticipantKey) =>
+    isOwner(b) - isOwner(a) || a.uploaded_at.localeCompare(b.uploaded_at) || a.user_id.localeCompare(b.user_id);
+}
+
+function unique(texts: string[]): string[] {
+  return [...new Set(texts)];
+}
+
+/**
+ * A deleted asset counts as not linked. Two round trips.
+ * @param computation read before. Any later change of the inputs changes its `version`.
+ */
+export async function readInputs(table: Table, domain: string, computation: StoredComputation): Promise<Inputs> {
+  const parts = await readParts(table, computation.id);
+  const keys = parts.assetIds.map((assetId) => assetKey(domain, assetId));
+  return inputsOf(computation, parts, await getItems(table, keys));
+}
+
+export interface Parts extends Pick<
+  Inputs,
+  'agent_config' | 'attestation_policy' | 'consumers' | 'providers' | 'keys' | 'approvals'
+> {
+  /** The algorithm, then the datasets in the order in which they were linked. */
+  assetIds: string[];
+}
+
+/** One round trip for each MB. */
+export async function readParts(table: Table, computationId: string): Promise<Parts> {
+  const { key, approval, part } = computationKeys.prefixes;
+  const items = await queryPartition(table, computationKeys.partition(computationId));
+  const startingWith = (prefix: string) => items.filter((item) => String(item['sk']).startsWith(prefix));
+  const { agent_config, attestation_policy, consumers, providers, algorithm, datasets } = parseDefinition(startingWith(part));
+  return {
+    agent_config,
+    attestation_policy,
+    consumers,
+    providers,
+    assetIds: [...(algorithm ? [algorithm] : []), ...datasets].map((link) => link.asset_id),
+    keys: startingWith(key).map(parseParticipantKey),
+    approvals: startingWith(approval).map(parseApproval),
+  };
+}
+
+/** @param assetItems the rows of `assetIds`, in their order */
+export function inputsOf(computation: StoredComputation, parts: Parts, assetItems: (Item | undefined)[]): Inputs {
+  const { assetIds, ...rest } = parts;
+  const assets = assetIds.flatMap((assetId, index) => findAsset(assetItems[index], assetId) ?? []);
+  return {
+    computation,
+    ...rest,
+    algorithm: assets.find((asset) => asset.asset_type === 'algorithm'),
+    datasets: assets.filter((asset) => asset.asset_type === 'dataset'),
+  };
+}
+
+const participantKey = v.object({
+  user_id: v.string(),
+  /** Base64 of a DER SubjectPublicKeyInfo. */
+  user_key: v.string(),
+  fingerprint: v.string(),
+  is_consumer: v.boolean(),
+  uploaded_at: v.string(),
+});
+
+export type ParticipantKey = v.InferOutput<typeof participantKey>;
+
+export function parseParticipantKey(item: Item): ParticipantKey {
+  return parseStored(participantKey, item, 'participant key');
+}

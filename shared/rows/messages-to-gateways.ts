@@ -1,0 +1,52 @@
+import * as v from 'valibot';
+import { log } from '../runtime/log.ts';
+import { gatewayKeys } from '../table/keys.ts';
+import { type Table, queryPrefix } from '../table/table.ts';
+import { deleteItemIf, putItem } from '../table/writes.ts';
+import { parseStored } from '../table/stored.ts';
+
+const question = v.object({
+  type: v.literal('question'),
+  id: v.string(),
+  from: v.string(),
+  domain: v.string(),
+  cvm_id: v.string(),
+  stream: v.string(),
+});
+
+const answer = v.object({ type: v.literal('answer'), id: v.string(), answers: v.boolean() });
+
+/** Whether the agent still answers on one of the gateway's streams. */
+export type Question = v.InferOutput<typeof question>;
+
+/** Gateways cannot connect to each other. */
+const message = v.variant('type', [question, answer]);
+export type MessageToGateway = v.InferOutput<typeof message>;
+
+/** For a gateway that is gone. */
+const lifetimeInSeconds = 60 * 60;
+
+/** One write unit. */
+export async function sendToGateway(table: Table, to: string, message: MessageToGateway, now: string): Promise<void> {
+  const ttl = Math.floor(Date.parse(now) / 1000) + lifetimeInSeconds;
+  await putItem(table, { ...gatewayKeys.message(to, message.id), ...message, ttl });
+}
+
+/** One read unit, more only if there are many. Removes a message that it cannot parse. */
+export async function readMessagesToGateway(table: Table, gateway: string): Promise<MessageToGateway[]> {
+  const items = await queryPrefix(table, gatewayKeys.partition(gateway), gatewayKeys.prefixes.message);
+  const messages: MessageToGateway[] = [];
+  for (const item of items) {
+    try {
+      messages.push(parseStored(message, item, 'message to a gateway'));
+    } catch (error) {
+      log('WARN', 'A message of another gateway cannot be parsed and is removed.', {}, error);
+      await removeMessageToGateway(table, gateway, String(item['sk']).slice(gatewayKeys.prefixes.message.length));
+    }
+  }
+  return messages;
+}
+
+export async function removeMessageToGateway(table: Table, gateway: string, id: string): Promise<void> {
+  await deleteItemIf(table, gatewayKeys.message(gateway, id), { ConditionExpression: 'attribute_exists(pk)' });
+}

@@ -1,0 +1,70 @@
+import { computationKeys, type Key, userKeys } from '../table/keys.ts';
+import { type Table, type Item, queryPrefix } from '../table/table.ts';
+import { placeOfLink } from './link.ts';
+import { computationNumber } from './computation.ts';
+
+/** A todo list examines no more. */
+const mostComputations = 300;
+export const mostAssets = 1_000;
+
+/** How a user takes part in a computation. */
+export interface Participation {
+  computation: number;
+  /** As the owner, or as a consumer that the computation names. */
+  isNamed: boolean;
+  hasKey: boolean;
+  /** Numbers of the user's own that are linked to it. */
+  assets: number[];
+  isPartial: boolean;
+}
+
+/** More than 300 computations or 1,000 assets, because a user is in a computation at most twice, beside the assets. */
+const mostItems = 2 * mostComputations + mostAssets + 1;
+
+/**
+ * First those by the user's own doing, then those that others brought the user into: each newest first. One round trip.
+ * @returns `areAll` false if the user takes part in more than a todo list examines
+ */
+export async function readParticipations(
+  table: Table,
+  domain: string,
+  userId: string,
+): Promise<{ participations: Participation[]; areAll: boolean }> {
+  const { own: ownPrefix, in: prefix } = userKeys.prefixes;
+  const read = async (prefix: string) => {
+    const options = { limit: mostItems, newestFirst: true };
+    const items = await queryPrefix(table, userKeys.partition(domain, userId), prefix, options);
+    return items.map(({ sk }) => String(sk).slice(prefix.length).split('#'));
+  };
+  const [own, others] = await Promise.all([read(ownPrefix), read(prefix)]);
+  const oldest = others.length < mostItems ? 0 : Number(others.at(-1)?.[0]);
+  const participations = [...Map.groupBy([...own, ...others], ([computation]) => Number(computation))].map(
+    ([computation, entries]): Participation => ({
+      computation,
+      isNamed: entries.some(([, as]) => as === 'owner' || as === 'consumer'),
+      hasKey: entries.some(([, as]) => as === 'key'),
+      assets: entries.flatMap(([, as, asset]) => (as === 'asset' ? [Number(asset)] : [])),
+      isPartial: computation <= oldest,
+    }),
+  );
+  const areAll = own.length < mostItems && others.length < mostItems && participations.length <= mostComputations;
+  return { participations: participations.slice(0, mostComputations), areAll };
+}
+
+interface Participated {
+  domain: string;
+  id: string;
+  owner: string;
+}
+
+/** For a computation. @param items those at `computationKeys` */
+export function participationKeys({ domain, id, owner }: Participated, items: Item[]): Key[] {
+  const number = computationNumber(id);
+  const mirrors = items.flatMap((item): Key[] => {
+    const { sk, created_by, consumers, user_id } = item;
+    if (typeof created_by === 'string') return [placeOfLink(domain, id, item)];
+    if (Array.isArray(consumers)) return consumers.map((user) => userKeys.consumer(domain, String(user), number));
+    return String(sk).startsWith(computationKeys.prefixes.key) ? [userKeys.key(domain, String(user_id), number)] : [];
+  });
+  return [...mirrors, ...[true, false].map((isOwn) => userKeys.owner(domain, owner, number, isOwn))];
+}

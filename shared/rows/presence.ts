@@ -1,0 +1,196 @@
+import { shownText } from 'computation-management-formats/fields';
+import { timestamp } from 'computation-management-formats/timestamps';
+import * as v from 'valibot';
+import { parseStored } from '../table/stored.ts';
+import type { Table, Item } from '../table/table.ts';
+import { cvmKeys } from '../table/keys.ts';
+import { setAttributes, updateExisting, updateIf, type WriteCondition } from '../table/writes.ts';
+import { type Transaction, StaleReadError } from '../table/transaction.ts';
+import type { RunReference } from './run.ts';
+
+export const fits = ['ready', 'busy', 'spent', 'unknown'] as const;
+type Fit = (typeof fits)[number];
+
+export const presenceSchema = v.pipe(
+  v.object({
+    state: v.pipe(
+      v.picklist(['connected', 'disconnected']),
+      v.description('`connected` if the CVM sent something within the last 60 seconds.'),
+    ),
+    last_seen_at: v.pipe(
+      v.nullable(timestamp),
+      v.description('The time when the CVM was last heard. It may lag by up to 60 seconds. null if the CVM was never heard.'),
+    ),
+    agent_state: v.pipe(
+      v.nullable(shownText(60)),
+      v.description('The state that the agent last reported. null if it reported none.'),
+    ),
+    fit: v.pipe(
+      v.picklist(fits),
+      v.description(
+        'Whether the agent can take a run. `ready`: yes. `busy`: it has a run. `spent`: it must be restarted first. `unknown`: the CVM reported this, or never reported `fit`.',
+      ),
+    ),
+  }),
+  v.title('Presence'),
+  v.description('Whether a CVM is connected, and whether its agent can take a run.'),
+);
+export type Presence = v.InferOutput<typeof presenceSchema>;
+
+/** Stored in the item of the registered CVM. */
+const storedPresence = v.object({
+  last_seen_at: v.optional(v.string()),
+  agent_state: v.optional(v.string()),
+  fit: v.optional(v.picklist(fits)),
+  /** When `fit` was reported. */
+  fit_at: v.optional(v.string()),
+  /** Whether the agent was busy or spent, or took a run, and was not `ready` since. */
+  had_run: v.optional(v.boolean()),
+  /** The gateway that has the agent's stream. While it renews its lease, the CVM is heard. */
+  held_by: v.optional(v.string()),
+  certificate_fingerprint: v.optional(v.nullable(v.string())),
+});
+export type StoredPresence = v.InferOutput<typeof storedPresence>;
+
+/** @param item at `cvmKeys.cvm` */
+export function parsePresence(item: Item): StoredPresence {
+  return parseStored(storedPresence, item, 'registered CVM');
+}
+
+const connectedForInMilliseconds = 60_000;
+
+/** A CVM that is heard every 30 seconds is written at least every 60, so it never looks disconnected. */
+const writtenAfterInMilliseconds = 30_000;
+
+/** @param isHeld whether a run holds the CVM */
+export function presenceOf(stored: StoredPresence, { isHeld, now }: { isHeld: boolean; now: string }): Presence {
+  const { last_seen_at = null, agent_state = null, fit = 'unknown' } = stored;
+  const isConnected = last_seen_at !== null && millisecondsBetween(last_seen_at, now) <= connectedForInMilliseconds;
+  return {
+    state: isConnected ? 'connected' : 'disconnected',
+    last_seen_at,
+    agent_state,
+    fit: isHeld && fit !== 'spent' ? 'busy' : fit,
+  };
+}
+
+function millisecondsBetween(before: string, after: string): number {
+  return Date.parse(after) - Date.parse(before);
+}
+
+/** Of a registered CVM that no run holds. Undefined if one can. */
+export function whyNotReady(cvmId: string, stored: StoredPresence, now: string): string | undefined {
+  const { state, last_seen_at, fit } = presenceOf(stored, { isHeld: false, now });
+  if (state === 'disconnected') {
+    const since = last_seen_at === null ? 'it was never seen' : `it was last seen at ${last_seen_at}`;
+    return `The CVM ${cvmId} is disconnected: ${since}.`;
+  }
+  return fit === 'spent' ? `The CVM ${cvmId} is spent: restart its agent before the next run.` : undefined;
+}
+
+export interface ReportedState {
+  agent_state?: string | undefined;
+  fit?: Fit | undefined;
+}
+
+/**
+ * Undefined if nothing is new and the last write was less than 30 seconds ago, or the gateway `by` has the CVM's stream. A
+ * gateway's `busy` does not replace `spent`: it was on its way when the run ended. A restarted agent is `ready` first.
+ */
+export function presenceToStore(
+  stored: StoredPresence,
+  { agent_state, fit: saidFit }: ReportedState,
+  now: string,
+  by?: string,
+): StoredPresence | undefined {
+  const fit = by !== undefined && saidFit === 'busy' && stored.fit === 'spent' ? undefined : saidFit;
+  const saysNew = (agent_state !== undefined && agent_state !== stored.agent_state) || (fit !== undefined && fit !== stored.fit);
+  const isHeld = by !== undefined && stored.held_by === by;
+  const isDue =
+    !isHeld && (stored.last_seen_at === undefined || millisecondsBetween(stored.last_seen_at, now) >= writtenAfterInMilliseconds);
+  if (!saysNew && !isDue) return undefined;
+  return {
+    last_seen_at: now,
+    ...(agent_state === undefined ? {} : { agent_state }),
+    ...(fit === undefined ? {} : { fit, fit_at: now }),
+    ...(fit === undefined || fit === 'unknown' ? {} : { had_run: fit !== 'ready' }),
+  };
+}
+
+/** An agent that reported `ready` after it took the run has been restarted since. False if the CVM does not report `fit`. */
+export function isSpentBy({ fit, fit_at = '' }: StoredPresence, acceptedAt: string): boolean {
+  return fit === 'busy' || (fit === 'ready' && fit_at <= acceptedAt);
+}
+
+interface Heard {
+  domain: string;
+  cvmId: string;
+  now: string;
+  by?: string | undefined;
+}
+
+/**
+ * At most twice a minute if it says nothing new, never if its gateway holds it.
+ * @param item at `cvmKeys.cvm`
+ */
+export async function recordPresence(
+  table: Table,
+  { domain, cvmId, now, by }: Heard,
+  item: Item | undefined,
+  reported: ReportedState = {},
+): Promise<void> {
+  const stored = item && parsePresence(item);
+  const changes = stored && presenceToStore(stored, reported, now, by);
+  if (!changes) return;
+  const key = cvmKeys.cvm(domain, cvmId);
+  const update = setAttributes({ ...changes });
+  if (by === undefined || changes.fit !== 'busy') await updateExisting(table, key, update);
+  else await updateIf(table, key, update, unchangedFit(stored));
+}
+
+/**
+ * Of an agent that was `ready`, also that it is busy. If it restarts and is `ready` again, that is then new, so the end of the run does
+ * not leave it spent.
+ * @param item at `cvmKeys.cvm`
+ */
+export async function recordTaken(
+  table: Table,
+  { domain, cvmId, now }: Heard,
+  { item, acceptedAt, reported }: { item: Item | undefined; acceptedAt: string; reported: ReportedState },
+): Promise<void> {
+  const stored = item && parsePresence(item);
+  if (!stored || stored.had_run) return;
+  const key = cvmKeys.cvm(domain, cvmId);
+  if ((reported.fit ?? stored.fit) !== 'ready') await updateExisting(table, key, setAttributes({ had_run: true }));
+  else if ((stored.fit_at ?? '') <= acceptedAt)
+    await updateIf(table, key, setAttributes({ fit: 'busy', fit_at: now, had_run: true }), unchangedFit(stored));
+}
+
+/** Unless another report, or the end of a run, has changed the fitness since it was read. */
+function unchangedFit({ fit_at }: StoredPresence): WriteCondition {
+  if (fit_at === undefined) return { ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(fit_at)' };
+  return { ConditionExpression: 'fit_at = :read_fit_at', ExpressionAttributeValues: { ':read_fit_at': fit_at } };
+}
+
+/**
+ * In the transaction that ends a run. Throws StaleReadError if the CVM has reported its fitness since it was read.
+ * @param item at `cvmKeys.cvm`
+ */
+export function recordSpent(
+  transaction: Transaction,
+  { domain, cvm_id }: RunReference,
+  { item, acceptedAt, now }: { item: Item | undefined; acceptedAt: string | undefined; now: string },
+): void {
+  const presence = item && parsePresence(item);
+  if (!presence || acceptedAt === undefined || !isSpentBy(presence, acceptedAt)) return;
+  const set = setAttributes({ fit: 'spent', fit_at: now, had_run: true });
+  transaction.add({
+    update: {
+      ...set,
+      Key: cvmKeys.cvm(domain, cvm_id),
+      ConditionExpression: 'fit_at = :fit_at',
+      ExpressionAttributeValues: { ...set.ExpressionAttributeValues, ':fit_at': presence.fit_at },
+    },
+    otherwise: new StaleReadError(),
+  });
+}

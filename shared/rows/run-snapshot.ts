@@ -1,0 +1,135 @@
+import { shownText } from 'computation-management-formats/fields';
+import { attestationPolicy } from 'computation-management-formats/attestation';
+import { approvalLevels, logAccesses } from 'computation-management-formats/vocabulary';
+import * as v from 'valibot';
+import { assetUses } from './asset.ts';
+import {
+  agentConfigEntries,
+  type StoredAgentConfig,
+  sealedKeyAttributes,
+  storedKeyOf,
+  withoutServerKey,
+} from './agent-config.ts';
+import { assetsPerComputation } from './computation.ts';
+import type { RunReference } from './run.ts';
+import { runKeys, type Key } from '../table/keys.ts';
+import { type Table, getItem, type Item } from '../table/table.ts';
+import type { Transaction } from '../table/transaction.ts';
+import { manifestSchema } from './manifest.ts';
+import { mostCvms } from './stored-approval.ts';
+import { parseStored, schemaAttribute } from '../table/stored.ts';
+
+const assetOfRun = v.pipe(
+  v.object({
+    id: v.pipe(shownText(36), v.description('The identifier of the asset.'), v.metadata({ format: 'uuid' })),
+    creator: v.pipe(shownText(255), v.description('The creator of the asset.')),
+    use: v.pipe(v.picklist(assetUses), v.description('The `use` of the asset when the run started.')),
+    checksum: v.pipe(shownText(64), v.description('The SHA3-256 in hex, as in the manifest.')),
+  }),
+  v.title('AssetOfRun'),
+  v.description('An asset as it was when the run started.'),
+);
+
+const approvalOfRun = v.pipe(
+  v.object({
+    user: v.pipe(shownText(255), v.description('The user who approved.')),
+    digest: v.pipe(shownText(64), v.description('The digest of the manifest that the user approved.')),
+    configuration_digest: v.pipe(shownText(64), v.description('The digest of the configuration that the user approved.')),
+    cvm_ids: v.pipe(
+      v.nullable(v.pipe(v.array(shownText(64)), v.metadata({ maxItems: mostCvms }))),
+      v.description('The CVMs that a run could use. null: any.'),
+    ),
+    expires_at: v.pipe(
+      v.nullable(shownText(35)),
+      v.description('The time before which a run had to start, as the user sent it. null: any time.'),
+    ),
+    signature: v.pipe(
+      v.nullable(shownText(4_096)),
+      v.description('The signature of the user in base64. null if the user did not sign.'),
+    ),
+    key: v.pipe(
+      v.nullable(shownText(16 * 1024)),
+      v.description(
+        'The public key that verifies the signature, as DER SubjectPublicKeyInfo, base64. null if the user did not sign.',
+      ),
+    ),
+    approved_at: v.pipe(shownText(24), v.description('The time of the approval.'), v.metadata({ format: 'date-time' })),
+  }),
+  v.title('ApprovalOfRun'),
+  v.description('An approval that counted when the run started.'),
+);
+export type ApprovalOfRun = v.InferOutput<typeof approvalOfRun>;
+
+/** The agent's private key is stored apart. */
+export const storedSnapshot = v.object({
+  manifest: manifestSchema,
+  agent_config: v.object(agentConfigEntries),
+  manifest_digest: v.string(),
+  configuration_digest: v.string(),
+  /** The algorithm, then the datasets in the order of the manifest. */
+  assets: v.pipe(v.array(assetOfRun), v.metadata({ maxItems: assetsPerComputation })),
+  /** Sorted by user. */
+  approvals: v.array(approvalOfRun),
+  approval: v.picklist(approvalLevels),
+  log_access: v.picklist(logAccesses),
+  /** If the parties may: nobody could link an asset only to read the log. */
+  shows_creators_logs: v.boolean(),
+  /** Which CVMs the run may use. Null: any. */
+  attestation_policy: v.nullable(attestationPolicy),
+  /** In the manifest's order. */
+  result_consumers: v.array(shownText(255)),
+});
+export type RunSnapshot = Omit<v.InferOutput<typeof storedSnapshot>, 'agent_config'> & { agent_config: StoredAgentConfig };
+
+type OfRun = Pick<RunReference, 'computation_id' | 'run_id'>;
+
+/** The private key is a separate item, because it is deleted when the run ends. */
+export function addSnapshot(
+  transaction: Transaction,
+  { computation_id, run_id }: OfRun,
+  { agent_config, ...rest }: RunSnapshot,
+): void {
+  const { server_key } = agent_config;
+  const Item = {
+    ...runKeys.snapshot(computation_id, run_id),
+    ...schemaAttribute,
+    run_id,
+    ...rest,
+    agent_config: withoutServerKey(agent_config),
+  };
+  transaction.add({ put: { Item } });
+  if (server_key === '') return;
+  transaction.add({ put: { Item: { ...runKeys.serverKey(computation_id, run_id), ...sealedKeyAttributes(server_key) } } });
+}
+
+export function removeServerKey(transaction: Transaction, { computation_id, run_id }: OfRun): void {
+  transaction.add({ delete: { Key: runKeys.serverKey(computation_id, run_id) } });
+}
+
+/** For parseSnapshot. */
+export function snapshotKeys({ computation_id, run_id }: OfRun): [Key, Key] {
+  return [runKeys.snapshot(computation_id, run_id), runKeys.serverKey(computation_id, run_id)];
+}
+
+/** @throws Error if they are invalid */
+export function parseSnapshot([snapshot, serverKey]: (Item | undefined)[]): RunSnapshot {
+  const { agent_config, ...rest } = parseStored(storedSnapshot, snapshot, 'snapshot of a run');
+  return { ...rest, agent_config: { ...agent_config, server_key: storedKeyOf(serverKey) } };
+}
+
+/** @param item read at runKeys.snapshot */
+export function assetsOfRun(item: Item | undefined): string[] {
+  return parseSnapshot([item]).assets.map(({ id }) => id);
+}
+
+/** None if the run was deleted meanwhile. */
+export async function readCreators(table: Table, { computation_id, run_id }: OfRun): Promise<string[]> {
+  const item = await getItem(table, runKeys.snapshot(computation_id, run_id));
+  return item ? parseSnapshot([item]).assets.map(({ creator }) => creator) : [];
+}
+
+/** True if the run was deleted meanwhile. */
+export async function usesAsset(table: Table, { computation_id, run_id }: OfRun, assetId: string): Promise<boolean> {
+  const item = await getItem(table, runKeys.snapshot(computation_id, run_id));
+  return item === undefined || assetsOfRun(item).includes(assetId);
+}

@@ -1,0 +1,126 @@
+import { readinessOf, type CvmOfRun } from '../approvals/index.ts';
+import { whyNotAttested } from '../attestation/index.ts';
+import { isActive } from '../rows/run.ts';
+import { type Inputs, type MissingItems, readInputs } from '../rows/manifest.ts';
+import { conflict, type ServiceError, truncate } from '../runtime/errors.ts';
+import { cvmKeys } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { type Action, readSettled, StaleReadError } from '../table/transaction.ts';
+import { claimKey, parseClaim, type Claim } from '../rows/claim.ts';
+import { withGatewayLeases } from '../rows/gateway-lease.ts';
+import { parsePresence, whyNotReady, type StoredPresence } from '../rows/presence.ts';
+import { attestationOf, type CvmAttestation } from '../rows/attestation.ts';
+import type { StoredAsset } from '../rows/asset.ts';
+import { readComputation } from '../rows/computation.ts';
+
+interface CvmForRun extends CvmOfRun {
+  /** Undefined if it is not registered. */
+  presence: StoredPresence | undefined;
+  claim: Claim | undefined;
+  attestation: CvmAttestation;
+}
+
+/**
+ * Settled, because the end of a run frees the CVM and marks it as spent in one transaction. One round trip, or two if a gateway
+ * holds it.
+ */
+export async function readCvmForRun(table: Table, cvm: { domain: string; cvm_id: string }): Promise<CvmForRun> {
+  const [registered, claimItem] = await readSettled(table, [cvmKeys.cvm(cvm.domain, cvm.cvm_id), claimKey(cvm)]);
+  const [presence] = registered ? await withGatewayLeases(table, [parsePresence(registered)]) : [];
+  return {
+    id: cvm.cvm_id,
+    certificate: presence?.certificate_fingerprint ?? undefined,
+    presence,
+    claim: parseClaim(claimItem),
+    attestation: attestationOf(registered),
+  };
+}
+
+/** Why a run cannot start on the CVM now, whatever is approved. The first is the answer to a start. */
+export function refusalsOf(
+  { computation: { status, run }, attestation_policy }: Pick<Inputs, 'computation' | 'attestation_policy'>,
+  { id, presence, claim, attestation }: CvmForRun,
+  now: string,
+): ServiceError[] {
+  const unattested = attestation_policy && whyNotAttested(id, attestation, attestation_policy);
+  const notReady = presence && whyNotReady(id, presence, now);
+  return [
+    ...(isActive(status)
+      ? [conflict('run_active', 'A run of this computation is active. Wait until it ends, or stop it.', run?.id)]
+      : []),
+    ...(claim ? [conflict('cvm_busy', `Another run holds the CVM ${id}. Wait until it ends, or stop it.`, claim.run_id)] : []),
+    ...(notReady === undefined ? [] : [conflict('cvm_not_ready', notReady)]),
+    ...(unattested ? [conflict('cvm_not_attested', unattested)] : []),
+  ];
+}
+
+interface KnownOfCvm {
+  certificate?: string | undefined;
+  token_hash?: string | undefined;
+}
+
+/** The transaction fails with StaleReadError if the CVM has another certificate or another attestation by then. */
+export function cvmIsStill(cvm: { domain: string; cvm_id: string }, { certificate, token_hash }: KnownOfCvm): Action[] {
+  const conditions = [
+    ...(certificate === undefined ? [] : [['certificate_fingerprint', ':certificate', certificate] as const]),
+    ...(token_hash === undefined ? [] : [['attestation.token_hash', ':token', token_hash] as const]),
+  ];
+  if (conditions.length === 0) return [];
+  const check = {
+    Key: cvmKeys.cvm(cvm.domain, cvm.cvm_id),
+    ConditionExpression: conditions.map(([name, placeholder]) => `${name} = ${placeholder}`).join(' AND '),
+    ExpressionAttributeValues: Object.fromEntries(conditions.map(([, placeholder, value]) => [placeholder, value])),
+  };
+  return [{ check, otherwise: new StaleReadError() }];
+}
+
+interface ReadinessRequest {
+  domain: string;
+  id: string;
+  /** Without it, on any CVM. */
+  cvmId?: string | undefined;
+  at: string;
+}
+
+/** Also what a start on the CVM would refuse. Three round trips. @throws ServiceError `not_found` */
+export async function readReadiness(
+  table: Table,
+  { domain, id, cvmId, at }: ReadinessRequest,
+): Promise<{ missing: MissingItems; warnings: string[]; digest: string | undefined; configuration_digest: string }> {
+  const [computation, cvm] = await Promise.all([
+    readComputation(table, domain, id),
+    cvmId === undefined ? undefined : readCvmForRun(table, { domain, cvm_id: cvmId }),
+  ]);
+  const inputs = await readInputs(table, domain, computation);
+  const { snapshot, missing, configuration_digest } = readinessOf(inputs, { at, cvm });
+  const refusals = cvm ? refusalsOf(inputs, cvm, at).map(({ message }) => message) : [];
+  return {
+    missing: { ...missing, info: [...missing.info, ...refusals] },
+    warnings: warningsOf(inputs.datasets),
+    digest: snapshot?.manifest_digest,
+    configuration_digest,
+  };
+}
+
+/** What remains of a name for a reader who overlooks case, kinds of letters and blanks, and what nobody sees. */
+function lookOf(name: string): string {
+  const letters = name.normalize('NFKC').toLowerCase().normalize('NFKC');
+  return letters
+    .replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+function alike(datasets: readonly StoredAsset[], keyOf: (dataset: StoredAsset) => string): string[] {
+  const groups = [...Map.groupBy(datasets, keyOf).values()].filter((group) => group.length > 1);
+  return groups.map((group) => truncate(group.map(({ file_name }) => JSON.stringify(file_name)).join(' and '), 900));
+}
+
+/** Returns what may be a mistake and keeps no run from starting: an agent tells datasets apart by their content, people by their names. */
+export function warningsOf(datasets: readonly StoredAsset[]): string[] {
+  const withContent = datasets.filter(({ checksum }) => checksum !== null);
+  return [
+    ...alike(withContent, ({ checksum }) => checksum ?? '').map((names) => `${names} have the same content`),
+    ...alike(datasets, ({ file_name }) => lookOf(file_name)).map((names) => `${names} have names that look the same`),
+  ];
+}

@@ -1,0 +1,2 @@
+export { readRunOfComputation } from './read-runs.ts';
+export { stopRun } from './stop-run.ts';

@@ -1,0 +1,48 @@
+import { numberOf } from 'computation-management-formats/identifiers';
+import * as v from 'valibot';
+import { notFound, ServiceError } from '../runtime/errors.ts';
+import { runKeys } from '../table/keys.ts';
+import { type Table, getItems } from '../table/table.ts';
+import { approvableOf, type Manifest, readInputs } from '../rows/manifest.ts';
+import { storedSnapshot } from '../rows/run-snapshot.ts';
+import { parseStored } from '../table/stored.ts';
+import { computationKey, parseComputation, readComputation } from '../rows/computation.ts';
+
+interface DigestedManifest {
+  manifest: Manifest;
+  /** SHA3-256, hex, of the canonical JSON. */
+  digest: string;
+  configuration_digest: string;
+}
+
+/**
+ * Of a run; without `runId`, the one that a run would get now, approved or not.
+ * @throws ServiceError `not_found`; `incomplete` with the missing items, because an incomplete manifest would crash an agent
+ */
+export async function readManifest(
+  table: Table,
+  domain: string,
+  id: string,
+  runId: string | undefined,
+): Promise<DigestedManifest> {
+  return runId === undefined ? await manifestOfNow(table, domain, id) : await manifestOfRun(table, domain, id, runId);
+}
+
+const ofRun = v.pick(storedSnapshot, ['manifest', 'manifest_digest', 'configuration_digest']);
+
+async function manifestOfRun(table: Table, domain: string, id: string, runId: string): Promise<DigestedManifest> {
+  if (numberOf(runId) === undefined) throw notFound('run of this computation');
+  const [row, item] = await getItems(table, [computationKey(domain, id), runKeys.snapshot(id, runId)]);
+  parseComputation(row, id);
+  if (!item) throw notFound('run of this computation');
+  const { manifest, manifest_digest: digest, configuration_digest } = parseStored(ofRun, item, 'snapshot of a run');
+  return { manifest, digest, configuration_digest };
+}
+
+async function manifestOfNow(table: Table, domain: string, id: string): Promise<DigestedManifest> {
+  const approvable = approvableOf(await readInputs(table, domain, await readComputation(table, domain, id)));
+  if (!approvable.missing) return approvable;
+  throw new ServiceError('incomplete', 'The computation is not ready to run and has no manifest yet.', {
+    missing_items: approvable.missing,
+  });
+}

@@ -1,0 +1,66 @@
+import * as v from 'valibot';
+import type { Table } from './table.ts';
+import { updateNumberIf } from './writes.ts';
+import { schemaKeys } from './keys.ts';
+/** Marks a table that has no mark. @throws Error if it has the mark of another version */
+export async function assertSchemaOfTable(table: Table): Promise<void> {
+  const { isDone, value } = await updateNumberIf(table, schemaKeys.version, 'schema', {
+    UpdateExpression: 'SET #schema = :version',
+    ConditionExpression: 'attribute_not_exists(#schema) OR #schema = :version',
+    ExpressionAttributeNames: { '#schema': 'schema' },
+    ExpressionAttributeValues: { ':version': schemaVersion },
+  });
+  if (!isDone) throw new Error(`The data has schema version ${value}. This service knows only version ${schemaVersion}.`);
+}
+
+export const storedBytes = v.custom<Uint8Array>((input) => input instanceof Uint8Array, 'Expected bytes.');
+
+/** @throws Error that names the invalid field, or the schema version if that is another one; an internal error */
+export function parseStored<Schema extends v.GenericSchema>(
+  schema: Schema,
+  stored: unknown,
+  what: string,
+): v.InferOutput<Schema> {
+  assertSchema(stored, what);
+  const result = v.safeParse(schema, stored);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  throw new Error(`A stored ${what} does not fit: ${v.getDotPath(issue) ?? 'item'}: ${issue.message}`);
+}
+
+/** The version of the shapes of all stored items. docs/adr/0007-migrations.md says what a change of it takes. */
+export const schemaVersion = 1;
+
+/** Updates of single attributes leave it as it is. */
+export const schemaAttribute = { schema: schemaVersion };
+
+/** Each is written with `schemaAttribute`. */
+const versionedKinds = new Set([
+  'asset',
+  'claim',
+  'computation',
+  'evidence',
+  'journal head',
+  'kept answer',
+  'registered CVM',
+  'run',
+  'snapshot of a run',
+]);
+
+/** @throws Error if the item has a schema of another version, or none although its kind has one */
+export function assertSchema(stored: unknown, kind: string): void {
+  const schema = typeof stored === 'object' && stored !== null && 'schema' in stored ? stored.schema : undefined;
+  if (schema === schemaVersion || (schema === undefined && !versionedKinds.has(kind))) return;
+  throw new Error(`A stored ${kind} has schema version ${String(schema)}. This service knows only version ${schemaVersion}.`);
+}
+
+/** Loaded on first use: an import would add to the cold start. */
+const zlib = () => process.getBuiltinModule('node:zlib');
+
+export function deflated(text: string): Uint8Array {
+  return zlib().deflateRawSync(text);
+}
+
+export function inflated(bytes: Uint8Array): string {
+  return zlib().inflateRawSync(bytes).toString();
+}

@@ -1,0 +1,83 @@
+import { numberedId } from 'computation-management-formats/identifiers';
+import { describe, expect, it } from 'vitest';
+import {
+  assertExists,
+  changeInputs,
+  type ComputationToChange,
+  readToChange,
+  removeComputation,
+} from '../../../shared/rows/change-computation.ts';
+import { computationKeys, userKeys } from '../../../shared/table/keys.ts';
+import { Transaction, StaleReadError } from '../../../shared/table/transaction.ts';
+import { aComputation } from '../../support/builders-store.ts';
+import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { getItem } from '../../../shared/table/table.ts';
+import { replaceConsumers } from '../../../shared/rows/definition.ts';
+import { readComputation } from '../../../shared/rows/computation.ts';
+
+const embedded = sharedByTests(startEmbeddedTable);
+
+const domain = 'd1';
+const read = (id: string) => readComputation(embedded.table, domain, id);
+
+async function commit(change: (transaction: Transaction) => void): Promise<void> {
+  const transaction = new Transaction();
+  change(transaction);
+  await transaction.commit(embedded.table);
+}
+
+type Change = (transaction: Transaction, computation: ComputationToChange) => void;
+
+describe.each<[string, Change, Change]>([
+  ['changeInputs', (transaction, computation) => changeInputs(transaction, computation, { addedDatasets: 1 }), changeInputsOnce],
+  ['removeComputation', removeComputation, changeInputsOnce],
+  ['assertExists', (transaction, { row }) => assertExists(transaction, domain, row.id), removeComputation],
+])('%s', (_name, change, other) => {
+  it('fails as stale and writes nothing when another change came first', async () => {
+    const computation = await readToChange(embedded.table, domain, await aComputation(embedded.table, domain));
+    await commit((transaction) => other(transaction, computation));
+    const changed = await read(computation.row.id).catch(String);
+    await expect(commit((transaction) => change(transaction, computation))).rejects.toBeInstanceOf(StaleReadError);
+    expect(await read(computation.row.id).catch(String)).toEqual(changed);
+  });
+});
+
+function changeInputsOnce(transaction: Transaction, computation: ComputationToChange): void {
+  changeInputs(transaction, computation, { addedDatasets: 3 });
+}
+
+describe('changeInputs', () => {
+  it('counts up the version, and the datasets by as many as were linked', async () => {
+    const computation = await readToChange(embedded.table, domain, await aComputation(embedded.table, domain));
+    await commit((transaction) => changeInputs(transaction, computation, { addedDatasets: 2 }));
+    const { id, version, dataset_count } = computation.row;
+    expect(await read(id)).toMatchObject({ version: version + 1, dataset_count: dataset_count + 2 });
+  });
+});
+
+describe('replaceConsumers', () => {
+  const computation = { domain, id: numberedId(7) };
+  const replace = (before: string[], after: string[]) =>
+    commit((transaction) => replaceConsumers(transaction, computation, { before, after }));
+  const listed = async () => (await getItem(embedded.table, computationKeys.consumers(computation.id)))?.['consumers'];
+  const isNoted = async (user: string) => (await getItem(embedded.table, userKeys.consumer(domain, user, 7))) !== undefined;
+
+  it('keeps the list in its order, and notes the computation with each of its users alone', async () => {
+    const seen = async () => [await listed(), await isNoted('alice'), await isNoted('bob'), await isNoted('carol')];
+    await replace([], ['bob', 'alice']);
+    expect(await seen()).toEqual([['bob', 'alice'], true, true, false]);
+    await replace(['bob', 'alice'], ['carol', 'bob']);
+    expect(await seen()).toEqual([['carol', 'bob'], false, true, true]);
+    await replace(['carol', 'bob'], ['bob', 'carol']);
+    expect(await seen()).toEqual([['bob', 'carol'], false, true, true]);
+    await replace(['bob', 'carol'], []);
+    expect(await seen()).toEqual([undefined, false, false, false]);
+  });
+
+  it('adds nothing to the transaction if the list stays the same', () => {
+    const transaction = new Transaction();
+    replaceConsumers(transaction, computation, { before: ['bob', 'alice'], after: ['bob', 'alice'] });
+    expect(transaction.isEmpty).toBe(true);
+  });
+});
