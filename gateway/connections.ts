@@ -7,7 +7,7 @@ import { log } from '../shared/runtime/log.ts';
 /** 4,000 CVMs have two each. */
 const mostConnections = 10_000;
 
-/** In its life. An agent opens one stream per connection. */
+/** The most streams that one connection may open in its life. An agent opens one stream per connection. */
 const mostStreams = 100;
 
 const minute = 60_000;
@@ -45,7 +45,10 @@ export class Connections {
     }
   }
 
-  /** Until either side ends the stream. @param peer its other side's address and port */
+  /**
+   * Counts a stream as one of its connection until either side ends it.
+   * @param peer the address and the port of the other side
+   */
   carry(peer: string, stream: Writable): void {
     const streams = this.open.get(peer)?.streams;
     streams?.add(stream);

@@ -8,7 +8,7 @@ export interface GatewayGauges {
   missingForwarders: CvmIdentity[];
   /** Nobody has to fetch results any more. */
   spentCvms: CvmIdentity[];
-  /** In milliseconds. */
+  /** The age in milliseconds of the oldest report that waits in an outbox. */
   outboxAge: number;
 }
 

@@ -26,7 +26,7 @@ export interface GatewayOptions {
   /** PEM. The CA signs the certificates of CVMs. */
   tls: { ca: string; certificate: string; key: string };
   logs: RunLogs;
-  /** One that restarts under its name takes its CVMs back without asking whether it is gone. */
+  /** The name of the gateway. A gateway that restarts under its name takes its CVMs back without asking whether it is gone. */
   name?: string;
   timings?: Partial<GatewayTimings>;
   clock?: Clock;

@@ -13,7 +13,7 @@ import type { ClientMessage, ServerMessage } from './wire/messages.ts';
 
 type Stream = ServerDuplexStream<ClientMessage, ServerMessage>;
 
-/** Its agent's, its log-forwarder's, and those that they have abandoned. */
+/** The most streams of a CVM: its agent's, its log-forwarder's, and those that they have abandoned. */
 const mostStreamsPerCvm = 6;
 
 /** Finds out who opened the stream, and passes its messages to the CVM's session. */

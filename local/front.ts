@@ -18,7 +18,7 @@ import { type LocalStorage, withHealthOfEngine } from './storage.ts';
 export interface FrontOptions {
   /** 0 selects a free port. */
   port: number;
-  /** Whether simulated CVMs take the runs. */
+  /** Lets simulated CVMs take the runs. */
   simulator: boolean;
   /** The built web console. Default: it is not served. */
   consoleFiles?: () => ConsoleFiles;

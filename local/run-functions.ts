@@ -35,7 +35,7 @@ export interface FunctionsOptions {
    * requests and the retry intervals of the state machine use real time.
    */
   clock?: TimerClock;
-  /** Whether the scheduled functions run by themselves. Default true. */
+  /** Lets the scheduled functions run by themselves. Default true. */
   schedules?: boolean;
   /** Puts proxies in front of the parts that the functions call. Returns the endpoints for the functions. */
   intercept?: (endpoints: Endpoints, parts: { stepFunctions: LocalStepFunctions }) => Promise<Endpoints>;

@@ -20,7 +20,7 @@ import { GetPublicKeyCommand, SignCommand, type KMSClient } from '@aws-sdk/clien
 import { joinedSignature } from 'computation-management-formats/der';
 import { type CvmIdentity, identityUri } from '../wire/identity.ts';
 
-/** In PEM. Whoever has the private key can be any CVM of the stage. */
+/** The certificate and the private key of an authority, in PEM. Whoever has the private key can be any CVM of the stage. */
 export interface Authority {
   certificate: string;
   key: string;

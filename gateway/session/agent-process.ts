@@ -26,9 +26,9 @@ export class AgentProcess {
   /** The service has told which run holds the CVM. The record may have been read before that. */
   isLearned = false;
   state: AgentState | undefined;
-  /** Where this gateway sent the run. */
+  /** The stream on which this gateway sent the run. */
   boundOn: AgentStream | undefined;
-  /** Where the present process attested itself. */
+  /** The stream on which the present process attested itself. */
   private attestedOn: AgentStream | undefined;
   nextLookAt = 0;
   readonly identity: CvmIdentity;
@@ -36,7 +36,7 @@ export class AgentProcess {
   private lastReported = '';
   /** Makes answers out of date that are still on their way. */
   private changes = 0;
-  /** No process of this CVM has them any more, but reports are still on their way. */
+  /** The runs that no process of this CVM has any more, but whose reports are still on their way. */
   private readonly former = new Map<string, HostedRun>();
   private readonly onRunStatus: () => void;
 
@@ -73,12 +73,12 @@ export class AgentProcess {
     this.reportAgain();
   }
 
-  /** Whether or not the fitness is new. */
+  /** Reports the fitness of the agent again, also if it is not new. */
   reportAgain(): void {
     this.lastReported = '';
   }
 
-  /** At the latest. */
+  /** Sets the next look at the agent to at most this many milliseconds from now. */
   lookIn(milliseconds: number): void {
     this.nextLookAt = Math.min(this.nextLookAt, this.parts.clock.now() + milliseconds);
   }
@@ -103,7 +103,7 @@ export class AgentProcess {
     }
   }
 
-  /** For a message that fits nothing. */
+  /** Reads the record of the agent again, for a message that fits no run. */
   async readRecord(): Promise<void> {
     const { changes } = this;
     const record = await this.parts.service.agentRecord(this.identity);
@@ -111,7 +111,7 @@ export class AgentProcess {
     this.useRecord(record);
   }
 
-  /** What is being read may be older. */
+  /** Takes over a record that is newer than what is being read, which is then read again. */
   setRecord(record: AgentRecord): void {
     this.changes++;
     this.useRecord(record);
@@ -181,7 +181,7 @@ export class AgentProcess {
   }
 
   /**
-   * It means that the process is new and can take a run, unless it came late from one that has a run.
+   * Takes an attestation of the agent. It means that the process is new and can take a run, unless it came late from one that has a run.
    * @param isTooOften counts an attestation, and returns whether it has to wait
    * @returns false if it has to wait, or if nothing shows yet which process it came from
    */
@@ -212,7 +212,7 @@ export class AgentProcess {
     return true;
   }
 
-  /** Of a token that is too long, only the hash is kept. */
+  /** Reports an attestation token. The report of a token that is too long has only its hash. */
   private async reportToken({ token, hash, kind }: Omit<Attestation, 'on'>): Promise<void> {
     const report = v.safeParse(reportSchema, {
       type: 'attestation',

@@ -22,7 +22,7 @@ export class CvmSession {
   private readonly pending: PendingMessages;
   private readonly isAttestedTooOften: (cvm: CvmIdentity) => boolean;
   private readonly commands = new OpenCommands();
-  /** Those that have to be kept. */
+  /** The attestations that have come and are not recorded yet. */
   private readonly attestations: Attestation[] = [];
   private working = false;
   private again = false;

@@ -23,7 +23,7 @@ export class CvmStreams {
   readonly open = new Set<OpenStream>();
   agent: AgentStream | undefined;
   forwarders = 0;
-  /** When the agent last answered, or connected. */
+  /** The time at which the agent last answered, or connected, by the clock of the gateway. */
   private heardAt: number;
   private isForwardedElsewhere = false;
   private readonly identity: CvmIdentity;
@@ -53,7 +53,7 @@ export class CvmStreams {
     return this.held.size > 0 || this.forwards !== false || this.turns > 0;
   }
 
-  /** One of the last two questions. */
+  /** Says whether the agent has answered one of the last two questions for its state. */
   get isHeard(): boolean {
     const { timings, clock } = this.parts;
     return this.agent !== undefined && clock.now() - this.heardAt < 2 * (timings.stateOfIdle + timings.answer);
@@ -63,7 +63,7 @@ export class CvmStreams {
     return this.forwarders > 0 || this.isForwardedElsewhere;
   }
 
-  /** No other gateway can have taken this one for gone. */
+  /** Says whether the lease of this gateway is current, so that no other gateway can have taken it for gone. */
   isSafe(): boolean {
     return this.peers.lease.isCurrent;
   }
@@ -98,7 +98,7 @@ export class CvmStreams {
     this.listener.onConnect();
   }
 
-  /** One change after the other, so that of two new streams the first one stays. */
+  /** Makes changes one after the other, so that of two new streams the first one stays. */
   private inTurn<T>(change: () => Promise<T>): Promise<T> {
     this.turns++;
     const turn = this.lastTurn.then(change).finally(() => this.turns--);
@@ -151,7 +151,7 @@ export class CvmStreams {
     this.nextCheckAt = Math.min(this.nextCheckAt, this.parts.clock.now() + inMilliseconds);
   }
 
-  /** If it is time, or if the streams have changed. */
+  /** Checks the streams of the CVM if it is time, or if they have changed. */
   tick(): void {
     const { clock, timings } = this.parts;
     const now = clock.now();

@@ -3,39 +3,39 @@ import type { RunLogs } from './run-logs.ts';
 import type { GatewayService } from './service.ts';
 
 export const defaultTimings = {
-  /** Of all CVMs. */
+  /** Milliseconds between two reads of the pending commands of all CVMs. */
   commands: 500,
-  /** Of an agent with a run, and one without. */
+  /** Milliseconds between two questions for the state of an agent with a run, and of one without. */
   stateOfBusy: 15_000,
   stateOfIdle: 25_000,
-  /** For an answer of the agent. */
+  /** Milliseconds in which an agent has to answer. */
   answer: 5_000,
   /** A new process to attest itself before it gets a run, and a spent one before it is refused a run. */
   attestation: 5_000,
   spent: 15_000,
-  /** Before another attempt to obey a command. */
+  /** Milliseconds before another attempt to obey a command. */
   command: 1_000,
-  /** Before another stop of the same run. */
+  /** Milliseconds before another stop of the same run. */
   stop: 15_000,
   /**
-   * How long an event may arrive after the state that it announces. An agent that fails to send a line of its log sends nothing
+   * Milliseconds that an event may arrive after the state that it announces. An agent that fails to send a line of its log sends nothing
    * else for 11 seconds.
    */
   lateEvent: 13_000,
   lateEventWithoutForwarder: 3_000,
-  /** For messages that may be of another run. */
+  /** Milliseconds between two reads of an agent's record for messages that may be of another run. */
   record: 1_000,
   presence: 45_000,
   lease: 10_000,
-  /** Of other gateways. */
+  /** Milliseconds between two reads of the messages of other gateways. */
   messages: 500,
   /** Agents send no PING, and load balancers close connections without traffic. */
   ping: 30_000,
-  /** Without an answer for so long, the connection ends. */
+  /** Milliseconds without an answer to a PING, after which the connection ends. */
   pingAnswer: 20_000,
   /**
-   * Then the gateway ends the connection, and cuts it up to as much later. An agent whose stream was refused leaves its
-   * connection open, and opens another. One that connects gives up after 20 seconds.
+   * Milliseconds without a stream, after which the gateway ends the connection. It cuts it up to as much later. An agent whose stream was
+   * refused leaves its connection open, and opens another. One that connects gives up after 20 seconds.
    */
   connectionWithoutStream: 30_000,
   firstRetry: 250,
@@ -47,14 +47,14 @@ export type GatewayTimings = typeof defaultTimings;
 
 export function noCounts() {
   return {
-    /** Because of certificate, registration, job-id or number. */
+    /** Streams that were refused because of their certificate, registration, job-id or number. */
     streamsRefused: 0,
     /** The first agent answers. Not among streamsRefused. */
     identityConflicts: 0,
     /** Left out because a limit was reached. */
     reportsDropped: 0,
     logLinesDropped: 0,
-    /** They belong to no run, or no report can contain them. */
+    /** Events that were refused because they belong to no run, or no report can contain them. */
     eventsRefused: 0,
     eventsInferred: 0,
   };
@@ -62,7 +62,7 @@ export function noCounts() {
 export type GatewayCounts = ReturnType<typeof noCounts>;
 
 export interface GatewayParts {
-  /** Of this process. */
+  /** The identifier of this gateway process. */
   id: string;
   service: GatewayService;
   logs: RunLogs;
@@ -74,7 +74,10 @@ export interface GatewayParts {
 
 export type RetryTimings = Pick<GatewayTimings, 'firstRetry' | 'longestRetry'>;
 
-/** After so many failures in a row, from 1. */
+/**
+ * Returns the pause in milliseconds before the next attempt, with a random part.
+ * @param failures the number of failures in a row, from 1
+ */
 export function retryPause(failures: number, { firstRetry, longestRetry }: RetryTimings): number {
   return growingPause(failures, { first: firstRetry, longest: longestRetry }) * (0.5 + Math.random() / 2);
 }

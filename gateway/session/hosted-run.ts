@@ -9,10 +9,12 @@ import { Outbox } from './outbox.ts';
 import type { ReportResult } from './service.ts';
 import { timestampOf } from '../../shared/runtime/deadline.ts';
 
-/** Of a run, by one gateway: an agent sends one for each piece that its algorithm writes to stderr. */
+/**
+ * The most optional events that one gateway reports of a run. An agent sends one for each piece that its algorithm writes to stderr.
+ */
 const mostOptionalEvents = 10_000;
 
-/** Of one agent process, which sends one in its life, on Azure two. */
+/** The most attestations that are taken of one agent process. An agent sends one in its life, on Azure two. */
 export const mostAttestations = 4;
 
 export class HostedRun {
@@ -111,7 +113,7 @@ export class HostedRun {
     this.report({ type: 'rejected', id: `rejected:${commandId}`, command_id: commandId, reason: text });
   }
 
-  /** Once the agent has accepted the run: the event would accept it. */
+  /** Reports an attestation as an event of the run, once the agent has accepted the run: the event would accept it. */
   attest(attestation_hash: string): void {
     if (this.attestations.has(attestation_hash)) return;
     if (this.attestations.size === mostAttestations) {

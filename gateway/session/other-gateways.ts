@@ -6,25 +6,27 @@ import { leaseInMilliseconds } from '../../shared/rows/gateway-lease.ts';
 import type { CvmIdentity } from '../wire/identity.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 
-/** How often a gateway takes its name again. */
+/** Milliseconds after which a gateway takes its name again. */
 const nameStandsFor = 24 * 60 * 60_000;
 
 /** The clock of another gateway may be 2 seconds ahead, so that it takes this one for gone earlier. */
 const standsForInMilliseconds = leaseInMilliseconds - 2_000;
 
-/** One write keeps all CVMs of a gateway connected. */
+/** Keeps the lease of this gateway. One write keeps all its CVMs connected. */
 export class LeaseKeeper {
   private readonly parts: GatewayParts;
   private readonly onLost: () => void;
   private readonly name: string | undefined;
-  /** So that the name's item does not expire. */
+  /** The time at which the gateway takes its name again, so that the name's item does not expire. */
   private nextNameAt = -Infinity;
   private renewing: Promise<void> | undefined;
   private renewedAt = -Infinity;
-  /** By the time of day, which the others use. It goes on while this machine is suspended. */
+  /**
+   * The time of the last renewal by the time of day, which the other gateways use. It goes on while this machine is suspended.
+   */
   private renewedAtTime = -Infinity;
   private nextAt = -Infinity;
-  /** It stops, and leaves its CVMs to others. */
+  /** Tells that the lease is over: the gateway stops, and leaves its CVMs to others. */
   isOver = false;
 
   /** @param onLost called after others may have taken this gateway for gone */

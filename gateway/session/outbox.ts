@@ -155,7 +155,7 @@ export class Outbox {
   }
 }
 
-/** What helps: waiting, other credentials, or nothing. */
+/** The kind of a failure by what helps: waiting (`busy`), other credentials, or nothing (`lasting`). */
 type FailureKind = 'busy' | 'credentials' | 'lasting';
 
 const ofCredentials = new Set([
@@ -169,7 +169,9 @@ const ofCredentials = new Set([
 
 const ofRequest = new Set(['ItemCollectionSizeLimitExceededException', 'SerializationException', 'ValidationException']);
 
-/** Of the code that handles the report: a repeat fails too. With a cause, such as a broken connection, it may not. */
+/**
+ * The names of errors of the code that handles a report. A repeat fails too, unless the error has a cause, such as a broken connection.
+ */
 const ofCode = new Set(['RangeError', 'TypeError']);
 
 function failureKind(error: unknown): FailureKind {

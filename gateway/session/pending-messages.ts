@@ -5,20 +5,20 @@ import { type GatewayParts, retryPause } from './gateway-parts.ts';
 
 type Message = { event: AgentEvent } | { line: AgentLog };
 
-/** What decides the run, what may tell why, and what comes in floods. */
+/** The importance of a message: it decides the run, it may tell why, or it comes in floods. */
 type Rank = 'deciding' | 'telling' | 'plain';
 
-/** Above that, plain messages are left out, then telling ones, oldest first. */
+/** The most messages that wait. If there are more, plain ones are left out, then telling ones, oldest first. */
 const mostWaiting = 1_000;
 const mostBytesWaiting = 8 * 1024 * 1024;
 
-/** For lines of logs. */
+/** Milliseconds for which a record without a run counts for lines of logs. */
 const recordStandsFor = 5 * 60_000;
 
 /**
- * For the run of the agent process, also after its end. Another gateway may have given the process another run, so the record is
- * read again, at most once a second, if an event does not fit. Lines of logs begin no run, so a record without a run counts for
- * them for five minutes.
+ * Keeps messages that wait for the run of the agent process, also after its end. Another gateway may have given the process another run,
+ * so the record is read again, at most once a second, if an event does not fit. Lines of logs begin no run, so a record without a run
+ * counts for them for five minutes.
  */
 export class PendingMessages {
   private readonly agentProcess: AgentProcess;

@@ -16,7 +16,9 @@ export interface RunLogs {
 
 export const mostBytesPerRun = 8 * 1024 * 1024;
 
-/** Then the longest line, and the one that says that the log ends, fit. */
+/**
+ * The size in bytes at which the log of a run is full. The longest line, and the one that says that the log ends, fit in what is left.
+ */
 const fullAtBytes = mostBytesPerRun - 32 * 1024;
 
 export const lastLine = 'The log ends here: it has reached 8 MiB.';
@@ -24,18 +26,21 @@ export const lastLine = 'The log ends here: it has reached 8 MiB.';
 /** Logged whenever the gateway asks for the state. Some five days of these lines would fill a log. */
 const ofQuestion = /^Method State took \S+ to complete with state \w+$/;
 
-/** No log keeps these lines. */
+/** Says whether a line of a log belongs to a question of the gateway. No log keeps these lines. */
 export function isOfQuestion({ message }: AgentLog): boolean {
   return ofQuestion.test(message);
 }
 
-/** In characters. Agents send up to 500 bytes. Fargate cuts entries of more than 16 KB. */
+/** The most characters of a line. Agents send up to 500 bytes. Fargate cuts entries of more than 16 KB. */
 const longestLine = 2_500;
 
-/** In characters. Agents use 5. */
+/** The most characters of a level. Agents use 5. */
 const longestLevel = 20;
 
-/** One word, and no line breaks or escapes, so that nothing in the text passes for a line of its own. */
+/**
+ * Returns what is kept of a line: a level of one word, and a text without line breaks or escapes, so that nothing in it passes for a line
+ * of its own.
+ */
 export function keptOf({ message, level }: AgentLog): { text: string; level: string } {
   return { text: printable(message.slice(0, longestLine)).trimEnd(), level: level.slice(0, longestLevel).replace(/\W/g, '_') };
 }
@@ -43,12 +48,12 @@ export function keptOf({ message, level }: AgentLog): { text: string; level: str
 /** The most runs whose logs are measured. */
 const mostRuns = 10_000;
 
-/** In bytes. */
+/** The bytes of the fields of a line beside its text, about. */
 const fieldsOfLine = 200;
 
 /**
- * To CloudWatch, a line of JSON each, up to 8 MiB a run. A run is measured for longer than it is at this gateway, because its CVM
- * may come back.
+ * Writes the logs of runs to CloudWatch, a line of JSON each, up to 8 MiB a run. A run is measured for longer than it is at this gateway,
+ * because its CVM may come back.
  */
 export function lineRunLogs(): RunLogs {
   const bytes = new Map<string, number>();

@@ -16,7 +16,7 @@ interface ServedCvm {
 const mostAttempts = 3;
 
 /**
- * If its process has none. Records that first, for a gateway that takes over.
+ * Gives the run of a command to the agent if its process has none. Records that first, for a gateway that takes over.
  * @returns whether the command is answered
  */
 export async function deliverRun(

@@ -30,7 +30,7 @@ export type ReportResult = Awaited<ReturnType<typeof recordReports>>['results'][
 /** The same functions serve endpoints 25 and 26. */
 export type GatewayService = ReturnType<typeof openService>;
 
-/** With this process's own credentials. */
+/** Opens the operations of the service for a gateway, with this process's own credentials. */
 export function openService(clock: Clock, gateway: string) {
   const deadline = () => new Deadline();
   const table = openTable(deadline);

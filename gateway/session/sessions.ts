@@ -6,7 +6,7 @@ import { CvmSession } from './cvm-session.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { LeaseKeeper, OtherGateways, type Peers } from './other-gateways.ts';
 
-/** Each may be a write of 256 KiB. */
+/** The most attestations that are taken of a CVM in a minute. An attestation may be a write of 256 KiB. */
 const mostAttestationsPerMinute = 10;
 
 export class Sessions {

@@ -6,13 +6,13 @@ import { keptOf, lastLine, mostBytesPerRun, type RunLogs } from './run-logs.ts';
 import type { GatewayService } from './service.ts';
 import type { Clock } from '../../shared/runtime/deadline.ts';
 
-/** Then people see a line within 5 seconds. */
+/** The longest time that lines wait before they are stored. People see a line within 5 seconds. */
 const longestBufferInMilliseconds = 2_000;
 const largestChunkInBytes = 64 * 1024;
-/** For the line that says that the log ends. */
+/** The bytes that are left free for the line that says that the log ends. */
 const spaceOfEnd = 1_024;
 
-/** While the table does not answer. More lines are left out. */
+/** The most bytes of lines that wait while the table does not answer. More lines are left out. */
 const largestBufferInBytes = 2 * 1024 * 1024;
 
 interface Log {
@@ -21,13 +21,13 @@ interface Log {
   isShared: boolean | undefined;
   lines: LogLine[];
   buffered: number;
-  /** By all gateways. */
+  /** The bytes of the run's log that all gateways have stored. */
   stored: number;
   timer: NodeJS.Timeout | undefined;
   work: Promise<void>;
 }
 
-/** Of each run whose parties may read it. Passes all lines on. */
+/** Stores the log of each run whose parties may read it. Passes all lines on to the other logs. */
 export function storedRunLogs(others: RunLogs, service: Pick<GatewayService, 'logState' | 'storeLines'>, clock: Clock): RunLogs {
   const logs = new Map<string, Log>();
   let parts = 0;

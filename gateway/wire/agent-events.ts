@@ -18,7 +18,7 @@ const occursOnce = new Set<string>([
   ...endingEvents,
 ]);
 
-/** Such an event is never left out. */
+/** Says whether an agent sends this event once in a run. No such event is left out. */
 export function occursOnceInARun({ event_type, status }: Pick<AgentEvent, 'event_type' | 'status'>): boolean {
   return occursOnce.has(`${event_type}/${status}`);
 }
@@ -76,7 +76,7 @@ export class FailureReason {
     }
   }
 
-  /** Up to 1,000 characters. */
+  /** Returns the text of the last line that may tell the reason, up to 1,000 characters. Undefined if there is none. */
   get text(): string | undefined {
     const text = this.line?.text.trim();
     return text ? Array.from(text).slice(0, longestReason).join('') : undefined;

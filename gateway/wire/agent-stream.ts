@@ -10,7 +10,7 @@ export interface Call {
 interface AgentStreamOptions {
   fingerprint: string;
   answerInMilliseconds: number;
-  /** When it was opened. */
+  /** The time at which the stream was opened, by the clock of the gateway. */
   now: number;
 }
 
@@ -41,7 +41,7 @@ export class AgentStream {
     return !this.closed;
   }
 
-  /** Whether the agent is there and reads. */
+  /** Says whether the agent is there and reads. */
   get takesMessages(): boolean {
     return !this.closed && this.call.writableLength < mostUnread;
   }

@@ -3,13 +3,15 @@ import type { Metadata } from '@grpc/grpc-js';
 import { cvmId, domainId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 
-/** Which CVM a stream speaks for. */
+/** The CVM that a stream speaks for. */
 export interface CvmIdentity {
   domain: string;
   cvmId: string;
 }
 
-/** In the subject alternative names. A domain has no colon, so the first one divides. */
+/**
+ * Returns the name of a CVM for the subject alternative names of its certificate. A domain has no colon, so the first one divides.
+ */
 export function identityUri({ domain, cvmId }: CvmIdentity): string {
   return `urn:cvm:${domain}:${cvmId}`;
 }

@@ -34,7 +34,8 @@ const mostOpeningsPerMinute = 120;
 export const tooMany = 'The CVM opens too many streams.';
 
 /**
- * By certificate too: a stolen one takes nothing from the one that replaced it. Those above the limit cost no call of the table.
+ * Limits the streams that a CVM opens in a minute. Counts by certificate too: a stolen one takes nothing from the one that replaced it.
+ * Streams above the limit cost no call of the table.
  */
 export function limitOpenings(clock: Clock): (cvm: CvmIdentity, certificate?: string) => boolean {
   return limitPerMinute(clock, { most: mostOpeningsPerMinute, message: 'A stream was refused.', reason: tooMany });
@@ -50,7 +51,7 @@ interface Pausable {
 }
 
 /**
- * For the rest of a second in which it has sent too much.
+ * Pauses a stream for the rest of a second in which it has sent too much.
  * @returns a function to call with each message
  */
 export function limitRate(stream: Pausable): (message: ClientMessage) => void {

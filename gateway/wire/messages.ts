@@ -1,4 +1,4 @@
-/** As the loader gives them: with defaults for all fields, and the name of the set one. */
+/** The messages of cvms.proto as its loader gives them: with defaults for all fields, and the name of the field that is set. */
 
 interface WireTimestamp {
   /** A 64-bit number as a string. */
@@ -57,7 +57,7 @@ export type ServerMessage =
 /** The overhead of an object, in bytes, roughly. */
 const frame = 50;
 
-/** About how many bytes a message takes. */
+/** Returns the bytes that a message takes, about. */
 export function sizeOf(message: object): number {
   let size = frame;
   for (const value of Object.values(message) as unknown[]) {
@@ -67,7 +67,7 @@ export function sizeOf(message: object): number {
   return size;
 }
 
-/** In RFC 3339, UTC, milliseconds. Undefined if it is missing or no date. */
+/** Returns a time in RFC 3339, UTC, with milliseconds. Undefined if it is missing or no date. */
 export function timeOf(timestamp: WireTimestamp | null): string | undefined {
   if (!timestamp) return undefined;
   const date = new Date(Number(timestamp.seconds) * 1000 + Math.floor(timestamp.nanos / 1e6));

@@ -7,7 +7,7 @@ import type { Command } from '../../shared/rows/command.ts';
 
 let loaded: PackageDefinition | undefined;
 
-/** Beside this file, and in a deployment beside the bundle. */
+/** Loads cvms.proto once. The file is beside this one, and in a deployment beside the bundle. */
 function protocol(): PackageDefinition {
   const file = fileURLToPath(new URL('cvms.proto', import.meta.url));
   loaded ??= loadSync(file, { keepCase: true, longs: String, defaults: true, oneofs: true });

@@ -67,7 +67,9 @@ export function startBackground(invoke: InvokeFunction, clock: TimerClock): Back
   };
 }
 
-/** How long a start waits for interrupted deletions, which may take minutes. Then they continue in the background. */
+/**
+ * The longest time that a start waits for interrupted deletions, which may take minutes. Then they continue in the background.
+ */
 const longestWaitInMilliseconds = 10_000;
 
 interface ContinueOptions {
@@ -101,15 +103,15 @@ async function resumeRuns(invoke: InvokeFunction): Promise<void> {
 }
 
 /**
- * Each start continues the deletions, so that an instance that keeps dying gets to them. A deletion that fails does not prevent
- * the start: it is retried in the background.
+ * Continues the interrupted deletions at a start, so that an instance that keeps dying gets to them. A deletion that fails does not
+ * prevent the start: it is retried in the background.
  */
 async function continueDeletions(invoke: InvokeFunction, background: Background): Promise<void> {
   const names = ['maintenance/purge', 'maintenance/collect-content'];
   await Promise.all(names.map((name) => invoke(name, {}).catch(() => background.invoke(name, {}))));
 }
 
-/** As on AWS, where a batch of the stream waits so long for further records. */
+/** The time that a batch of changes waits for further ones, as on AWS. */
 const batchingInMilliseconds = 1_000;
 
 interface Key {
@@ -119,7 +121,7 @@ interface Key {
 
 /** A batch of the stream has at most so many records on AWS too. */
 const mostNames = 1_000;
-/** Where rows wait for each attempt: on AWS too, a call that fails is retried five times. */
+/** The names of the batches in which rows wait for an attempt: on AWS too, a call that fails is retried five times. */
 const attempts = [1, 2, 3, 4, 5, 6].map((attempt) => `names ${attempt}`);
 const [names = ''] = attempts;
 

@@ -118,7 +118,7 @@ async function answerTo(message: IncomingMessage, requestId: string, options: Ht
   }
 }
 
-/** What the function of a change answers on AWS while its domain is removed. */
+/** Returns what the function of a change answers on AWS while its domain is removed. */
 function refusalOf(domain: string, requestId: string): ApiResponse {
   const { statusCode, headers, body } = problemResponse(domainIsClosed(domain), requestId);
   return { statusCode, headers, body: Buffer.from(body) };

@@ -8,7 +8,7 @@ export interface ApiRoute {
   /** The function's name: its path below functions/. */
   name: string;
   method: string;
-  /** As API Gateway writes it: `/{domainID}/computations`. */
+  /** The path as API Gateway writes it: `/{domainID}/computations`. */
   path: string;
   /** Absent on a public route, which needs no token. */
   access?: unknown;

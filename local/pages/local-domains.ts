@@ -16,7 +16,7 @@ import type { LocalUsers } from './local-users.ts';
 import { removeLogsOfDomain } from '../cvms/run-logs.ts';
 import { UsageError } from '../../shared/command-line/arguments.ts';
 
-/** What `npm run domain` asks the service of this machine. */
+/** A request of `npm run domain` to the service of this machine. */
 export type DomainRequest =
   | { action: 'create'; domain: string; user: string }
   | { action: 'invite' | 'role'; domain: string; user: string; roles: string[] }

@@ -6,7 +6,7 @@ import { SignatureV4 } from '@smithy/signature-v4';
 import { localCredentials } from '../machine/environment.ts';
 import { S3Error } from './object-store.ts';
 
-/** What a signature says, in a presigned query or in a header. */
+/** The fields of a signature, in a presigned query or in a header. */
 interface Signature {
   given: string;
   credential: string;

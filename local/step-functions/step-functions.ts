@@ -22,7 +22,7 @@ interface StepFunctionsOptions {
   onStatusChange: (event: ExecutionStatusChangeEvent) => void;
   /** Measures the limits of executions and tasks. Default: the system clock. */
   clock?: TimerClock;
-  /** How many executions are known after their end. Default 10,000, which take some 7 MB. */
+  /** The number of executions that are known after their end. Default 10,000, which take some 7 MB. */
   mostEnded?: number;
 }
 
@@ -70,7 +70,7 @@ function operationsOf(options: StepFunctionsOptions) {
   const machine = new StateMachine(interpretable(definition), { validationOptions: { noValidate: true } });
   const executions = new Map<string, Execution>();
   const aborts = new Map<string, (error?: string, cause?: string) => void>();
-  /** In the order of their ends. */
+  /** The ARNs of ended executions in the order of their ends. */
   const ended = new Set<string>();
   const tokens = createTaskTokens();
   let closed = false;

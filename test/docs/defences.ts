@@ -36,7 +36,7 @@ const consumersAreNamed = shared(
   'true',
 );
 
-/** By the attempts of docs/security.md: what prevents or detects each. `npm run mutants:defences` takes them out. */
+/** The defences by the attempts of docs/security.md that they prevent or detect. `npm run mutants:defences` takes them out. */
 export const defences: Record<string, Defence[]> = {
   'Call without a token, or with a forged or expired one': [
     at(

@@ -55,7 +55,7 @@ interface Computation {
   id: string;
   name: string;
   attested_tls: boolean;
-  /** Which key each user has uploaded. */
+  /** The key that each user has uploaded, by user. */
   uploaded: Map<string, string>;
 }
 

@@ -103,7 +103,7 @@ export function quotaStepFunctions(isLost: (name: string) => boolean) {
   };
 }
 
-/** How each task was ended from now on, by its token: `completed`, or the error that it was failed with. */
+/** Returns how each task ends from now on, by its token: `completed`, or the error that it was failed with. */
 export function recordTasks({ client }: Executions): Map<string, string> {
   const ended = new Map<string, string>();
   client.middlewareStack.add(

@@ -20,7 +20,7 @@ export interface Measurement {
   /** The number of the endpoint. Undefined for tasks and public endpoints. */
   endpoint: number | undefined;
   case: string;
-  /** Whether the request has an Idempotency-Key, and is the first with it. Undefined: it has none. */
+  /** Tells that the request has an Idempotency-Key, and is the first or a later one with it. Undefined: it has none. */
   key?: 'first' | 'repeat';
   roundTrips: number;
   calls: number;
@@ -102,7 +102,8 @@ export async function measureEndpoints(): Promise<Measurement[]> {
 }
 
 /**
- * One change of a list in sixteen looks at the list's log. Two changes in a row never both look, so the one with fewer calls has not.
+ * Measures twice and returns the cheaper result. One change of a list in sixteen looks at the list's log. Two changes in a row never both
+ * look, so the one with fewer calls has not.
  */
 async function withoutLooks({ table = [] }: Uses, work: () => Promise<Measurement[]>): Promise<Measurement[]> {
   if (!table.includes('UpdateItem')) return work();

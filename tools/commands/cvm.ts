@@ -120,7 +120,7 @@ ${enrolment.address.startsWith('localhost:') ? hereAlone : ''}`;
 
 interface Registration {
   isKnown: boolean;
-  /** Whether an agent may be at work on a run, which loses its connection if the certificate changes. */
+  /** Tells that an agent may be at work on a run, which loses its connection if the certificate changes. */
   endsRun: boolean;
   /** Registers the CVM with a certificate, or without one, and with the description that it has. */
   change: (certificate: string | null) => Promise<void>;

@@ -22,7 +22,7 @@ function tables(): { bySdk: Table; byEngineClient: Table } {
   return { bySdk, byEngineClient: { ...bySdk, document } };
 }
 
-/** What a call threw, as far as the service looks at it. */
+/** Returns what a call threw, as far as the service looks at it. */
 async function thrownBy(call: Promise<unknown>) {
   const error = await call.then(
     () => undefined,

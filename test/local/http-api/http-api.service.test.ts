@@ -64,7 +64,7 @@ let foreignIssuer: LocalIssuer;
 let api: Awaited<ReturnType<typeof startHttpApi>>;
 /** The same with CORS. */
 let apiWithCors: typeof api;
-/** It has the routes of the service and a closed domain, and its functions return what they are given. */
+/** An HTTP API with the routes of the service and a closed domain, whose functions return what they are given. */
 let gated: typeof api;
 const closedDomains = new ClosedDomains();
 let authorization: string;

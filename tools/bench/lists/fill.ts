@@ -7,7 +7,7 @@ import { Transaction } from '../../../shared/table/transaction.ts';
 import { putItems } from '../../../shared/table/writes.ts';
 import { seededRandom } from '../../../test/support/seeded-random.ts';
 
-/** How many of a thousand computations have each status. In addition, a tenth of all assigned numbers was deleted. */
+/** The number of computations with each status among a thousand. In addition, a tenth of all assigned numbers was deleted. */
 const statuses = Object.entries({ completed: 620, created: 180, failed: 150, cancelled: 40, running: 9, stopping: 1 });
 const deletedShare = 0.1;
 const rowsPerWrite = 4_000;

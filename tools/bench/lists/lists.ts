@@ -54,7 +54,7 @@ function check(what: string, page: Measurement | undefined, bounds: Bounds, base
   return [{ what: `${what}: ${units}${compared}`, holds }];
 }
 
-/** With the lists of owners. */
+/** The most write units of a change, with those of the lists of owners. */
 const mostUnits = { create: 12.4, other: 12.6, anywhere: 14.6 };
 
 function ofChange({ change, where, size, writeUnits }: MeasuredChange): Verdict {

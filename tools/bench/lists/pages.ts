@@ -23,7 +23,7 @@ export interface Measurement {
   sequentialCalls: number;
   calls: number;
   readUnits: number;
-  /** Of all answers, as JSON. */
+  /** The kilobytes of all answers, as JSON. */
   kilobytes: number;
   /** Processor time of this process. */
   cpu: number;

@@ -8,7 +8,7 @@ import { startStack, type Stack } from '../../../../local/stack.ts';
 const secretId = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:computations-dev-canary-a1b2c3';
 const password = 'made-by-the-deployment';
 
-/** What Secrets Manager and the user pool were asked, by the operation. */
+/** The operations and inputs that Secrets Manager and the user pool were asked for. */
 const asked: [operation: unknown, input: unknown][] = [];
 let answers: Record<string, object>;
 let aws: Server;
