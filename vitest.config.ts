@@ -6,28 +6,29 @@ import base from './vitest.base.config.ts';
 // The processes of the tests, and those that they start, compile each module once: a service starts with half the work.
 process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/node-compile');
 
-/** Files that change the environment, the output or other state of their process have one of their own. */
-const alone = 'test/**/*.alone.test.ts';
 /**
- * Files that start a service, or parts of it, and leave their process as they found it: they stop what they start, and undo spies
- * (test/support/as-found.ts undoes the rest). They run one after the other in a process that has already imported the service.
+ * Files that start a service, or change the environment, the output or other state of their process. They stop what they start, and
+ * test/support/as-found.ts undoes the rest. They run one after the other in a process that has already imported the service.
  */
 const services = 'test/**/*.service.test.ts';
 /** These use one service for all files of a process, each file in domains of its own. */
 const endToEnd = 'test/e2e/**/*.test.ts';
+/** These start a browser, and what it opens, in a process of their own. */
+const browser = 'test/browser/*.test.ts';
 /** Components with JSX and style sheets, which Vite has to change. */
 const components = 'test/packages/console/**/*.test.ts';
 
 /** Every file is in one project. The others use neither the environment nor other state of their process, and share processes. */
 const projects = [
-  { test: { ...base.test, name: 'alone', isolate: true, include: [alone] } },
+  { test: { ...base.test, name: 'browser', isolate: true, include: [browser], globalSetup: ['test/browser/build-once.ts'] } },
   { test: { ...base.test, name: 'services', isolate: false, include: [services], setupFiles: ['test/support/as-found.ts'] } },
   {
     test: {
       ...base.test,
       name: 'sharing',
       isolate: false,
-      exclude: [...configDefaults.exclude, alone, services, endToEnd, components],
+      globalSetup: ['test/support/share-work.ts'],
+      exclude: [...configDefaults.exclude, browser, services, endToEnd, components],
     },
   },
   {
@@ -44,12 +45,12 @@ const projects = [
 
 /**
  * Vitest runs the longest files of a project first, at the same time, and the largest ones first if it does not know how long they take.
- * The console's takes longest, and is small.
+ * Those of the browser take longest, and are small.
  * Those of the gateway mostly wait: each is followed by others, which use the processor meanwhile.
  */
 class GatewayFilesApart extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLongest = ({ moduleId }: TestSpecification) => moduleId.endsWith('/test/browser/console.alone.test.ts');
+    const isLongest = ({ project }: TestSpecification) => project.name === 'browser';
     const sorted = (await super.sort(files)).sort((a, b) => Number(isLongest(b)) - Number(isLongest(a)));
     const ofServices = sorted.filter(({ project }) => project.name === 'services');
     const ofGateway = ofServices.filter(({ moduleId }) => moduleId.includes('/test/gateway/'));

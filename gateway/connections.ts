@@ -4,10 +4,10 @@ import type { Writable } from 'node:stream';
 import type { Server } from '@grpc/grpc-js';
 import { log } from '../shared/runtime/log.ts';
 
-/** 4,000 CVMs have two each. */
+/** The largest number of open connections. 4,000 CVMs have two connections each. */
 const mostConnections = 10_000;
 
-/** The most streams that one connection may open in its life. An agent opens one stream per connection. */
+/** The largest number of streams that one connection opens in its life. An agent opens one stream per connection. */
 const mostStreams = 100;
 
 const minute = 60_000;
@@ -19,8 +19,8 @@ interface Connection {
 }
 
 /**
- * Cuts each connection that has no stream for some time. gRPC ends these only after the handshake, and then waits for the other
- * side.
+ * The open connections of the gateway. Cuts each connection that has no stream for some time: gRPC ends these only after the
+ * handshake, and then waits for the other side.
  */
 export class Connections {
   private readonly most: number;
@@ -32,8 +32,9 @@ export class Connections {
   }
 
   /**
-   * @param server that listens. gRPC gives no other access to its connections
-   * @param afterMilliseconds the shortest time without a stream. The longest is twice that
+   * Watches the connections that a server accepts.
+   * @param server a server that listens. gRPC gives no other access to its connections
+   * @param afterMilliseconds the shortest time without a stream after which a connection is cut. The longest is twice that
    */
   watch(server: Server, afterMilliseconds: number): void {
     const { http2Servers } = server as unknown as { http2Servers: Map<Http2SecureServer, unknown> };
@@ -46,8 +47,8 @@ export class Connections {
   }
 
   /**
-   * Counts a stream as one of its connection until either side ends it.
-   * @param peer the address and the port of the other side
+   * Notes that a connection carries a stream, until either side ends the stream.
+   * @param peer the address and port of the other side
    */
   carry(peer: string, stream: Writable): void {
     const streams = this.open.get(peer)?.streams;
@@ -70,7 +71,11 @@ export class Connections {
     });
   }
 
-  /** A CVM needs a moment to open its stream, and a stranger never gets one. */
+  /**
+   * Cuts the oldest connection without a stream, so that a new one fits. A CVM needs a moment to open its stream, and a stranger
+   * never gets one.
+   * @returns false if every connection has a stream
+   */
   private cutOldestIdle(): boolean {
     const now = performance.now();
     if (now - this.warnedAt >= minute) {
@@ -99,7 +104,10 @@ function isIdle({ streams }: Connection): boolean {
   return [...streams].every((stream) => stream.writableEnded);
 }
 
-/** A refused stream costs as much as any other. A new connection costs its other side a handshake too. */
+/**
+ * Cuts a connection that opens too many streams. A refused stream costs as much as any other. A new connection costs its other
+ * side a handshake too.
+ */
 function limitStreams(session: ServerHttp2Session): void {
   let streams = 0;
   session.on('stream', () => {

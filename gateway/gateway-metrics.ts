@@ -6,20 +6,21 @@ import { type CvmIdentity, logFieldsOf } from './wire/identity.ts';
 export interface GatewayGauges {
   cvms: number;
   missingForwarders: CvmIdentity[];
-  /** Nobody has to fetch results any more. */
+  /** The connected CVMs whose agents must be restarted before another run, and hold no results that somebody has yet to fetch. */
   spentCvms: CvmIdentity[];
-  /** The age in milliseconds of the oldest report that waits in an outbox. */
+  /** The age of the oldest report that waits for the service, in milliseconds. */
   outboxAge: number;
 }
 
 const day = 24 * 60 * 60 * 1000;
 const everyMilliseconds = 60_000;
 
-/** The alarms look for names within half an hour. */
+/** The number of minutes between two lists of names in the log. The alarms look for names within half an hour. */
 const minutesBetweenNames = 10;
 
 /**
- * Every minute. Every ten minutes, names the CVMs that somebody must look after.
+ * Emits the metrics of a gateway every minute. Every ten minutes, it also logs the names of the CVMs that somebody must look
+ * after.
  * @param certificate of the gateway, PEM
  * @returns a function that stops
  */

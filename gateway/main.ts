@@ -8,7 +8,10 @@ import { emitGatewayMetrics } from './gateway-metrics.ts';
 import { lineRunLogs } from './session/run-logs.ts';
 import { startGateway } from './start-gateway.ts';
 
-/** The gateway as a process, configured by environment variables. SIGTERM drains it. */
+/**
+ * The schema of the variable `GATEWAY_TLS`. This file runs the gateway as a process that is configured by environment variables.
+ * SIGTERM drains it.
+ */
 const tls = v.object({ ca: v.string(), certificate: v.string(), key: v.string() });
 
 // Node keeps a copy of the protocols' names for each TLS connection. It cuts them from a block of this size, 64 KiB by default, and
@@ -40,8 +43,8 @@ process.once('SIGTERM', () => {
 });
 
 /**
- * Answers 200 while the process works, even if the table does not answer: replacing all gateways would only cut every CVM's
- * streams.
+ * Serves a health check, which answers 200 while the process works, even if the table does not answer: replacing all gateways
+ * would only cut every CVM's streams.
  * @returns a function that stops
  */
 async function serveHealth(port: number): Promise<() => void> {

@@ -19,11 +19,11 @@ import { cvmsService } from './wire/protocol.ts';
 import { systemClock, type Clock } from '../shared/runtime/deadline.ts';
 
 export interface GatewayOptions {
-  /** 0 selects a free port. */
+  /** The port to listen on. 0 selects a free port. */
   port: number;
-  /** Default: all interfaces. */
+  /** The address to listen on. Default: all interfaces. */
   host?: string;
-  /** PEM. The CA signs the certificates of CVMs. */
+  /** The certificates of the gateway, in PEM. The CA signs the certificates of CVMs. */
   tls: { ca: string; certificate: string; key: string };
   logs: RunLogs;
   /** The name of the gateway. A gateway that restarts under its name takes its CVMs back without asking whether it is gone. */
@@ -32,6 +32,7 @@ export interface GatewayOptions {
   clock?: Clock;
 }
 
+/** A gateway that runs. */
 export interface Gateway {
   port: number;
   counts: GatewayCounts;
@@ -39,7 +40,7 @@ export interface Gateway {
   stop: () => Promise<void>;
 }
 
-/** An attestation token has some tens of kilobytes. */
+/** The largest message that the gateway receives, in bytes. An attestation token has some tens of kilobytes. */
 const largestMessageInBytes = 1024 * 1024;
 
 const lookInMilliseconds = 50;
@@ -51,7 +52,7 @@ const channelOptions = {
   'grpc.enable_channelz': 0, // statistics of each connection that nothing reads
 };
 
-/** Keeps no state of its own. */
+/** Starts a gateway, to which the agents of CVMs connect by gRPC. It keeps no state of its own. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const wallClock = options.clock ?? systemClock;
   const counts = noCounts();
@@ -109,7 +110,10 @@ function outboxesOf(sessions: Sessions): Outbox[] {
   return sessions.all.flatMap((session) => session.agentProcess.outboxes);
 }
 
-/** Waits less for reports that may be left out: they may come without end. */
+/**
+ * Waits until the reports are sent, for up to the time of a drain. Waits less for reports that may be left out: they may come
+ * without end.
+ */
 async function drain(sessions: Sessions, timings: GatewayTimings): Promise<void> {
   const endsAt = performance.now() + timings.drain;
   await Promise.all(outboxesOf(sessions).map((outbox) => outbox.drained(timings.drainOfOptional)));
@@ -120,7 +124,7 @@ async function drain(sessions: Sessions, timings: GatewayTimings): Promise<void>
   }
 }
 
-/** @returns the port @throws Error if the address is taken */
+/** Lets the server listen. @returns the port @throws Error if the address is taken */
 async function bind(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
   return await new Promise<number>((resolve, reject) => {
     setLogVerbosity(logVerbosity.NONE); // gRPC prints why it cannot listen, which the caller is told as well

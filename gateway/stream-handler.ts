@@ -13,10 +13,10 @@ import type { ClientMessage, ServerMessage } from './wire/messages.ts';
 
 type Stream = ServerDuplexStream<ClientMessage, ServerMessage>;
 
-/** The most streams of a CVM: its agent's, its log-forwarder's, and those that they have abandoned. */
+/** The largest number of open streams of a CVM: its agent's, its log-forwarder's, and those that they have abandoned. */
 const mostStreamsPerCvm = 6;
 
-/** Finds out who opened the stream, and passes its messages to the CVM's session. */
+/** Returns the handler of new streams, which finds out who opened the stream, and passes its messages to the CVM's session. */
 export function streamHandler(sessions: Sessions, parts: GatewayParts, connections: Connections) {
   const isOneTooMany = limitOpenings(parts.clock);
   return (stream: Stream): void => {
@@ -61,7 +61,11 @@ async function admit(
   else await serveAgent(stream, session, parts, { fingerprint: credentials.fingerprint, over });
 }
 
-/** Meanwhile nothing is read from the stream. @param failure logged each time */
+/**
+ * Asks until there is an answer, or the stream ends. Meanwhile nothing is read from the stream.
+ * @param failure logged each time that asking fails
+ * @returns undefined if the stream has ended
+ */
 async function untilKnown<T>(
   ask: () => Promise<T>,
   failure: string,
@@ -158,7 +162,7 @@ function receive(message: ClientMessage, session: CvmSession, agent: AgentStream
   else if (message.azureAttestationToken) session.takeAttestation(message.azureAttestationToken, 'azure', agent);
 }
 
-/** Undefined if its CVM is registered with the certificate that it shows. */
+/** Returns why the stream of a CVM is refused. Undefined if the CVM is registered with the certificate that it shows. */
 async function whyRefused(service: GatewayService, { identity, fingerprint }: StreamCredentials): Promise<string | undefined> {
   const registered = (await service.registration(identity))?.certificate;
   if (registered === undefined) return 'The CVM is not registered with a certificate.';

@@ -9,7 +9,7 @@ export const handler = changeEndpoint(createComputationRoute, {
   change: async ({ path, body, caller, now, table, answerKeeper, deadline }) =>
     await createComputation(table, {
       domain: path.domainID,
-      ...decideCreation({ body, caller }),
+      ...decideCreation(body, caller),
       seal: (given) => sealKey(openKms(deadline), given),
       now,
       answerKeeper,

@@ -5,11 +5,14 @@ import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 const sweep = v.object({
-  /** Callers have a minute to start the execution. The one-machine stack passes 0 at its start, when all executions are lost. */
+  /**
+   * The age in seconds below which a run is skipped: callers have a minute to start its execution. A service on one machine
+   * passes 0 at its start, when all executions are lost.
+   */
   grace_in_seconds: v.optional(v.number(), 60),
-  /** See SweepLimits. A restore passes more. */
+  /** The largest number of calls of DescribeExecution in one sweep: see SweepLimits. A restore passes more. */
   most_calls: v.optional(v.number()),
-  /** The one-machine stack and a restore resume runs without an execution. Otherwise they are ended. */
+  /** True resumes runs without an execution, as a service on one machine and a restore do. False ends them. */
   resumes: v.optional(v.boolean(), false),
 });
 

@@ -3,7 +3,10 @@ import { foldChangedLists, streamBatch } from '../../shared/table/fold-lists.ts'
 import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
-/** What follows from a change and need not be done within it. */
+/**
+ * Handles a batch of changes of the table: brings the indexes of lists and of names up to date, which need not be done within the
+ * changes.
+ */
 export const handler = task('maintenance/follow-table', streamBatch, async (batch, { deadline, draining }) => {
   const table = openTable(deadline);
   const [lists, names] = await Promise.allSettled([foldChangedLists(table, batch, draining), indexChangedNames(table, batch)]);

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
+/** The paths under which the API reference is served. */
 export const referencePaths = [
   '/docs',
   '/docs/docs.js',
@@ -11,7 +12,7 @@ export const referencePaths = [
 ] as const;
 type ReferencePath = (typeof referencePaths)[number];
 
-/** By their paths: from Swagger UI, and from this folder. */
+/** Returns the files of the API reference by their paths: those of Swagger UI, and those of this folder. */
 export function referenceFiles(): Record<string, string> {
   const swaggerUi = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const own = (name: string) => join(import.meta.dirname, name);

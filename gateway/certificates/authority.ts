@@ -20,7 +20,10 @@ import { GetPublicKeyCommand, SignCommand, type KMSClient } from '@aws-sdk/clien
 import { joinedSignature } from 'computation-management-formats/der';
 import { type CvmIdentity, identityUri } from '../wire/identity.ts';
 
-/** The certificate and the private key of an authority, in PEM. Whoever has the private key can be any CVM of the stage. */
+/**
+ * The authority that issues the certificates of a stage's CVMs, with its private key, both in PEM. Whoever has the private key
+ * can be any CVM of the stage.
+ */
 export interface Authority {
   certificate: string;
   key: string;
@@ -43,7 +46,7 @@ interface KeyPair {
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const day = 24 * 60 * 60 * 1000;
 
-/** Valid for ten years. */
+/** Creates an authority with a new private key, whose certificate is valid for ten years. */
 export async function createAuthority(stage: string, now = Date.now()): Promise<Authority> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const publicKey = new Uint8Array(await webcrypto.subtle.exportKey('spki', keys.publicKey));
@@ -89,7 +92,7 @@ export async function issueServerCertificate(
   return { certificate, key: await exportKey(keys.privateKey) };
 }
 
-/** Valid for a year. @param publicKey PEM; RSA or EC */
+/** Issues a certificate for the client of a CVM, valid for a year. @param publicKey PEM; RSA or EC */
 export async function issueCvmCertificate(
   authority: Authority | SigningAuthority,
   identity: CvmIdentity,
@@ -147,7 +150,7 @@ function signatureBy(key: webcrypto.CryptoKey): Sign {
   return async (content) => new Uint8Array(await webcrypto.subtle.sign(algorithm, key, content));
 }
 
-/** @returns PEM */
+/** Issues a certificate that is signed by `sign`. @returns the certificate in PEM */
 async function signed(
   sign: Sign,
   certificate: X509CertificateCreateCommonParams & { publicKey: PublicKeyType },
@@ -173,7 +176,10 @@ async function signed(
   return issued.toString('pem');
 }
 
-/** The clock of a CVM may be a little behind. */
+/**
+ * Returns the time in which a certificate is valid: from a day ago, because the clock of a CVM may be a little behind, for a
+ * number of days.
+ */
 function validity(now: number, days: number) {
   return { notBefore: new Date(now - day), notAfter: new Date(now + days * day) };
 }

@@ -20,8 +20,8 @@ interface Answer {
 }
 
 /**
- * Writes a new certificate for the gateway into its secret. CloudFormation waits an hour for an answer, so a failure is one too.
- * Without an answer address, the event renews.
+ * Writes a new certificate for the gateway into its secret, and answers CloudFormation. CloudFormation waits an hour for an
+ * answer, so a failure is answered too. An event without an answer address only renews the certificate.
  */
 export async function handler(event: Partial<ResourceEvent>): Promise<{ version: string } | undefined> {
   if (event.ResponseURL === undefined) return { version: await issue() };
@@ -48,7 +48,7 @@ async function issued(): Promise<Answer> {
   }
 }
 
-/** @returns the version of the secret */
+/** Issues a certificate for the gateway, and stores it. @returns the version of the secret */
 async function issue(): Promise<string> {
   const { STAGE, AUTHORITY_KEY_ARN, TLS_SECRET_ARN, GATEWAY_HOSTS } = environment();
   const authority = await kmsAuthority(new KMSClient(), AUTHORITY_KEY_ARN, STAGE);

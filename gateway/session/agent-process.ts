@@ -13,20 +13,23 @@ export const restarted = 'The agent restarted while the run was active.';
 
 export interface Attestation {
   token: Uint8Array;
-  /** SHA-256 of the token, hex. */
+  /** The SHA-256 of the token in hex. */
   hash: string;
   kind: string;
   on: AgentStream;
 }
 
-/** A process takes one run in its life. */
+/**
+ * The agent process in a CVM, as far as the gateway knows it: its record, its state and its run. A process takes one run in its
+ * life.
+ */
 export class AgentProcess {
   record: AgentRecord | undefined;
   run: HostedRun | undefined;
-  /** The service has told which run holds the CVM. The record may have been read before that. */
+  /** True once the service has told which run holds the CVM. The record may have been read before that. */
   isLearned = false;
   state: AgentState | undefined;
-  /** The stream on which this gateway sent the run. */
+  /** The stream on which this gateway sent the run to the process. */
   boundOn: AgentStream | undefined;
   /** The stream on which the present process attested itself. */
   private attestedOn: AgentStream | undefined;
@@ -34,9 +37,9 @@ export class AgentProcess {
   readonly identity: CvmIdentity;
   readonly parts: GatewayParts;
   private lastReported = '';
-  /** Makes answers out of date that are still on their way. */
+  /** The number of changes of the record, which shows whether an answer that is still on its way is out of date. */
   private changes = 0;
-  /** The runs that no process of this CVM has any more, but whose reports are still on their way. */
+  /** The runs of former processes of this CVM whose reports are still on their way, by their identifiers. */
   private readonly former = new Map<string, HostedRun>();
   private readonly onRunStatus: () => void;
 
@@ -64,7 +67,7 @@ export class AgentProcess {
     return [...(this.run ? [this.run] : []), ...this.former.values()].map(({ outbox }) => outbox);
   }
 
-  /** Another gateway may have changed the record, and the service its view of the agent. */
+  /** Forgets what is known of the process. Another gateway may have changed the record, and the service its view of the agent. */
   forget(): void {
     this.changes++;
     this.state = undefined;
@@ -73,12 +76,12 @@ export class AgentProcess {
     this.reportAgain();
   }
 
-  /** Reports the fitness of the agent again, also if it is not new. */
+  /** Reports whether the agent can take a run at the next look, even if that has not changed. */
   reportAgain(): void {
     this.lastReported = '';
   }
 
-  /** Sets the next look at the agent to at most this many milliseconds from now. */
+  /** Makes the gateway look at the agent after so many milliseconds at the latest. */
   lookIn(milliseconds: number): void {
     this.nextLookAt = Math.min(this.nextLookAt, this.parts.clock.now() + milliseconds);
   }
@@ -103,7 +106,7 @@ export class AgentProcess {
     }
   }
 
-  /** Reads the record of the agent again, for a message that fits no run. */
+  /** Reads the record of the process again, for a message that does not fit what is known. */
   async readRecord(): Promise<void> {
     const { changes } = this;
     const record = await this.parts.service.agentRecord(this.identity);
@@ -111,7 +114,7 @@ export class AgentProcess {
     this.useRecord(record);
   }
 
-  /** Takes over a record that is newer than what is being read, which is then read again. */
+  /** Uses a record that this gateway has just written. A record that is being read meanwhile may be older, and is read again. */
   setRecord(record: AgentRecord): void {
     this.changes++;
     this.useRecord(record);
@@ -127,7 +130,7 @@ export class AgentProcess {
         : this.hostRun(this.referenceTo(record.run_id, record.computation_id));
   }
 
-  /** A process of this CVM had accepted it, and this one does not have it. */
+  /** Reports the end of a run that a former process of this CVM had accepted, and that the present one does not have. */
   loseRun(reference: RunReference, status: string | undefined): void {
     const run = this.runOf(reference);
     if (status === 'stopping') {
@@ -181,7 +184,8 @@ export class AgentProcess {
   }
 
   /**
-   * Takes an attestation of the agent. It means that the process is new and can take a run, unless it came late from one that has a run.
+   * Handles an attestation of a process. An attestation means that the process is new and can take a run, unless it came late
+   * from a process that has a run.
    * @param isTooOften counts an attestation, and returns whether it has to wait
    * @returns false if it has to wait, or if nothing shows yet which process it came from
    */
@@ -212,7 +216,7 @@ export class AgentProcess {
     return true;
   }
 
-  /** Reports an attestation token. The report of a token that is too long has only its hash. */
+  /** Reports an attestation token to the service. A token that is too long is left out: only its hash is kept. */
   private async reportToken({ token, hash, kind }: Omit<Attestation, 'on'>): Promise<void> {
     const report = v.safeParse(reportSchema, {
       type: 'attestation',
@@ -225,8 +229,8 @@ export class AgentProcess {
   }
 
   /**
-   * A process may attest itself after it got the run, on another stream. Then its state shows whether it has the run, except
-   * after a stop: a stopped process looks new.
+   * Tells whether the process that attested itself has the run of the record. A process may attest itself after it got the run,
+   * on another stream. Then its state shows whether it has the run, except after a stop: a stopped process looks new.
    * @returns undefined if a run is active and no agent answers now
    */
   private async hasRunOfRecord(on: AgentStream, agent: AgentStream | undefined): Promise<boolean | undefined> {

@@ -14,6 +14,7 @@ import { PendingMessages } from './pending-messages.ts';
 import { isOfQuestion } from './run-logs.ts';
 import { cannotStart, deliverRun, followRun, stopRun } from './serve-run.ts';
 
+/** The session of a CVM at this gateway: passes commands to its agent, and the messages of its agent to the service. */
 export class CvmSession {
   readonly identity: CvmIdentity;
   readonly streams: CvmStreams;
@@ -22,13 +23,13 @@ export class CvmSession {
   private readonly pending: PendingMessages;
   private readonly isAttestedTooOften: (cvm: CvmIdentity) => boolean;
   private readonly commands = new OpenCommands();
-  /** The attestations that have come and are not recorded yet. */
+  /** The attestations that still have to be recorded, oldest first. */
   private readonly attestations: Attestation[] = [];
   private working = false;
   private again = false;
   private failures = 0;
 
-  /** @param isAttestedTooOften counts an attestation, and returns whether it has to wait */
+  /** Begins the session of a CVM. @param isAttestedTooOften counts an attestation, and returns whether it has to wait */
   constructor(identity: CvmIdentity, parts: GatewayParts, peers: Peers, isAttestedTooOften: (cvm: CvmIdentity) => boolean) {
     this.identity = identity;
     this.parts = parts;
@@ -58,7 +59,7 @@ export class CvmSession {
     return this.pending.isEmpty && this.agentProcess.outboxes.every((outbox) => outbox.isEmpty);
   }
 
-  /** A report that is never left out. */
+  /** True while a report waits that is never left out. */
   get holdsLasting(): boolean {
     return this.pending.holdsDeciding || this.agentProcess.outboxes.some((outbox) => outbox.holdsLasting);
   }
@@ -80,7 +81,10 @@ export class CvmSession {
     if (!isOfQuestion(line)) this.pending.take({ line });
   }
 
-  /** Nothing waits for it any more. Without an error, the agent's state says that it has the run. */
+  /**
+   * Handles an agent's answer to a run request that nothing waits for any more. An answer without an error is ignored: the
+   * agent's state says that it has the run.
+   */
   takeLateAnswer({ computation_id, error }: RunResponse): void {
     const { run } = this.agentProcess;
     if (error === '' || run?.reference.computation_id !== computation_id || run.isOver || run.commandId === undefined) return;
@@ -160,7 +164,10 @@ export class CvmSession {
     this.wake();
   }
 
-  /** The end of a run changes the agent's fitness, and may mean that nobody needs its work. */
+  /**
+   * Looks at the agent at once if its run has ended. Then the agent may no longer be able to take a run, and nobody may need its
+   * work.
+   */
   private wakeWhenOver(): void {
     if (this.agentProcess.run?.isOver && !this.agentProcess.saysSpent) this.lookNow();
   }

@@ -16,26 +16,29 @@ interface Listener {
 }
 
 /**
- * Keeps in the CVM's item which stream takes its commands, so that it is one among those of all gateways. The item is written
- * only when that changes.
+ * The streams of a CVM at this gateway. Keeps in the CVM's item which stream takes its commands, so that it is one among those of
+ * all gateways. The item is written only when that changes.
  */
 export class CvmStreams {
   readonly open = new Set<OpenStream>();
   agent: AgentStream | undefined;
   forwarders = 0;
-  /** The time at which the agent last answered, or connected, by the clock of the gateway. */
+  /** The time at which the agent last answered, or connected. */
   private heardAt: number;
   private isForwardedElsewhere = false;
   private readonly identity: CvmIdentity;
   private readonly parts: GatewayParts;
   private readonly peers: Peers;
   private readonly listener: Listener;
-  /** More than one after a write whose outcome is unknown. */
+  /**
+   * The identifiers of the streams of this gateway that may be in the CVM's item. More than one after a write whose outcome is
+   * unknown.
+   */
   private readonly held = new Set<string>();
   private nextCheckAt: number;
   private retryAt = 0;
   private checking = false;
-  /** Undefined after a write whose outcome is unknown. */
+  /** True if the CVM's item says that this gateway has its log-forwarder. Undefined after a write whose outcome is unknown. */
   private forwards: boolean | undefined = false;
   private lastTurn: Promise<unknown> = Promise.resolve();
   private turns = 0;
@@ -53,7 +56,7 @@ export class CvmStreams {
     return this.held.size > 0 || this.forwards !== false || this.turns > 0;
   }
 
-  /** Says whether the agent has answered one of the last two questions for its state. */
+  /** True if the agent has answered one of the last two questions. */
   get isHeard(): boolean {
     const { timings, clock } = this.parts;
     return this.agent !== undefined && clock.now() - this.heardAt < 2 * (timings.stateOfIdle + timings.answer);
@@ -63,7 +66,10 @@ export class CvmStreams {
     return this.forwarders > 0 || this.isForwardedElsewhere;
   }
 
-  /** Says whether the lease of this gateway is current, so that no other gateway can have taken it for gone. */
+  /**
+   * Tells whether this gateway may act for its CVMs: it has shown the other gateways in time that it is there, so none can have
+   * taken its CVMs over.
+   */
   isSafe(): boolean {
     return this.peers.lease.isCurrent;
   }
@@ -77,7 +83,10 @@ export class CvmStreams {
     if (this.agent === agent) this.agent = undefined;
   }
 
-  /** @returns false if the agent on another stream answers, here or at another gateway, or if the stream has ended */
+  /**
+   * Admits the stream of an agent.
+   * @returns false if the agent on another stream answers, here or at another gateway, or if the stream has ended
+   */
   admit(agent: AgentStream): Promise<boolean> {
     const isThere = () => agent.isOpen;
     return this.inTurn(async () => {
@@ -98,7 +107,7 @@ export class CvmStreams {
     this.listener.onConnect();
   }
 
-  /** Makes changes one after the other, so that of two new streams the first one stays. */
+  /** Makes one change after the other, so that of two new streams the first one stays. */
   private inTurn<T>(change: () => Promise<T>): Promise<T> {
     this.turns++;
     const turn = this.lastTurn.then(change).finally(() => this.turns--);
@@ -131,8 +140,8 @@ export class CvmStreams {
   }
 
   /**
-   * Another gateway asks, to which a second agent has connected. Ends a stream that does not answer, or whose certificate was
-   * replaced.
+   * Answers another gateway, to which a second agent of this CVM has connected, whether the agent on this stream answers. Ends a
+   * stream that does not answer, or whose certificate was replaced.
    */
   async answersOn(stream: string): Promise<boolean> {
     const { agent } = this;
@@ -151,7 +160,7 @@ export class CvmStreams {
     this.nextCheckAt = Math.min(this.nextCheckAt, this.parts.clock.now() + inMilliseconds);
   }
 
-  /** Checks the streams of the CVM if it is time, or if they have changed. */
+  /** Compares the streams with the CVM's item if it is time for that, or if the streams have changed. */
   tick(): void {
     const { clock, timings } = this.parts;
     const now = clock.now();

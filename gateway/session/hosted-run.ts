@@ -10,19 +10,21 @@ import type { ReportResult } from './service.ts';
 import { timestampOf } from '../../shared/runtime/deadline.ts';
 
 /**
- * The most optional events that one gateway reports of a run. An agent sends one for each piece that its algorithm writes to stderr.
+ * The largest number of events that one gateway takes of a run, without those that occur once. An agent sends an event for each
+ * piece that its algorithm writes to stderr.
  */
 const mostOptionalEvents = 10_000;
 
-/** The most attestations that are taken of one agent process. An agent sends one in its life, on Azure two. */
+/** The largest number of attestations of one agent process. It sends one in its life, on Azure two. */
 export const mostAttestations = 4;
 
+/** A run on the agent process of a CVM of this gateway, with the reports that wait to be sent. */
 export class HostedRun {
   readonly reference: RunReference;
-  /** `ended` if the service's answer only showed that the run is over. */
+  /** The status of the run as the service last answered it. `ended` if an answer only showed that the run is over. */
   status: string | undefined;
   commandId: string | undefined;
-  /** The agent's first answer without a run, after a stop. */
+  /** The time at which the agent first answered, after a stop, that it has no run. */
   idleSince: number | undefined;
   stopSentAt: number | undefined;
   readonly outbox: Outbox;
@@ -61,7 +63,7 @@ export class HostedRun {
     return { domain, cvm_id, run_id };
   }
 
-  /** The log says each reason once. */
+  /** Counts a report that was dropped. The log says each reason once. */
   private countDropped(reason: string): void {
     this.parts.counts.reportsDropped++;
     if (this.toldReasons.has(reason)) return;
@@ -90,7 +92,7 @@ export class HostedRun {
     }
   }
 
-  /** Always false for events that may be left out. */
+  /** Tells whether an event with this identifier was taken before. Always false for events that may be left out. */
   knows(id: string): boolean {
     return this.known.has(id);
   }
@@ -113,7 +115,10 @@ export class HostedRun {
     this.report({ type: 'rejected', id: `rejected:${commandId}`, command_id: commandId, reason: text });
   }
 
-  /** Reports an attestation as an event of the run, once the agent has accepted the run: the event would accept it. */
+  /**
+   * Takes an attestation hash of the agent process, and reports it once the agent has accepted the run: before that, the event
+   * would accept the run.
+   */
   attest(attestation_hash: string): void {
     if (this.attestations.has(attestation_hash)) return;
     if (this.attestations.size === mostAttestations) {
@@ -156,7 +161,9 @@ export class HostedRun {
     );
   }
 
-  /** The agent did not send it, or its message was lost. */
+  /**
+   * Reports an event of the agent that follows from something else, because the agent did not send it, or its message was lost.
+   */
   inferEvent(
     { event_type, status }: { event_type: string; status: string },
     from: Record<string, string>,
@@ -179,7 +186,10 @@ export class HostedRun {
     this.outbox.add(parsed.output satisfies LastingReport, { isOptional });
   }
 
-  /** @returns in how many milliseconds to ask for the state again; undefined if the event is known */
+  /**
+   * Reports the event that a state of the agent announces, unless it arrives in time.
+   * @returns in how many milliseconds to ask for the state again; undefined if the event is known
+   */
   observe(state: AgentState, lateEventInMilliseconds: number): number | undefined {
     const event = eventOfState(state);
     if (!event || this.known.has(stateEventId(event.event_type, event.status))) return undefined;

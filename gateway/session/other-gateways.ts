@@ -6,30 +6,38 @@ import { leaseInMilliseconds } from '../../shared/rows/gateway-lease.ts';
 import type { CvmIdentity } from '../wire/identity.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 
-/** Milliseconds after which a gateway takes its name again. */
+/** The time in milliseconds after which a gateway records its name again, so that the item does not expire. */
 const nameStandsFor = 24 * 60 * 60_000;
 
-/** The clock of another gateway may be 2 seconds ahead, so that it takes this one for gone earlier. */
+/**
+ * The time in milliseconds for which this gateway relies on its lease, the sign by which others know that it is there. It is 2
+ * seconds shorter than the lease: the clock of another gateway may be 2 seconds ahead, so that it takes this one for gone
+ * earlier.
+ */
 const standsForInMilliseconds = leaseInMilliseconds - 2_000;
 
-/** Keeps the lease of this gateway. One write keeps all its CVMs connected. */
+/**
+ * The lease of this gateway, which other gateways read to see whether it is there. One write keeps all CVMs of a gateway
+ * connected.
+ */
 export class LeaseKeeper {
   private readonly parts: GatewayParts;
   private readonly onLost: () => void;
   private readonly name: string | undefined;
-  /** The time at which the gateway takes its name again, so that the name's item does not expire. */
+  /** The time at which to record the name of the gateway again, so that its item does not expire. */
   private nextNameAt = -Infinity;
   private renewing: Promise<void> | undefined;
   private renewedAt = -Infinity;
-  /**
-   * The time of the last renewal by the time of day, which the other gateways use. It goes on while this machine is suspended.
-   */
+  /** The time of day of the last renewal, by which other gateways judge the lease. It goes on while this machine is suspended. */
   private renewedAtTime = -Infinity;
   private nextAt = -Infinity;
-  /** Tells that the lease is over: the gateway stops, and leaves its CVMs to others. */
+  /** True once the gateway stops, and leaves its CVMs to others. */
   isOver = false;
 
-  /** @param onLost called after others may have taken this gateway for gone */
+  /**
+   * Keeps the lease of a gateway: the sign by which others know that it is there.
+   * @param onLost called after others may have taken this gateway for gone
+   */
   constructor(parts: GatewayParts, { name, onLost }: { name: string | undefined; onLost: () => void }) {
     this.parts = parts;
     this.name = name;
@@ -40,7 +48,7 @@ export class LeaseKeeper {
     if (this.parts.clock.now() >= this.nextAt) this.renew().catch(() => undefined); // said there
   }
 
-  /** @throws Error if the table does not answer */
+  /** Renews the lease if it is not current. @throws Error if the table does not answer */
   async ensure(): Promise<void> {
     if (!this.isCurrent) await this.renew();
   }
@@ -78,7 +86,7 @@ export class LeaseKeeper {
     if (wasLost) this.onLost();
   }
 
-  /** Lets others take over at once. */
+  /** Ends the lease, so that other gateways take over at once. */
   async end(): Promise<void> {
     this.isOver = true;
     await this.renewing?.catch(() => undefined);
@@ -91,6 +99,7 @@ export interface Peers {
   others: OtherGateways;
 }
 
+/** Messages between this gateway and others, through the table. */
 export class OtherGateways {
   private readonly parts: GatewayParts;
   private readonly answerTo: (question: Question) => Promise<boolean>;
@@ -106,6 +115,7 @@ export class OtherGateways {
   }
 
   /**
+   * Asks another gateway whether the agent on its stream answers.
    * @returns false if the agent does not answer, or its gateway is gone
    * @throws Error if the table does not answer, so that nothing is known
    */

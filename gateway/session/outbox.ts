@@ -5,10 +5,10 @@ import { isLongestPause, retryPause, type RetryTimings } from './gateway-parts.t
 import type { ReportResult } from './service.ts';
 
 interface OutboxOptions {
-  /** Sends up to 40 reports. */
+  /** Sends up to 40 reports to the service. */
   send: (reports: LastingReport[]) => Promise<ReportResult[]>;
   onTaken: (results: ReportResult[]) => void;
-  /** The reason is a sentence. */
+  /** Called with each report that is dropped. The reason is a sentence. */
   onDropped: (report: LastingReport, reason: string) => void;
   logFields?: Record<string, string>;
   now: () => number;
@@ -26,13 +26,13 @@ const mostEntries = 1_000;
 const mostBytes = 8 * 1024 * 1024;
 const reportsPerBatch = 40;
 
-/** Failures that waiting does not cure, before a report is dropped. */
+/** The number of failures that waiting does not cure after which a report is dropped. */
 const mostLastingFailures = 5;
 
 /**
- * Repeats a batch until the service takes it: reports have identifiers. Above 1,000 reports or 8 MiB it drops warnings and the
- * like, oldest first, never what decides the run. While the service is busy or refuses the credentials, it waits. Otherwise it
- * sends one report at a time, and drops one that fails five times.
+ * Reports of a run that wait for the service. Repeats a batch until the service takes it: reports have identifiers. Above 1,000
+ * reports or 8 MiB it drops warnings and the like, oldest first, never what decides the run. While the service is busy or refuses
+ * the credentials, it waits. Otherwise it sends one report at a time, and drops one that fails five times.
  */
 export class Outbox {
   private readonly options: OutboxOptions;
@@ -47,7 +47,7 @@ export class Outbox {
     this.options = options;
   }
 
-  /** Does nothing if a report with its identifier is waiting. */
+  /** Adds a report. Does nothing if a report with its identifier is waiting. */
   add(report: LastingReport, { isOptional = false } = {}): void {
     if (this.closed || this.entries.some((entry) => entry.report.id === report.id)) return;
     const entry = { report, bytes: Buffer.byteLength(JSON.stringify(report)), isOptional, since: this.options.now() };
@@ -70,7 +70,7 @@ export class Outbox {
     return this.entries.length === 0;
   }
 
-  /** A report that is never dropped. */
+  /** True while a report waits that is never dropped. */
   get holdsLasting(): boolean {
     return this.entries.some(({ isOptional }) => !isOptional);
   }
@@ -88,7 +88,7 @@ export class Outbox {
     clearTimeout(timer);
   }
 
-  /** Stops sending. Another gateway finds out what is lost from the agent's state. */
+  /** Stops sending. Reports that are left get lost. Another gateway finds out from the agent's state what they said. */
   close(): void {
     this.closed = true;
     this.wakeUp?.();
@@ -155,7 +155,7 @@ export class Outbox {
   }
 }
 
-/** The kind of a failure by what helps: waiting (`busy`), other credentials, or nothing (`lasting`). */
+/** The kind of a failure, by what helps: waiting, other credentials, or nothing. */
 type FailureKind = 'busy' | 'credentials' | 'lasting';
 
 const ofCredentials = new Set([
@@ -170,7 +170,8 @@ const ofCredentials = new Set([
 const ofRequest = new Set(['ItemCollectionSizeLimitExceededException', 'SerializationException', 'ValidationException']);
 
 /**
- * The names of errors of the code that handles a report. A repeat fails too, unless the error has a cause, such as a broken connection.
+ * The names of errors in the code that handles a report, so that a repeat fails too. An error with a cause, such as a broken
+ * connection, may not be one of these.
  */
 const ofCode = new Set(['RangeError', 'TypeError']);
 

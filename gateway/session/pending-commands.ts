@@ -2,6 +2,7 @@ import { log } from '../../shared/runtime/log.ts';
 import type { PendingCommand } from '../../shared/rows/command.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 
+/** Reads the commands that wait for CVMs, again and again, until it is stopped. */
 export function pollPendingCommands(
   { service, timings }: GatewayParts,
   onPending: (commands: PendingCommand[]) => void,
@@ -39,9 +40,10 @@ export function pollPendingCommands(
   };
 }
 
+/** The commands that wait for a CVM, and when to try each again. */
 export class OpenCommands {
   private commands: PendingCommand[] = [];
-  /** Infinity: answered. */
+  /** The time at which to try a command again, by its identifier. Infinity if it is answered. */
   private readonly retryAt = new Map<string, number>();
 
   set(commands: PendingCommand[]): boolean {

@@ -5,20 +5,20 @@ import { type GatewayParts, retryPause } from './gateway-parts.ts';
 
 type Message = { event: AgentEvent } | { line: AgentLog };
 
-/** The importance of a message: it decides the run, it may tell why, or it comes in floods. */
+/** The importance of a message: it decides the run, may tell why something happened, or is plain and comes in floods. */
 type Rank = 'deciding' | 'telling' | 'plain';
 
-/** The most messages that wait. If there are more, plain ones are left out, then telling ones, oldest first. */
+/** The largest number of messages that wait. Above that, plain messages are left out, then telling ones, oldest first. */
 const mostWaiting = 1_000;
 const mostBytesWaiting = 8 * 1024 * 1024;
 
-/** Milliseconds for which a record without a run counts for lines of logs. */
+/** The time in milliseconds for which a record without a run counts for lines of logs. */
 const recordStandsFor = 5 * 60_000;
 
 /**
- * Keeps messages that wait for the run of the agent process, also after its end. Another gateway may have given the process another run,
- * so the record is read again, at most once a second, if an event does not fit. Lines of logs begin no run, so a record without a run
- * counts for them for five minutes.
+ * The messages of an agent that wait until it is known which run they belong to. They belong to the run of the agent process,
+ * also after its end. Another gateway may have given the process another run, so the record is read again, at most once a second,
+ * if an event does not fit. Lines of logs begin no run, so a record without a run counts for them for five minutes.
  */
 export class PendingMessages {
   private readonly agentProcess: AgentProcess;
@@ -62,7 +62,7 @@ export class PendingMessages {
     );
   }
 
-  /** @returns false if what waits is more important */
+  /** Leaves out less important messages until this one fits. @returns false if what waits is more important */
   private makeRoomFor(message: Message): boolean {
     const leftOut: Rank[] = rankOf(message) === 'plain' ? ['plain'] : ['plain', 'telling'];
     while (this.isFull(message)) {

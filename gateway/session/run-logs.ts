@@ -6,54 +6,54 @@ import type { RunReference } from '../../shared/rows/run.ts';
 import { writeLine, log } from '../../shared/runtime/log.ts';
 import { type AgentLog, timeOf } from '../wire/messages.ts';
 
-/** Never into the journal. */
+/** The place where the lines of the logs of runs go. They never go into the journal. */
 export interface RunLogs {
   write: (run: RunReference, line: AgentLog) => boolean;
-  /** The run is over. */
+  /** Called when the run is over. */
   end: (runId: string) => unknown;
   close: () => Promise<void>;
 }
 
 export const mostBytesPerRun = 8 * 1024 * 1024;
 
-/**
- * The size in bytes at which the log of a run is full. The longest line, and the one that says that the log ends, fit in what is left.
- */
+/** The size at which a log is full. It leaves room for the longest line, and for the one that says that the log ends. */
 const fullAtBytes = mostBytesPerRun - 32 * 1024;
 
 export const lastLine = 'The log ends here: it has reached 8 MiB.';
 
-/** Logged whenever the gateway asks for the state. Some five days of these lines would fill a log. */
+/**
+ * Matches the line that an agent logs whenever the gateway asks for its state. Some five days of these lines would fill a log.
+ */
 const ofQuestion = /^Method State took \S+ to complete with state \w+$/;
 
-/** Says whether a line of a log belongs to a question of the gateway. No log keeps these lines. */
+/** Tells whether an agent logged this line because the gateway asked for its state. No log keeps these lines. */
 export function isOfQuestion({ message }: AgentLog): boolean {
   return ofQuestion.test(message);
 }
 
-/** The most characters of a line. Agents send up to 500 bytes. Fargate cuts entries of more than 16 KB. */
+/** The largest number of characters of a line. Agents send up to 500 bytes. Fargate cuts entries of more than 16 KB. */
 const longestLine = 2_500;
 
-/** The most characters of a level. Agents use 5. */
+/** The largest number of characters of a level. Agents use 5. */
 const longestLevel = 20;
 
 /**
- * Returns what is kept of a line: a level of one word, and a text without line breaks or escapes, so that nothing in it passes for a line
- * of its own.
+ * Returns what a log keeps of a line: the text without line breaks and escapes, so that nothing in it passes for a line of its
+ * own, and the level as one word.
  */
 export function keptOf({ message, level }: AgentLog): { text: string; level: string } {
   return { text: printable(message.slice(0, longestLine)).trimEnd(), level: level.slice(0, longestLevel).replace(/\W/g, '_') };
 }
 
-/** The most runs whose logs are measured. */
+/** The largest number of runs whose logs are measured. */
 const mostRuns = 10_000;
 
-/** The bytes of the fields of a line beside its text, about. */
+/** The size of the other fields of a line, in bytes. */
 const fieldsOfLine = 200;
 
 /**
- * Writes the logs of runs to CloudWatch, a line of JSON each, up to 8 MiB a run. A run is measured for longer than it is at this gateway,
- * because its CVM may come back.
+ * Writes the logs of runs to CloudWatch, a line of JSON each, up to 8 MiB a run. A run is measured for longer than it is at this
+ * gateway, because its CVM may come back.
  */
 export function lineRunLogs(): RunLogs {
   const bytes = new Map<string, number>();
@@ -85,7 +85,7 @@ interface LogFile {
   bytes: number;
 }
 
-/** `<directory>/<domain>/<runID>.log`, up to 8 MiB. */
+/** Writes the log of each run to the file `<directory>/<domain>/<runID>.log`, up to 8 MiB. */
 export function fileRunLogs(directory: string): RunLogs {
   const open = new Map<string, LogFile>();
   let isFailing = false;

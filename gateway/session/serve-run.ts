@@ -12,11 +12,13 @@ interface ServedCvm {
   streams: CvmStreams;
 }
 
-/** An agent process dies of a manifest that it cannot read, and is restarted. */
+/**
+ * The number of attempts to give a run to an agent. An agent process dies of a manifest that it cannot read, and is restarted.
+ */
 const mostAttempts = 3;
 
 /**
- * Gives the run of a command to the agent if its process has none. Records that first, for a gateway that takes over.
+ * Gives a run to the agent of a CVM if its process has none. Records that first, for a gateway that takes over.
  * @returns whether the command is answered
  */
 export async function deliverRun(
@@ -114,7 +116,7 @@ function reject(agentProcess: AgentProcess, { id, run_id, computation_id }: Pend
 const stopped = { event_type: 'Stopped', status: 'Stopped' };
 
 /**
- * An agent stops whatever is current, so a stop goes only to one that has this very run.
+ * Stops a run on the agent of a CVM. An agent stops whatever is current, so a stop goes only to one that has this very run.
  * @returns whether the command is answered
  */
 export async function stopRun(
@@ -143,7 +145,7 @@ function sendStop({ agentProcess: { parts } }: ServedCvm, agent: AgentStream, ru
   if (agent.send({ stopComputation: { computation_id: run.reference.computation_id } })) run.stopSentAt = now;
 }
 
-/** The agent has stopped. Its event may be on its way. @returns whether the stop is reported */
+/** Reports a stop after the agent has stopped, once its event had time to arrive. @returns whether the stop is reported */
 function inferStop({ agentProcess, streams }: ServedCvm, run: HostedRun): boolean {
   const { timings, clock } = agentProcess.parts;
   run.idleSince ??= clock.now();
@@ -156,6 +158,7 @@ function inferStop({ agentProcess, streams }: ServedCvm, run: HostedRun): boolea
   return true;
 }
 
+/** Compares the state of an agent with its run: reports what the agent did not say, and stops work that nobody needs. */
 export function followRun(cvm: ServedCvm, agent: AgentStream, state: AgentState): void {
   const { agentProcess, streams } = cvm;
   const { run, record, parts } = agentProcess;

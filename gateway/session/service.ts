@@ -25,12 +25,13 @@ import { openTable, getItems, type Table } from '../../shared/table/table.ts';
 import type { CvmIdentity } from '../wire/identity.ts';
 import { openKms } from '../../shared/runtime/clients.ts';
 
+/** The result of one report. */
 export type ReportResult = Awaited<ReturnType<typeof recordReports>>['results'][number];
 
-/** The same functions serve endpoints 25 and 26. */
+/** The functions of the service that a gateway calls. The same functions serve endpoints 25 and 26. */
 export type GatewayService = ReturnType<typeof openService>;
 
-/** Opens the operations of the service for a gateway, with this process's own credentials. */
+/** Opens the service for a gateway, with the credentials of this process. @param gateway the identifier of the gateway */
 export function openService(clock: Clock, gateway: string) {
   const deadline = () => new Deadline();
   const table = openTable(deadline);

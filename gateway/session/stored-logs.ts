@@ -6,28 +6,28 @@ import { keptOf, lastLine, mostBytesPerRun, type RunLogs } from './run-logs.ts';
 import type { GatewayService } from './service.ts';
 import type { Clock } from '../../shared/runtime/deadline.ts';
 
-/** The longest time that lines wait before they are stored. People see a line within 5 seconds. */
+/** The longest time in milliseconds that a line waits to be stored. With it, people see a line within 5 seconds. */
 const longestBufferInMilliseconds = 2_000;
 const largestChunkInBytes = 64 * 1024;
-/** The bytes that are left free for the line that says that the log ends. */
+/** The number of bytes that are left for the line that says that the log ends. */
 const spaceOfEnd = 1_024;
 
-/** The most bytes of lines that wait while the table does not answer. More lines are left out. */
+/** The largest number of bytes of a run that wait while the table does not answer. More lines are left out. */
 const largestBufferInBytes = 2 * 1024 * 1024;
 
 interface Log {
   run: RunReference;
-  /** Undefined until it was read; false too once the log is full. */
+  /** True if the parties of the run may read its log. Undefined until that was read; false too once the log is full. */
   isShared: boolean | undefined;
   lines: LogLine[];
   buffered: number;
-  /** The bytes of the run's log that all gateways have stored. */
+  /** The number of bytes that all gateways have stored of this log. */
   stored: number;
   timer: NodeJS.Timeout | undefined;
   work: Promise<void>;
 }
 
-/** Stores the log of each run whose parties may read it. Passes all lines on to the other logs. */
+/** Stores the log of each run whose parties may read it in the table. Passes all lines on to other logs. */
 export function storedRunLogs(others: RunLogs, service: Pick<GatewayService, 'logState' | 'storeLines'>, clock: Clock): RunLogs {
   const logs = new Map<string, Log>();
   let parts = 0;

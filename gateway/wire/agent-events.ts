@@ -3,7 +3,10 @@ import { endingEvents } from '../../shared/rows/ways-to-end.ts';
 import { stateEventIdPrefix, longestReason } from '../../shared/cvms/index.ts';
 import type { AgentState, AgentEvent, AgentLog } from './messages.ts';
 
-/** The agent's event and the one inferred from its state share it, on any gateway, so the service records one of them. */
+/**
+ * Returns the identifier of an event that occurs once in a run. The agent's event and the one inferred from its state share it,
+ * on any gateway, so the service records one of them.
+ */
 export function stateEventId(eventType: string, status: string): string {
   return `${stateEventIdPrefix}${eventType}/${status}`;
 }
@@ -18,7 +21,7 @@ const occursOnce = new Set<string>([
   ...endingEvents,
 ]);
 
-/** Says whether an agent sends this event once in a run. No such event is left out. */
+/** Tells whether an event occurs once in a run. Such an event is never left out. */
 export function occursOnceInARun({ event_type, status }: Pick<AgentEvent, 'event_type' | 'status'>): boolean {
   return occursOnce.has(`${event_type}/${status}`);
 }
@@ -27,7 +30,7 @@ export function beginsRun({ event_type, status }: Pick<AgentEvent, 'event_type' 
   return event_type === 'ReceivingAlgorithm' && status === 'InProgress';
 }
 
-/** An event that the agent sends twice has the same identifier. */
+/** Returns the identifier of an agent's event. An event that the agent sends twice has the same identifier. */
 export function eventId(event: AgentEvent): string {
   const { event_type, status, originator, timestamp } = event;
   if (occursOnceInARun(event)) return stateEventId(event_type, status);
@@ -48,10 +51,12 @@ const events: Record<AgentState, EventOfState | undefined> = {
   Failed: { event_type: 'Failed', status: 'Failed' },
 };
 
+/** Returns the event that the agent sends when it enters a state. Undefined if it sends none. */
 export function eventOfState(state: AgentState): EventOfState | undefined {
   return events[state];
 }
 
+/** Returns the details of an event that the agent did not send itself, in base64. @param from what the event was inferred from */
 export function inferredDetails(from: Record<string, string>): string {
   return Buffer.from(JSON.stringify({ inferred: true, ...from })).toString('base64');
 }
@@ -59,7 +64,10 @@ export function inferredDetails(from: Record<string, string>): string {
 const cause = /^failed to run computation: /;
 const otherCause = /^(failed|error|unable|cannot|could not)\b/i;
 
-/** A line of its log just before the event says it. Lines arrive in pieces of up to 500 bytes with the same time. */
+/**
+ * The reason why a run failed, which a line of the agent's log says just before the event. Lines arrive in pieces of up to 500
+ * bytes with the same time.
+ */
 export class FailureReason {
   private line: { at: string; text: string; isCause: boolean } | undefined;
 
@@ -76,7 +84,7 @@ export class FailureReason {
     }
   }
 
-  /** Returns the text of the last line that may tell the reason, up to 1,000 characters. Undefined if there is none. */
+  /** The reason, up to 1,000 characters. Undefined if no line gave one. */
   get text(): string | undefined {
     const text = this.line?.text.trim();
     return text ? Array.from(text).slice(0, longestReason).join('') : undefined;

@@ -10,13 +10,14 @@ export interface Call {
 interface AgentStreamOptions {
   fingerprint: string;
   answerInMilliseconds: number;
-  /** The time at which the stream was opened, by the clock of the gateway. */
+  /** The time in milliseconds when the stream was opened. */
   now: number;
 }
 
-/** Messages that an agent has not read. Then the stream takes no more. */
+/** The number of messages that an agent has not read above which the stream takes no more. */
 const mostUnread = 16;
 
+/** The stream of an agent, by which the gateway asks and commands it. */
 export class AgentStream {
   readonly id = randomUUID();
   readonly fingerprint: string;
@@ -41,19 +42,19 @@ export class AgentStream {
     return !this.closed;
   }
 
-  /** Says whether the agent is there and reads. */
+  /** True if the agent is there and reads. */
   get takesMessages(): boolean {
     return !this.closed && this.call.writableLength < mostUnread;
   }
 
-  /** @returns false if the agent does not read what was sent before */
+  /** Sends a message to the agent. @returns false if the agent does not read what was sent before */
   send(message: ServerMessage): boolean {
     if (!this.takesMessages) return false;
     this.call.write(message);
     return true;
   }
 
-  /** Undefined if the agent does not answer in time, or with an unknown state. */
+  /** Asks the agent for its state. Undefined if the agent does not answer in time, or with an unknown state. */
   state(): Promise<AgentState | undefined> {
     this.asking ??= this.ask().finally(() => (this.asking = undefined));
     return this.asking;
@@ -73,12 +74,15 @@ export class AgentStream {
     }
   }
 
-  /** Answers to nothing are ignored. */
+  /** Passes on an answer of the agent to a question about its state. Answers to no question are ignored. */
   answer({ id, state }: { id: string; state: string }): void {
     this.waiting.get(id)?.(isAgentState(state) ? state : undefined);
   }
 
-  /** @returns undefined if no answer comes in time, which says nothing: an agent does not answer to a run that it has */
+  /**
+   * Sends a run to the agent.
+   * @returns undefined if no answer comes in time, which says nothing: an agent does not answer to a run that it has
+   */
   async run(chunks: { data: Uint8Array; id: string }): Promise<RunResponse | undefined> {
     const { promise, resolve } = Promise.withResolvers<RunResponse | undefined>();
     this.onRunResponse = resolve;
@@ -103,7 +107,7 @@ export class AgentStream {
     this.lost();
   }
 
-  /** The other side has ended the stream. */
+  /** Notes that the other side has ended the stream. Questions that wait get no answer. */
   lost(): void {
     this.closed = true;
     for (const resolve of this.waiting.values()) resolve(undefined);

@@ -10,7 +10,7 @@ export interface CvmIdentity {
 }
 
 /**
- * Returns the name of a CVM for the subject alternative names of its certificate. A domain has no colon, so the first one divides.
+ * Returns the name of a CVM in the subject alternative names of its certificate. A domain has no colon, so the first one divides.
  */
 export function identityUri({ domain, cvmId }: CvmIdentity): string {
   return `urn:cvm:${domain}:${cvmId}`;
@@ -19,7 +19,8 @@ export function identityUri({ domain, cvmId }: CvmIdentity): string {
 const identityName = /^URI:urn:cvm:([^:]+):(.+)$/;
 
 /**
- * Undefined unless they name exactly one CVM. Node quotes a name that could be read as several. No certificate of a CVM has one.
+ * Reads which CVM the subject alternative names of a certificate name. Undefined unless they name exactly one. Node quotes a name
+ * that could be read as several. No certificate of a CVM has one.
  */
 export function identityIn(subjectAltNames = ''): CvmIdentity | undefined {
   if (subjectAltNames.includes('"')) return undefined;
@@ -38,14 +39,14 @@ export function nameOf({ domain, cvmId }: CvmIdentity): string {
   return `${domain}/${cvmId}`;
 }
 
-/** The certificate is verified, the metadata are the CVM's own words. */
+/** The identity that a stream shows. The certificate is verified, the metadata are the CVM's own words. */
 export interface StreamCredentials {
   identity: CvmIdentity;
   fingerprint: string;
   kind: 'agent' | 'log-forwarder';
 }
 
-/** @returns why the stream is refused, as a string */
+/** Reads who opened a stream. @returns why the stream is refused, as a string */
 export function credentialsOf(certificate: PeerCertificate | undefined, metadata: Metadata): StreamCredentials | string {
   const identity = identityIn(certificate?.subjectaltname);
   if (!certificate || !identity) return 'The certificate does not name a CVM.';

@@ -9,7 +9,10 @@ interface Limit {
   reason: string;
 }
 
-/** @returns a function that counts once more, and returns whether the limit of this minute is exceeded */
+/**
+ * Limits how often a CVM may do something.
+ * @returns a function that counts once more, and returns whether the limit of this minute is exceeded
+ */
 export function limitPerMinute(
   clock: Clock,
   { most, message, reason }: Limit,
@@ -28,20 +31,24 @@ export function limitPerMinute(
   };
 }
 
-/** An agent and a log-forwarder that are refused come back every 5 seconds: 24 streams a minute. */
+/**
+ * The largest number of streams that a CVM opens in a minute with one certificate. An agent and a log-forwarder that are refused
+ * come back every 5 seconds: 24 streams a minute.
+ */
 const mostOpeningsPerMinute = 120;
 
 export const tooMany = 'The CVM opens too many streams.';
 
 /**
- * Limits the streams that a CVM opens in a minute. Counts by certificate too: a stolen one takes nothing from the one that replaced it.
- * Streams above the limit cost no call of the table.
+ * Limits how many streams a CVM opens in a minute, for each certificate: a stolen one takes nothing from the one that replaced
+ * it. Streams above the limit cost no call of the table.
+ * @returns a function that counts a stream, and returns whether the limit is exceeded
  */
 export function limitOpenings(clock: Clock): (cvm: CvmIdentity, certificate?: string) => boolean {
   return limitPerMinute(clock, { most: mostOpeningsPerMinute, message: 'A stream was refused.', reason: tooMany });
 }
 
-/** An agent with a chatty algorithm sends hundreds a second. */
+/** The largest number of messages of a stream in a second. An agent with a chatty algorithm sends hundreds a second. */
 const mostMessagesPerSecond = 2_000;
 const mostBytesPerSecond = 4 * 1024 * 1024;
 
@@ -50,10 +57,7 @@ interface Pausable {
   resume: () => unknown;
 }
 
-/**
- * Pauses a stream for the rest of a second in which it has sent too much.
- * @returns a function to call with each message
- */
+/** Pauses a stream for the rest of a second in which it has sent too much. @returns a function to call with each message */
 export function limitRate(stream: Pausable): (message: ClientMessage) => void {
   let second = 0;
   let messages = 0;

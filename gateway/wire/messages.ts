@@ -1,7 +1,10 @@
-/** The messages of cvms.proto as its loader gives them: with defaults for all fields, and the name of the field that is set. */
+/**
+ * A time in a message. The messages below are as the gRPC loader gives them: with defaults for all fields, and with the name of
+ * the field that is set.
+ */
 
 interface WireTimestamp {
-  /** A 64-bit number as a string. */
+  /** The seconds since the Unix epoch, a 64-bit number as a string. */
   seconds: string;
   nanos: number;
 }
@@ -24,40 +27,40 @@ export interface AgentEvent {
 
 export interface RunResponse {
   computation_id: string;
-  /** Empty: the agent took the run. */
+  /** The reason why the agent did not take the run. Empty if it took the run. */
   error: string;
 }
 
 export interface AttestationToken {
-  /** Empty without an attestation. */
+  /** The token. Empty if the CVM has no attestation. */
   file: Uint8Array;
   certSerialNumber: string;
 }
 
 export interface ClientMessage {
-  /** Undefined for a message of a newer agent. */
+  /** The name of the field that is set. Undefined for a message of a newer agent. */
   message?: string;
   agent_log?: AgentLog;
   agent_event?: AgentEvent;
   run_res?: RunResponse;
-  /** An empty `message`: the computation was stopped. */
+  /** The answer to a stop. An empty `message` says that the computation was stopped. */
   stopComputationRes?: { computation_id: string; message: string };
   agentStateRes?: { id: string; state: string };
   vTPMattestationReport?: AttestationToken;
   azureAttestationToken?: AttestationToken;
 }
 
-/** Exactly one field. An agent leaves its stream when it gets none. */
+/** A message to an agent, with exactly one field. An agent leaves its stream when it gets none. */
 export type ServerMessage =
   | { runReqChunks: { data: Uint8Array; id: string; is_last: boolean } }
   | { stopComputation: { computation_id: string } }
   | { agentStateReq: { id: string } }
   | { disconnectReq: { id: string } };
 
-/** The overhead of an object, in bytes, roughly. */
+/** The overhead of an object in a message, in bytes, roughly. */
 const frame = 50;
 
-/** Returns the bytes that a message takes, about. */
+/** Returns about how many bytes a message takes. */
 export function sizeOf(message: object): number {
   let size = frame;
   for (const value of Object.values(message) as unknown[]) {
@@ -67,7 +70,7 @@ export function sizeOf(message: object): number {
   return size;
 }
 
-/** Returns a time in RFC 3339, UTC, with milliseconds. Undefined if it is missing or no date. */
+/** Returns the time of a message in RFC 3339, UTC, milliseconds. Undefined if it is missing or no date. */
 export function timeOf(timestamp: WireTimestamp | null): string | undefined {
   if (!timestamp) return undefined;
   const date = new Date(Number(timestamp.seconds) * 1000 + Math.floor(timestamp.nanos / 1e6));

@@ -2,7 +2,7 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import type { Stage } from '../stages/stage.ts';
 
-/** The key that seals the private keys of agents before they are stored (shared/computations/sealed-key.ts). Rotated each year. */
+/** The key that seals the private keys of agents before they are stored (shared/rows/agent-config.ts). Rotated each year. */
 export class SealingKey extends Construct {
   readonly sealingKeyArn: string;
 

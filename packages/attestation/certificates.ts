@@ -1,5 +1,6 @@
-import { type Bytes, concatenate, demand, equal, fromBase64, quote, toHex } from './bytes.ts';
-import { bitString, element, type Element, elements, oid, parts, smallInteger, tags, take, time } from './der.ts';
+import { joinedSignature } from 'computation-management-formats/der';
+import { type Bytes, demand, isEqual, bytesOfBase64, quote, toHex } from './evidence-bytes.ts';
+import { bitString, element, type Element, elements, oid, parts, smallInteger, tags, take, time } from './asn1.ts';
 
 interface Signed {
   signedBytes: Bytes;
@@ -22,7 +23,7 @@ export function parseCertificates(bytes: Uint8Array): Certificate[] {
   const text = new TextDecoder('latin1').decode(bytes);
   const blocks = [...text.matchAll(/-----BEGIN CERTIFICATE-----([\w+/=\s]*)-----END CERTIFICATE-----/g)];
   demand(blocks.length > 0, 'a certificate is neither DER nor PEM');
-  return blocks.map(([, base64 = '']) => parseCertificate(fromBase64(base64.replaceAll(/\s/g, ''), 'a certificate')));
+  return blocks.map(([, base64 = '']) => parseCertificate(bytesOfBase64(base64.replaceAll(/\s/g, ''), 'a certificate')));
 }
 
 function parseCertificate(bytes: Bytes) {
@@ -30,7 +31,7 @@ function parseCertificate(bytes: Bytes) {
   const version = take(fields, 0xa0);
   demand(smallInteger(version.content) === 2, 'a certificate is not of version 3');
   const serial = take(fields, tags.integer);
-  demand(equal(take(fields, tags.sequence).bytes, signed.algorithm), 'a certificate names two signature algorithms');
+  demand(isEqual(take(fields, tags.sequence).bytes, signed.algorithm), 'a certificate names two signature algorithms');
   const issuer = take(fields, tags.sequence);
   const [notBefore, notAfter] = elements(take(fields, tags.sequence).content).map(time);
   const subject = take(fields, tags.sequence);
@@ -103,12 +104,14 @@ function isAuthority({ extensions }: Certificate): boolean {
 }
 
 /**
- * Each signed by the next one, the last by one of the roots. All but the first have to be authorities.
+ * Checks that each certificate of a chain is signed by the next one, the last by one of the roots, and that all but the first are
+ * authorities.
  * @returns the root
+ * @throws Refusal with what does not hold
  */
 export async function checkChain(chain: readonly Certificate[], roots: readonly Certificate[]): Promise<Certificate> {
   const last = chain.at(-1);
-  const named = roots.filter(({ subject }) => last !== undefined && equal(subject, last.issuer));
+  const named = roots.filter(({ subject }) => last !== undefined && isEqual(subject, last.issuer));
   return tryEach(named, `no trusted root issued the certificate ${quote(last?.commonName ?? '')}`, async (root) => {
     for (const [at, certificate] of chain.entries()) {
       const issuer = chain[at + 1] ?? root;
@@ -140,12 +143,12 @@ export function describeChain(chain: readonly Certificate[]): string {
 }
 
 async function checkSignature(signed: Signed, issuer: Certificate, what: string): Promise<void> {
-  demand(equal(signed.issuer, issuer.subject), `${what} is not issued by ${quote(issuer.commonName)}`);
+  demand(isEqual(signed.issuer, issuer.subject), `${what} is not issued by ${quote(issuer.commonName)}`);
   const holds =
     signed.signatureAlgorithm === rsaPss
       ? await verifyRsaPss(issuer.publicKey, signed.signature, signed.signedBytes)
       : signed.signatureAlgorithm === ecdsaSha256 &&
-        (await verifyEcdsa('P-256', issuer.publicKey, fixedSize(signed.signature), signed.signedBytes));
+        (await verifyEcdsa('P-256', issuer.publicKey, joinedSignature(signed.signature), signed.signedBytes));
   demand(holds, `${what} is not signed by ${quote(issuer.commonName)}`);
 }
 
@@ -162,17 +165,6 @@ export async function verifyEcdsa(curve: 'P-256' | 'P-384', key: Bytes, signatur
   return crypto.subtle.verify({ name: 'ECDSA', hash: curve === 'P-256' ? 'SHA-256' : 'SHA-384' }, imported, signature, content);
 }
 
-/** From DER to r and s of 32 bytes. */
-function fixedSize(signature: Bytes): Bytes {
-  const numbers = parts(signature).map(({ tag, content }) => {
-    const digits = content[0] === 0 ? content.slice(1) : content;
-    demand(tag === tags.integer && digits.length <= 32, 'a signature is malformed');
-    return concatenate(new Uint8Array(32 - digits.length), digits);
-  });
-  demand(numbers.length === 2, 'a signature is malformed');
-  return concatenate(...numbers);
-}
-
 export function checkValidity(certificates: readonly Certificate[], now: Date): string {
   for (const { commonName: name, notBefore, notAfter } of certificates) {
     demand(now >= notBefore, `${quote(name)} is not valid before ${notBefore.toISOString()}`);
@@ -182,7 +174,10 @@ export function checkValidity(certificates: readonly Certificate[], now: Date): 
   return `all certificates are valid until ${first?.toISOString() ?? ''}`;
 }
 
-/** It is the issuer's, up to date, and does not contain the certificates. */
+/**
+ * Checks that a revocation list is the issuer's and up to date, and names none of the certificates.
+ * @throws Refusal with what does not hold
+ */
 export async function checkRevocation(
   list: Bytes,
   issuer: Certificate,
@@ -197,7 +192,7 @@ export async function checkRevocation(
     `${what} is not up to date: next update ${parsed.nextUpdate.toISOString()}`,
   );
   for (const { commonName: name, serial, issuer: its } of certificates) {
-    demand(equal(its, issuer.subject), `${quote(name)} is not issued by ${quote(issuer.commonName)}`);
+    demand(isEqual(its, issuer.subject), `${quote(name)} is not issued by ${quote(issuer.commonName)}`);
     demand(!parsed.serials.has(serial), `${quote(name)} is revoked`);
   }
 }
@@ -205,7 +200,7 @@ export async function checkRevocation(
 function parseRevocationList(bytes: Bytes) {
   const { signed, fields } = parseSigned(bytes);
   demand(smallInteger(take(fields, tags.integer).bytes) === 1, 'a revocation list is not of version 2');
-  demand(equal(take(fields, tags.sequence).bytes, signed.algorithm), 'a revocation list names two signature algorithms');
+  demand(isEqual(take(fields, tags.sequence).bytes, signed.algorithm), 'a revocation list names two signature algorithms');
   const issuer = take(fields, tags.sequence);
   const [thisUpdate, nextUpdate] = fields.splice(0, 2).map(time);
   demand(thisUpdate !== undefined && nextUpdate !== undefined, 'a revocation list has no time of its next update');

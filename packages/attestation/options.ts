@@ -1,4 +1,4 @@
-import { type Bytes, demand, equal, isZero, sha, toHex } from './bytes.ts';
+import { type Bytes, demand, isEqual, isZero, sha, toHex } from './evidence-bytes.ts';
 import type { TdxCollateral } from './tdx-collateral.ts';
 
 /**
@@ -10,7 +10,7 @@ export type Binding = { certificate: string | Uint8Array } | { certificateHash: 
 export interface VerifyOptions {
   /** Null: the check `report_data` fails. */
   boundTo: Binding | null;
-  /** When certificates and collateral have to be valid. */
+  /** The time at which certificates and collateral have to be valid. */
   now: Date;
   /** SNP: those that the evidence lacks, such as a VCEK from AMD's key server. DER or PEM. */
   certificates?: readonly Uint8Array[];
@@ -18,7 +18,7 @@ export interface VerifyOptions {
   collateral?: readonly TdxCollateral[];
   /** Called with the one that is chosen. */
   onCollateral?: (collateral: TdxCollateral) => void;
-  /** In place of those of AMD and Intel, in DER or PEM, for tests. */
+  /** Certificates to trust in place of those of AMD and Intel, in DER or PEM. For tests. */
   roots?: readonly Uint8Array[];
 }
 
@@ -41,6 +41,6 @@ export async function checkReportData(reportData: Bytes, boundTo: Binding | null
   demand(boundTo !== null, 'there is no certificate and no nonce to compare it with');
   const kind = 'nonce' in boundTo ? 'the nonce' : 'the hash of the certificate';
   const expected = await expectedReportData(boundTo);
-  demand(equal(reportData, expected), `it is ${toHex(reportData)}, not ${kind}, ${toHex(expected)}`);
+  demand(isEqual(reportData, expected), `it is ${toHex(reportData)}, not ${kind}, ${toHex(expected)}`);
   return `it is ${kind}`;
 }

@@ -11,8 +11,8 @@ export interface AttestationPolicy {
 }
 
 /**
- * It is satisfied if all checks pass. Evidence that is refused only because it allows debugging satisfies a policy that allows
- * it, too.
+ * Checks a verdict against a policy, which is satisfied if all checks pass. Evidence that is refused only because it allows
+ * debugging satisfies a policy that allows it, too.
  */
 export function checkPolicy(verdict: Omit<Verdict, 'token_hash'>, policy: AttestationPolicy): Check[] {
   const failed = verdict.checks.filter(({ passed }) => !passed).map(({ name }) => name);

@@ -1,4 +1,4 @@
-import { type Bytes, demand, littleEndian, slice } from './bytes.ts';
+import { type Bytes, demand, littleEndian, slice } from './evidence-bytes.ts';
 import { reportSize } from './snp-report.ts';
 
 /**
@@ -22,7 +22,10 @@ export function parseSnpMessage(bytes: Bytes): { report: Bytes; certificates: By
 
 type Value = bigint | Bytes;
 
-/** Of the message `Report`, in a report, by their numbers from 1, with their sizes. Those of up to 8 bytes are numbers. */
+/**
+ * The fields of the message `Report` in a report of SNP, by their numbers from 1, with their sizes in bytes. Fields of up to 8
+ * bytes are numbers.
+ */
 const offsets = [
   0x00, 0x04, 0x08, 0x10, 0x20, 0x30, 0x34, 0x38, 0x40, 0x48, 0x50, 0x90, 0xc0, 0xe0, 0x110, 0x140, 0x160, 0x180, 0x1a0, 0x1e0,
   0x1e8, 0x1e9, 0x1ea, 0x1ec, 0x1ed, 0x1ee, 0x1f0, 0x2a0, 0x188, 0x1f8, 0x200,

@@ -1,6 +1,6 @@
-import { type Bytes, demand, isZero, littleEndian, slice } from './bytes.ts';
+import { type Bytes, demand, isZero, littleEndian, slice } from './evidence-bytes.ts';
 
-/** As AMD's firmware reports them for Milan and Genoa. */
+/** The security versions of the parts of a platform, as AMD's firmware reports them for Milan and Genoa. */
 export interface SnpTcb {
   bootloader: number;
   tee: number;
@@ -12,7 +12,7 @@ export type SnpReport = ReturnType<typeof parseSnpReport>;
 
 export const reportSize = 0x4a0;
 const signatureAt = 0x2a0;
-/** Each of the two numbers of a signature has 72 bytes, of which P-384 uses 48. */
+/** The bytes of each of the two numbers of a signature. P-384 uses 48 of them. */
 const slot = 72;
 const numberSize = 48;
 

@@ -1,9 +1,9 @@
-import { type Bytes, demand, fromHex, quote } from './bytes.ts';
+import { type Bytes, demand, bytesOfHex, quote } from './evidence-bytes.ts';
 import { type Certificate, checkChain, checkValidity, parseCertificates, verifyEcdsa } from './certificates.ts';
 
 /**
- * In the form of Intel's QuoteCollateral and of dcap-qvl: certificates in PEM, lists and signatures in hex, documents as the text
- * that is signed.
+ * The documents of Intel about a family of machines, in the form of Intel's QuoteCollateral and of dcap-qvl: certificates in PEM,
+ * lists and signatures in hex, documents as the text that is signed.
  */
 export interface TdxCollateral {
   root_ca_crl: string;
@@ -16,7 +16,7 @@ export interface TdxCollateral {
   qe_identity_signature: string;
 }
 
-/** With what Intel says of a platform that reaches it. */
+/** A level of security versions, with what Intel says of a platform that reaches it. */
 export interface Level<Tcb> {
   tcb: Tcb;
   tcbStatus: string;
@@ -70,7 +70,7 @@ export async function readPublished(
   const root = await checkChain([signer], roots);
   demand(signer.commonName === 'Intel SGX TCB Signing', `${quote(signer.commonName)} does not sign such documents`);
   checkValidity([signer, root], now);
-  const signature: Bytes = fromHex(document.signature, 'its signature');
+  const signature: Bytes = bytesOfHex(document.signature, 'its signature');
   demand(
     await verifyEcdsa('P-256', signer.publicKey, signature, new TextEncoder().encode(text)),
     `the document ${id} is not signed by Intel`,

@@ -1,4 +1,4 @@
-import { type Bytes, concatenate, demand, equal, fromHex, isZero, littleEndian, slice, toHex } from './bytes.ts';
+import { type Bytes, concatenate, demand, isEqual, bytesOfHex, isZero, littleEndian, slice, toHex } from './evidence-bytes.ts';
 import { parseCertificates } from './certificates.ts';
 
 export type TdxQuote = ReturnType<typeof parseTdxQuote>;
@@ -73,7 +73,7 @@ export function parseTdxQuote(bytes: Bytes) {
   };
 }
 
-/** What a quoting enclave's report says about it. */
+/** Reads what the report of a quoting enclave says about the enclave. */
 export function parseEnclaveReport(bytes: Bytes) {
   return {
     miscSelect: slice(bytes, 16, 4),
@@ -87,7 +87,7 @@ export function parseEnclaveReport(bytes: Bytes) {
 
 /** All in hex, as Intel publishes them. */
 export function equalUnderMask(bytes: Bytes, expected: string, mask: string): boolean {
-  const bits = fromHex(mask, 'a mask');
+  const bits = bytesOfHex(mask, 'a mask');
   const masked = (of: Bytes) => of.map((byte, at) => byte & (bits[at] ?? 0xff));
-  return bits.length === bytes.length && equal(masked(bytes), masked(fromHex(expected, 'an expected value')));
+  return bits.length === bytes.length && isEqual(masked(bytes), masked(bytesOfHex(expected, 'an expected value')));
 }

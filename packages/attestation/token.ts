@@ -1,8 +1,8 @@
 import { decode, Tagged } from 'cborg';
-import { type Bytes, demand, fromBase64, quote } from './bytes.ts';
+import { type Bytes, demand, bytesOfBase64, quote } from './evidence-bytes.ts';
 
 export interface Token {
-  /** As the token claims: SNP, TDX, SNP-vTPM, vTPM, Azure or NoCC. */
+  /** The platform that the token claims: SNP, TDX, SNP-vTPM, vTPM, Azure or NoCC. */
   platform: string;
   report: Bytes;
 }
@@ -48,12 +48,12 @@ function has(claim: unknown): boolean {
 
 function readJwt(token: string): [Claims, Bytes | undefined] {
   const [, payload = ''] = token.split('.');
-  const claims = toMap(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(fromBase64(payload, 'its payload'))));
+  const claims = toMap(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytesOfBase64(payload, 'its payload'))));
   demand(claims instanceof Map, 'its payload is not a JSON object');
   const report: unknown = claims.get('raw_report');
   if (!has(report)) return [claims, undefined];
   demand(typeof report === 'string', 'its raw_report is not base64');
-  return [claims, fromBase64(report, 'its raw_report')];
+  return [claims, bytesOfBase64(report, 'its raw_report')];
 }
 
 /** Objects become maps, as in CBOR. */

@@ -18,7 +18,7 @@ export interface Verdict<Tcb = unknown> {
   token_hash: string;
 }
 
-/** In order. Each of `names` has to run and to pass. */
+/** The checks of one verification, in order. Each of `names` has to run and to pass. */
 export class Checks<Name extends string> {
   readonly list: Check[] = [];
   readonly #names: readonly Name[];
@@ -27,7 +27,7 @@ export class Checks<Name extends string> {
     this.#names = names;
   }
 
-  /** It returns what it found. Whatever it throws makes it fail. */
+  /** Runs a check. It returns what it found. Whatever it throws makes it fail. */
   async run(name: Name, check: () => string | Promise<string>): Promise<void> {
     try {
       this.list.push({ name, passed: true, detail: await check() });
@@ -36,7 +36,7 @@ export class Checks<Name extends string> {
     }
   }
 
-  /** For what later checks need. Returns undefined if it fails. */
+  /** Runs a check that also makes a value for later checks. @returns undefined if the check fails */
   async produce<Value>(
     name: Name,
     check: () => readonly [Value, string] | Promise<readonly [Value, string]>,

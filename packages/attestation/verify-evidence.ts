@@ -1,4 +1,4 @@
-import { type Bytes, quote, sha, toHex } from './bytes.ts';
+import { type Bytes, quote, sha, toHex } from './evidence-bytes.ts';
 import type { VerifyOptions } from './options.ts';
 import { parseSnpMessage } from './snp-message.ts';
 import { reportSize, type SnpTcb } from './snp-report.ts';
@@ -48,13 +48,13 @@ async function verifySnpEvidence(evidence: Bytes, options: VerifyOptions): Retur
   return verifySnp(message.report, message.certificates, options);
 }
 
-/** Who never sees a quote never loads what verifies it. */
+/** Verifies a quote of TDX with a module that is loaded when the first quote comes. */
 async function verifyTdx(bytes: Bytes, options: VerifyOptions): Promise<Omit<Verdict<TdxTcb>, 'token_hash'>> {
   const module = await import('./verify-tdx.ts');
   return module.verifyTdx(bytes, options);
 }
 
-/** As a token claims it, in lower case: `snp-vtpm`, `azure`, `nocc`. */
+/** Returns the name of a platform that a token claims, in lower case, such as `snp-vtpm`, `azure` or `nocc`. */
 function nameOf(platform: string): string {
   return platform
     .toLowerCase()

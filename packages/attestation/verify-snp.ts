@@ -1,7 +1,16 @@
 import { amdCertificates } from './amd-certificates.ts';
-import { type Bytes, demand, equal, fromBase64, isZero, quote, toHex } from './bytes.ts';
-import { type Certificate, checkChain, checkValidity, describeChain, mostTried, parseCertificates, tryEach, verifyEcdsa } from './certificates.ts';
-import { element, smallInteger } from './der.ts';
+import { element, smallInteger } from './asn1.ts';
+import {
+  type Certificate,
+  checkChain,
+  checkValidity,
+  describeChain,
+  mostTried,
+  parseCertificates,
+  tryEach,
+  verifyEcdsa,
+} from './certificates.ts';
+import { type Bytes, bytesOfBase64, demand, isEqual, isZero, quote, toHex } from './evidence-bytes.ts';
 import { checkReportData, type VerifyOptions } from './options.ts';
 import { parseSnpReport, type SnpReport, snpTcb, type SnpTcb } from './snp-report.ts';
 import { type Check, Checks, type Verdict } from './verdict.ts';
@@ -23,7 +32,7 @@ const names = [
 
 /** The extensions of AMD's certificates: 1.3.6.1.4.1.3704.1 and these. */
 const amd = '1.3.6.1.4.1.3704.1';
-/** In the order of a TCB version's bytes. */
+/** The identifiers of the extensions with the security versions of a certificate, in the order of the bytes of a TCB version. */
 const tcbExtensions = [1, 2, 4, 5, 6, 7, 3, 8].map((number) => `${amd}.3.${number}`);
 const chipExtension = `${amd}.4`;
 const providerExtension = `${amd}.5`;
@@ -47,14 +56,14 @@ export async function verifySnp(bytes: Bytes, certificates: readonly Uint8Array[
   });
   if (chain !== undefined) {
     const [leaf, , root] = chain;
-    checks.noteTestRoot(published().roots.some(({ publicKey }) => equal(publicKey, root.publicKey)));
+    checks.noteTestRoot(published().roots.some(({ publicKey }) => isEqual(publicKey, root.publicKey)));
     await checks.run('product', () => checkProduct(report, chain));
     await checks.run('certificate_validity', () => checkValidity(chain, options.now));
     await checks.run('certificate_chip', () => (report.signedBy === 'VCEK' ? checkChip(report, leaf) : checkProvider(leaf)));
     await checks.run('certificate_tcb', () => {
       const certified = certifiedTcb(leaf);
       demand(
-        equal(certified, report.reportedTcb),
+        isEqual(certified, report.reportedTcb),
         `the certificate is for ${toHex(certified)}, the report for ${toHex(report.reportedTcb)}`,
       );
       return 'the certificate is for the versions that the report names';
@@ -95,7 +104,7 @@ function unsupportedProduct(product: string, checks: Check[]): SnpVerdict {
   return { verdict: 'unsupported', platform, checks: all, measurement: null, tcb: null };
 }
 
-/** From the key that signed up to a trusted root. */
+/** Finds the certificates from the key that signed up to a trusted root. */
 async function findChain(
   report: SnpReport,
   certificates: readonly Uint8Array[],
@@ -109,7 +118,7 @@ async function findChain(
   const trusted = roots?.flatMap(parseCertificates) ?? published().roots;
   const missing = `there is no certificate of the ${report.signedBy} that signed`;
   return tryEach([signers, fitting, leaves.slice(0, 1)].find(({ length }) => length > 0) ?? [], missing, (leaf) => {
-    const issuers = [...given, ...published().intermediates].filter(({ subject }) => equal(subject, leaf.issuer));
+    const issuers = [...given, ...published().intermediates].filter(({ subject }) => isEqual(subject, leaf.issuer));
     const none = `there is no certificate of the issuer of ${quote(leaf.commonName)}`;
     return tryEach(issuers, none, async (issuer) => [leaf, issuer, await checkChain([leaf, issuer], trusted)]);
   });
@@ -118,7 +127,7 @@ async function findChain(
 let parsed: Record<keyof typeof amdCertificates, Certificate[]> | undefined;
 
 function published() {
-  const parse = (base64: string) => parseCertificates(fromBase64(base64, 'a certificate'));
+  const parse = (base64: string) => parseCertificates(bytesOfBase64(base64, 'a certificate'));
   parsed ??= { roots: amdCertificates.roots.flatMap(parse), intermediates: amdCertificates.intermediates.flatMap(parse) };
   return parsed;
 }
@@ -129,7 +138,7 @@ const hasSigned = ({ signature, signedBytes }: SnpReport, { publicKey }: Certifi
 function isFor(report: SnpReport, leaf: Certificate): boolean {
   try {
     if (report.signedBy === 'VCEK') checkChip(report, leaf);
-    return equal(certifiedTcb(leaf), report.reportedTcb);
+    return isEqual(certifiedTcb(leaf), report.reportedTcb);
   } catch {
     return false;
   }
@@ -158,7 +167,7 @@ function checkChip(report: SnpReport, leaf: Certificate): string {
   demand(chip !== undefined, 'the certificate names no chip');
   demand(!isZero(report.chipId), 'the report hides its chip');
   demand(
-    equal(chip, report.chipId),
+    isEqual(chip, report.chipId),
     `the certificate is for the chip ${toHex(chip).slice(0, 16)}…, not ${toHex(report.chipId).slice(0, 16)}…`,
   );
   return `the certificate is for the chip ${toHex(chip).slice(0, 16)}…`;

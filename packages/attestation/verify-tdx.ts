@@ -1,4 +1,16 @@
-import { type Bytes, concatenate, demand, equal, fromBase64, fromHex, isZero, littleEndian, quote, sha, toHex } from './bytes.ts';
+import {
+  type Bytes,
+  concatenate,
+  demand,
+  isEqual,
+  bytesOfBase64,
+  bytesOfHex,
+  isZero,
+  littleEndian,
+  quote,
+  sha,
+  toHex,
+} from './evidence-bytes.ts';
 import {
   type Certificate,
   checkChain,
@@ -8,7 +20,7 @@ import {
   verifyEcdsa,
   describeChain,
 } from './certificates.ts';
-import { element, elements, oid, parts, smallInteger, tags } from './der.ts';
+import { element, elements, oid, parts, smallInteger, tags } from './asn1.ts';
 import { intelRoot } from './intel-root.ts';
 import { checkReportData, type VerifyOptions } from './options.ts';
 import { collateralFor, type EnclaveIdentity, type Level, readPublished, type TcbInfo } from './tdx-collateral.ts';
@@ -18,7 +30,7 @@ import { Checks, type Verdict } from './verdict.ts';
 export interface TdxTcb {
   /** UpToDate, unless the evidence is refused. */
   status: string;
-  /** Of the TDX module and its parts, in hex. */
+  /** The security versions of the TDX module and its parts, in hex. */
   tee_tcb_svn: string;
   advisories: string[];
 }
@@ -48,13 +60,13 @@ export async function verifyTdx(bytes: Bytes, options: VerifyOptions): Promise<O
   });
   if (parsed === undefined) return { ...checks.conclude(), platform: 'tdx', measurement: null, tcb: null };
 
-  const ofIntel = parseCertificates(fromBase64(intelRoot, 'a certificate'));
+  const ofIntel = parseCertificates(bytesOfBase64(intelRoot, 'a certificate'));
   const roots = options.roots?.flatMap(parseCertificates) ?? ofIntel;
   const platform = await checks.produce('certificate_chain', () => readPlatform(parsed, roots));
   let tcb: TdxTcb | null = null;
   if (platform !== undefined) {
     const [, , { publicKey }] = platform.chain;
-    checks.noteTestRoot(ofIntel.some((each) => equal(each.publicKey, publicKey)));
+    checks.noteTestRoot(ofIntel.some((each) => isEqual(each.publicKey, publicKey)));
     await checks.run('certificate_validity', () => checkValidity(platform.chain, options.now));
     await checks.run('quoting_enclave', () => checkQuotingEnclave(parsed, platform));
     await checks.run('signature', async () => {
@@ -128,7 +140,7 @@ async function checkQuotingEnclave({ enclave, attestationKey }: TdxQuote, { chai
   demand(holds, 'the report of the quoting enclave is not signed by the platform');
   const { reportData } = parseEnclaveReport(enclave.bytes);
   const hash = await sha(256, concatenate(attestationKey.slice(1), enclave.authenticationData));
-  demand(equal(reportData, concatenate(hash, new Uint8Array(32))), 'the report of the quoting enclave is for another key');
+  demand(isEqual(reportData, concatenate(hash, new Uint8Array(32))), 'the report of the quoting enclave is for another key');
   return 'the platform vouches for the quoting enclave and its key';
 }
 
@@ -161,8 +173,8 @@ async function checkAgainst(
 ): Promise<TdxTcb | null> {
   await checks.run('revocation', async () => {
     const [leaf, authority, root] = platform.chain;
-    await checkRevocation(fromHex(collateral.pck_crl, 'pck_crl'), authority, [leaf], now);
-    await checkRevocation(fromHex(collateral.root_ca_crl, 'root_ca_crl'), root, [authority, root, ...signers], now);
+    await checkRevocation(bytesOfHex(collateral.pck_crl, 'pck_crl'), authority, [leaf], now);
+    await checkRevocation(bytesOfHex(collateral.root_ca_crl, 'root_ca_crl'), root, [authority, root, ...signers], now);
     return 'no certificate is revoked';
   });
   const enclave = await checks.produce('enclave_identity', () => checkEnclaveIdentity(parsed, identity));
@@ -199,7 +211,7 @@ function statusOf(level: Level<unknown> | undefined, what: string): Status {
 function checkEnclaveIdentity({ enclave }: TdxQuote, identity: EnclaveIdentity): [Status, string] {
   const { miscSelect, attributes, signer, product, version } = parseEnclaveReport(enclave.bytes);
   const genuine =
-    equal(signer, fromHex(identity.mrsigner, 'mrsigner')) &&
+    isEqual(signer, bytesOfHex(identity.mrsigner, 'mrsigner')) &&
     product === identity.isvprodid &&
     equalUnderMask(miscSelect, identity.miscselect, identity.miscselectMask) &&
     equalUnderMask(attributes, identity.attributes, identity.attributesMask);
@@ -216,7 +228,7 @@ function checkModuleIdentity({ teeTcbSvn, moduleSigner, moduleAttributes }: TdxQ
   demand(major === 0 || listed !== undefined, `Intel lists no TDX module ${id}`);
   const { mrsigner, attributes, attributesMask } = listed ?? tcbInfo.tdxModule;
   const genuine =
-    equal(moduleSigner, fromHex(mrsigner, 'mrsigner')) && equalUnderMask(moduleAttributes, attributes, attributesMask);
+    isEqual(moduleSigner, bytesOfHex(mrsigner, 'mrsigner')) && equalUnderMask(moduleAttributes, attributes, attributesMask);
   demand(genuine, "the TDX module is not Intel's");
   if (listed === undefined || major === 0) return [{ status: 'UpToDate', advisories: [] }, "the TDX module is Intel's"];
   const level = listed.tcbLevels.find(({ tcb }) => version >= tcb.isvsvn);
@@ -237,7 +249,7 @@ function matchPlatform({ teeTcbSvn }: TdxQuote, { cpuSvn, pceSvn }: Platform, { 
 }
 
 const septVeDisable = 28;
-/** Besides debugging: SEPT_VE_DISABLE, PKS, KL, and PERFMON. */
+/** The attributes that a TD may have besides debugging: SEPT_VE_DISABLE, PKS, KL, and PERFMON. */
 const knownAttributes = (1n << 28n) | (1n << 30n) | (1n << 31n) | (1n << 63n);
 
 function checkAttributes(attributes: Bytes): string {

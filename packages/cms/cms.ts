@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { neverProxyLoopback } from 'computation-management-client/node';
 import description from './package.json' with { type: 'json' };
 import { proxyVariable } from './context/target.ts';

@@ -10,13 +10,12 @@ import { addCvmCommands } from './commands/cvms.ts';
 import { addDoctorCommands } from './commands/doctor.ts';
 import { addEventsCommand } from './commands/events.ts';
 import { addEvidenceCommands } from './commands/evidence.ts';
-import { addFindCommand } from './commands/find.ts';
+import { addFindCommand, addOpenCommand } from './commands/find.ts';
 import { addExportCommand, addInitCommand } from './commands/init.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addLoginCommands } from './commands/login.ts';
 import { addLogsCommand } from './commands/logs.ts';
 import { addCheckCommand, addManifestCommand } from './commands/manifest.ts';
-import { addOpenCommand } from './commands/open.ts';
 import { refuseEmpty } from './commands/options.ts';
 import { addRunCommands } from './commands/runs.ts';
 import { addStatusCommand } from './commands/status.ts';
@@ -24,9 +23,8 @@ import { addTodoCommand } from './commands/todo.ts';
 import { contextOf, type GlobalOptions, type WrapAction } from './context/context.ts';
 import { interrupted } from './context/outages.ts';
 import { CmsError, type ExitCode, exitCodes, UsageError } from './terminal/cms-error.ts';
-import { commandLine } from './terminal/shell-word.ts';
 import type { Terminal } from './terminal/terminal.ts';
-import { jsonText } from './terminal/text.ts';
+import { jsonText, commandLine } from './terminal/text.ts';
 
 /** Runs one command line. Prints errors on standard error. @returns the exit code */
 export async function runCms(args: readonly string[], terminal: Terminal, version: string): Promise<ExitCode> {
@@ -81,7 +79,7 @@ export async function runCms(args: readonly string[], terminal: Terminal, versio
   }
 }
 
-/** Asks for an argument or option that is missing. Undefined if nothing is, or nobody answers. */
+/** Asks for a missing argument or option. Returns the words to add, or undefined if nothing is missing or nobody answers. */
 async function answerOf(error: unknown, { ask }: Terminal): Promise<string[] | undefined> {
   if (!(error instanceof CommanderError) || !ask) return undefined;
   const [, argument, option, value] =
@@ -91,20 +89,17 @@ async function answerOf(error: unknown, { ask }: Terminal): Promise<string[] | u
   return answer === '' ? undefined : [...(option === undefined ? [] : [option]), answer];
 }
 
-/** What commander says about a mistake in the line of a command, and where to read more. */
+/** Returns the error for a mistake in a command line, in the words of commander, with the help of the command. */
 function usageError(command: Command, args: readonly string[], printed: string[]): CmsError {
   const text = printed.join('').trim();
   const isHelp = text.startsWith('Usage:');
   const message = isHelp
-    ? withoutCommand(text, args)
+    ? args.includes('--json')
+      ? 'Missing command'
+      : text
     : text.replace(/^error: /, '').replace(/^./, (first) => first.toUpperCase());
   const next = message === text ? undefined : helpOf(command); // the text is that help already
   return new UsageError(message, next);
-}
-
-/** A command line without a command shows the help. */
-function withoutCommand(help: string, args: readonly string[]): string {
-  return args.includes('--json') ? 'Missing command' : help;
 }
 
 /**
@@ -125,14 +120,14 @@ function withNext(error: unknown, { help, typed }: { help: string; typed: string
   return new CmsError(message, { next: help, exitCode, problem, cause });
 }
 
-/** Whether `fetch` or a request of Node failed to connect. The errors of TLS have no code of their own kind. */
+/** Returns whether an error says that a request of Node failed to connect. Errors of TLS have many codes. */
 function isOfNetwork(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof CmsError) return false;
   const code = 'code' in error ? String(error.code) : '';
   return (error instanceof TypeError && error.message === 'fetch failed') || /CERT|TLS|SSL|^UNABLE_TO_|^EPROTO$/.test(code);
 }
 
-/** Returns the command that explains a command. */
+/** Returns the command line that prints the help of a command. */
 function helpOf(command: Command): string {
   const path = [];
   for (let each: Command | null = command; each; each = each.parent) path.unshift(each.name());
@@ -144,7 +139,7 @@ function errorOf(error: unknown): CmsError {
   return new CmsError(messageOf(error), { cause: error });
 }
 
-/** Such an error may quote what was read: it has no lines of its own. */
+/** Returns the message of an unexpected error on one line: it may quote what was read. */
 function messageOf(error: unknown): string {
   return printable(error instanceof Error ? error.message : String(error));
 }

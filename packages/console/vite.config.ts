@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Marked } from 'marked';
 import { defineConfig, type Plugin } from 'vite';
-import { helpPages } from './help/help-pages.ts';
-import { htmlPage } from './help/html-page.ts';
+import { htmlPage, helpPages } from './help/html-page.ts';
 
 /**
  * Makes files of the fonts that the global styles contain as base64. The browser then loads only those that a page uses, in

@@ -16,11 +16,14 @@ import {
 } from './table.ts';
 import { longestReadInMilliseconds } from './view.ts';
 
-/** How long what a fold replaced outlives it, and its name what was deleted. Each process measures it by its own steady clock. */
+/**
+ * The milliseconds for which what a fold replaced outlives it, and the name of the fold what was deleted. Each process measures
+ * them by its own steady clock.
+ */
 export const graceInMilliseconds = longestReadInMilliseconds + 500;
 const callsAtOnce = 25;
 
-/** By the steady clock of this process. */
+/** A fold that this process has seen in the head. `since` is a time of its steady clock. */
 interface Seen {
   since: number;
   isCleared: boolean;
@@ -49,7 +52,9 @@ export function untilDue(table: ListTable, { name }: ListKeys): number {
 export async function clearFolds(table: ListTable, keys: ListKeys, head: Head, entries: readonly Entry[]): Promise<Fold[]> {
   const seen = seeFolds(table, keys, head.folds);
   const due = head.folds.filter(({ name }) => steadyTime(table) - (seen.get(name)?.since ?? 0) >= graceInMilliseconds);
-  const { cleared = [], folds = [] } = Object.groupBy(due, ({ name }) => (seen.get(name)?.isCleared ? 'cleared' : 'folds'));
+  const isCleared = ({ name }: Fold) => seen.get(name)?.isCleared ?? false;
+  const cleared = due.filter(isCleared);
+  const folds = due.filter((fold) => !isCleared(fold));
   if (folds.length === 0) return cleared;
   const plans = await readPlans(table, keys);
   await inParallel(entries, callsAtOnce, (entry) => clearEntry(table, keys, entry, foldedVersion({ folds }, entry.number)));
@@ -75,7 +80,7 @@ async function clearEntry(table: ListTable, keys: ListKeys, { number, steps }: E
   );
 }
 
-/** What a fold writes and replaces, recorded before it begins. */
+/** The item that says what a fold writes and replaces. It is written before the fold begins. */
 const storedPlan = v.object({
   sk: v.string(),
   version: v.number(),

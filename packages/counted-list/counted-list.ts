@@ -14,23 +14,24 @@ import {
 import { type CheckedPage, checkList, rebuildList, type ReadRows } from './maintain.ts';
 import { type State, stateCount, sumOf } from './node.ts';
 import { changeOf, membersAt } from './select.ts';
-import { deleteItemIf, has, inParallel, type ListTable, steadyTime } from './table.ts';
+import { deleteItemIf, has, inParallel, type ListTable, steadyTime, type TransactAction, writeTransaction } from './table.ts';
 import { withMoment } from './view.ts';
 
 export { HeldError, type ReadRows } from './maintain.ts';
 export { afterAllNumbers } from './node.ts';
 export { BacklogError, type LogUpdate } from './log.ts';
-export type { ListTable } from './table.ts';
+export type { Member } from './node.ts';
+export { type ListClock, type ListDeadline, type ListTable, openListTable } from './table.ts';
 export { dayOf, listOfEntry, logPrefix };
 
 export interface ListDefinition {
   /** Unique. `partition/part` shares the partitions of all lists with the same first part. */
   name: string;
-  /** With the codes that are stored: 1 to 7. */
+  /** The states of members, by name, with the codes that are stored: 1 to 7. A code never changes. */
   states: Readonly<Record<string, State>>;
 }
 
-/** Without `before` a member comes, without `now` it goes. */
+/** A change of one member of a list. Without `before` the member comes, without `now` it goes. */
 export interface Change {
   /** 1 to 2^48 - 1, issued once. */
   number: number;
@@ -44,35 +45,55 @@ export interface Change {
 /** The version of the last change of a member. */
 export const lastVersion = 2 ** 40;
 
-export interface RecordingTransaction {
-  add: (action: { update: LogUpdate }) => void;
-  /** Calls `check` before the transaction is written, which it is not if that throws. */
-  beforehand: (check: (table: ListTable) => void) => void;
-  afterwards: (work: (table: ListTable) => Promise<void>) => void;
-}
-
 export interface RecordOptions {
   /** The changes in the log from which on the list refuses further ones. Default 20,000. */
   most?: number;
+  /** Called with the changes that are not folded, if there are many. */
   onBacklog?: (unfolded: number) => void;
 }
 
-/** @throws BacklogError when the transaction is written, if the list is not folded */
+/** The parts of a transaction that changes a list. */
+export interface RecordedChange {
+  /** An action of the transaction: an update of one item, without its `TableName`. */
+  update: LogUpdate;
+  /** Called before the transaction is sent. @throws BacklogError if the list is not folded: then it must not be sent */
+  beforehand: (table: ListTable) => void;
+  /** Called when the transaction was committed. Never throws. */
+  afterwards: (table: ListTable) => Promise<void>;
+}
+
+/** Returns what a transaction needs to change a list, for a transaction of the caller's own making. */
 export function recordChange(
-  transaction: RecordingTransaction,
   list: ListDefinition,
   { number, version, before, now, at }: Change,
   { most = 20_000, onBacklog }: RecordOptions = {},
-): void {
+): RecordedChange {
   const keys = keysOf(list.name);
   const day = at === undefined ? 0 : dayOf(at);
   const step = { version, before: codeOf(list, before), now: codeOf(list, now), day };
-  transaction.add({ update: logUpdate(keys, number, step) });
-  transaction.beforehand((table) => refuseBeyondBacklog(table, keys));
-  // The change is made by then: what fails here is no failure of it.
-  transaction.afterwards(async (table) => {
-    await lookAtLog(table, keys, { number, version }, { most, onBacklog }).catch(() => undefined);
-  });
+  return {
+    update: logUpdate(keys, number, step),
+    beforehand: (table) => refuseBeyondBacklog(table, keys),
+    // The change is made by then: what fails here is no failure of it.
+    afterwards: (table) => lookAtLog(table, keys, { number, version }, { most, onBacklog }).catch(() => undefined),
+  };
+}
+
+/**
+ * Writes items and changes of lists in one transaction. A change takes one of the 100 actions of a transaction.
+ * @param items actions with their `TableName`, such as the `Put` of a row with a condition on its version
+ * @throws BacklogError if a list is not folded; what the SDK throws, such as TransactionCanceledException
+ */
+export async function writeWithLists(
+  table: ListTable,
+  items: readonly TransactAction[],
+  changes: readonly (Change & { list: ListDefinition })[],
+  options?: RecordOptions,
+): Promise<void> {
+  const recorded = changes.map(({ list, ...change }) => recordChange(list, change, options));
+  for (const { beforehand } of recorded) beforehand(table);
+  await writeTransaction(table, [...items, ...recorded.map(({ update }) => ({ Update: { TableName: table.name, ...update } }))]);
+  for (const { afterwards } of recorded) await afterwards(table);
 }
 
 function codeOf({ name, states }: ListDefinition, value: string | undefined): State {
@@ -97,7 +118,7 @@ export interface PageRequest {
 export interface FoldRequest {
   /** The fewest changes to fold. Default: what makes a fold worth its cost. */
   least?: number;
-  /** How long to go on while earlier folds wait for their end. Default: one step. */
+  /** The milliseconds to go on while earlier folds wait for their end. Default: one step. */
   forMilliseconds?: number;
   /** Aborted when it should end soon. */
   ending?: AbortSignal | undefined;
@@ -113,7 +134,7 @@ export interface CountedList {
   check: (rows: ReadRows, from?: number) => AsyncGenerator<CheckedPage, void>;
   /** Builds the list anew from its rows. @throws HeldError if another rebuild is at work */
   rebuild: (rows: ReadRows, onRows?: (rows: number) => void) => Promise<void>;
-  /** Whether a fold may be at work, or is still due. */
+  /** Returns whether a fold may be at work, or is still due. */
   isMarked: () => Promise<boolean>;
   partitions: readonly string[];
 }
@@ -174,9 +195,9 @@ export function isFirstPage({ limit, offset }: PageRequest): boolean {
 const longestPauseInMilliseconds = 1_000;
 
 const patience = {
-  /** So long after a list was last folded, even a single change is. */
+  /** The milliseconds after its last fold from which on even a single change of a list is folded. */
   inMilliseconds: 10 * 60_000,
-  /** So long after a fold, the follower of the stream is still at work. */
+  /** The milliseconds after a fold during which the follower of the stream is still at work. */
   ofSweep: 45_000,
   least: 64,
 };

@@ -34,8 +34,8 @@ export function addDays(days: Days, others: Iterable<[day: number, counts: Count
 
 /** Divides days into those in the head and those in the item of the root. */
 export function divideDays(days: Days, now: number): { recent: Days; old: Days } {
-  const { recent = [], old = [] } = Object.groupBy(days, ([day]) => (day > dayOf(now) - daysInHead ? 'recent' : 'old'));
-  return { recent: new Map(recent), old: new Map(old) };
+  const isRecent = ([day]: [number, Counts]) => day > dayOf(now) - daysInHead;
+  return { recent: new Map([...days].filter(isRecent)), old: new Map([...days].filter((each) => !isRecent(each))) };
 }
 
 export function encodeDays(days: Days): Uint8Array {

@@ -9,7 +9,7 @@ import { type Item, type ListTable, putItems } from './table.ts';
 import { changeTree } from './tree.ts';
 import { GoneError, readRoot, type Root, storedNodes } from './view.ts';
 
-/** For changes among the newest members, which share the nodes that a fold writes. */
+/** The fewest changes among the newest members that are worth a fold. They share the nodes that it writes. */
 const leastAmongNewest = 32;
 /**
  * Changes far apart write a leaf each, and share only inner nodes, of about 38,000 members. Smaller lists wait for fewer changes.
@@ -19,7 +19,7 @@ const farApart = { least: 160, most: 800, membersPerChange: 19_000 };
 const leastShareOfLog = 1 / 8;
 /** The plan names each node that the fold writes or replaces, in one item. */
 const mostChanges = 2_000;
-/** Each takes up to 13 bytes of the head. They may take half of an item. */
+/** The most folded entries that the head names. Each takes up to 13 bytes, and they may take half of an item. */
 const mostNamed = 15_000;
 
 export interface FoldedStep {

@@ -19,11 +19,14 @@ const storedHead = v.object({
   root: v.string(),
   days: storedBytes,
   folds: v.array(v.object({ name: v.string(), entries: storedBytes })),
-  /** While the list is rebuilt, nothing is folded until then. Milliseconds since 1970. */
+  /** The time until which nothing is folded, because the list is rebuilt. Milliseconds since the Unix epoch. */
   held_until: v.number(),
 });
 
-/** One item, so that what a read begins with is of one moment. Its version fences the writers. */
+/**
+ * The item that every read of a list begins with, so that what it reads is of one moment. Writers replace it on the condition
+ * that its version is unchanged.
+ */
 export interface Head extends Omit<v.InferOutput<typeof storedHead>, 'folds' | 'days'> {
   folds: Fold[];
   days: Days;

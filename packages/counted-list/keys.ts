@@ -1,4 +1,4 @@
-/** Only this file has key literals. */
+/** The keys of an item of the table. Only this file has key literals. */
 export interface Key {
   pk: string;
   sk: string;
@@ -34,7 +34,7 @@ export function keysOf(name: string) {
     node: (id: string): Key =>
       id.startsWith(roots) ? inIndex(id) : { pk: nodes[hashOf(id) % nodeShards] ?? '', sk: prefix + id },
     mark: { pk: markPartitions[hashOf(name) % markShards] ?? '', sk: name },
-    /** Of the list, or of all lists with the same first part of the name. */
+    /** The partitions of the list, or of all lists with the same first part of the name. */
     partitions: [...logs, index, ...nodes],
   };
 }
@@ -58,7 +58,7 @@ function hashOf(text: string): number {
   return hash;
 }
 
-/** What the partition keys of logs begin with: folding follows no other writes. */
+/** The beginning of the partition keys of logs. Whoever folds follows no other writes of the table. */
 export const logPrefix = 'log#';
 
 /** Undefined for any other item. */

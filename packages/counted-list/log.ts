@@ -21,7 +21,7 @@ export interface Step {
   version: number;
   before: State;
   now: State;
-  /** Since 1970-01-01. 0: the days do not count it. */
+  /** The day that the step is counted on, in days since 1970-01-01. 0: none. */
   day: number;
 }
 
@@ -84,7 +84,7 @@ export function countSteps(entries: readonly Entry[]): number {
 
 const storedMark = v.object({
   sk: v.string(),
-  /** When it was last folded, or first marked. Milliseconds since 1970. */
+  /** The time at which the list was last folded, or first marked. Milliseconds since the Unix epoch. */
   marked_at: v.number(),
 });
 
@@ -115,7 +115,7 @@ export async function markList(table: ListTable, keys: ListKeys, mark: Mark | un
   else if (isFolded && isOld) await putItems(table, [item]);
 }
 
-/** So many changes in the log of a list without a mark are left to the schedule too. */
+/** The changes in the log from which on a list without a mark is left to the schedule too. */
 const leastToMark = 64;
 const changesPerLook = 16;
 const lookAgainInMilliseconds = 5_000;

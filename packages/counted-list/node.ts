@@ -8,7 +8,7 @@ export interface TreeNode {
 }
 
 export interface Part {
-  /** Of the member, or the first of the child when it was written; no member of the child comes before it. */
+  /** The number of the member, or of the first one of the child when it was written. No member of the child comes before it. */
   number: number;
   /** A member counts one, in its state. */
   counts: Counts;
@@ -27,7 +27,7 @@ export interface Member {
 /** Greater than every number. */
 export const afterAllNumbers = 2 ** 48;
 
-/** By state; index 0 is unused. */
+/** The numbers of members by the code of their state. Index 0 is unused. */
 export type Counts = readonly number[];
 
 export const stateCount = 8;

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { ConditionalCheckFailedException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
 import {
   BatchGetCommand,
@@ -7,32 +8,72 @@ import {
   GetCommand,
   PutCommand,
   QueryCommand,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
 import * as v from 'valibot';
 import type { Key } from './keys.ts';
 
+/** A table of DynamoDB with the keys `pk` and `sk`, both strings, that contains lists and perhaps other items. */
 export interface ListTable {
+  /** The name of the table. */
   name: string;
+  /** A `DynamoDBDocumentClient` of the AWS SDK, or what sends its commands otherwise. What is remembered of a list is remembered by it. */
   document: Pick<DynamoDBDocumentClient, 'send'>;
+  /** Returns the time limit of one operation, or of the request that it is a part of. */
   deadline: () => ListDeadline;
   clock: ListClock;
   /** Shares a read among requests at the same time. Default: each reads for itself. */
   share?: (<T>(what: string, read: () => Promise<T>) => Promise<T>) | undefined;
 }
 
+/** A time limit, and how what has failed is repeated until then. */
 export interface ListDeadline {
+  /** Returns a signal that is aborted at the time limit. */
   signal: () => AbortSignal;
-  /** Repeats what throws errors that may pass, with pauses. `count` begins at 1. @throws at the deadline */
+  /**
+   * Calls `attempt` again, after a pause, while it throws errors that `mayPass`.
+   * @param mayPass gets the number of attempts so far, from 1
+   * @throws Error that may not pass; any error if the time limit comes before another attempt
+   */
   retry: <T>(attempt: () => Promise<T>, mayPass: (error: unknown, count: number) => boolean) => Promise<T>;
 }
 
+/** The clock of the process. */
 export interface ListClock {
-  /** Milliseconds since the Unix epoch. */
+  /** Returns the milliseconds since the Unix epoch. */
   now: () => number;
-  wait: (milliseconds: number) => Promise<void>;
-  /** Milliseconds since any moment. Never goes back. Default: `now`. */
+  wait: (milliseconds: number) => Promise<unknown>;
+  /** Returns the milliseconds since any moment, which never go back. Default: `now`. */
   steady?: () => number;
+}
+
+/** The longest pause between two attempts, in milliseconds. Pauses are random, and their bound doubles from 30 up to this. */
+const longestPauseInMilliseconds = 1_000;
+
+/**
+ * Returns a table for lists with the clock of the system.
+ * @param milliseconds the time limit of each operation. Default: 5,000
+ */
+export function openListTable(name: string, document: ListTable['document'], milliseconds = 5_000): ListTable {
+  const steady = () => performance.now();
+  const deadline = (): ListDeadline => {
+    const [signal, end] = [AbortSignal.timeout(milliseconds), steady() + milliseconds];
+    const retry: ListDeadline['retry'] = async (attempt, mayPass) => {
+      for (let count = 1; ; count++) {
+        try {
+          return await attempt();
+        } catch (error) {
+          const pause = Math.random() * Math.min(longestPauseInMilliseconds, 30 * 2 ** (count - 1));
+          if (!mayPass(error, count) || steady() + pause >= end) throw error;
+          await setTimeout(pause);
+        }
+      }
+    };
+    return { signal: () => signal, retry };
+  };
+  return { name, document, deadline, clock: { now: Date.now, wait: setTimeout, steady } };
 }
 
 export function steadyTime({ clock }: ListTable): number {
@@ -155,6 +196,14 @@ export async function inParallel<T>(entries: readonly T[], atOnce: number, work:
   };
   const ends = await Promise.allSettled(Array.from({ length: Math.min(atOnce, entries.length) }, worker));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
+}
+
+/** An action of a transaction, as the `TransactWriteCommand` of the AWS SDK takes it. */
+export type TransactAction = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+
+/** Writes all actions or none. @throws what the SDK throws, such as TransactionCanceledException */
+export async function writeTransaction(table: ListTable, TransactItems: TransactAction[]): Promise<void> {
+  await table.document.send(new TransactWriteCommand({ TransactItems }), until(table.deadline()));
 }
 
 export interface Condition {

@@ -22,7 +22,7 @@ const minNodeBytes = 225;
  * a page of the newest ones in a rare state needs no other.
  */
 const maxBranchBytes = 1_400;
-/** With this size, a tree of 13 million members has three levels. */
+/** The largest root, in bytes. With this size, a tree of 13 million members has three levels. */
 const maxRootBytes = 12_500;
 /** The first part of a node contains its whole number, which takes up to so many bytes more. */
 const firstPartBytes = 8;
@@ -108,7 +108,10 @@ export async function childOf({ node, id }: Part, source: NodeSource): Promise<T
   return source.read(id);
 }
 
-/** Both are sorted. @param unexpected gets the members that were not in the state that they changed from */
+/**
+ * Applies changes to members, both sorted by number.
+ * @param unexpected gets the members that were not in the state that they changed from
+ */
 export function mergeMembers(members: readonly Part[], changes: readonly Difference[], unexpected: number[] = []): Part[] {
   const merged: Part[] = [];
   let index = 0;

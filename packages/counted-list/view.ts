@@ -17,16 +17,16 @@ import {
 } from './table.ts';
 import type { Difference, NodeSource } from './tree.ts';
 
-/** By the read's own steady clock. What a fold replaced is kept for longer. */
+/** The longest read, in milliseconds of its own steady clock. What a fold replaced is kept for longer. */
 export const longestReadInMilliseconds = 2_000;
-/** After that, a missing node counts as damage. */
+/** The restarts of a read after which a missing node counts as damage. */
 const mostRestarts = 5;
 
 export interface Moment {
   head: Head;
   unfolded: readonly Entry[];
   differences: readonly Difference[];
-  /** What the head has of the tree, and how many members that contains. */
+  /** The part of the tree that the head has, and how many members it contains. */
   newest: View & { counts: Counts };
   view: () => Promise<View & Pick<Root, 'days'>>;
 }

@@ -95,17 +95,6 @@ export const attestationPolicy = v.pipe(
 );
 export type AttestationPolicy = v.InferOutput<typeof attestationPolicy>;
 
-export function policyLines(policy: AttestationPolicy | null): string[] {
-  if (policy === null) return ['None: a run may use any CVM'];
-  const { platforms, measurements, minimum_tcb, allow_debug } = policy;
-  return [
-    `Platforms: ${platforms.join(', ')}`,
-    ...measurements.map((measurement) => `Measurement: ${measurement}`),
-    ...Object.entries(minimum_tcb ?? {}).map(([name, least]) => `Least version of ${name}: ${String(least)}`),
-    allow_debug ? 'The host may debug the CVM' : 'The host may not debug the CVM',
-  ];
-}
-
 const domainLabel = /^(?!-)[A-Za-z0-9-]{1,63}(?<!-)$/;
 
 /** `host:port`: a DNS name, an IPv4 address or an IPv6 address in brackets, and a port from 1 to 65535. */

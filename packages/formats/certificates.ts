@@ -7,7 +7,7 @@ import { InvalidKeyError, keyIn, whyWeak } from './public-key.ts';
 const expected = 'Expected one X.509 certificate in PEM ("BEGIN CERTIFICATE").';
 
 /**
- * Of the DER, hex, as `openssl x509 -noout -fingerprint -sha256` prints it with colons.
+ * Returns the SHA-256 of a certificate's DER in hex, which `openssl x509 -noout -fingerprint -sha256` prints with colons.
  * @throws InvalidKeyError if a text is not exactly one certificate in PEM, or anyone could sign with its key
  */
 export function fingerprintOfCertificate(pem: string): string {

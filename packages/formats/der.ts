@@ -1,37 +1,46 @@
 import { type Bytes, fromHex, isEqual, toHex } from './bytes.ts';
 
-/** X.690. Stops at what is none, or is BER and not DER: other readers would find other elements there. */
-export function derElements<Bytes extends Uint8Array>(bytes: Bytes, most = 2): { tag: number; content: Bytes }[] {
-  const [tag, first = 0] = bytes;
-  if (tag === undefined || most === 0) return [];
-  const count = first < 0x80 ? 0 : first - 0x80;
-  if (count > 4 || bytes.length < 2 + count) return [];
-  const start = 2 + count;
-  const length = count === 0 ? first : bytes.subarray(2, start).reduce((sum, byte) => sum * 256 + byte, 0);
-  const end = start + length;
-  const isShortest = first < 0x80 || (length >= 0x80 && bytes[2] !== 0);
-  if (!isShortest || end > bytes.length) return [];
-  const [content, rest] = [bytes.subarray(start, end) as Bytes, bytes.subarray(end) as Bytes];
-  return [{ tag, content }, ...derElements(rest, most - 1)];
+/**
+ * Reads elements of DER (X.690) that follow each other. Stops at what is none, or is BER and not DER: other readers would find other
+ * elements there.
+ * @param most the most elements to read. Default 2
+ * @returns for each the bytes of its content, and `bytes`: all of it, with tag and length
+ */
+export function derElements<Bytes extends Uint8Array>(bytes: Bytes, most = 2) {
+  const found: { tag: number; bytes: Bytes; content: Bytes }[] = [];
+  const part = (from: number, to: number) => bytes.subarray(from, to) as Bytes;
+  for (let at = 0; at < bytes.length && found.length < most;) {
+    const [tag = 0, first = 0] = part(at, at + 2);
+    const count = first < 0x80 ? 0 : first - 0x80;
+    const start = at + 2 + count;
+    const length = count === 0 ? first : part(at + 2, start).reduce((sum, byte) => sum * 256 + byte, 0);
+    const isShortest = first < 0x80 || (length >= 0x80 && bytes[at + 2] !== 0);
+    if (count > 4 || !isShortest || start + length > bytes.length) break;
+    found.push({ tag, bytes: part(at, start + length), content: part(start, start + length) });
+    at = start + length;
+  }
+  return found;
 }
 
+/** Writes an element of DER. @param parts its content */
 export function derElement(tag: number, ...parts: Iterable<number>[]): Bytes {
   const content = parts.flatMap((part) => [...part]);
   const digits = fromHex(content.length.toString(16));
   return Uint8Array.of(tag, ...(content.length < 0x80 ? digits : [0x80 + digits.length, ...digits]), ...content);
 }
 
-/** @param number not negative */
+/** Writes an integer in DER. @param number not negative */
 export function derInteger(number: bigint): Bytes {
   const digits = fromHex(number.toString(16));
   return derElement(0x02, (digits[0] ?? 0) >= 0x80 ? [0] : [], digits);
 }
 
+/** Returns the integer that bytes are, big-endian and without a sign. */
 export const unsigned = (bytes: Uint8Array) => BigInt(`0x${toHex(bytes) || '0'}`);
 
 /**
- * From two integers in DER to one after the other, as WebCrypto and ES256 have them (RFC 3279, section 2.2.3).
- * @param size of each integer, in bytes. Default: that of ES256
+ * Converts a signature of two integers in DER to one after the other, as WebCrypto and ES256 have them (RFC 3279, section 2.2.3).
+ * @param size the bytes of each integer. Default: those of ES256
  * @throws Error if the bytes are no two such integers, or written in another way
  */
 export function joinedSignature(der: Uint8Array, size = 32): Bytes {
@@ -42,4 +51,5 @@ export function joinedSignature(der: Uint8Array, size = 32): Bytes {
   return fromHex(digits.join(''));
 }
 
+/** Writes the numbers of a signature in DER. */
 export const signatureInDer = (numbers: readonly bigint[]) => derElement(0x30, ...numbers.map(derInteger));

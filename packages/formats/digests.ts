@@ -18,7 +18,7 @@ export function canonicalDigest(value: object): string {
 }
 
 /**
- * Of the event as the API returns it, without its `hash`, in hex (docs/contract.md, section 10).
+ * Returns the hash of an event as the API returns it, without its `hash`, in hex (docs/contract.md, section 10).
  * @throws Error if the event has no canonical JSON
  */
 export function hashOfEvent(event: Readonly<Record<string, unknown>>): string {
@@ -38,7 +38,7 @@ interface StatedStart {
   approvals: unknown;
 }
 
-/** By it, the event `started` commits to what its run was started with. */
+/** Returns the digest by which the event `started` commits to what its run was started with. */
 export function startDigest(started: StatedStart): string {
   const { manifest, configuration, assets, approval, result_consumers, approvals } = started;
   return canonicalDigest({ manifest, configuration, assets, approval, result_consumers, approvals });

@@ -15,7 +15,7 @@ export async function verifiesEs256(text: string, signature: string, { x, y }: {
   return key !== undefined && (await crypto.subtle.verify(algorithm, key, bytes, new TextEncoder().encode(text)));
 }
 
-/** Of a SHA-256 in base64url. */
+/** The characters of a key's thumbprint: a SHA-256 in base64url. */
 export const lengthOfThumbprint = 43;
 
 /** RFC 7638, section 3. */

@@ -27,7 +27,9 @@ export function text(minimum: number, maximum: number) {
   );
 }
 
-/** For what the service returns. The maximum is only documented: what is stored was checked when it came. */
+/**
+ * Makes the schema of a text that the service returns. The maximum is only documented: what is stored was checked when it came.
+ */
 /*#__NO_SIDE_EFFECTS__*/
 export function shownText(maximum: number) {
   return v.pipe(v.string(), v.metadata({ maxLength: maximum }));
@@ -40,7 +42,7 @@ export const withoutPrivateKey = v.check((given: string) => !holdsPrivateKey(giv
 export const description = v.pipe(text(0, 4000), withoutPrivateKey, v.description('A description. Up to 4,000 characters.'));
 export const shownDescription = v.pipe(shownText(4000), v.description('The description.'));
 
-/** Whether a text is base64 (RFC 4648, section 4, with padding). */
+/** Returns whether a text is base64 (RFC 4648, section 4, with padding). */
 export function isBase64(text: string): boolean {
   // Without a repeated group, which would overflow the stack of the expression on megabytes of text.
   return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
@@ -77,7 +79,10 @@ export function strictObject<const Entries extends v.ObjectEntries>(entries: Ent
 /** A PUT accepts and ignores it, so that clients can send back what they read. */
 export const returnedField = v.optional(v.pipe(v.unknown(), v.description('Ignored. The service sets this field.')));
 
-/** Neither white space, nor controls, nor marks that need a letter before them, nor what is drawn as nothing. */
+/**
+ * Finds a character that can be seen: neither white space, nor a control, nor a mark that needs a letter before it, nor one that
+ * is drawn as nothing.
+ */
 const visible = /[^\p{Z}\p{Cc}\p{Cf}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
 const hasVisible = v.check((name: string) => visible.test(name), 'Expected at least one visible character.');
 
@@ -96,7 +101,7 @@ export const userId = v.pipe(
   v.check((user) => !isReservedName(user), 'Expected a user. This name is reserved for the events of the service and of agents.'),
 );
 
-/** No file system takes a longer name. */
+/** The longest file name. No file system takes a longer one. */
 const longestFileNameInBytes = 255;
 
 /** A plain name, because the agent uses it in a path. */

@@ -11,8 +11,9 @@ const privateText =
 const mostLayers = 4;
 
 /**
- * As PEM, a JSON Web Key, of OpenSSH, SSH.com or PuTTY, or as DER; in any layers of base64, base64url, hex, percent-encoding or a
- * JSON string. Recognizes the beginning of a key, so that other text around it or a cut-off end does not matter.
+ * Returns whether a text contains a private key: as PEM, a JSON Web Key, of OpenSSH, SSH.com or PuTTY, or as DER; in any layers
+ * of base64, base64url, hex, percent-encoding or a JSON string. Recognizes the beginning of a key, so that other text around it
+ * or a cut-off end does not matter.
  */
 export function holdsPrivateKey(text: string, layers = mostLayers): boolean {
   if (privateText.test(text.replaceAll('\0', '')) || privateDer.test(text)) return true;

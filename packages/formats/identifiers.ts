@@ -39,7 +39,7 @@ export const idOfComputation = v.pipe(identifier, v.description('The identifier 
 export const idOfAsset = v.pipe(identifier, v.description('The identifier of the asset.'));
 export const idOfRun = v.pipe(identifier, v.description('The identifier of the run.'));
 
-/** In any case. It need not be a UUID: any other text leads to 404. */
+/** Makes the schema of an identifier in a path, in any case. The text need not be a UUID: any other leads to 404. */
 /*#__NO_SIDE_EFFECTS__*/
 export function uncheckedId() {
   return v.pipe(v.string(), v.toLowerCase(), v.metadata({ format: 'uuid', maxLength: lengthOfId }));

@@ -12,7 +12,7 @@ export interface PublicKey {
   algorithm: 'rsa' | 'ecdsa' | 'ed25519';
 }
 
-/** What a key consists of. Nothing is checked. */
+/** The numbers that a key consists of. Nothing is checked. */
 export type RawKey =
   | { algorithm: 'rsa'; modulus: bigint; exponent: bigint }
   | { algorithm: 'ecdsa'; curve: Curve; point: Uint8Array }
@@ -182,7 +182,10 @@ function whyWeakPoint(point: Uint8Array): string | undefined {
 const firstUntried = 2 ** 16 + 2;
 let products: bigint[] | undefined;
 
-/** Of four odd primes each, of all below `firstUntried`. A remainder of a product takes as long as that of a prime. */
+/**
+ * Returns the products of four odd primes each, of all below `firstUntried`. A remainder of a product takes as long as that of a
+ * prime.
+ */
 function productsOfPrimes(): bigint[] {
   const isComposite = new Uint8Array(firstUntried);
   const primes: number[] = [];

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { characters, strictObject, text, privateKeyForAll, withoutPrivateKey } from './fields.ts';
 import { holdsPrivateKey } from './holds-private-key.ts';
-import { quotedName } from './quoted-name.ts';
 import type { AssetType } from './vocabulary.ts';
 
 const schemes = { 'oci-image': ['docker://', 'oci://'], gcs: ['gs://'], https: ['https://'], http: ['http://'] } as const;
@@ -11,7 +10,7 @@ const sourceTypes = Object.keys(schemes) as SourceType[];
 export const algorithmTypes = ['bin', 'python', 'wasm', 'docker'] as const;
 const mostArguments = 100;
 const longestArgument = 1_000;
-/** In characters, of all together: a page of assets has those of a hundred. */
+/** The longest arguments, in characters of all together: a page of assets has those of a hundred. */
 const longestArguments = 4_000;
 
 const longestUrl = 2_048;
@@ -99,7 +98,7 @@ export const fetched = {
 const shown = (longest: number, description: string) =>
   v.pipe(v.string(), v.description(description), v.metadata({ maxLength: longest }));
 
-/** Under the names of the agent. What is empty is left out. */
+/** The fields of what the agent fetches, under the names of the agent. What is empty is left out. */
 export const fetchedByAgent = {
   source: v.exactOptional(
     v.pipe(
@@ -148,7 +147,7 @@ export type Fetched = { [Name in keyof typeof fetched]: v.InferOutput<(typeof fe
 
 export const fetchedNames = ['source', 'kbs', 'decompress', 'algo_type', 'algo_args'] as const;
 
-/** Each with what was expected. */
+/** Returns the fields that do not fit an asset of this type, each with what was expected. */
 export function misfits(asset: { asset_type: AssetType } & Fetched): { field: keyof Fetched; expected: string }[] {
   return fetchedNames.flatMap((field) => {
     if (field === 'source' || asset[field] === null) return [];
@@ -158,67 +157,4 @@ export function misfits(asset: { asset_type: AssetType } & Fetched): { field: ke
       ? []
       : [{ field, expected: `Expected this only of a source of ${only === 'dataset' ? 'a dataset' : 'an algorithm'}.` }];
   });
-}
-
-interface Shown {
-  source?: { url: string; kbs_resource_path?: string | undefined } | null | undefined;
-  kbs?: { url?: string | undefined } | null | undefined;
-  decompress?: boolean | null | undefined;
-  algo_type?: string | null | undefined;
-  algo_args?: readonly string[] | null | undefined;
-}
-
-/** Of an asset, a line for each fact. Empty if a party sends it. */
-export function fetchLines({ source, kbs, decompress, algo_type, algo_args }: Shown): string[] {
-  const place = source && { url: source.url, kbs_resource_path: source.kbs_resource_path };
-  const facts = {
-    source: place,
-    kbs: kbs && { url: kbs.url },
-    decompress,
-    algo_type,
-    algo_args: algo_args?.length ? algo_args : null,
-  };
-  return membersOf(facts)
-    .filter(([, value]) => Boolean(value))
-    .map(lineOf);
-}
-
-/**
- * Of a part of a manifest, a line for each member: an approval covers them all, also those that nobody knows.
- * @param labelled the members that are shown elsewhere
- */
-export function manifestLines(part: object, labelled: readonly string[] = []): string[] {
-  return membersOf(Object.fromEntries(Object.entries(part).filter(([name]) => !labelled.includes(name)))).map(lineOf);
-}
-
-type Member = readonly [path: string, value: unknown];
-
-function membersOf(value: unknown, path = ''): Member[] {
-  const entries = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
-  if (entries.length === 0) return path === '' ? [] : [[path.slice(1), value]];
-  return entries.flatMap(([name, member]) => membersOf(member, `${path}.${/^\w+$/.test(name) ? name : quotedName(name)}`));
-}
-
-const labels = new Map([
-  ['source.url', 'fetched by the agent from'],
-  ['source.kbs_resource_path', 'decrypted with the key'],
-  ['source.encrypted true', 'encrypted'],
-  ['kbs.url', 'keys from'],
-  ['kbs.enabled true', 'the agent may fetch it'],
-  ['decompress true', 'unpacked by the agent'],
-  ['algo_type', 'run as'],
-  ['algo_args', 'arguments'],
-]);
-
-/** What passes for no other line: a value of more than one plain word is quoted. */
-function lineOf([path, value]: Member): string {
-  const flag = value === true && labels.get(`${path} true`);
-  return flag || `${labels.get(path) ?? `also ${path}:`} ${valueText(value)}`;
-}
-
-function valueText(value: unknown): string {
-  if (Array.isArray(value))
-    return `[${value.map((entry) => (typeof entry === 'string' ? quotedName(entry) : valueText(entry))).join(',')}]`;
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(text) ? text : quotedName(text);
 }

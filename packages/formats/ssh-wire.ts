@@ -9,7 +9,8 @@ const curves = new Map([
 ]);
 
 /**
- * Of which fingerprints are made (RFC 4253, section 6.6; RFC 5656, section 3.1; RFC 8709, section 4). Also in browsers.
+ * Returns the SSH wire form of a key, of which fingerprints are made (RFC 4253, section 6.6; RFC 5656, section 3.1; RFC 8709,
+ * section 4). Works in browsers too.
  * @param spki a valid key of one of these types as DER SubjectPublicKeyInfo, points uncompressed
  */
 export function sshWireOf(spki: Uint8Array): Uint8Array {
@@ -24,7 +25,7 @@ export function sshWireOf(spki: Uint8Array): Uint8Array {
   return strings('ssh-rsa', exponent, modulus);
 }
 
-/** As `ssh-keygen -lf` prints it. */
+/** Returns the fingerprint of a key as `ssh-keygen -lf` prints it. */
 export function fingerprintOfSpki(spki: Uint8Array): string {
   return `SHA256:${toBase64(sha256(sshWireOf(spki))).replace(/=+$/, '')}`;
 }

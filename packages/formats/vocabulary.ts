@@ -7,7 +7,7 @@ export const runStatuses = ['running', 'stopping', ...finalStatuses] as const;
 export const computationStatuses = ['created', ...runStatuses] as const;
 export type ComputationStatus = (typeof computationStatuses)[number];
 
-/** From the least to the most (docs/contract.md, section 9). */
+/** The levels of approval that a computation may demand, from the least to the most (docs/contract.md, section 9). */
 export const approvalLevels = ['none', 'all', 'all_signed'] as const;
 export type ApprovalLevel = (typeof approvalLevels)[number];
 
@@ -16,12 +16,12 @@ export const logAccesses = ['none', 'parties'] as const;
 export type LogAccess = (typeof logAccesses)[number];
 
 export const mostConsumers = 40;
-/** Who may link their own assets to a computation. */
+/** The most users who may link their own assets to a computation. */
 export const mostProviders = 100;
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
-/** Of the service's own events that no user caused. */
+/** The originator of the service's own events that no user caused. */
 export const system = 'system';
 
 /** A report cannot name the service or a user as originator. */
@@ -30,7 +30,7 @@ export type Reporter = (typeof reporters)[number];
 
 const reserved = new Set<string>([system, ...reporters]);
 
-/** So that no user can have it. */
+/** Returns whether no user can have a name, because the service uses it itself. */
 export function isReservedName(name: string): boolean {
   return reserved.has(name);
 }
@@ -81,7 +81,7 @@ export function isRole(text: string): text is Role {
 interface Membership {
   domain: string;
   role: Role;
-  /** Of the role `cvm`. Undefined: every CVM of the domain. */
+  /** The CVM that a membership with the role `cvm` is for. Undefined: every CVM of the domain. */
   boundTo?: string;
 }
 

@@ -5,7 +5,7 @@ export interface AgentEvent {
   originator: 'agent' | 'computation-runner';
 }
 
-/** What a simulated CVM does with a run. */
+/** The way in which a simulated CVM treats a run. */
 export interface Behaviour {
   /** Never asks for commands. */
   isAbsent: boolean;
@@ -13,7 +13,7 @@ export interface Behaviour {
   refusal: string | undefined;
   /** The events until the algorithm runs. */
   before: (datasets: number) => AgentEvent[];
-  /** How long the algorithm runs. Infinity: until the service has ended the run. */
+  /** The milliseconds for which the algorithm runs. Infinity: until the service has ended the run. */
   worksInMilliseconds: number;
   /** The events after the algorithm has ended. */
   after: AgentEvent[];

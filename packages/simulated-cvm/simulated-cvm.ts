@@ -12,7 +12,7 @@ export interface Pace {
   pollInMilliseconds: number;
 }
 
-/** What the time of a simulated CVM is measured with. */
+/** The clock that measures the time of a simulated CVM. */
 export interface SimulatorClock {
   /** Milliseconds since 1970. */
   now: () => number;

@@ -6,7 +6,7 @@ const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf
 /** The root of public test keys, in PEM. Whoever trusts it believes anyone. */
 export const testRoot = () => read('test-root.pem');
 
-/** Whether the CVM attests, if the service trusts test keys. */
+/** Returns whether a CVM attests, if the service trusts test keys. */
 export const attests = (cvmId: string) => /^sim-attested(-|$)/.test(cvmId);
 
 /** A key, the signed bytes of a report, and the message of an agent with it, with the places of report data and signature. */

@@ -4,8 +4,7 @@ import { toBase64, toHex } from 'computation-management-formats/bytes';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { timeOf } from 'computation-management-formats/timestamps';
 import { check, fails, type Finding, holds, note, quoted, quotedList } from './finding.ts';
-import { isBeginning } from './journal.ts';
-import { type Approval, type ChainedEvent, detailsOf, nameOf, type Statement } from './statement.ts';
+import { type Approval, type ChainedEvent, detailsOf, isBeginning, nameOf, type Statement } from './statement.ts';
 
 /** Checks the assets against the manifest, and the approvals of those who had to give one. */
 export async function checkApprovals(statement: Statement): Promise<Finding[]> {
@@ -99,7 +98,7 @@ function byWhom(users: string[], sound: Approval[]): string {
   ].join('; ');
 }
 
-/** Whether there is an approval, and it lacks its signature or the key of that. */
+/** Returns whether there is an approval, and it lacks its signature or the key of that. */
 function isUnsigned(approval: Approval | undefined): boolean {
   return approval !== undefined && (approval.signature === null || approval.key === null);
 }
@@ -154,7 +153,7 @@ function isBefore(time: string, other: string): boolean {
   return timeOf(time) < timeOf(other);
 }
 
-/** By key, because it takes long to see that an RSA key is not weak. */
+/** The fingerprints of keys that were read, by key, because it takes long to see that an RSA key is not weak. */
 const fingerprints = new Map<string, string | undefined>();
 
 /** Returns undefined for a key that the service would not take, or would write in another way. */
@@ -198,7 +197,10 @@ export function checkApprovalsInJournal(statement: Statement, before: ChainedEve
 const omitted = (event: ChainedEvent) =>
   fails(`The statement lacks the approval of ${quoted(event.originator)}: ${nameOf(event)}.`);
 
-/** Whether an approval certainly counted at the start. Those for certain CVMs may not have: their certificates are not known here. */
+/**
+ * Returns whether an approval certainly counted at the start. Those for certain CVMs may not have: their certificates are not
+ * known here.
+ */
 function isOmitted(statement: Statement, event: ChainedEvent, later: ChainedEvent[]): boolean {
   const { event_type, originator: user } = event;
   if (event_type !== 'approved' || statement.approvals.some((each) => each.user === user)) return false;
@@ -211,7 +213,7 @@ function isOmitted(statement: Statement, event: ChainedEvent, later: ChainedEven
   return !later.some((each) => decides(each, user) || (each.event_type === 'key_uploaded' && each.originator === user));
 }
 
-/** Whether an event says what became of the approval of a user. The removal of a key takes the approval with it. */
+/** Returns whether an event says what became of the approval of a user. The removal of a key takes the approval with it. */
 function decides(event: ChainedEvent, user: string): boolean {
   const { event_type, originator } = event;
   if (event_type === 'key_removed') return detailsOf(event)['user'] === user;

@@ -2,18 +2,9 @@ import { failedChecks, type Verdict, verifyToken } from 'computation-management-
 import { fromHex } from 'computation-management-formats/bytes';
 import { hashOfBytes } from 'computation-management-formats/digests';
 import { timeOf } from 'computation-management-formats/timestamps';
+import type { AttestationFiles } from './evidence-files.ts';
 import { fails, type Finding, holds, note, quoted } from './finding.ts';
 import type { Statement } from './statement.ts';
-
-/** What the verdict of a service on an agent process is checked with. */
-export interface AttestationFiles {
-  /** The tokens that the statement names by their hashes, in any order. */
-  tokens?: readonly Uint8Array[];
-  /** Certificates of AMD that the tokens lack. */
-  certificates?: readonly Uint8Array[];
-  /** Trusted in place of the roots of AMD and Intel, for tests. */
-  roots?: readonly Uint8Array[];
-}
 
 type Attestation = NonNullable<Statement['attestation']>;
 type Token = Attestation['tokens'][number];
@@ -95,7 +86,7 @@ async function checkToken(
   return { finding: holds(`${what} is ${verdict}, as the service states: ${found}.`), judged: { token, verdict: own } };
 }
 
-/** Without those that were refused under a former certificate of the CVM. */
+/** Returns the tokens without those that were refused under a former certificate of the CVM. */
 function withoutFormer(tokens: readonly Token[]): Token[] {
   const timesOf = (token: Token) => (token.verified_at === null ? -Infinity : timeOf(token.verified_at));
   const latest = tokens.toSorted((a, b) => timesOf(a) - timesOf(b)).at(-1);
@@ -139,7 +130,7 @@ function satisfies(
   return status === 'failed' ? note(`${sentence} The run failed.`) : fails(sentence);
 }
 
-/** Why checks failed, without those that could not run. */
+/** Says why checks failed, without those that could not run. */
 function reasons(checks: Verdict['checks']): string {
   const failed = checks.filter(({ passed, detail }) => !passed && !detail.startsWith('not checked'));
   return failed.map(({ name, detail }) => `${name}: ${quoted(detail)}`).join('; ');

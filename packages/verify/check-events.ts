@@ -1,13 +1,21 @@
 import { fromBase64 } from 'computation-management-formats/bytes';
 import { canonicalJson, hashOfEvent } from 'computation-management-formats/digests';
+import { numberOf } from 'computation-management-formats/identifiers';
 import { timeOf } from 'computation-management-formats/timestamps';
 import { finalStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { checkApprovalsInJournal } from './check-approvals.ts';
-import { checkBeginning, checkCounts, inOrder, type Page } from './journal.ts';
+import { repeatedName } from './evidence-files.ts';
 import { check, fails, holds, note, quoted, type Finding } from './finding.ts';
-import { repeatedName } from './read-json.ts';
-import { chainedEvent, detailsOf, nameOf, type ChainedEvent, type Statement } from './statement.ts';
+import { chainedEvent, detailsOf, isBeginning, nameOf, type ChainedEvent, type Statement } from './statement.ts';
+
+/** A page of the journal as the API returns it, or a list of events without the rest. */
+export interface Page {
+  events: unknown[];
+  limit?: unknown;
+  offset?: unknown;
+  total?: unknown;
+}
 
 /** Checks the hashes of the two events in a statement, and that the first says each thing once. */
 export function checkOwnEvents({ events }: Statement): Finding[] {
@@ -22,7 +30,7 @@ export function checkOwnEvents({ events }: Statement): Finding[] {
   return [...hashes, ...saidTwice(events.started)];
 }
 
-/** Of two values in the details that the service wrote, one reader could see the one and another the other. */
+/** Finds a name that has two values in the details that the service wrote: one reader could see the one and another the other. */
 function saidTwice(event: ChainedEvent): Finding[] {
   if (Object.keys(detailsOf(event)).length === 0) return [];
   const name = repeatedName(new TextDecoder().decode(fromBase64(event.details)));
@@ -120,3 +128,85 @@ function hasOwnHash(event: ChainedEvent): boolean {
 function isSame(one: ChainedEvent, other: ChainedEvent): boolean {
   return canonicalJson(one) === canonicalJson(other);
 }
+
+/**
+ * Checks that pages have as many events as they say, if they are newest first: a page of `after` does not say how many events follow it.
+ */
+function checkCounts(pages: Page[], isNewestFirst: boolean): Finding[] {
+  if (!isNewestFirst) return [];
+  return pages.flatMap(({ events: { length }, limit, offset, total }) => {
+    if (!isCount(limit) || !isCount(offset) || !isCount(total)) return [];
+    const expected = Math.max(0, Math.min(limit, total - offset));
+    if (length === expected) return [];
+    const what = `The page at offset ${offset} has ${length} events, but says that it has ${expected}`;
+    return [fails(length < expected ? `${what}: an event is missing.` : `${what}: an event was added.`)];
+  });
+}
+
+/**
+ * Finds that events before the first given one are missing. Each journal begins with the event `created`, and the hash of each later
+ * event covers that of the one before it.
+ * @param events oldest first
+ */
+function checkBeginning(events: ChainedEvent[], pages: Page[], isNewestFirst: boolean): Finding[] {
+  const [first] = events;
+  if (!first || isBeginning(first)) return [];
+  const sentence = `The events before ${nameOf(first)} are missing, so they were not checked`;
+  return [
+    saysWhole(pages, isNewestFirst)
+      ? fails(
+          `${sentence}, although the pages say that they reach the beginning of the journal, or the events were read with a filter.`,
+        )
+      : note(`${sentence}.`),
+  ];
+}
+
+/** Returns whether the counts in the pages leave no room for events before the first one. */
+function saysWhole(pages: Page[], isNewestFirst: boolean): boolean {
+  const last = pages.at(-1);
+  if (!isCount(last?.total)) return false;
+  const before = isNewestFirst ? last.offset : pages.reduce((sum, { events }) => sum + events.length, -last.events.length);
+  return isCount(before) && before + last.events.length >= last.total;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** A page of which each entry has the form of an event. */
+interface PageOfEvents extends Page {
+  events: ChainedEvent[];
+}
+
+/** Pages as they follow each other, with all their events oldest first. */
+interface Journal {
+  pages: PageOfEvents[];
+  events: ChainedEvent[];
+  isNewestFirst: boolean;
+}
+
+/**
+ * Puts pages that were given in any order into that of the journal, by the numbers of their first events. It does not matter what is
+ * put where: the chain is checked afterwards.
+ */
+function inOrder(given: PageOfEvents[]): Journal {
+  const isNewestFirst = areNewestFirst(given.flatMap(({ events }) => events));
+  const oldestFirst = isNewestFirst
+    ? given.map((page) => ({ ...page, events: page.events.toReversed() })).toReversed()
+    : [...given];
+  const pages = oldestFirst.sort(({ events: [one] }, { events: [other] }) => numberIn(one) - numberIn(other));
+  const events = pages.flatMap((page) => page.events);
+  return { pages: isNewestFirst ? pages.toReversed() : pages, events, isNewestFirst };
+}
+
+/**
+ * Returns whether events are newest first. Only adjacent events of one chain are compared, so it is the order in which most of
+ * them fit.
+ */
+function areNewestFirst(events: ChainedEvent[]): boolean {
+  const fitting = (list: ChainedEvent[]) =>
+    list.filter((event, index) => index > 0 && event.previous_hash === list[index - 1]?.hash).length;
+  return fitting(events.toReversed()) > fitting(events);
+}
+
+const numberIn = (event: ChainedEvent | undefined) => (event && numberOf(event.id)) ?? 0;

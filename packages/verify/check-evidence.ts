@@ -1,22 +1,13 @@
 import { canonicalJson } from 'computation-management-formats/digests';
 import { thumbprintOf, verifiesEs256 } from 'computation-management-formats/es256';
 import * as v from 'valibot';
-import { type AttestationFiles, checkAttestation } from './check-attestation.ts';
+import { checkAttestation } from './check-attestation.ts';
 import { checkApprovals } from './check-approvals.ts';
-import { checkJournal, checkOwnEvents } from './check-events.ts';
+import { checkJournal, checkOwnEvents, type Page } from './check-events.ts';
 import { checkRun } from './check-run.ts';
+import { type EvidenceFiles, parseJson, UnreadableError } from './evidence-files.ts';
 import { check, fails, type Finding, note, quoted } from './finding.ts';
-import type { Page } from './journal.ts';
-import { parseJson, UnreadableError } from './read-json.ts';
 import { type Statement, statementSchema } from './statement.ts';
-
-/** The contents of the files. */
-export interface EvidenceFiles extends AttestationFiles {
-  evidence: string;
-  keys: string;
-  /** Pages of the journal, in the order in which they follow each other. */
-  events?: string[];
-}
 
 const jwksFile = v.looseObject({ keys: v.array(v.looseObject({ kty: v.string() })) });
 const signedSchema = v.object({ statement: v.looseObject({}), signature: v.string(), key_id: v.string() });

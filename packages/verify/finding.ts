@@ -1,6 +1,6 @@
 import { printable } from 'computation-management-formats/printable';
 
-/** What a check found, in a sentence. A `note` is something that the evidence cannot show. */
+/** A fact that a check found, in a sentence. A `note` is something that the evidence cannot show. */
 export interface Finding {
   verdict: 'holds' | 'does not hold' | 'note';
   sentence: string;
@@ -49,7 +49,7 @@ export function formatFindings(findings: readonly Finding[]): string {
   return `${lines.join('')}\n${sumOf(findings)}\n`;
 }
 
-/** Whether everything that was checked holds, in a sentence. */
+/** Says in a sentence whether everything that was checked holds. */
 export function sumOf(findings: readonly Finding[]): string {
   const failed = findings.filter(({ verdict }) => verdict === 'does not hold').length;
   const notes = findings.filter(({ verdict }) => verdict === 'note').length;

@@ -1,6 +1,11 @@
 /** The entry `computation-management-verify`. */
-export { archiveIn, keysOfArchive } from './archive.ts';
-export type { AttestationFiles } from './check-attestation.ts';
-export { checkEvidence, type EvidenceFiles } from './check-evidence.ts';
-export { parseJson, UnreadableError } from './read-json.ts';
+export { checkEvidence } from './check-evidence.ts';
+export {
+  archiveIn,
+  type AttestationFiles,
+  type EvidenceFiles,
+  keysOfArchive,
+  parseJson,
+  UnreadableError,
+} from './evidence-files.ts';
 export { type Finding, formatFindings, sumOf } from './finding.ts';

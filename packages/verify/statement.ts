@@ -24,6 +24,11 @@ export type ChainedEvent = v.InferOutput<typeof chainedEvent>;
 /** Names an event in a sentence. */
 export const nameOf = ({ event_type, id }: ChainedEvent) => `${quoted(event_type)} (${quoted(id)})`;
 
+/** Returns whether an event is the first one of a journal. */
+export function isBeginning({ event_type, previous_hash }: ChainedEvent): boolean {
+  return event_type === 'created' && previous_hash === '';
+}
+
 /** Returns the details that the service itself wrote. */
 export const detailsOf = ({ details }: ChainedEvent) => detailsIn(details);
 

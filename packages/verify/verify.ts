@@ -1,8 +1,9 @@
+#!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { checkEvidence } from './check-evidence.ts';
 import { type Finding, formatFindings } from './finding.ts';
-import { UnreadableError } from './read-json.ts';
+import { UnreadableError } from './evidence-files.ts';
 
 const usage = `Usage: computation-management-verify FILE --keys JWKS [--events FILE]... [--token FILE]...
 

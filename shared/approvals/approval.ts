@@ -2,8 +2,9 @@ import { base64Text, shownText, strictObject } from 'computation-management-form
 import { cvmId } from 'computation-management-formats/identifiers';
 import { exactTimestamp, timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
+import { type ApprovalChange, mostChanges } from 'computation-management-formats/covered-changes';
 import { mostCvms, type StoredApproval } from '../rows/stored-approval.ts';
-import { approvalChange, type ApprovalChange, mostChanges } from './stale-because.ts';
+import { approvalChange } from './stale-because.ts';
 
 const ofDigest = 'The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785).';
 const ofConfiguration =
@@ -97,7 +98,10 @@ export const approvalSchema = v.pipe(
 );
 export type Approval = v.InferOutput<typeof approvalSchema>;
 
-/** @param because why it is stale */
+/**
+ * Returns an approval in the form that the API shows.
+ * @param because the reasons why the approval does not count any more; empty if it counts
+ */
 export function describeApproval(stored: StoredApproval, because: ApprovalChange[]): Approval {
   const { user_id, digest, configuration_digest, cvm_ids, expires_at, signature, approved_at } = stored;
   const stale = because.length > 0;

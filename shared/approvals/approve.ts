@@ -29,9 +29,10 @@ interface Approved {
 }
 
 /**
- * Replaces an earlier one. Writes nothing if the caller gave the same before. Four round trips.
- * @throws ServiceError `not_found`; `forbidden`; `incomplete` while there is no manifest; `conflict` if one of the digests is
- *   another one; `invalid_request`, after all of these, for a signature that is missing or not the caller's
+ * Records the caller's approval of the manifest and configuration of a computation, in place of an earlier one. Writes nothing if
+ * the caller has already given the same approval. Four round trips.
+ * @throws ServiceError `not_found`; `forbidden`; `incomplete` while there is no manifest; `conflict` if a given digest is not the
+ *   current one; `invalid_request`, after all of these, for a signature that is missing or not the caller's
  */
 export async function approve(table: Table, request: ApproveRequest): Promise<Committed<Approved>> {
   const { domain, computationId, given, by, now, permit, answerKeeper } = request;
@@ -74,6 +75,7 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Co
   });
 }
 
+/** Returns the users who are related to a computation as its owner, creators of its assets or result consumers. */
 function partiesOf(inputs: Inputs): Relations {
   return {
     owner: inputs.computation.owner,
@@ -82,18 +84,24 @@ function partiesOf(inputs: Inputs): Relations {
   };
 }
 
+/** Returns the error `incomplete` for an approval of a computation that has no manifest yet. */
 function noManifest(missing_items: { keys: string[]; hashes: string[]; info: string[] }): ServiceError {
   return new ServiceError('incomplete', 'The computation has no manifest yet, so there is nothing to approve.', {
     missing_items,
   });
 }
 
+/** Returns the error `conflict` for an approval of digests that are out of date. It contains the current ones. */
 function staleDigest(current: { manifest_digest: string; configuration_digest: string }): ServiceError {
   const detail = 'The manifest or the configuration has another digest now. Read both again.';
   return new ServiceError('conflict', detail, { reason: 'stale_digest', ...current });
 }
 
-/** @throws ServiceError `invalid_request` */
+/**
+ * Verifies the signature of an approval with the key that the caller uploaded, and returns both. Both are null if the caller sent
+ * no signature and the computation requires none.
+ * @throws ServiceError `invalid_request`
+ */
 async function signatureOf(
   { domain, given, by }: ApproveRequest,
   { computation, keys, approvals }: Inputs,
@@ -124,7 +132,10 @@ interface WithdrawRequest extends AnsweredRequest {
   now: string;
 }
 
-/** Writes nothing if there is no approval. Active runs go on. Two round trips. @throws ServiceError `not_found` */
+/**
+ * Deletes the caller's approval of a computation. Writes nothing if there is none. Active runs go on. Two round trips.
+ * @throws ServiceError `not_found`
+ */
 export async function withdrawApproval(table: Table, request: WithdrawRequest): Promise<Committed<object>> {
   const { domain, computationId, by, now, answerKeeper } = request;
   const Key = computationKeys.approval(computationId, by);

@@ -1,3 +1,8 @@
+/**
+ * The interface of `shared/approvals`, which decides whose approvals a run needs, which of the given ones count, and what a run
+ * still lacks. Code outside of this folder, except for the handlers of approvals, imports only these names.
+ */
+
 export {
   becauseOf,
   type CvmOfRun,

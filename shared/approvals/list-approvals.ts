@@ -1,15 +1,17 @@
 import * as v from 'valibot';
+import { type ApprovalChange, change, changesBetween } from 'computation-management-formats/covered-changes';
 import { approvableOf, draftOf, readInputs } from '../rows/manifest.ts';
 import type { StoredApproval } from '../rows/stored-approval.ts';
 import { approvedKeys, cvmKeys } from '../table/keys.ts';
 import { type Table, getItems, type Item } from '../table/table.ts';
 import { describeApproval, type Approval } from './approval.ts';
 import { becauseOf, neededApprovals, ownReasons } from './readiness.ts';
-import { type ApprovalChange, change, changesBetween, parseApproved } from './stale-because.ts';
+import { parseApproved } from './stale-because.ts';
 import { parseStored } from '../table/stored.ts';
 import { readComputation } from '../rows/computation.ts';
 
 /**
+ * Lists the users whose approval a computation needs, and the approvals that were given, with the reasons why some do not count.
  * Five round trips, or four if no approval is stale or limited to CVMs with certificates.
  * @param at RFC 3339, UTC, milliseconds
  * @throws ServiceError `not_found`
@@ -44,20 +46,25 @@ export async function listApprovals(
 
 type Current = Omit<ReturnType<typeof approvableOf>, 'manifest'> & { manifest: ReturnType<typeof draftOf> };
 
+/** Tells whether an approval was given for another manifest or configuration than the current one. */
 function isOfOther({ digest, configuration_digest }: StoredApproval, current: Current): boolean {
   return digest !== current.digest || configuration_digest !== current.configuration_digest;
 }
 
 /**
- * Names the manifest itself where nothing in it differs: it lacks what it does not show, such as `cert_file` for a `server_key`,
- * or the user has approved again or withdrawn since it was read.
+ * Lists the differences between what a user approved and what a run would get now. Names the whole manifest if no difference is
+ * found: the current one may lack what it does not show, such as `cert_file` for a `server_key`, or the user has approved again
+ * or withdrawn since the approval was read.
  */
 function changesOf({ digest }: StoredApproval, item: Item | undefined, current: Current): ApprovalChange[] {
   const changes = item ? changesBetween(parseApproved(item), current) : [];
   return changes.length > 0 ? changes : [change('/manifest', digest, current.digest)];
 }
 
-/** If all of them have another certificate than when they were named. */
+/**
+ * Lists the CVMs of an approval whose certificate has changed since the user named them. Empty if at least one of the named CVMs
+ * has the same certificate or had none: then the approval still counts.
+ */
 function ofCvms({ cvm_ids, certificates }: StoredApproval, now: StoredApproval['certificates']): ApprovalChange[] {
   const ofCvm = (all: StoredApproval['certificates'], id: string) => (Object.hasOwn(all, id) ? all[id] : undefined);
   const changes = (cvm_ids ?? []).flatMap((id, index) => {
@@ -69,7 +76,10 @@ function ofCvms({ cvm_ids, certificates }: StoredApproval, now: StoredApproval['
 
 const registered = v.object({ certificate_fingerprint: v.nullable(v.string()) });
 
-/** Of those that are registered with a certificate. */
+/**
+ * Reads the certificate fingerprints of CVMs, by identifier. Leaves out those that are not registered or have no certificate. One
+ * round trip.
+ */
 export async function readCertificates(table: Table, domain: string, cvmIds: string[]): Promise<StoredApproval['certificates']> {
   const items = await getItems(
     table,

@@ -1,20 +1,25 @@
 import { plainName } from 'computation-management-formats/quoted-name';
 import { timeOf } from 'computation-management-formats/timestamps';
+import { type ApprovalChange, change } from 'computation-management-formats/covered-changes';
 import { withoutServerKey } from '../rows/agent-config.ts';
 import { assetsPerComputation } from '../rows/computation.ts';
 import { approvableOf, assetsOf, type Inputs, type MissingItems, resultConsumers } from '../rows/manifest.ts';
 import type { ApprovalOfRun, RunSnapshot } from '../rows/run-snapshot.ts';
 import type { StoredApproval } from '../rows/stored-approval.ts';
-import { type ApprovalChange, change } from './stale-because.ts';
 
+/** A user whose approval a run of the computation needs, and why. */
 export interface NeededApproval {
   user: string;
-  /** The names of the user's assets. */
+  /** The file names of the assets that make the user's approval necessary. */
   files: string[];
+  /** True if the user must approve because the user is a result consumer. */
   asConsumer: boolean;
 }
 
-/** docs/contract.md, section 9. */
+/**
+ * Lists the users whose approval a run needs: creators of linked assets and result consumers, depending on the `approval` of the
+ * computation and the `use` of each asset (docs/contract.md, section 9).
+ */
 export function neededApprovals(inputs: Inputs): NeededApproval[] {
   const isAll = inputs.computation.approval !== 'none';
   const assets = assetsOf(inputs).filter(({ use }) => isAll || use === 'approval');
@@ -27,20 +32,26 @@ export function neededApprovals(inputs: Inputs): NeededApproval[] {
   }));
 }
 
-/** The owner is one even before uploading a key. */
+/** Returns the users who may fetch the result of a run. The owner is one of them even before uploading a key. */
 function consumersOf(inputs: Inputs): Set<string> {
   return new Set([inputs.computation.owner, ...resultConsumers(inputs).map(({ user_id }) => user_id)]);
 }
 
 const consumer = 'result consumer';
-/** All assets, and `result consumer`. */
+/** The largest number of reasons for one approval: a reason for each asset of a computation, and one for a result consumer. */
 export const mostReasons = assetsPerComputation + 1;
 
-/** A file with the name `result consumer` is in quotes. */
+/**
+ * Lists why the approval of a user is needed: the file names of the user's assets, and `result consumer`. A file with the name
+ * `result consumer` is in quotes.
+ */
 export function becauseOf({ files, asConsumer }: NeededApproval): string[] {
   return [...files.map((file) => (file === consumer ? `"${file}"` : file)), ...(asConsumer ? [consumer] : [])];
 }
 
+/**
+ * Describes missing approvals as sentences for `missing_items.info`. Names the CVMs if a user has approved, but only for others.
+ */
 function sentencesOf(missing: NeededApproval[], inputs: Inputs, context: ApprovalContext): string[] {
   return missing.flatMap(({ user, files, asConsumer }) => {
     const elsewhere = inputs.approvals.find((given) => given.user_id === user && !isStale(given, inputs, context));
@@ -56,22 +67,28 @@ function limitIn({ cvm_ids }: StoredApproval, { cvm }: ApprovalContext): string 
   return `which allows only the ${ids.length === 1 ? 'CVM' : 'CVMs'} ${[ids.slice(0, -1).join(', '), ...ids.slice(-1)].filter(Boolean).join(' and ')}`;
 }
 
+/** The manifest, the time and the CVM for which approvals are checked. */
 export interface ApprovalContext {
-  /** Undefined while there is none. */
+  /** The digest of the current manifest. Undefined while something of the manifest is missing. */
   digest: string | undefined;
   configuration_digest: string;
+  /** The time at which the approvals must be valid: RFC 3339, UTC, milliseconds. */
   at: string;
-  /** Undefined: the run may be on any. */
+  /** The CVM of the run. Undefined if the run may be on any CVM. */
   cvm?: CvmOfRun | undefined;
 }
 
+/** The CVM that a run is to use, with what approvals say about CVMs. */
 export interface CvmOfRun {
   id: string;
-  /** Undefined without one, or if the CVM is not registered. */
+  /** The fingerprint of the certificate of the CVM. Undefined if it has none or is not registered. */
   certificate: string | undefined;
 }
 
-/** On any CVM. */
+/**
+ * Tells whether an approval does not count on any CVM: the manifest or the configuration has changed, or the approval has a
+ * reason of its own, such as its expiry.
+ */
 export function isStale(
   approval: StoredApproval,
   inputs: Inputs,
@@ -81,7 +98,10 @@ export function isStale(
   return ownReasons(approval, inputs, at).length > 0;
 }
 
-/** Whatever the manifest and the configuration are. */
+/**
+ * Lists the reasons why an approval does not count that depend neither on the manifest nor on the configuration: a signature is
+ * missing, the key was replaced, or the approval has expired.
+ */
 export function ownReasons(
   { user_id, expires_at, signature, key }: StoredApproval,
   { computation, keys }: Inputs,
@@ -95,6 +115,10 @@ export function ownReasons(
   ];
 }
 
+/**
+ * Tells whether an approval allows a run on this CVM. An approval that names CVMs counts only for the certificates that they had
+ * then.
+ */
 function allows({ cvm_ids, certificates }: StoredApproval, cvm: CvmOfRun | undefined): boolean {
   if (!cvm || cvm_ids === null) return true;
   return cvm_ids.includes(cvm.id) && (!Object.hasOwn(certificates, cvm.id) || certificates[cvm.id] === cvm.certificate);
@@ -104,22 +128,34 @@ function validApprovals(inputs: Inputs, context: ApprovalContext): StoredApprova
   return inputs.approvals.filter((approval) => allows(approval, context.cvm) && !isStale(approval, inputs, context));
 }
 
+/** Lists the needed approvals that nobody has given, or that do not count at this time or on this CVM. */
 export function missingApprovals(inputs: Inputs, context: ApprovalContext): NeededApproval[] {
   const users = new Set(validApprovals(inputs, context).map(({ user_id }) => user_id));
   return neededApprovals(inputs).filter(({ user }) => !users.has(user));
 }
 
-/** Below the 400 KB of a DynamoDB item. */
+/**
+ * The largest size, as JSON, of the snapshot that a run keeps of its manifest, configuration and approvals. It leaves room below
+ * the 400 KB of a DynamoDB item.
+ */
 const snapshotLimitInBytes = 380 * 1024;
 
+/** The snapshot that a run of a computation would keep now, and the things that the run still lacks. */
 export interface Readiness {
-  /** Undefined while something of the manifest is missing. Missing approvals do not matter. */
+  /**
+   * The snapshot that a run would keep: its manifest, configuration, assets and approvals. Undefined while something of the
+   * manifest is missing. Missing approvals do not prevent it.
+   */
   snapshot: RunSnapshot | undefined;
   configuration_digest: string;
-  /** Empty lists if the computation is ready to run. */
+  /** The things that a run still lacks, approvals included. All lists are empty if the computation is ready to run. */
   missing: MissingItems;
 }
 
+/**
+ * Returns the snapshot that a run would keep of its manifest, configuration and approvals, and what is missing before it can
+ * start: parts of the manifest, approvals, or room in a snapshot of at most 380 KiB.
+ */
 export function readinessOf(inputs: Inputs, { at, cvm }: Pick<ApprovalContext, 'at' | 'cvm'>): Readiness {
   const { manifest, digest, missing, configuration_digest } = approvableOf(inputs);
   const context = { digest, configuration_digest, at, cvm };
@@ -159,6 +195,7 @@ function ofRun({ user_id, certificates: _, ...approval }: StoredApproval): Appro
   return { user: user_id, ...approval };
 }
 
+/** Tells whether anything is missing before a run. */
 export function isIncomplete({ keys, hashes, info }: MissingItems): boolean {
   return keys.length + hashes.length + info.length > 0;
 }

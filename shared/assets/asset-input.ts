@@ -64,8 +64,9 @@ export const assetInput = v.pipe(
 export type AssetInput = v.InferOutput<typeof assetInput>['asset'];
 
 /**
- * Endpoint 18, a full replacement. Without `asset`, `checksum`, `user_key`, `content_access`, `use` or `source`, these stay the
- * same, because only the creator may change them. New content gets a new checksum, unless the creator gave that of a real file.
+ * The request body of endpoint 18, a full replacement of an asset. `asset`, `checksum`, `user_key`, `content_access`, `use` and
+ * `source` stay the same if they are omitted, because only the creator may change them. New content gets a new checksum, unless
+ * the creator gave that of a real file.
  */
 export const assetReplacement = v.pipe(
   strictObject({

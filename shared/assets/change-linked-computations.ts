@@ -9,18 +9,25 @@ import { readLinkedComputations, readRows } from './linked-computations.ts';
 import { linkKey, readLinkedIds } from '../rows/link.ts';
 import { computationKey, findComputation } from '../rows/computation.ts';
 
-/** More are changed after the transaction that changes the asset. */
+/** The number of linked computations that change in the same transaction as their asset. More of them are changed after it. */
 const computationsPerTransaction = 80;
 
-/** A start takes up to 5 seconds, its last write a little longer. */
+/**
+ * The time in milliseconds within which a start of a run ends, its last write included. A start takes up to 5 seconds, its last
+ * write a little longer.
+ */
 const startsEndWithinMilliseconds = 2 * maxTimeInMilliseconds;
 
-/** From the start of a request, which the asset stores, to its change of the asset. */
+/**
+ * The longest time in milliseconds from the start of a request, which the asset stores as its time of change, to the change
+ * itself.
+ */
 const changedWithinMilliseconds = maxTimeInMilliseconds;
 
 /**
- * So that no run starts with the asset as it was before.
- * @returns the computations that did not fit into the transaction, for changeInputsLater
+ * Adds to the transaction a new version of each computation that the asset is linked to, so that no run starts with the asset as
+ * it was before. Covers the first 80 computations.
+ * @returns the identifiers of the computations that did not fit into the transaction, for changeInputsLater
  */
 export async function changeInputsOfLinked(
   table: Table,
@@ -36,6 +43,7 @@ export async function changeInputsOfLinked(
 }
 
 /**
+ * Gives the computations a new version, in transactions of 80, so that no run starts with the former state of a linked asset.
  * Ends after 10 seconds at the latest, when no start is left that read the asset before its change. Safe to repeat.
  * @throws ServiceError `unavailable`
  */
@@ -55,7 +63,8 @@ export async function changeInputsLater(table: Table, domain: string, computatio
 }
 
 /**
- * What an update may have left undone, if a start may still have read the asset before.
+ * Completes what an interrupted update of an asset may have left undone in the linked computations. Does nothing once no start of
+ * a run can have read the asset before that update.
  * @param times.changedAt when the request began that changed the asset
  * @throws ServiceError `unavailable`
  */
@@ -70,16 +79,21 @@ export async function completeChangeOfLinked(
   if (ids.length > computationsPerTransaction) await changeInputsLater(table, domain, ids);
 }
 
-/** One transaction changes all, with three actions for each. */
+/**
+ * The largest number of links of an asset whose name or type can be changed. One transaction changes all, with three actions for
+ * each link.
+ */
 const maxLinksToRename = 30;
 
+/** Tells whether a change of an asset affects its links, which contain its file name and type. */
 export function isRenamed(from: StoredAsset, to: StoredAsset): boolean {
   return from.file_name !== to.file_name || from.asset_type !== to.asset_type;
 }
 
 /**
+ * Adds to the transaction the new file name and type of an asset in all computations that it is linked to.
  * @throws ServiceError `conflict` if the asset has more than 30 links, or if a computation already has an algorithm or a dataset
- * with this file name; `too_large` if a computation has too many datasets
+ *   with this file name; `too_large` if a computation has too many datasets
  */
 export async function renameLinks(
   table: Table,
@@ -102,7 +116,10 @@ export async function renameLinks(
   }
 }
 
-/** Writes nothing. @throws what the change of the asset's name or type would throw */
+/**
+ * Throws the error that a change of the asset's name or type would throw because of its links. Writes nothing.
+ * @throws ServiceError `conflict`; `too_large`
+ */
 export async function refuseTakenPlaces(
   table: Table,
   domain: string,
@@ -120,6 +137,10 @@ export async function refuseTakenPlaces(
   }
 }
 
+/**
+ * Reads the identifiers of the computations that an asset is linked to.
+ * @throws ServiceError `conflict` if there are more than 30
+ */
 async function linkedComputationIds(table: Table, assetId: string): Promise<string[]> {
   const limit = maxLinksToRename + 1;
   const ids = await readLinkedIds(table, assetId, { limit });
@@ -130,6 +151,7 @@ async function linkedComputationIds(table: Table, assetId: string): Promise<stri
   );
 }
 
+/** Adds to the transaction the move of a link to the key for the asset's new name and type. */
 function moveLink(transaction: Transaction, id: string, link: Item, { from, to }: { from: StoredAsset; to: StoredAsset }): void {
   const { file_name, asset_type, created_by } = to;
   const [oldKey, newKey] = [linkKey(id, from), linkKey(id, to)];

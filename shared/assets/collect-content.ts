@@ -6,16 +6,20 @@ import { emitWaiting } from '../runtime/log.ts';
 import { deadlineOf, type Table } from '../table/table.ts';
 import { transact } from '../table/transaction.ts';
 
-/** The threshold of the alarm content-backlog: a call that leaves a full read triggers it. */
+/**
+ * The largest number of content checks in one read. A content check is a note to look again at content that was to be uploaded,
+ * written or replaced. This number is also the threshold of the alarm content-backlog: a call that leaves a full read triggers
+ * it.
+ */
 const mostChecksPerRead = 1_000;
 const checksAtOnce = 10;
-/** No check is begun with less time left. */
+/** The time in milliseconds that must be left of a call to begin with another piece of content. */
 const leastTimeInMilliseconds = 4_000;
 
 /**
- * Replaced content, and leftovers of a crash between storage and table. Receives uploads whose event was lost. Goes on as far as
- * the time of the function allows.
- * @param checksPerRead at least 2, since a read may begin with one that failed
+ * Looks at stored content that is due for a check: deletes replaced content and leftovers of a crash between storage and table,
+ * and receives uploads whose event was lost. Continues as far as the time of the function allows.
+ * @param checksPerRead at least 2, since a read may begin with a check that failed
  * @returns the number of checks processed
  * @throws AggregateError with all failures, in the end
  */
@@ -41,7 +45,10 @@ export async function collectContent(
   }
 }
 
-/** @returns the number of checks that were begun in time */
+/**
+ * Processes checks of stored content, ten at a time, while there is time left. Notes failures by the sort key of the check.
+ * @returns the number of checks that were begun in time
+ */
 async function settleAll(
   table: Table,
   store: ContentStore,
@@ -62,6 +69,11 @@ async function settleAll(
   return checks.length;
 }
 
+/**
+ * Emits the number of checks that still wait.
+ * @returns the number of checks processed
+ * @throws AggregateError if any of them failed
+ */
 function report({ begun, left, failures }: { begun: number; left: number; failures: ReadonlyMap<string, unknown> }): number {
   const waiting = left + failures.size;
   if (waiting > 0) emitWaiting('maintenance/collect-content', waiting);

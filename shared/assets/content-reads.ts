@@ -9,20 +9,22 @@ import { assertAssetExists } from '../rows/change-asset.ts';
 import { parseStored } from '../table/stored.ts';
 
 /**
- * In an item of their own, so that they neither conflict with changes of the asset nor change its version. The unique name of a
- * read begins with its time in milliseconds since the epoch.
+ * The item that records who has read the content of an asset. It is separate from the asset, so that reads neither conflict with
+ * changes of the asset nor change its version. The unique name of a read begins with its time in milliseconds since the epoch.
  */
 const storedReads = v.object({ latest_reads: v.record(v.string(), v.string()) });
 
 const readsShown = 100;
 
-/** Older reads are removed 21 at a time, so that few reads cost a second write. */
+/** The number of reads above which the oldest are removed, 21 at a time, so that few reads cost a second write. */
 const readsStored = readsShown + 20;
 
+/** Returns the names of recorded reads, oldest first. */
 function namesOf(reads: Record<string, string>): string[] {
   return Object.keys(reads).sort();
 }
 
+/** Lists the last 100 reads of the content of an asset, newest first. */
 export function parseContentReads(item: Item | undefined): ContentRead[] {
   if (!item) return [];
   const { latest_reads: reads } = parseStored(storedReads, item, "record of a content's reads");
@@ -38,8 +40,8 @@ interface Read {
 }
 
 /**
- * Call it before the content is handed out. One write. The first read takes a transaction more, so that a read of an asset that
- * is being deleted leaves nothing behind.
+ * Records that a user reads the content of an asset. Call it before the content is handed out. One write. The first read of an
+ * asset takes an additional transaction, so that a read of an asset that is being deleted leaves nothing behind.
  * @throws ServiceError `not_found` if the asset has been deleted
  */
 export async function recordContentRead(table: Table, { domain, assetId, user, now }: Read): Promise<void> {

@@ -19,8 +19,8 @@ interface NewAsset extends AssetInput, AnsweredRequest {
 }
 
 /**
- * Two round trips to the table, or three with inline content: that is written before the row, after its content check. Otherwise
- * the result has a presigned upload, unless the agent fetches the content.
+ * Creates an asset. Two round trips to the table, or three with inline content, which is stored before the asset is. Without
+ * inline content, the result has a presigned upload, unless the agent fetches the content from elsewhere.
  * @throws ServiceError `invalid_request`, `too_large`
  */
 export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<Committed<StoredAsset & Asset>> {
@@ -64,6 +64,7 @@ export async function createAsset(table: Table, store: ContentStore, given: NewA
   );
 }
 
+/** Returns the content fields of an asset whose content has yet to be uploaded to this key. */
 export function pendingContent(upload_key: string): Omit<ContentFields, 'checksum'> {
   return { state: 'pending', size: 0, content_key: null, content_checksum: null, upload_key };
 }

@@ -27,8 +27,8 @@ interface DeleteRequest extends AnsweredRequest {
 const linksPerTransaction = 90;
 
 /**
- * It disappears from all reads at once. Its links and content are purged afterwards.
- * @throws ServiceError `not_found`; `conflict` if an active run uses it; `precondition_failed`
+ * Deletes an asset, which disappears from all reads at once. Its links and content are purged afterwards.
+ * @throws ServiceError `not_found`; `conflict` if an active run uses the asset; `precondition_failed`
  */
 export async function deleteAsset(table: Table, request: DeleteRequest): Promise<Committed<Deleted>> {
   const deleted = (await deleteUnlessLinkedWidely(table, request)) ?? (await deleteLinkedWidely(table, request));
@@ -43,8 +43,8 @@ interface Deleted {
 }
 
 /**
- * Also changes the version of every linked computation.
- * @returns undefined if there are too many links for that
+ * Deletes an asset with up to 90 links in one transaction, which also changes the version of every linked computation.
+ * @returns undefined if the asset has more links
  */
 async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): Promise<Committed<Deleted> | undefined> {
   const { domain, id, permit, matchesIfMatch } = request;
@@ -64,8 +64,9 @@ async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): P
 }
 
 /**
- * Marks the asset before it looks for active runs: a run that it does not find has not passed its first step, which ends the run
- * or this deletion (markForDeletion).
+ * Deletes an asset with more than 90 links. First marks the asset as being deleted, then looks for active runs. A run that it
+ * does not find has not begun its first step, which removes the mark and so makes this deletion fail, or finds the asset deleted
+ * and ends the run.
  */
 async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise<Committed<Deleted>> {
   const { domain, id, now, permit, matchesIfMatch } = request;
@@ -91,6 +92,7 @@ async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise
   }
 }
 
+/** Returns a transaction that removes the asset and records what the purge must do afterwards. */
 function removal(asset: StoredAsset, { domain, by }: DeleteRequest) {
   const purge = {
     domain,
@@ -108,6 +110,7 @@ function removal(asset: StoredAsset, { domain, by }: DeleteRequest) {
   return { transaction, purge };
 }
 
+/** Throws if an active run of a linked computation uses the asset. @throws ServiceError `conflict` */
 async function refuseWhileLinkedOnesRun(table: Table, domain: string, assetId: string): Promise<void> {
   const claims = await readClaimsOfDomain(table, domain);
   const linked = new Set(claims.length > 0 ? await readLinkedIds(table, assetId) : []);
@@ -115,7 +118,10 @@ async function refuseWhileLinkedOnesRun(table: Table, domain: string, assetId: s
   for (const { computation_id, run_id } of ofLinked) await refuseIfUsedBy(table, { computation_id, id: run_id }, assetId);
 }
 
-/** Not if the asset was only linked since. */
+/**
+ * Throws if a run was started with the asset. A run whose computation was linked to the asset only later does not use it.
+ * @throws ServiceError `conflict`
+ */
 async function refuseIfUsedBy(table: Table, run: Pick<Run, 'id' | 'computation_id'>, assetId: string): Promise<void> {
   if (await usesAsset(table, { computation_id: run.computation_id, run_id: run.id }, assetId)) throw inUse(run.id);
 }
@@ -124,6 +130,7 @@ function inUse(runId: string | undefined): ServiceError {
   return conflict('asset_in_use', 'An active run uses the asset. Wait until it ends, or stop it.', runId);
 }
 
+/** Throws if one of the active runs that are recorded with the asset uses it. @throws ServiceError `conflict` */
 async function refuseWhileUsed(table: Table, domain: string, id: string): Promise<void> {
   const uses = await queryPartition(table, assetKeys.uses(id));
   for (const use of uses) {

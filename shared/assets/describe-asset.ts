@@ -17,7 +17,10 @@ interface Request {
   id: string;
   by: string;
   now: string;
-  /** Not called for an answer with a link, which expires. */
+  /**
+   * Tells whether the client already has the version with this ETag. Not called for an answer with a download link, because the
+   * link expires.
+   */
   isKnown?: ((etag: string) => boolean) | undefined;
   withoutContent?: boolean;
 }
@@ -28,8 +31,8 @@ interface Described {
 }
 
 /**
- * With the content up to the inline limit or a link to it if the user may have that. The creator also gets the reads by others,
- * which are recorded before these get the content.
+ * Returns an asset with its content up to the inline limit, or a link to larger content, if the user may have it. The creator
+ * also gets the list of reads by others. A read by another user is recorded before that user gets the content.
  * @throws ServiceError `not_found`, also if the asset is deleted meanwhile
  */
 export async function describeAsset(table: Table, store: ContentStore, request: Request): Promise<Described> {
@@ -59,6 +62,12 @@ function isLarge({ content_key, size }: StoredAsset): boolean {
 
 type Content = Pick<Asset, 'asset'> | Pick<Asset, 'download'>;
 
+/**
+ * Returns the content of an asset in base64, or a download link if it is larger than the inline limit. Undefined if it has none
+ * in storage.
+ * @throws Error if the content is missing in storage
+ * @throws ServiceError `not_found` if the asset was deleted meanwhile
+ */
 async function contentOf(
   table: Table,
   store: ContentStore,
@@ -78,6 +87,7 @@ async function contentOf(
   return { asset: await content.transformToString('base64') };
 }
 
+/** Lists the assets of a domain, newest first, with the exact total. See readPage for its cost. */
 export async function listAssets(
   table: Table,
   domain: string,

@@ -5,7 +5,10 @@ import type { ContentFields } from './write-content.ts';
 
 type Given = { [Name in keyof Fetched]?: Fetched[Name] | undefined };
 
-/** What a request leaves out stays. What goes with a source goes when that is removed. */
+/**
+ * Returns how the agent fetches an asset after a request. Fields that the request omits stay the same. Removing `source` also
+ * removes the fields that only apply to it.
+ */
 export function fetchedAfter(given: Given, before?: Fetched): Fetched {
   const source = given.source === undefined ? (before?.source ?? null) : given.source;
   const kept = source === null ? undefined : before;
@@ -14,7 +17,10 @@ export function fetchedAfter(given: Given, before?: Fetched): Fetched {
   return { source, kbs, decompress, algo_type, algo_args };
 }
 
-/** @throws ServiceError `invalid_request` that names each field that does not fit the asset */
+/**
+ * Throws if the fields for content that the agent fetches do not fit the asset, or its content or checksum.
+ * @throws ServiceError `invalid_request` that names each field that does not fit
+ */
 export function refuseMisfits(
   asset: { asset_type: AssetType } & Fetched,
   { content, checksum }: { content: string | undefined; checksum: string | null | undefined },
@@ -30,6 +36,7 @@ export function refuseMisfits(
     throw invalid('/asset/checksum', 'Expected the SHA3-256 of the plain content: the service never reads `source`.');
 }
 
+/** The content fields of an asset whose content the agent fetches itself: the service stores none. */
 export const withoutContent: Omit<ContentFields, 'checksum'> = {
   state: 'ready',
   size: null,

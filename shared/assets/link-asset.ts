@@ -25,7 +25,10 @@ interface ReadRequest {
   computationId: string;
 }
 
-/** One round trip. @throws ServiceError `not_found` */
+/**
+ * Reads an asset, a computation and its providers, to link or unlink the asset. One round trip.
+ * @throws ServiceError `not_found`
+ */
 async function readToLink(
   table: Table,
   { domain, assetId, computationId }: ReadRequest,
@@ -47,7 +50,7 @@ export interface LinkRequest extends AnsweredRequest {
 }
 
 /**
- * Writes nothing if the link exists. Three round trips.
+ * Links an asset to a computation. Writes nothing if the link exists. Three round trips.
  * @throws ServiceError `not_found`; `conflict` for a second algorithm or a duplicate file name; `too_large` for dataset 101
  */
 export async function linkAsset(table: Table, request: LinkRequest): Promise<Committed<Permitted>> {
@@ -84,13 +87,17 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<Com
   });
 }
 
-/** @throws ServiceError `too_large` */
+/** Throws if a computation already has the largest number of datasets. @throws ServiceError `too_large` */
 export function refuseBeyondLimit(computation: StoredComputation): void {
   if (computation.dataset_count < datasetsPerComputation) return;
   throw new ServiceError('too_large', `A computation can have at most ${datasetsPerComputation} datasets. Unlink one first.`);
 }
 
-/** @param computation the subject of the sentence */
+/**
+ * Returns the error `conflict` for an asset that cannot be linked to a computation because another algorithm, or a dataset with
+ * the same file name, is linked already.
+ * @param computation the subject of the sentence
+ */
 export function placeTaken({ asset_type, file_name }: StoredAsset, computation = 'The computation'): ServiceError {
   return asset_type === 'algorithm'
     ? conflict('second_algorithm', `${computation} already has an algorithm. Unlink it first.`)
@@ -98,7 +105,8 @@ export function placeTaken({ asset_type, file_name }: StoredAsset, computation =
 }
 
 /**
- * Writes nothing if there is no link. An active run keeps the asset from deletion. Three round trips, or four without a link.
+ * Removes the link of an asset to a computation. Writes nothing if there is no link. An active run that uses the asset still
+ * keeps it from deletion. Three round trips, or four without a link.
  * @throws ServiceError `not_found`
  */
 export async function unlinkAsset(table: Table, request: LinkRequest): Promise<Committed<Permitted>> {

@@ -5,11 +5,12 @@ import { rowLists } from '../table/row-lists.ts';
 import { type Table, getItem, getItems } from '../table/table.ts';
 import { readLinkedIds } from '../rows/link.ts';
 
-/** Two round trips. */
+/** Reads all computations that an asset is linked to. Two round trips. */
 export async function readLinkedComputations(table: Table, domain: string, assetId: string): Promise<StoredComputation[]> {
   return await readRows(table, domain, await readLinkedIds(table, assetId));
 }
 
+/** Reads computations by their identifiers. Leaves out those that have been deleted. One round trip. */
 export async function readRows(table: Table, domain: string, ids: string[]): Promise<StoredComputation[]> {
   const items = await getItems(
     table,
@@ -18,7 +19,10 @@ export async function readRows(table: Table, domain: string, ids: string[]): Pro
   return ids.flatMap((id, index) => findComputation(items[index], id) ?? []);
 }
 
-/** Newest first. One more round trip than readPage. @throws ServiceError `not_found` */
+/**
+ * Lists the computations that an asset is linked to, newest first, with the exact total. One more round trip than readPage.
+ * @throws ServiceError `not_found`
+ */
 export async function listLinkedComputations(
   table: Table,
   domain: string,

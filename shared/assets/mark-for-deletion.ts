@@ -4,23 +4,25 @@ import type { StoredAsset } from '../rows/asset.ts';
 import { changeAsset } from '../rows/change-asset.ts';
 import { assetKey, findAsset, readAssetToChange } from '../rows/read-asset.ts';
 
-/** Longer than a deletion takes. */
+/** The lifetime in seconds of the mark on an asset that says that it is being deleted. It is longer than a deletion takes. */
 const secondsToDelete = 30;
 
-/** No run starts with the asset meanwhile. */
+/** Tells whether an asset is being deleted. No run starts with the asset meanwhile. */
 export function isMarkedForDeletion({ closing_until }: StoredAsset, now: string): boolean {
   return closing_until !== null && closing_until > now;
 }
 
 /**
- * A run removes the mark before it is offered to its CVM. So the deletion finds the run, or the run finds the asset deleted, or
- * the deletion fails and looks again (docs/adr/0003-lifecycle.md).
+ * Marks an asset as being deleted. A run removes the mark before it is offered to its CVM. So the deletion finds the run, or the
+ * run finds the asset deleted, or the deletion fails and looks again (docs/adr/0003-lifecycle.md).
+ * @returns the asset with the mark
  */
 export async function markForDeletion(table: Table, domain: string, asset: StoredAsset, now: string): Promise<StoredAsset> {
   const closing_until = new Date(Date.parse(now) + secondsToDelete * 1000).toISOString();
   return await setMark(table, domain, asset, closing_until);
 }
 
+/** Removes the mark of a deletion that failed, unless another deletion has set a new one. */
 export async function removeDeletionMark(table: Table, domain: string, { id, closing_until }: StoredAsset): Promise<void> {
   await withFreshReads(table, async (table) => {
     const asset = await readAssetToChange(table, domain, id);
@@ -29,7 +31,8 @@ export async function removeDeletionMark(table: Table, domain: string, { id, clo
 }
 
 /**
- * For an active run, so that its assets are not deleted until it ends. One round trip, and one for each mark.
+ * Removes the deletion marks of the assets of an active run, so that they are not deleted until it ends. One round trip, and one
+ * for each mark.
  * @returns the assets that are deleted already
  * @throws StaleReadError
  */

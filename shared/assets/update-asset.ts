@@ -40,17 +40,17 @@ interface UpdatedAsset {
 }
 
 /**
- * Callers can finish reading the old content, which a content check removes later. A change that a run depends on changes the
- * inputs of all linked computations before this returns.
+ * Replaces the fields of an asset, and its content if the request has any. The old content stays for two hours, so that callers
+ * can finish reading it. If runs depend on what changes, every linked computation gets a new version before this returns.
  * @throws ServiceError `not_found`; `forbidden`; `invalid_request`; `too_large`; `conflict` as in renameLinks;
- * `precondition_failed`, after all of these; `unavailable`, also if not all linked computations were changed. The same request
- * again completes that.
+ *   `precondition_failed`, after all of these; `unavailable`, also if not all linked computations were changed. The same request
+ *   again completes that.
  */
 export async function updateAsset(table: Table, store: ContentStore, request: UpdateRequest): Promise<Committed<UpdatedAsset>> {
   const { domain, id, given, by, now, permit, matchesIfMatch, answerKeeper } = request;
   let written: WrittenContent | undefined;
   let later: string[] | undefined;
-  /** When the asset was changed before. */
+  /** The time of the asset's previous change. */
   let changedAt = '';
   const updated = await withFreshReads(table, async (table) => {
     const current = await readAssetToChange(table, domain, id);
@@ -117,12 +117,18 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
   return updated;
 }
 
-/** Declared for a file of which a sample is stored, or nothing yet. */
+/**
+ * Returns the checksum that the creator declared for a file of which only a sample, or nothing yet, is stored. Undefined for
+ * other assets.
+ */
 function hashOfRealFile({ checksum, content_checksum, source }: StoredAsset): string | undefined {
   return checksum === null || checksum === content_checksum || source ? undefined : checksum;
 }
 
-/** Without new content: none is needed with a source, and one has to arrive when that is removed. */
+/**
+ * Returns the content fields of an asset that gets or loses its `source` without new content: with a source, the service stores
+ * no content; without one, an upload has to arrive. Undefined if neither changes.
+ */
 function contentMoved({ id, source }: StoredAsset, hasSource: boolean, domain: string): Partial<StoredAsset> | undefined {
   if (hasSource) return withoutContent;
   return source ? pendingContent(uploadKey(domain, id)) : undefined;
@@ -133,20 +139,25 @@ function isChanged(current: StoredAsset, change: Partial<StoredAsset>): boolean 
   return names.some((name) => !isDeepStrictEqual(current[name], change[name]));
 }
 
+/** Tells whether a change of an asset affects what a run gets: checksum, key, use or how the agent fetches it. */
 function isOtherInput(before: StoredAsset, after: StoredAsset): boolean {
   return (['checksum', 'user_key', 'use', ...fetchedNames] as const).some(
     (name) => !isDeepStrictEqual(before[name], after[name]),
   );
 }
 
-/** Before, which the asset does not show any more. */
+/**
+ * Tells whether a request of this kind may have changed what runs use when it was sent before. The asset itself no longer shows
+ * what it was.
+ */
 function mayChangeInputs(given: AssetReplacement): boolean {
   return (['asset', 'checksum', 'user_key', 'use', ...fetchedNames] as const).some((name) => given[name] !== undefined);
 }
 
 /**
- * @param changes by field: `asset` is the content. @throws ServiceError `forbidden` that names the fields, unless the creator
- *   changes them
+ * Throws if another user than the creator changes fields that only the creator may change.
+ * @param changes whether each field changes; `asset` is the content
+ * @throws ServiceError `forbidden` that names the fields
  */
 function requireCreatorToChange(by: string, { created_by }: StoredAsset, changes: Record<string, boolean>): void {
   if (by === created_by) return;

@@ -21,14 +21,16 @@ import { assetKey, findAsset } from '../rows/read-asset.ts';
 const problemOfRead =
   'The content arrived, but storage could not give it back completely. Upload it again. Until then, the service tries again.';
 
+/** Tells whether the asset expects an upload to this key. */
 const awaits = ({ upload_key, unread_key }: StoredAsset, key: string) =>
   upload_key !== null && (upload_key === key || unread_key === key);
 
 /**
- * As a stream. Sets the asset to `ready`; deletes the content if no asset expects it. Safe to repeat.
- * @param isReported whether storage has reported that it arrived
- * @returns whether it is still awaited
- * @throws what storage throws. If the content has arrived, the asset says so to its creator by then, and takes another upload
+ * Receives uploaded content: reads it as a stream to hash it, and sets its asset to `ready`. Deletes the content if no asset
+ * expects it. Safe to repeat.
+ * @param isReported whether storage has reported that the content arrived
+ * @returns whether the content is still awaited
+ * @throws what storage throws. If the content has arrived, its asset then says so to its creator and takes another upload
  */
 export async function receiveUpload(
   table: Table,
@@ -75,7 +77,10 @@ export async function receiveUpload(
   return false;
 }
 
-/** The service deletes content only after its asset has let go of it. */
+/**
+ * Logs an error and emits the metric ContentMissing if an asset still has the content that was deleted from storage. The service
+ * itself deletes content only after its asset no longer refers to it.
+ */
 export async function reportDeletion(table: Table, key: string): Promise<void> {
   const owner = ownerOfContent(key);
   if (!owner) return;
@@ -85,6 +90,10 @@ export async function reportDeletion(table: Table, key: string): Promise<void> {
   emitMetric('ContentMissing', 1);
 }
 
+/**
+ * Lets the creator upload the content of an asset again, because storage could not give it back, and records the problem with the
+ * asset.
+ */
 async function expectAnother(
   table: Table,
   { domain, assetId, key, now }: { domain: string; assetId: string; key: string; now: string },
@@ -100,6 +109,7 @@ async function expectAnother(
   });
 }
 
+/** Computes the SHA3-256 and the size of stored content, as a stream. Undefined if storage has no such content. */
 async function hashContent(store: ContentStore, key: string): Promise<{ checksum: string; size: number } | undefined> {
   const content = await getContent(store, key);
   if (!content) return undefined;
@@ -112,6 +122,7 @@ async function hashContent(store: ContentStore, key: string): Promise<{ checksum
   return { checksum: hash.digest('hex'), size };
 }
 
+/** Returns what a kept answer must remember of an asset's upload, so that renewUpload can renew the link. */
 export function rememberUpload(
   { upload, upload_key }: Asset & Pick<StoredAsset, 'upload_key'>,
   given_at: string,
@@ -119,7 +130,10 @@ export function rememberUpload(
   return upload && upload_key !== null ? { upload_key, given_at } : {};
 }
 
-/** Of a kept answer, for what is awaited now. Adds another content check if the first is due while the new link is valid. */
+/**
+ * Renews the upload link in an answer that was kept for repeats, for the content that the asset now expects. Also makes sure that
+ * the service looks for the upload after the new link has expired.
+ */
 export async function renewUpload(
   table: Table,
   store: ContentStore,

@@ -7,13 +7,17 @@ import { contentTooLarge, inlineLimitInBytes, type StoredAsset } from '../rows/a
 import { type ContentCheck, contentCheckItem } from '../rows/content-check.ts';
 import { type ContentStore, inlineKey, putContent } from '../rows/content-store.ts';
 
+/** Content that was sent within a request, decoded, with its hash. */
 export interface InlineContent {
   bytes: Buffer;
-  /** SHA3-256, hex. */
+  /** The SHA3-256 of the content in hex. */
   checksum: string;
 }
 
-/** @throws ServiceError `invalid_request` if the content is not base64; `too_large` */
+/**
+ * Decodes content that was sent in base64, and hashes it.
+ * @throws ServiceError `invalid_request` if the content is not base64; `too_large` above the inline limit
+ */
 export function decodeContent(encoded: string): InlineContent {
   if (!isBase64(encoded)) throw invalid('/asset/asset', 'Expected base64 (RFC 4648, with padding).');
   const bytes = Buffer.from(encoded, 'base64');
@@ -21,7 +25,7 @@ export function decodeContent(encoded: string): InlineContent {
   return { bytes, checksum: createHash('sha3-256').update(bytes).digest('hex') };
 }
 
-/** @throws ServiceError `invalid_request` if a checksum was sent that does not match the content */
+/** Throws if a checksum was sent that does not match the content. @throws ServiceError `invalid_request` */
 export function matchChecksum(content: InlineContent, declared: string | null | undefined): void {
   if (declared && declared !== content.checksum) {
     throw invalid('/asset/checksum', `Expected the SHA3-256 of the content sent, which is ${content.checksum}.`);
@@ -30,13 +34,19 @@ export function matchChecksum(content: InlineContent, declared: string | null | 
 
 export type ContentFields = Pick<StoredAsset, 'state' | 'size' | 'checksum' | 'content_key' | 'content_checksum' | 'upload_key'>;
 
-/** The transaction that writes the row takes `fields` and removes `check`. */
+/**
+ * Content that is in storage but not yet in its asset. The transaction that writes the asset's row takes `fields` and removes
+ * `check`.
+ */
 export interface WrittenContent {
   fields: ContentFields;
   check: ContentCheck;
 }
 
-/** To a new key, after its content check. One round trip to the table, one to storage. */
+/**
+ * Writes content to a new key in storage. First records that the key must be checked in two hours, so that it is deleted if no
+ * asset refers to it. One round trip to the table, one to storage.
+ */
 export async function writeContent(
   table: Table,
   store: ContentStore,

@@ -6,15 +6,18 @@ import { type Action, ConditionFailedError, transact } from '../table/transactio
 import { setAttributes } from '../table/writes.ts';
 import { parseStored } from '../table/stored.ts';
 
-/** A process serves one run in its life, so its events belong to this run, also after the run's end. */
+/**
+ * The schema of the record of the agent process in a CVM. A process serves one run in its life, so its events belong to this run,
+ * also after the run's end.
+ */
 const agentRecord = v.object({
-  /** Undefined: the process can take a run. */
+  /** The run that the process was given. Undefined if the process can take a run. */
   run_id: v.optional(v.string()),
   computation_id: v.optional(v.string()),
-  /** Last sent to any process of this CVM, and how often. */
+  /** The run that was last sent to any process of this CVM. `attempts` counts how often. */
   attempted_run_id: v.optional(v.string()),
   attempts: v.optional(v.number()),
-  /** Identifies the process, once it has sent an attestation. */
+  /** The identifier that the service gave the process. Undefined until it has sent an attestation. */
   process: v.optional(v.string()),
   /** SHA-256, hex, of the first attestation token after the process began, if one came before the run. */
   attestation_hash: v.optional(v.string()),
@@ -26,7 +29,11 @@ interface Cvm {
   cvmId: string;
 }
 
-/** Strongly consistent. Empty for a CVM that was never given a run. @param get reads its item. Default: alone */
+/**
+ * Reads what the service remembers of the agent process in a CVM, strongly consistent. Empty for a CVM that was never given a
+ * run.
+ * @param get reads the item. Default: a read of its own
+ */
 export async function readAgentRecord(
   table: Table,
   { domain, cvmId }: Cvm,
@@ -36,8 +43,9 @@ export async function readAgentRecord(
   return item ? parseStored(agentRecord, item, 'agent record') : {};
 }
 
+/** The run that an agent process gets, and what must still be true of its CVM then. */
 export interface Binding extends AgentRecord {
-  /** The attestation that satisfied the policy of the run. Undefined without a policy. */
+  /** The hash of the attestation that satisfied the policy of the run. Undefined if the run has no policy. */
   token_hash?: string | undefined;
   run_id: string;
   computation_id: string;
@@ -47,7 +55,7 @@ export interface Binding extends AgentRecord {
 
 /**
  * Records that the agent process gets the manifest of a run. Safe to repeat.
- * @returns false if the process has another run, or the stream, its certificate or its attestation is not the CVM's any more
+ * @returns false if the process has another run, or if the CVM no longer has this stream, certificate or attestation
  */
 export async function bindAgent(
   table: Table,
@@ -77,17 +85,18 @@ export async function bindAgent(
   }
 }
 
+/** An agent process that has sent an attestation. */
 export interface AttestedProcess {
   before: AgentRecord;
   isNew: boolean;
-  /** SHA-256, hex. Undefined if the token is empty. */
+  /** The SHA-256 of the attestation token in hex. Undefined if the token is empty. */
   attestation_hash: string | undefined;
 }
 
 /**
- * A new process has no attestation that the service has verified. One that has a run keeps the hash under which it got it. Safe
- * to repeat.
- * @returns undefined if a process of the CVM was given a run since `before` was read, or the CVM is not registered any more
+ * Records an agent process that has sent an attestation. A new process has no attestation that the service has verified, so that
+ * of its CVM is removed. A process that has a run keeps the hash under which it got the run. Safe to repeat.
+ * @returns undefined if a process of the CVM was given a run since `before` was read, or the CVM is no longer registered
  */
 export async function recordAgentProcess(
   table: Table,
@@ -116,6 +125,7 @@ export async function recordAgentProcess(
   }
 }
 
+/** Returns the change that removes the verified attestation from a registered CVM. */
 function forgetAttestation({ domain, cvmId }: Cvm): Action {
   const update = {
     Key: cvmKeys.cvm(domain, cvmId),
@@ -126,7 +136,10 @@ function forgetAttestation({ domain, cvmId }: Cvm): Action {
   return { update };
 }
 
-/** A registered CVM that reports for itself has restarted its agent. Nothing is written if it never attested itself. */
+/**
+ * Records that a registered CVM, which reports for itself, has restarted its agent: the new process has no attestation yet.
+ * Writes nothing if the CVM never attested itself.
+ */
 export async function restartProcess(table: Table, { domain, cvmId }: Cvm): Promise<void> {
   const { process } = await readAgentRecord(table, { domain, cvmId });
   if (process === undefined) return;

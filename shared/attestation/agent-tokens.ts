@@ -10,54 +10,63 @@ import { type Attestation, attestationSchema, mostTokens } from '../rows/attesta
 import { parseStored } from '../table/stored.ts';
 import { StaleReadError, withFreshReads } from '../table/transaction.ts';
 
+/** An attestation token that an agent process sent, with what the service found in it. */
 const tokenOfProcess = v.object({
-  /** Of the report. */
+  /** The identifier of the report that contained the token. */
   id: v.string(),
   kind: v.string(),
-  /** SHA-256, hex. */
+  /** The SHA-256 of the token in hex. */
   hash: v.string(),
   size: v.number(),
-  /** Null until it is verified. */
+  /** The result of the verification of the token. Null until it is verified. */
   attestation: v.nullable(attestationSchema),
-  /** The `certificate_sha512` of the CVM by which it was verified. */
+  /** The `certificate_sha512` that the CVM had when the token was verified. */
   bound_to: v.nullable(v.string()),
-  /** SHA-256, hex, of the collateral of Intel by which it was verified. */
+  /** The SHA-256, in hex, of the collateral of Intel that the token was verified with. */
   collateral_hash: v.nullable(v.string()),
 });
 export type TokenOfProcess = v.InferOutput<typeof tokenOfProcess>;
 
 const processItem = v.object({ tokens: v.array(tokenOfProcess), version: v.number() });
+/** The tokens of an agent process. `version` increases with each change; 0 if nothing is stored. */
 export type AgentTokens = v.InferOutput<typeof processItem>;
 
-/** As long as the tokens themselves (infra/state/content-bucket.ts). */
+/**
+ * The number of days after which the records of tokens expire. The tokens themselves are kept as long
+ * (infra/state/content-bucket.ts).
+ */
 export const tokensLiveInDays = 400;
 
+/** The agent process of a CVM. `process` is the identifier that the service gave it. */
 export interface Process {
   domain: string;
   cvmId: string;
   process: string;
 }
 
-/** @param item at `cvmKeys.process` */
+/** Reads the tokens of an agent process from their item. @param item at `cvmKeys.process` */
 export function parseTokens(item: Item | undefined): AgentTokens {
   return item ? parseStored(processItem, item, 'agent process') : { tokens: [], version: 0 };
 }
 
+/** Returns the item that stores the tokens of an agent process under the next version. */
 export function tokensItem({ domain, cvmId, process }: Process, { tokens, version }: AgentTokens, now: string): Item & Key {
   const ttl = Math.ceil(Date.parse(now) / 1_000) + tokensLiveInDays * 24 * 3_600;
   return { ...cvmKeys.process(domain, cvmId, process), tokens, version: version + 1, ttl };
 }
 
+/** Returns the condition that the tokens of a process have not changed since they were read. */
 export function unchangedTokens({ version }: AgentTokens) {
   if (version === 0) return { ConditionExpression: 'attribute_not_exists(pk)' };
   return { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': version } };
 }
 
+/** Returns the key under which storage keeps a token. @param hash the SHA-256 of the token in hex */
 export function tokenKey({ domain, cvmId, process }: Process, hash: string): string {
   return `${tokenPrefix}${domain}/${cvmId}/${process}/${hash}`;
 }
 
-/** Undefined if the key has another form. */
+/** Returns the process and the hash of the token that storage keeps under this key. Undefined if the key has another form. */
 export function ownerOfToken(key: string): (Process & { hash: string }) | undefined {
   const [domain, cvmId, process, hash, ...more] = key.startsWith(tokenPrefix) ? key.slice(tokenPrefix.length).split('/') : [];
   return domain && cvmId && process && hash && more.length === 0 ? { domain, cvmId, process, hash } : undefined;
@@ -66,8 +75,8 @@ export function ownerOfToken(key: string): (Process & { hash: string }) | undefi
 type RecordedToken = { outcome: 'recorded' | 'duplicate' } | { outcome: 'invalid'; detail: string };
 
 /**
- * Keeps the token as an object, whose arrival lets a function verify it. Safe to repeat: a token whose object may be missing is
- * written again.
+ * Records an attestation token and stores it as an object, whose arrival lets a function verify it. Takes up to 4 tokens of each
+ * process. Safe to repeat: a token whose object may be missing is written again.
  */
 export async function recordToken(
   table: Table,
@@ -100,7 +109,10 @@ export async function recordToken(
   });
 }
 
-/** One that reports first begins a record. */
+/**
+ * Returns the identifier of the present agent process of a CVM. Begins its record if it has not reported before.
+ * @throws StaleReadError if another process was recorded meanwhile
+ */
 async function presentProcess(table: Table, { domain, cvmId }: Omit<Process, 'process'>): Promise<string> {
   const record = await readAgentRecord(table, { domain, cvmId });
   if (record.process !== undefined) return record.process;
@@ -117,15 +129,17 @@ export interface RunOnProcess extends Process {
 
 const processOfRun = v.object({ domain: v.string(), cvmId: v.string(), process: v.string() });
 
+/** Returns the item that keeps which agent process has a run, so that its tokens can be found later. */
 export function processOfRunItem({ domain, cvmId, process, computation_id, run_id }: RunOnProcess): Item & Key {
   return { ...runKeys.attestation(computation_id, run_id), domain, cvmId, process };
 }
 
+/** Records which agent process has a run. */
 export async function keepProcessOfRun(table: Table, run: RunOnProcess): Promise<void> {
   await putItem(table, processOfRunItem(run));
 }
 
-/** Of the process that has or had a run. Undefined if none is known. Two round trips. */
+/** Reads the tokens of the agent process that has or had a run. Undefined if no process is known. Two round trips. */
 export async function readTokensOfRun(
   table: Table,
   { computation_id, run_id }: { computation_id: string; run_id: string },
@@ -137,8 +151,9 @@ export async function readTokensOfRun(
 }
 
 /**
- * If a token is refused, it alone counts, and debugging is the least reason, unless it was under a former certificate. Else each that
- * is verified counts, the first one before all.
+ * Selects the attestations that count for a CVM or a run. If a token was refused, only its attestation counts, and preferably one
+ * refused for more than debugging; a refused token of an earlier certificate does not count. Otherwise all verified ones count,
+ * the earliest first, or the earliest attestation if none is verified.
  */
 export function shownOf(tokens: TokenOfProcess[]): Attestation[] {
   const verifiedAt = ({ attestation }: TokenOfProcess) => attestation?.verified_at ?? '';

@@ -3,17 +3,23 @@ import type { AttestationPolicy } from 'computation-management-formats/attestati
 import { truncate } from '../runtime/errors.ts';
 import type { Attestation, CvmAttestation } from '../rows/attestation.ts';
 
-/** In a reason of a run, or a sentence of a dry run. */
+/**
+ * The largest number of characters of a list of failed checks: it becomes part of a reason of a run, or of a sentence of a dry
+ * run.
+ */
 const longestFailures = 800;
 
-/** @returns the checks that fail, as a sentence; undefined if the policy is satisfied, or nothing is verified yet */
+/**
+ * Compares attestations with the policy of a computation.
+ * @returns the checks that fail, as a sentence; undefined if the policy is satisfied, or nothing is verified yet
+ */
 export function failuresOf(attestations: readonly Attestation[], policy: AttestationPolicy): string | undefined {
   const failed = attestations.length > 0 ? failedChecks(attestations, policy) : [];
   if (failed.length === 0) return undefined;
   return truncate(failed.map(({ name, detail }) => `${name}: ${detail}`).join('; '), longestFailures);
 }
 
-/** Undefined if it can. */
+/** Returns a sentence on why a CVM does not satisfy the attestation policy of a computation. Undefined if it does. */
 export function whyNotAttested(
   id: string,
   { isRegistered, shown, others }: CvmAttestation,

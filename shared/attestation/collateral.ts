@@ -12,7 +12,7 @@ export type CollateralKind = v.InferOutput<typeof stored>['kind'];
 type Documents = Record<keyof TdxCollateral, string>;
 const parseCollateral = (content: Uint8Array) => JSON.parse(Buffer.from(content).toString()) as Documents;
 
-/** That operators have added. */
+/** Reads the certificates and the collateral of Intel that operators have added for the verification of attestations. */
 export async function readCollateral(table: Table): Promise<Pick<VerifyOptions, 'certificates' | 'collateral'>> {
   const items = (await queryPartition(table, collateralKeys.partition)).map((item) => parseStored(stored, item, 'collateral'));
   const contents = (kind: CollateralKind) => items.filter((item) => item.kind === kind).map(({ content }) => content);
@@ -24,16 +24,16 @@ export async function readCollateral(table: Table): Promise<Pick<VerifyOptions, 
 
 const hashOf = (content: string | Uint8Array) => createHash('sha256').update(content).digest('hex');
 
-/** As `readCollateral` gave it. */
+/** Returns the SHA-256, in hex, of a collateral of Intel as `readCollateral` returned it. */
 export const hashOfCollateral = (collateral: TdxCollateral) => hashOf(JSON.stringify(collateral));
 
-/** Null without a hash. Nothing that was added is ever removed. */
+/** Reads the collateral of Intel with this SHA-256. Null if no hash is given or nothing is found. Collateral is never removed. */
 export async function readOneCollateral(table: Table, hash: string | null): Promise<Documents | null> {
   const item = hash === null ? undefined : await getItem(table, collateralKeys.item(hash));
   return item ? parseCollateral(parseStored(stored, item, 'collateral').content) : null;
 }
 
-/** Safe to repeat: the same content is kept once. */
+/** Adds a certificate or a collateral of Intel. Safe to repeat: the same content is kept once. */
 export async function addCollateral(
   table: Table,
   { kind, content }: { kind: CollateralKind; content: Uint8Array },

@@ -1,3 +1,8 @@
+/**
+ * The interface of `shared/attestation`, which keeps and verifies the attestation tokens of agent processes and compares the
+ * results with policies. Code outside of this folder, except for the handlers of attestation, imports only these names.
+ */
+
 export { type AgentRecord, bindAgent, readAgentRecord, recordAgentProcess, restartProcess } from './agent-record.ts';
 export {
   keepProcessOfRun,

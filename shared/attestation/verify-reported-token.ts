@@ -27,8 +27,8 @@ import { attestationSchema, type Attestation } from '../rows/attestation.ts';
 import { parseStored } from '../table/stored.ts';
 
 /**
- * Once. Shows the result with its CVM if its process is still the present one. Ends the run of the process if its evidence does
- * not satisfy the policy. Safe to repeat, also after it died between two calls.
+ * Verifies a stored attestation token, once. Shows the result with its CVM if the process that sent it is still the present one.
+ * Ends the run of the process if its evidence does not satisfy the policy. Safe to repeat, also after it died between two calls.
  * @param key of the object with the token
  */
 export async function verifyReportedToken(
@@ -54,6 +54,7 @@ export async function verifyReportedToken(
   await endUnsatisfied(table, executions, owner);
 }
 
+/** Reads the tokens of an agent process, its CVM, and whether it is still the present process of the CVM. */
 async function readProcess(table: Table, { domain, cvmId, process }: Process) {
   const keys = [cvmKeys.process(domain, cvmId, process), cvmKeys.cvm(domain, cvmId), cvmKeys.agent(domain, cvmId)];
   const [tokens, cvm, agent] = await getItems(table, keys);
@@ -64,7 +65,10 @@ async function readProcess(table: Table, { domain, cvmId, process }: Process) {
   };
 }
 
-/** On one machine, others can be trusted in their place (`replaceClient`). */
+/**
+ * Returns the root certificates to trust in the verification of attestations. Empty: those of AMD and Intel. A service on one
+ * machine replaces this function (`replaceClient`) to trust others.
+ */
 export const rootsOfMakers = (): Pick<VerifyOptions, 'roots'> => ({});
 
 async function optionsOf(table: Table, certificateSha512: string | null, now: string): Promise<VerifyOptions> {
@@ -79,7 +83,10 @@ function attestationFrom(verdict: Verdict, now: string): Attestation {
   return v.parse(attestationSchema, { ...verdict, checks, verified_at: now });
 }
 
-/** @throws StaleReadError if a token has arrived or was verified meanwhile */
+/**
+ * Stores what was found in a token, and shows it with the CVM if process and certificate are still the same.
+ * @throws StaleReadError if a token has arrived or was verified meanwhile
+ */
 async function keep(
   table: Table,
   owner: Process & { hash: string },
@@ -113,6 +120,7 @@ async function keep(
   await transaction.commit(table);
 }
 
+/** Ends the run of an agent process as failed if its attestations do not satisfy the run's policy. */
 async function endUnsatisfied(table: Table, executions: Executions, { domain, cvmId, process }: Process): Promise<void> {
   const claim = await readClaimOfCvm(table, { domain, cvm_id: cvmId });
   if (claim?.token_hash === undefined) return;

@@ -3,7 +3,10 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { neverProxyLoopback } from 'computation-management-client/node';
 import { durationOf } from 'computation-management-formats/timestamps';
 
-/** @throws UsageError for an unknown option, a missing value or an extra argument */
+/**
+ * Parses the options of a command.
+ * @throws UsageError for an unknown option, a missing value or an extra argument
+ */
 export function parseOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(args: string[], options: Options) {
   try {
     return parseArgs({ args, options, allowPositionals: false, strict: true }).values;
@@ -12,13 +15,20 @@ export function parseOptions<const Options extends NonNullable<ParseArgsConfig['
   }
 }
 
-/** @throws UsageError if an option is given that the command does not take. @param command how the message names it */
+/**
+ * Refuses options that a command does not take.
+ * @param command the name of the command in the message
+ * @throws UsageError if another option is given
+ */
 export function refuseOptions(command: string, given: Readonly<Record<string, unknown>>, taken: readonly string[]): void {
   const other = Object.keys(given).find((name) => given[name] !== undefined && !taken.includes(name));
   if (other !== undefined) throw new UsageError(`${command} takes no --${other}.`);
 }
 
-/** From PORT. Default 3000. @throws UsageError if PORT is not a port number */
+/**
+ * Returns the port in the environment variable PORT. Default: 3000.
+ * @throws UsageError if PORT is not a port number
+ */
 export function portFromEnvironment(): number {
   return parsePort('PORT', process.env['PORT'] || '3000');
 }
@@ -29,19 +39,24 @@ function parsePort(name: string, text: string): number {
   throw new UsageError(`${name} is ${JSON.stringify(text)}; expected a number from 0 to 65535.`);
 }
 
-/** From GATEWAY_PORT. Undefined if it is not set. @throws UsageError if it is not a port number */
+/**
+ * Returns the port in the environment variable GATEWAY_PORT, or undefined if it is not set.
+ * @throws UsageError if GATEWAY_PORT is not a port number
+ */
 export function gatewayPortFromEnvironment(): number | undefined {
   const text = process.env['GATEWAY_PORT'];
   return text ? parsePort('GATEWAY_PORT', text) : undefined;
 }
 
-/** Node 22, which starts the service too, has no `import.meta.main`. */
+/** Returns whether Node was started with this file. Node 22, which starts the service too, has no `import.meta.main`. */
 export function isMain({ filename }: ImportMeta): boolean {
   const [, started] = process.argv;
   return started !== undefined && realpathSync(started) === filename;
 }
 
-/** A UsageError prints the usage and exits with 2, any other error exits with 1. */
+/**
+ * Runs a command with the arguments of the process. A UsageError prints the usage and exits with 2, any other error exits with 1.
+ */
 export async function runCommand(usage: string, command: (args: string[]) => Promise<void>): Promise<void> {
   try {
     Object.assign(process.env, neverProxyLoopback(process.env));
@@ -53,12 +68,16 @@ export async function runCommand(usage: string, command: (args: string[]) => Pro
   }
 }
 
-/** A command prints its usage and exits with 2. */
+/** An error in how a command was called. The command then prints its usage and exits with 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** @returns seconds @throws UsageError that names the option */
+/**
+ * Parses a duration, such as `90s`, `30m`, `12h` or `7d`.
+ * @returns seconds
+ * @throws UsageError that names the option
+ */
 export function parseDuration(option: string, text: string): number {
   const seconds = durationOf(text);
   if (Number.isNaN(seconds)) throw new UsageError(`${option} is ${JSON.stringify(text)}; expected 90s, 30m, 12h or 7d.`);

@@ -1,4 +1,3 @@
-import type { AttestationPolicy } from 'computation-management-formats/attestation';
 import { numberedId } from 'computation-management-formats/identifiers';
 import type * as v from 'valibot';
 import { type Caller, requireAction } from '../http/caller.ts';
@@ -6,19 +5,15 @@ import { nextNumber } from '../table/writes.ts';
 import { type AnsweredRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';
 import { lists } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
-import { type AgentConfig, isDefaultAgentConfig, type SealKey } from '../rows/agent-config.ts';
+import type { SealKey } from '../rows/agent-config.ts';
 import { addComputation } from '../rows/change-computation.ts';
 import { type ComputationFields, type computationInput, fieldsOf, type StoredComputation } from '../rows/computation.ts';
-import { type Definition, putConfig, replaceConsumers, replaceProviders } from '../rows/definition.ts';
+import { type Definition, emptyDefinition, type GivenDefinition, replaceDefinition } from '../rows/definition.ts';
 
-export interface NewComputation extends AnsweredRequest {
+export interface NewComputation extends AnsweredRequest, GivenDefinition {
   domain: string;
   fields: ComputationFields;
-  agent_config: AgentConfig;
   seal: SealKey;
-  attestation_policy: AttestationPolicy | null;
-  consumers: string[];
-  providers: string[];
   by: string;
   now: string;
 }
@@ -28,14 +23,16 @@ interface Created {
   definition: Definition;
 }
 
-/** Two round trips. */
-export async function createComputation(table: Table, given: NewComputation): Promise<Committed<Created>> {
-  const { domain, fields, seal, attestation_policy, consumers, providers, by, now } = given;
+/**
+ * Creates a computation with its configuration, policy, consumers and providers. Two round trips, and a call of KMS if there is a
+ * private key.
+ */
+export async function createComputation(table: Table, request: NewComputation): Promise<Committed<Created>> {
+  const { domain, fields, agent_config, attestation_policy, consumers, providers, seal, by, now, answerKeeper } = request;
   const id = numberedId(await nextNumber(table, lists.computations(domain)));
-  const agent_config = {
-    ...given.agent_config,
-    server_key: await seal({ computationId: id, plain: given.agent_config.server_key }),
-  };
+  const server_key = await seal({ computationId: id, plain: agent_config.server_key });
+  const given = { agent_config: { ...agent_config, server_key }, attestation_policy, consumers, providers };
+  const definition = { ...emptyDefinition, ...given };
   const row = {
     id,
     ...fields,
@@ -51,31 +48,27 @@ export async function createComputation(table: Table, given: NewComputation): Pr
   const transaction = new Transaction();
   const details = { name: fields.name, owner: fields.owner };
   await addComputation(table, transaction, { domain, row }, { originator: by, details, now });
-  if (!isDefaultAgentConfig(agent_config) || attestation_policy) putConfig(transaction, id, { agent_config, attestation_policy });
-  replaceConsumers(transaction, { domain, id }, { before: [], after: consumers });
-  replaceProviders(transaction, id, { before: [], after: providers });
-  const definition = { agent_config, attestation_policy, consumers, providers, algorithm: undefined, datasets: [] };
-  return await commitChange(table, transaction, { row, definition }, given.answerKeeper);
+  replaceDefinition(transaction, { domain, id }, emptyDefinition, definition);
+  return await commitChange(table, transaction, { row, definition }, answerKeeper);
 }
 
-interface CreationByCaller {
-  body: v.InferOutput<typeof computationInput>;
-  caller: Caller;
-}
-
-/** @throws ServiceError `forbidden` if the caller may not create a computation for this owner */
-export function decideCreation({
-  body,
-  caller,
-}: CreationByCaller): Pick<NewComputation, 'fields' | 'agent_config' | 'attestation_policy' | 'consumers' | 'providers' | 'by'> {
-  const owner = body.owner ?? caller.id;
+/**
+ * Returns what a new computation consists of, from the body of the request. The owner is the caller, unless the body names
+ * another user.
+ * @throws ServiceError `forbidden` if the caller may not create a computation for this owner
+ */
+export function decideCreation(
+  body: v.InferOutput<typeof computationInput>,
+  caller: Caller,
+): Pick<NewComputation, 'fields' | 'by' | keyof GivenDefinition> {
+  const { agent_config, approval, attestation_policy, consumers, log_access, owner = caller.id, providers } = body;
   if (owner !== caller.id) requireAction(caller, 'administer');
   return {
-    fields: fieldsOf(body, { owner, approval: body.approval, log_access: body.log_access }),
-    agent_config: body.agent_config,
-    attestation_policy: body.attestation_policy,
-    consumers: body.consumers,
-    providers: body.providers,
+    fields: fieldsOf(body, { owner, approval, log_access }),
+    agent_config,
+    attestation_policy,
+    consumers,
+    providers,
     by: caller.id,
   };
 }

@@ -17,7 +17,8 @@ interface DeleteRequest extends AnsweredRequest {
 }
 
 /**
- * It disappears from all reads at once. Its entries in other lists are removed next, the rest by the scheduled purge.
+ * Deletes a computation, which disappears from all reads at once. Its entries in other lists are removed next, the rest by the
+ * scheduled purge.
  * @throws ServiceError `not_found`; `conflict` if a run is active; `precondition_failed`
  */
 export async function deleteComputation(table: Table, request: DeleteRequest): Promise<Committed<Permitted>> {

@@ -21,12 +21,18 @@ import { readPage } from '../table/read-page.ts';
 import { parseStored } from '../table/stored.ts';
 import { type Definition, parseDefinition, readDefinition } from '../rows/definition.ts';
 
-/** Only editors see `server_key` (docs/contract.md, section 2). */
+/**
+ * Tells whether the caller may read `server_key`: only the owner and users with the action `edit` may (docs/contract.md, section
+ * 2).
+ */
 function mayReadServerKey({ owner }: StoredComputation, caller: Caller): boolean {
   return caller.actions.has('edit') || caller.id === owner;
 }
 
-/** @param server_key in plain text, shown if the caller may read it */
+/**
+ * Returns a computation in the form that the API shows to this caller.
+ * @param server_key in plain text, shown if the caller may read it
+ */
 export function describeComputation(
   row: StoredComputation,
   definition: Definition,
@@ -47,6 +53,10 @@ export function describeComputation(
   };
 }
 
+/**
+ * Reads the row of a computation and its definition: configuration, policy, consumers, providers and links. One round trip.
+ * @throws ServiceError `not_found`
+ */
 export async function readToDescribe(
   table: Table,
   domain: string,
@@ -56,18 +66,25 @@ export async function readToDescribe(
   return { row, definition };
 }
 
-/** Covers configuration and links: a reader can see the row after a change and the other items before it. */
+/**
+ * Returns the ETag of a computation as this caller sees it. It covers configuration and links, because a reader can see the row
+ * after a change and the other items before it.
+ */
 export function computationEtag(caller: Caller, row: StoredComputation, definition: Definition): string {
   const { server_key } = definition.agent_config;
   const digest = server_key === '' ? '' : server_key.digest;
   return etagOf(v.parse(computationSchema, describeComputation(row, definition, { caller, server_key: digest })));
 }
 
-/** The row's version stands for everything unseen. */
+/**
+ * Returns the ETag of the short form of a computation, its row. The version of the row stands for everything that the short form
+ * does not show.
+ */
 export function peekEtag(row: StoredComputation): string {
   return etagOf([rowOf(row), row.version]);
 }
 
+/** Returns the ETags that an If-Match of this caller may name: that of the whole computation and that of its short form. */
 export function etagsFor(caller: Caller, row: StoredComputation, definition: Definition): string[] {
   return [computationEtag(caller, row, definition), peekEtag(row)];
 }
@@ -85,7 +102,11 @@ interface Described {
   computation?: Computation | ReturnType<typeof rowOf>;
 }
 
-/** One round trip, and a call of KMS if the answer includes a private key. @throws ServiceError `not_found` */
+/**
+ * Returns a computation for the caller, or only its ETag if the client has this version. One round trip, and a call of KMS if the
+ * answer includes a private key.
+ * @throws ServiceError `not_found`
+ */
 export async function describeToCaller(table: Table, open: OpenKey, request: Request): Promise<Described> {
   const { domain, id, caller, isPeek, isKnown } = request;
   if (isPeek) {
@@ -101,7 +122,10 @@ export async function describeToCaller(table: Table, open: OpenKey, request: Req
   return { etag, computation: describeComputation(row, definition, { caller, server_key }) };
 }
 
-/** If the computation still exists and the caller may read the key now. One round trip, and a call of KMS if there is a key. */
+/**
+ * Adds the present private key of the agent to a computation from a kept answer, if the computation still exists and the caller
+ * may read the key now. One round trip, and a call of KMS if there is a key.
+ */
 export async function withCurrentServerKey(
   computation: Computation,
   { domain, caller, table, open }: { domain: string; caller: Caller; table: Table; open: OpenKey },
@@ -118,6 +142,7 @@ export async function withCurrentServerKey(
   return { ...computation, agent_config: { ...agent_config, server_key } };
 }
 
+/** Lists the computations of a domain, or those of an owner, newest first, with the exact total. See readPage for its cost. */
 export async function listComputations(
   table: Table,
   domain: string,

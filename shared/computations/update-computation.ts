@@ -1,18 +1,10 @@
-import type { AttestationPolicy } from 'computation-management-formats/attestation';
-import { canonicalJson } from 'computation-management-formats/digests';
 import type * as v from 'valibot';
 import { type Caller, type Permitted, type Relations, requireActionToChange } from '../http/caller.ts';
 import { preconditionFailed } from '../runtime/errors.ts';
 import type { NewEvent } from '../journal/event.ts';
 import { type AnsweredRequest, commitChange, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
 import type { Table } from '../table/table.ts';
-import {
-  type AgentConfig,
-  changedConfigFields,
-  digestOfKey,
-  type SealKey,
-  type StoredAgentConfig,
-} from '../rows/agent-config.ts';
+import { type AgentConfig, digestOfKey, type SealKey, type StoredAgentConfig } from '../rows/agent-config.ts';
 import { readToChange, replaceFields } from '../rows/change-computation.ts';
 import {
   type ComputationFields,
@@ -22,21 +14,10 @@ import {
   type StoredComputation,
 } from '../rows/computation.ts';
 import { etagsFor } from './describe-computation.ts';
-import {
-  type Definition,
-  readDefinition,
-  isSameList,
-  putConfig,
-  replaceConsumers,
-  replaceProviders,
-} from '../rows/definition.ts';
+import { changedParts, type Definition, type GivenDefinition, readDefinition, replaceDefinition } from '../rows/definition.ts';
 
-interface Replacement {
+interface Replacement extends GivenDefinition {
   fields: ComputationFields;
-  agent_config: AgentConfig;
-  attestation_policy: AttestationPolicy | null;
-  consumers: string[];
-  providers: string[];
   permitted: Permitted;
 }
 
@@ -46,6 +27,7 @@ interface Updated {
   permitted: Permitted;
 }
 
+/** Decides what becomes of a computation. Throws to refuse the change. */
 export type DecideUpdate = (current: StoredComputation, definition: Definition) => Replacement;
 
 interface UpdateRequest extends AnsweredRequest {
@@ -58,54 +40,30 @@ interface UpdateRequest extends AnsweredRequest {
 }
 
 /**
- * Three round trips. A request that changes nothing writes nothing.
+ * Replaces the fields, configuration, policy, consumers and providers of a computation. Three round trips. A request that changes
+ * nothing writes nothing.
  * @throws ServiceError `not_found`, and any error that `decide` throws
  */
-export async function updateComputation(
-  table: Table,
-  { domain, id, by, now, seal, decide, answerKeeper }: UpdateRequest,
-): Promise<Committed<Updated>> {
+export async function updateComputation(table: Table, request: UpdateRequest): Promise<Committed<Updated>> {
+  const { domain, id, by, now, decide, answerKeeper } = request;
   return await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, id);
     const definition = await readDefinition(table, id); // read after the row, so that the row's version guards it
-    const {
-      fields,
-      agent_config: given,
-      attestation_policy,
-      consumers,
-      providers,
-      permitted,
-    } = decide(computation.row, definition);
-    const agent_config = await configToStore(given, definition.agent_config, (plain) => seal({ computationId: id, plain }));
-    const changedConfig = changedConfigFields(definition.agent_config, agent_config);
-    const isSamePolicy =
-      canonicalJson({ attestation_policy }) === canonicalJson({ attestation_policy: definition.attestation_policy });
-    const changedLists = [
-      ...(isSameList(definition.consumers, consumers) ? [] : ['consumers']),
-      ...(isSameList(definition.providers, providers) ? [] : ['providers']),
-    ];
-    const changedParts = [
-      ...changedConfig.map((name) => `agent_config.${name}`),
-      ...(isSamePolicy ? [] : ['attestation_policy']),
-      ...changedLists,
-    ];
+    const { fields, permitted, ...given } = decide(computation.row, definition);
+    const seal = (plain: string) => request.seal({ computationId: id, plain });
+    const agent_config = await configToStore(given.agent_config, definition.agent_config, seal);
+    const after = { ...definition, ...given, agent_config };
     const transaction = new Transaction();
-    const [first, ...others] = changeEvents(computation.row, fields, changedParts, by);
+    const [first, ...others] = changeEvents(computation.row, fields, changedParts(definition, after), by);
     if (!first) return await commitChange(table, transaction, { row: computation.row, definition, permitted }, answerKeeper);
 
     const row = await replaceFields(table, transaction, computation, fields, { events: [first, ...others], now });
-    if (changedConfig.length > 0 || !isSamePolicy) putConfig(transaction, id, { agent_config, attestation_policy });
-    replaceConsumers(transaction, { domain, id }, { before: definition.consumers, after: consumers });
-    replaceProviders(transaction, id, { before: definition.providers, after: providers });
-    return await commitChange(
-      table,
-      transaction,
-      { row, definition: { ...definition, agent_config, attestation_policy, consumers, providers }, permitted },
-      answerKeeper,
-    );
+    replaceDefinition(transaction, { domain, id }, definition, after);
+    return await commitChange(table, transaction, { row, definition: after, permitted }, answerKeeper);
   });
 }
 
+/** Returns the agent's configuration with its private key sealed. A key that has not changed keeps its seal. */
 async function configToStore(
   given: AgentConfig,
   { server_key: stored }: StoredAgentConfig,
@@ -115,15 +73,18 @@ async function configToStore(
   return { ...given, server_key: isSame ? stored : await seal(given.server_key) };
 }
 
-/** Names of fields, never their values: one may be a private key. */
+/**
+ * Returns the events that record a change of a computation. They name the changed fields, never the values: one may be a private
+ * key.
+ */
 function changeEvents(
   current: StoredComputation,
   { owner, ...fields }: ComputationFields,
-  changedParts: string[],
+  parts: string[],
   by: string,
 ): NewEvent[] {
   const names = Object.keys(fields) as (keyof typeof fields)[];
-  const changed = [...names.filter((name) => current[name] !== fields[name]), ...changedParts];
+  const changed = [...names.filter((name) => current[name] !== fields[name]), ...parts];
   const events: NewEvent[] = [];
   const event = { status: 'success', originator: by, lifecycle: false } as const;
   if (changed.length > 0) events.push({ ...event, event_type: 'updated', details: { fields: changed } });
@@ -140,7 +101,10 @@ interface UpdateByCaller {
   ifMatch?: ((...etags: string[]) => boolean) | undefined;
 }
 
-/** The returned function throws ServiceError `forbidden`; `invalid_request` if the approval is lowered; `precondition_failed`. */
+/**
+ * Returns a function that decides what becomes of a computation on the request of this caller. The returned function throws
+ * ServiceError `forbidden`; `invalid_request` if the approval is lowered; `precondition_failed`.
+ */
 export function decideUpdate({ body, caller, permit, ifMatch }: UpdateByCaller): DecideUpdate {
   return (current, definition) => {
     const permitted = permit({ owner: current.owner });

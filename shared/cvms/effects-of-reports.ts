@@ -14,7 +14,10 @@ import { emitMetric } from '../runtime/log.ts';
 import { timeOf } from 'computation-management-formats/timestamps';
 import { findComputation } from '../rows/computation.ts';
 
-/** Any event of the agent counts as acceptance of the run. */
+/**
+ * Returns how reports change the claim of their CVM, which is the item that says which run holds the CVM: the time when the run
+ * was accepted, and its first outcome. Undefined if they change nothing. Any event of the agent counts as acceptance of the run.
+ */
 export function claimChangeOf(reports: Report[], claim: Claim, now: string): ClaimChange | undefined {
   const isTaken = reports.some(
     (report) => report.type === 'event' || (report.type === 'accepted' && report.command_id === claim.run_command_id),
@@ -30,11 +33,12 @@ export function claimChangeOf(reports: Report[], claim: Claim, now: string): Cla
   };
 }
 
+/** Tells whether a report answers a command of another run than the one that holds the CVM. */
 function isOfOtherCommand(report: Report, { run_command_id, stop_command_id }: Claim): boolean {
   return 'command_id' in report && report.command_id !== run_command_id && report.command_id !== stop_command_id;
 }
 
-/** Answered commands are not delivered again. */
+/** Lists the kinds of commands that the reports answer. Answered commands are not delivered again. */
 export function answeredCommands(reports: Report[], claim: Claim): Command['type'][] {
   const answeredIds = new Set(reports.map((report) => ('command_id' in report ? report.command_id : '')));
   const answered: Command['type'][] = [];
@@ -44,7 +48,8 @@ export function answeredCommands(reports: Report[], claim: Claim): Command['type
 }
 
 /**
- * With each attestation other than that of the run.
+ * Returns the events that reports add to the journal of their run: one for each event of the agent, and one for each attestation
+ * hash other than that of the run.
  * @param attestation the hash that the run keeps
  * @param isActive false: the events are recorded, but do not become the computation's status
  */
@@ -66,6 +71,7 @@ function detailsOf({ occurred_at, reason }: Report & { type: 'event' }): Record<
   return { ...(occurred_at ? { occurred_at } : {}), ...(reason ? { reason } : {}) };
 }
 
+/** Returns the attestation hash of the report that accepts the run, if there is one. */
 function attestationOf(reports: Report[], claim: Claim): string | undefined {
   for (const report of reports) {
     if (report.type === 'accepted' && report.command_id === claim.run_command_id && report.attestation_hash) {
@@ -75,7 +81,10 @@ function attestationOf(reports: Report[], claim: Claim): string | undefined {
   return undefined;
 }
 
-/** The last heartbeat with each property counts. */
+/**
+ * Returns what heartbeats report of the agent: its state, and whether it can take a run. The last heartbeat with each property
+ * counts.
+ */
 export function reportedStateOf(reports: (Report | InvalidReport)[]): ReportedState {
   const state: ReportedState = {};
   for (const report of reports) {
@@ -86,7 +95,10 @@ export function reportedStateOf(reports: (Report | InvalidReport)[]): ReportedSt
   return state;
 }
 
-/** docs/contract.md, section 6. Undefined for others, such as the `Running/Failed` of an agent after a stop. */
+/**
+ * Returns how a report ends its run (docs/contract.md, section 6). Undefined for reports that do not end it, such as the
+ * `Running/Failed` of an agent after a stop.
+ */
 function outcomeOfReport(report: Report, claim: Claim): Ending | undefined {
   const way = wayOfReport(report, claim);
   const reason = 'reason' in report ? report.reason : undefined;
@@ -105,24 +117,27 @@ function wayOfReport(report: Report, { run_command_id, stop_command_id, stop_tok
   return event && ways[event];
 }
 
+/** Reports on one run that are recorded in one transaction. */
 interface ReportsOfRun {
   reference: RunReference;
-  /** Up to 40, so that their markers and events fit into a transaction. */
+  /** The reports, up to 40, so that their markers and events fit into a transaction. */
   reports: LastingReport[];
   now: string;
 }
 
+/** The results of the reports on one run. */
 interface RecordedOfRun {
   outcomes: Omit<Outcome, 'run_status'>[];
-  /** After the reports. null if the run was deleted. */
+  /** The status of the run after the reports. Null if the run was deleted. */
   status: Run['status'] | null;
-  /** Undefined if the run is over. */
+  /** The claim after the reports: the item that says that the run holds its CVM. Undefined if the run is over. */
   claim: Claim | undefined;
 }
 
 /**
- * In one transaction. Reports that have a marker are duplicates. While the run is active, answers to commands of other runs are
- * invalid.
+ * Records reports on one run in one transaction: their events, the acceptance or the outcome of the run, and a marker for each
+ * report, an item with its identifier. Reports that have a marker are duplicates. While the run is active, answers to commands of
+ * other runs are invalid.
  * @throws StaleReadError if what they depend on has changed since it was read
  */
 export async function recordLastingReports(table: Table, { reference, reports, now }: ReportsOfRun): Promise<RecordedOfRun> {
@@ -173,6 +188,10 @@ function parseProgress(
   return { run, claim: parseClaimOf(reference, claimItem), attestation: run && attestationHashOf(runItem) };
 }
 
+/**
+ * Adds to the transaction that the CVM has accepted the run or how it ended, as the reports say, and removes the commands that
+ * they answer.
+ */
 function takeIntoClaim(
   transaction: Transaction,
   reference: RunReference,
@@ -187,13 +206,21 @@ function takeIntoClaim(
 
 const dayInSeconds = 24 * 3_600;
 
-/** Longer than a CVM or its gateway repeats a report. */
+/**
+ * The lifetime of the marker that makes a repeated report a duplicate. It is longer than a CVM or its gateway repeats a report.
+ */
 const markerLifetimeInSeconds = 30 * dayInSeconds;
 
-/** Longer than a run can last. A CVM may stay in a state for months, and a gateway that starts then reports its event again. */
+/**
+ * The lifetime of the marker of an event that occurs once in a run. It is longer than a run can last: a CVM may stay in a state
+ * for months, and a gateway that starts then reports the event again.
+ */
 const stateMarkerLifetimeInSeconds = 400 * dayInSeconds;
 
-/** Throws StaleReadError if a report with this identifier was recorded since the last read. */
+/**
+ * Returns the action that marks a report as recorded. The transaction throws StaleReadError if a report with this identifier was
+ * recorded since the last read.
+ */
 function marker(report: LastingReport, { computation_id, run_id }: RunReference, seen_at: string): Action {
   const lifetime = report.id.startsWith(stateEventIdPrefix) ? stateMarkerLifetimeInSeconds : markerLifetimeInSeconds;
   const ttl = Math.ceil(Date.parse(seen_at) / 1_000) + lifetime;
@@ -201,7 +228,10 @@ function marker(report: LastingReport, { computation_id, run_id }: RunReference,
   return { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() };
 }
 
-/** The time until the CVM accepted, and the age of the oldest event by the reporter's clock. */
+/**
+ * Emits the metrics of recorded reports: the time until the CVM accepted the run, and the age of the oldest event by the
+ * reporter's clock.
+ */
 function emitMetrics(reports: LastingReport[], claim: Claim | undefined, change: ClaimChange | undefined, now: string): void {
   if (claim && change?.set.accepted_at) emitMetric('TimeToAccept', Date.parse(now) - Date.parse(claim.claimed_at));
   const lags = reports.flatMap((report) =>
@@ -212,7 +242,9 @@ function emitMetrics(reports: LastingReport[], claim: Claim | undefined, change:
 
 const invalid = { outcome: 'invalid', detail: '/command_id: Expected the identifier of a command of this run.' } as const;
 
-/** Of several with the same identifier, only the first is recorded. */
+/**
+ * Decides which of the reports are new, duplicates or invalid. Of several with the same identifier, only the first is recorded.
+ */
 function outcomesOf(
   reports: LastingReport[],
   { computation_id, run_id }: RunReference,

@@ -1,3 +1,8 @@
+/**
+ * The interface of `shared/cvms`, which registers CVMs, delivers commands to them and records their reports. Code outside of this
+ * folder, except for the handlers of CVMs, imports only these names.
+ */
+
 export { listCommands, openWork } from './list-commands.ts';
 export { recordRefusal } from './record-refusal.ts';
 export { recordReports } from './record-reports.ts';

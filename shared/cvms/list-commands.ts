@@ -34,7 +34,7 @@ export const heldRunSchema = v.pipe(
 type HeldRun = v.InferOutput<typeof heldRunSchema>;
 
 export interface Work<C = KeptCommand> {
-  /** Those that have not expired, oldest first. */
+  /** The commands that have not expired, oldest first. */
   commands: C[];
   run: HeldRun | null;
 }
@@ -43,19 +43,26 @@ const nothingToDo: Work = { commands: [], run: null };
 
 interface Reading {
   work: Work;
-  /** As in ClaimState. */
+  /**
+   * The commands that wait for the CVM, each as the identifier of the run and the kind of command. Some may be answered or
+   * expired by now.
+   */
   issued: string[];
   registered: Item | undefined;
 }
 
+/**
+ * Lists the commands that a CVM has not answered, and the run that holds it. Records that the CVM was heard. Private keys are
+ * still sealed: see openWork.
+ */
 export async function listCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Work> {
   const { work } = await readCommands(table, domain, cvmId, now);
   return work;
 }
 
 /**
- * As of one moment, with the run that holds the CVM. Records that the CVM was heard. One round trip, or two if a run holds it or
- * its presence must be written.
+ * Reads the commands for a CVM and the run that holds it, all as of one moment. Records that the CVM was heard. One round trip,
+ * or two if a run holds it or its presence must be written.
  */
 async function readCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Reading> {
   const cvm = { domain, cvm_id: cvmId };
@@ -70,6 +77,7 @@ async function readCommands(table: Table, domain: string, cvmId: string, now: st
   });
 }
 
+/** Opens the sealed private keys in the commands for a CVM, by KMS. */
 export async function openWork(kms: Kms, { commands, run }: Work): Promise<Work<OpenCommand>> {
   const open = async ({ agent_config, ...command }: KeptCommand): Promise<OpenCommand> =>
     agent_config
@@ -82,22 +90,37 @@ export async function openWork(kms: Kms, { commands, run }: Work): Promise<Work<
 }
 
 interface ClaimState {
+  /** True while a run holds the CVM. */
   isHeld: boolean;
-  /** Of each command that the claim shows. It may be answered or expired by now. */
+  /**
+   * The commands that wait for the CVM, each as the identifier of the run and the kind of command. Some may be answered or
+   * expired by now.
+   */
   issued: string[];
 }
 
-/** Shows whether there may be a command. Half a read unit; it may be late by a moment. */
+/**
+ * Reads whether a run holds a CVM, and whether there may be a command for it. Costs half a read unit. The answer may be late by a
+ * moment.
+ */
 async function readClaimEventually(table: Table, domain: string, cvmId: string): Promise<ClaimState> {
   const claim = parseClaim(await getItemEventually(table, cvmKeys.claim(domain, cvmId)));
   return { isHeld: claim !== undefined, issued: issuedOf(claim) };
 }
 
+/**
+ * Lists the commands that wait for a CVM, each as the identifier of the run and the kind of command, from its claim: the item
+ * that says which run holds the CVM.
+ */
 function issuedOf(claim: Claim | undefined): string[] {
   return claim ? commandTypesOf(claim).map((type) => `${claim.run_id} ${type}`) : [];
 }
 
-/** @throws StaleReadError if the claim has changed so that other items are needed */
+/**
+ * Reads the commands that wait for a CVM, with the manifest for a new run.
+ * @param claim the item that says which run holds the CVM
+ * @throws StaleReadError if the claim has changed so that other items are needed
+ */
 async function readWork(table: Table, claim: Claim, now: string): Promise<Work> {
   const { domain, run_id } = claim;
   const rowKey = runKey(domain, run_id);
@@ -144,7 +167,10 @@ function heldRun(
   };
 }
 
-/** Looks once a second at one item. Withholds a run with a policy if the CVM has not the attestation with which it started. */
+/**
+ * Returns the commands for a CVM, or waits until there is one, looking once a second at one item. Withholds a run with a policy
+ * if the CVM no longer has the attestation with which the run started.
+ */
 export async function watchCommands(
   table: Table,
   kms: Kms,

@@ -9,17 +9,18 @@ import { notFound } from '../runtime/errors.ts';
 import { readPage } from '../table/read-page.ts';
 import { rowLists } from '../table/row-lists.ts';
 interface ReadCvm {
-  /** Undefined if it is not registered. */
+  /** The registration of the CVM. Undefined if it is not registered. */
   cvm: StoredCvm | undefined;
   presence: StoredPresence;
   claim: Claim | undefined;
 }
 
+/** Returns the keys of the two items that describe a CVM: its registration, and its claim, which says which run holds it. */
 export function keysOfCvm({ domain, cvmId }: CvmReference): [Key, RowKey] {
   return [cvmKeys.cvm(domain, cvmId), cvmKeys.claim(domain, cvmId)];
 }
 
-/** The presence does not consider the leases of gateways. */
+/** Reads a CVM from its items. The presence does not consider whether the gateway that holds the CVM is still alive. */
 function parseCvm([item, claimItem]: (Item | undefined)[]): ReadCvm {
   return {
     cvm: item && parseStored(storedCvm, item, 'registered CVM'),
@@ -28,18 +29,25 @@ function parseCvm([item, claimItem]: (Item | undefined)[]): ReadCvm {
   };
 }
 
+/** Returns a CVM in the form that the API shows, with its presence at this time. */
 export function describeCvm(cvm: StoredCvm, { presence, claim }: Pick<ReadCvm, 'presence' | 'claim'>, now: string): Cvm {
   return { ...cvm, presence: presenceOf(presence, { isHeld: claim !== undefined, now }) };
 }
 
-/** Whether the CVM is registered or not. One round trip, or two if a gateway holds it. */
+/**
+ * Reads a CVM, its presence and the run that holds it, also if it is not registered. One round trip, or two if a gateway holds
+ * it.
+ */
 export async function readCvmAndClaim(table: Table, reference: CvmReference): Promise<ReadCvm> {
   const read = parseCvm(await getItems(table, keysOfCvm(reference)));
   const [presence = {}] = await withGatewayLeases(table, [read.presence]);
   return { ...read, presence };
 }
 
-/** One round trip, or two if a gateway holds it. @throws ServiceError `not_found` */
+/**
+ * Reads a registered CVM in the form that the API shows. One round trip, or two if a gateway holds it.
+ * @throws ServiceError `not_found`
+ */
 export async function readCvm(table: Table, reference: CvmReference, now: string): Promise<Cvm> {
   const { cvm, ...rest } = await readCvmAndClaim(table, reference);
   if (!cvm) throw notFound('registered CVM');
@@ -47,8 +55,8 @@ export async function readCvm(table: Table, reference: CvmReference, now: string
 }
 
 /**
- * Newest first, with the exact total. A round trip more than readPage, or two if a gateway holds one of them, and two read units
- * a CVM.
+ * Lists the registered CVMs of a domain, newest first, with the exact total. Takes a round trip more than readPage, or two if a
+ * gateway holds one of them, and two read units a CVM.
  */
 export async function listCvms(
   table: Table,

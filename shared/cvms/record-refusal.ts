@@ -4,7 +4,10 @@ import type { Report } from './report.ts';
 import { withFreshReads } from '../table/transaction.ts';
 import { recordLastingReports } from './effects-of-reports.ts';
 
-/** In the journal of the CVM's active run, if accepted. Keeps neither the CVM connected nor the run alive. */
+/**
+ * Records in the journal of a CVM's active run that a gateway refused a stream of the CVM. Writes nothing unless the CVM has
+ * accepted the run. A refusal keeps neither the CVM connected nor the run alive.
+ */
 export async function recordRefusal(
   table: Table,
   { domain, cvmId, ...refusal }: Refusal & { domain: string; cvmId: string },
@@ -19,10 +22,12 @@ export async function recordRefusal(
   });
 }
 
+/** A stream of a CVM that a gateway refused. */
 export interface Refusal {
   reason: string;
+  /** True if the reason is that another agent is connected as this CVM and answers. */
   isConflict?: boolean;
-  /** The address of the stream. */
+  /** The network address that the refused stream came from. */
   peer: string;
   now: string;
 }
@@ -30,7 +35,8 @@ export interface Refusal {
 type Fields = 'type' | 'id' | 'event_type' | 'status' | 'details';
 
 /**
- * All refusals within an hour have one identifier, so one is recorded: a machine that is refused tries again every few seconds.
+ * Returns the event that records a refused stream. All refusals within an hour have one identifier, so one is recorded: a machine
+ * that is refused tries again every few seconds.
  */
 function refusalEvent({ reason, isConflict = false, peer, now }: Refusal): Pick<Extract<Report, { type: 'event' }>, Fields> {
   return {

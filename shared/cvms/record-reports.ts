@@ -20,14 +20,16 @@ import {
 } from './report.ts';
 import { recordPresence, recordTaken } from '../rows/presence.ts';
 
-/** Each report takes up to two of the 100 actions of a transaction. */
+/** The number of reports in one transaction. Each report takes up to two of its 100 actions. */
 const reportsPerTransaction = 40;
 
+/** Reports that a CVM, or a gateway for it, sent in one request. */
 interface Batch {
   domain: string;
   cvmId: string;
   reports: (Report | InvalidReport)[];
   now: string;
+  /** The gateway that reports for the CVM. Undefined if the CVM reports for itself. */
   by?: string;
 }
 
@@ -35,14 +37,15 @@ interface OrdinaryBatch extends Batch {
   reports: (OrdinaryReport | InvalidReport)[];
 }
 
-/** A token comes alone in its batch. */
+/** Returns the report, or an invalid report in place of an attestation token: a token must come alone in its batch. */
 function refusedBesideOthers(report: Report | InvalidReport): OrdinaryReport | InvalidReport {
   return report.type === 'attestation' ? invalidReport(report, '/type: Expected an attestation alone in its batch.') : report;
 }
 
 /**
- * Up to 40 reports of a run go in a transaction. Then notifies the execution. A repeated report changes nothing but notifies
- * again. Events after the end of a run are recorded too. Invalid reports and those on other CVMs' runs do not affect the others.
+ * Records a batch of reports of a CVM, up to 40 of a run in a transaction, and then notifies the execution of each run. A
+ * repeated report changes nothing but notifies again. Events after the end of a run are recorded too. Invalid reports and those
+ * on other CVMs' runs do not affect the others.
  */
 export async function recordReports(table: Table, executions: Executions, batch: Batch): Promise<ReportSummary> {
   const { domain, cvmId, now, by } = batch;
@@ -69,8 +72,8 @@ export async function recordReports(table: Table, executions: Executions, batch:
 }
 
 /**
- * The run of the former process, if it has a policy, ends: nobody has verified the present one. Then the process changes. A repeat
- * after that changes nothing.
+ * Records that the agent of a CVM restarted. Ends the run of the former process if the run has a policy, because nobody has
+ * verified the present process. A repeat changes nothing.
  */
 async function restart(table: Table, executions: Executions, { domain, cvmId }: Pick<Batch, 'domain' | 'cvmId'>): Promise<void> {
   const claim = await readClaimOfCvm(table, { domain, cvm_id: cvmId });
@@ -80,6 +83,7 @@ async function restart(table: Table, executions: Executions, { domain, cvmId }: 
 
 const restarted = 'The agent restarted while the run was active.';
 
+/** Records an attestation token that a CVM reported. Invalid if the CVM has no such run. */
 async function recordTokenOf(
   table: Table,
   { domain, cvmId, now }: Batch,
@@ -96,12 +100,16 @@ function isHeartbeatOfRun(report: Report | InvalidReport): boolean {
 }
 
 interface BatchItems {
-  /** On this CVM, also in invalid reports, in the order of the reports. */
+  /** The runs on this CVM that the reports name, invalid reports included, in the order of the reports. */
   runs: Run[];
   claimItem: Item | undefined;
   registered: Item | undefined;
 }
 
+/**
+ * Reads the items that a batch of reports needs: the registration of the CVM, the runs that the reports name, and, for the
+ * heartbeat of a run, which run holds the CVM.
+ */
 async function readItemsOfBatch(table: Table, { domain, cvmId, reports }: Batch): Promise<BatchItems> {
   const ids = new Set(reports.flatMap((report) => ('run_id' in report && report.run_id !== undefined ? [report.run_id] : [])));
   const rows = [...ids].flatMap((id) => {
@@ -118,11 +126,12 @@ async function readItemsOfBatch(table: Table, { domain, cvmId, reports }: Batch)
 }
 
 interface Recorded {
-  /** By the reports' places in the batch. */
+  /** The outcome of each report, by its place in the batch. */
   outcomes: Map<number, Outcome>;
   acceptedAt: string | undefined;
 }
 
+/** Records the reports on each run of the CVM, and notifies the executions of the runs. */
 async function recordForRuns(
   table: Table,
   executions: Executions,
@@ -157,7 +166,9 @@ async function recordForRuns(
   return { outcomes, acceptedAt };
 }
 
-/** `place` is that in the batch. */
+/**
+ * Sorts the reports on one run into lasting ones, heartbeats and invalid ones. `place` and the numbers are places in the batch.
+ */
 function reportsOf(run: Run, reports: OrdinaryBatch['reports']) {
   const lasting: { place: number; report: LastingReport }[] = [];
   const heartbeats: number[] = [];
@@ -171,6 +182,7 @@ function reportsOf(run: Run, reports: OrdinaryBatch['reports']) {
   return { lasting, heartbeats, invalid };
 }
 
+/** Tells the execution of a run what its CVM has reported: completes the tasks that wait for it, or sends a heartbeat. */
 async function notifyExecution(executions: Executions, claim: Claim): Promise<void> {
   if (claim.outcome) {
     await completeWaitingTasks(executions, claim);

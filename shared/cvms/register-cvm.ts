@@ -34,8 +34,8 @@ interface Registered {
 }
 
 /**
- * Or replaces its description and, if given, its certificate. Writes nothing if nothing changes. Two round trips, or three for a
- * new CVM.
+ * Registers a CVM, or replaces its description and, if given, its certificate. Writes nothing if nothing changes. Two round
+ * trips, or three for a new CVM.
  * @throws ServiceError `invalid_request`; `precondition_failed`, also if If-Match was sent and the CVM is not registered
  */
 export async function registerCvm(table: Table, request: RegisterRequest): Promise<Committed<Registered>> {
@@ -71,7 +71,10 @@ export async function registerCvm(table: Table, request: RegisterRequest): Promi
 type Change = Pick<StoredCvm, 'description'> &
   Partial<Pick<StoredCvm, 'certificate_fingerprint' | 'certificate_sha512' | 'agent_url'>>;
 
-/** Without what the request leaves out. @throws ServiceError `invalid_request` */
+/**
+ * Returns the properties of a CVM that the request changes, without those that it omits.
+ * @throws ServiceError `invalid_request` if the certificate is invalid
+ */
 function changeOf({ description, certificate, agent_url }: CvmInput): Change {
   const ofCertificate = certificate
     ? {
@@ -86,7 +89,11 @@ function changeOf({ description, certificate, agent_url }: CvmInput): Change {
   };
 }
 
-/** An attestation is of one certificate. @returns the CVM after the change, if anything changes */
+/**
+ * Adds to the transaction the change of a registered CVM, if anything changes. A new certificate removes the attestation, which
+ * is of one certificate.
+ * @returns the CVM after the change
+ */
 function replaced(transaction: Transaction, domain: string, cvm: StoredCvm, change: Change, now: string): StoredCvm {
   const next = { ...cvm, ...change };
   const isOfCertificate = next.certificate_sha512 !== cvm.certificate_sha512;
@@ -106,7 +113,7 @@ interface DeleteRequest extends AnsweredRequest {
 }
 
 /**
- * With its presence. Two round trips.
+ * Deletes a registered CVM with its presence. Two round trips.
  * @throws ServiceError `not_found`; `conflict` while a run holds it; `precondition_failed`
  */
 export async function deleteCvm(
@@ -126,7 +133,10 @@ export async function deleteCvm(
   });
 }
 
-/** Throws StaleReadError if the CVM has been registered since it was read. */
+/**
+ * Adds a new CVM and its place in the list to the transaction, which throws StaleReadError if the CVM has been registered since
+ * it was read.
+ */
 function addCvm(transaction: Transaction, domain: string, cvm: StoredCvm): void {
   const { id, listed_as } = cvm;
   const Item = { ...cvmKeys.cvm(domain, id), ...schemaAttribute, ...cvm };
@@ -136,7 +146,10 @@ function addCvm(transaction: Transaction, domain: string, cvm: StoredCvm): void 
   recordInList(transaction, domain, cvm, { now: 'all' });
 }
 
-/** Throws StaleReadError if the CVM has changed since it was read. @returns the CVM after the change */
+/**
+ * Adds a change of a CVM to the transaction, which throws StaleReadError if the CVM has changed since it was read.
+ * @returns the CVM after the change
+ */
 export function changeCvm(
   transaction: Transaction,
   domain: string,
@@ -156,14 +169,17 @@ export function changeCvm(
   return { ...cvm, ...changes };
 }
 
-/** Throws StaleReadError if the CVM has changed since it was read. */
+/**
+ * Adds the removal of a CVM and its place in the list to the transaction, which throws StaleReadError if the CVM has changed
+ * since it was read.
+ */
 export function removeCvm(transaction: Transaction, domain: string, cvm: StoredCvm): void {
   transaction.add({ delete: { Key: cvmKeys.cvm(domain, cvm.id), ...unchanged(cvm) }, otherwise: new StaleReadError() });
   transaction.add({ delete: { Key: listKeys.row(lists.cvms(domain), cvm.listed_as) } });
   recordInList(transaction, domain, { ...cvm, version: cvm.version + 1 }, { before: 'all' });
 }
 
-/** @param cvm after the change */
+/** Adds to the transaction that the list of CVMs has gained or lost this CVM. @param cvm after the change */
 function recordInList(
   transaction: Transaction,
   domain: string,
@@ -173,6 +189,7 @@ function recordInList(
   recordMember(transaction, rowLists.cvms(domain), { number: listed_as, version, ...change });
 }
 
+/** Returns the condition that a CVM has not changed since it was read. */
 function unchanged({ listed_as, version }: StoredCvm) {
   return {
     ConditionExpression: 'listed_as = :listed_as AND version = :version',

@@ -6,6 +6,7 @@ import * as v from 'valibot';
 import { detailsLimit, detailsLimitInBase64, isOwnEvent } from '../journal/event.ts';
 import { fits } from '../rows/presence.ts';
 
+/** The largest number of reports in one request. */
 export const reportsPerBatch = 50;
 
 const longestId = 128;
@@ -21,6 +22,7 @@ const base = {
   run_id: v.pipe(runId, v.description('The run that the report is about.')),
 };
 const commandId = v.pipe(comparedId(), v.description('The command that this report answers.'));
+/** The largest number of characters of the reason in a report. */
 export const longestReason = 1_000;
 const sentence = text(0, longestReason);
 const reason = v.optional(v.pipe(sentence, v.description('The reason. Up to 1,000 characters.')), '');
@@ -31,14 +33,18 @@ const agentsEvent = v.pipe(
   v.check((type) => !isOwnEvent(type), "Expected an event of the agent. This name is reserved for the service's own events."),
 );
 
-/** For events that occur once in a run. They are remembered for longer than a run can last. */
+/**
+ * The beginning of the identifiers of reports on events that occur once in a run. These reports are remembered for longer than a
+ * run can last.
+ */
 export const stateEventIdPrefix = 'state:';
 
 const longestTokenInBytes = 1024 * 1024;
 const longestTokenInBase64 = Math.ceil(longestTokenInBytes / 3) * 4;
-/** Of a batch with a token. The other fields of its report are short. */
+/** The largest number of bytes of a request body with an attestation token. Its other fields are short. */
 export const bodyLimitWithToken = longestTokenInBase64 + 4 * 1024;
 
+/** Returns the schema of one kind of report. */
 /*#__NO_SIDE_EFFECTS__*/
 function kind<const Type extends string, const Entries extends v.ObjectEntries>(
   type: Type,
@@ -137,23 +143,28 @@ export const reportSchema = v.pipe(
 );
 export type Report = v.InferOutput<typeof reportSchema>;
 
-/** Recorded with its run. */
+/** A report that is recorded with its run: an answer to a command or an event. */
 export type LastingReport = Exclude<Report, { type: 'heartbeat' | 'attestation' }>;
-/** Of a batch without a token. */
+/** A report other than an attestation token, which must come alone in its batch. */
 export type OrdinaryReport = Exclude<Report, { type: 'attestation' }>;
 export type TokenReport = Extract<Report, { type: 'attestation' }>;
 
+/** A report that does not match the schema, with as much of it as the answer needs. */
 export interface InvalidReport {
   type: 'invalid';
-  /** Cut to 128 characters. */
+  /** The identifier of the report, cut to 128 characters. Null if it has none. */
   id: string | null;
-  /** Absent if the report has none, or one that is no text. */
+  /** The run that the report names. Absent if the report names none, or if that is no text. */
   run_id?: string;
-  /** Of the type `attestation`. */
+  /** Present if the report has the type `attestation`. */
   isToken?: true;
   detail: string;
 }
 
+/**
+ * Returns an invalid report in place of what was given.
+ * @param detail where it is wrong, as a JSON pointer, and what was expected there
+ */
 export function invalidReport(given: unknown, detail: string): InvalidReport {
   const { id, run_id, type } = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;
   return {
@@ -219,16 +230,17 @@ export const reportSummarySchema = v.pipe(
 );
 export type ReportSummary = v.InferOutput<typeof reportSummarySchema>;
 
-/** Of an invalid report, only the status of the run counts. */
+/** The result of a report. For an invalid report, only the status of the run is used. */
 export type Outcome = Omit<ReportResult, 'id'>;
 
-/** @param outcomes those of reports on runs of the CVM, by their places in the batch */
+/** Returns the answer to a batch of reports. @param outcomes those of reports on runs of the CVM, by their places in the batch */
 export function summaryOf(reports: (Report | InvalidReport)[], outcomes: ReadonlyMap<number, Outcome>): ReportSummary {
   const results = reports.map((report, place) => resultOf(report, outcomes.get(place)));
   const count = (outcome: ReportResult['outcome']) => results.filter((result) => result.outcome === outcome).length;
   return { accepted: count('recorded'), duplicates: count('duplicate'), results };
 }
 
+/** Returns the result of one report for the answer. @param outcome undefined if the report names no run of the CVM */
 function resultOf(report: Report | InvalidReport, outcome: Outcome | undefined): ReportResult {
   if (report.type === 'invalid') {
     const { id, detail } = report;

@@ -8,13 +8,17 @@ import { environment } from '../runtime/environment.ts';
 import { log } from '../runtime/log.ts';
 import { deadlineOf, type Table } from '../table/table.ts';
 
-/** With the deletion before and the call after it, less than 3 seconds. */
+/**
+ * The time in milliseconds that a request spends on a purge. With the deletion before and the call after it, a request takes less
+ * than 3 seconds.
+ */
 const timeInMilliseconds = 1_500;
+/** The time limit in milliseconds for the call that continues a purge in the background. */
 const timeOfCallInMilliseconds = 800;
 
 /**
- * For up to 1.5 seconds. The function of the purge does the rest: it is called at once and each minute. A failure is only logged,
- * because the deletion has succeeded.
+ * Begins the purge of something that was just deleted, for up to 1.5 seconds. The function of the purge does the rest: it is
+ * called at once and each minute. A failure is only logged, because the deletion has succeeded.
  */
 export async function beginPurge(table: Table, work: (table: Table) => Promise<void>): Promise<void> {
   const deadline = deadlineOf(table).next(timeInMilliseconds);
@@ -31,8 +35,9 @@ export async function beginPurge(table: Table, work: (table: Table) => Promise<v
 }
 
 /**
- * Without waiting for its end. Signed here, because Lambda's client would add 100 KB (docs/adr/0005-bundles.md). On one machine,
- * `replaceClient` puts a direct call in its place.
+ * Returns a function that calls the Lambda function of the purge without waiting for its end. The request is signed here, because
+ * Lambda's client would add 100 KB (docs/adr/0005-bundles.md). A service on one machine puts a direct call in its place
+ * (`replaceClient`).
  */
 export function purgeByLambda(): (deadline: Deadline) => Promise<void> {
   let signer: SignatureV4 | undefined;

@@ -25,12 +25,19 @@ import { participationKeys } from '../rows/participation.ts';
 import { findKinds } from '../find/index.ts';
 import { ownerOfContent } from '../rows/content-store.ts';
 
-/** A page at a time. Items that only another one names come before that one, so a walk may be repeated. */
+/**
+ * Keys of items to delete, a page at a time. Items that only another item names come before that item, so that an interrupted
+ * walk can be repeated.
+ */
 type Keys = AsyncGenerator<AnyKey[], void>;
 
-/** An item has up to 400 KB, and a query reads all of it. */
+/** The number of items in a page. An item has up to 400 KB, and a query reads all of it. */
 const itemsPerPage = 100;
 
+/**
+ * Yields the keys of all items that belong to a computation, apart from its row: definition, keys, approvals, journal, logs,
+ * runs, and its entries in the items of users and assets.
+ */
 export async function* belongingsOfComputation(
   table: Table,
   { domain, id, owner }: { domain: string; id: string; owner: string },
@@ -42,7 +49,7 @@ export async function* belongingsOfComputation(
     yield* keysIn(table, partition.partition(id));
 }
 
-/** Beside its row, its content and its links in computations. */
+/** Yields the keys of all items that belong to an asset, apart from its row, its content and its links in computations. */
 export async function* belongingsOfAsset(table: Table, id: string): Keys {
   const list = rowLists.linkedComputations(id);
   const partitions = [list.rows.pk, ...openList(table, list).partitions, assetKeys.uses(id), assetKeys.contentReads(id).pk];
@@ -50,7 +57,8 @@ export async function* belongingsOfAsset(table: Table, id: string): Keys {
 }
 
 /**
- * But what keeps it closed, and messages between gateways, which expire.
+ * Calls `visit` with the keys of everything that a domain has in the table, except for what keeps it closed, and messages between
+ * gateways, which expire.
  * @param visit called for several pages at the same time
  */
 export async function walkDomain(table: Table, domain: string, visit: (keys: AnyKey[]) => Promise<void>): Promise<void> {
@@ -106,7 +114,7 @@ export async function walkDomain(table: Table, domain: string, visit: (keys: Any
   await visitAll(pagesOf(checks.filter((check) => ownerOfContent(String(check['content_key']))?.domain === domain).map(keyOf)));
 }
 
-/** Stops after each full page. */
+/** Deletes the items with these keys, and yields after each full page so that other work can take its turn. */
 export async function* deleteInParts(table: Table, keys: Keys): AsyncGenerator<undefined, void> {
   for await (const page of keys) {
     await deleteAny(table, page);

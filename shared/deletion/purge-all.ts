@@ -5,38 +5,46 @@ import { purgeKeys } from '../table/keys.ts';
 import { deadlineOf, type Table, queryPartition, type Item } from '../table/table.ts';
 import { purgeInParts, type InParts } from './purge.ts';
 
-/** No purge is begun with less time left, and one that fails then was cut off. */
+/**
+ * The time in milliseconds that must be left of a call for another purge to begin. A purge that fails with less time left counts
+ * as cut off, not as failed.
+ */
 const leastTimeInMilliseconds = 4_000;
 
-/** Of a domain. It may last longer by one part of a purge. */
+/** The length in milliseconds of a domain's turn. A turn may last longer by one part of a purge. */
 const turnInMilliseconds = 1_000;
 
-/** So often deletions are found that come during a call. */
+/** The time in milliseconds between two reads of the recorded purges. So deletions are found that come during a call. */
 const timeBetweenReadsInMilliseconds = 5_000;
 
-/** The alarm purge-backlog wants a figure in each of three periods of five minutes. */
+/**
+ * The time in milliseconds between two figures of the metric Waiting. The alarm purge-backlog needs a figure in each of three
+ * periods of five minutes.
+ */
 const timeBetweenFiguresInMilliseconds = 60_000;
 
+/** The result of a call of the purge. */
 interface Purged {
   purged: number;
-  /** The time of the function did not allow them, or a fold may follow. */
+  /** The number of purges that are left for the next call, because time ran out or background work may still write to a list. */
   waiting: number;
 }
 
+/** A purge that has begun, with its record in the table. */
 interface OpenPurge {
   record: Item;
   parts: InParts<boolean>;
 }
 
 /**
- * Also those that are recorded meanwhile, as far as the time of the function allows. The domains take turns of a second, and
- * purges within a domain.
+ * Purges everything that was deleted, also what is recorded meanwhile, as far as the time of the function allows. The domains
+ * take turns of a second, and the purges within a domain take turns too.
  * @throws AggregateError with all failures, in the end
  */
 export async function purgeAll(table: Table, store: ContentStore): Promise<Purged> {
   const begun = deadlineOf(table);
   const isTimeOver = () => deadlineOf(table).remaining < leastTimeInMilliseconds;
-  /** By domain, in the order of the turns. */
+  /** The open purges by domain. The order of the domains is the order of their turns. */
   const queues = new Map<string, OpenPurge[]>();
   const seen = new Set<string>();
   const failures: unknown[] = [];
@@ -58,7 +66,7 @@ export async function purgeAll(table: Table, store: ContentStore): Promise<Purge
     if (seen.size > purged) emitWaiting('maintenance/purge', seen.size - purged);
     toldAt = begun.elapsed;
   };
-  /** @returns false if the time of the function is over */
+  /** Continues the purges of a domain for the length of a turn. @returns false if the time of the function is over */
   const takeTurn = async (domain: string, queue: OpenPurge[]): Promise<boolean> => {
     const turnEndsAt = begun.elapsed + turnInMilliseconds;
     for (let open = queue.shift(); open; open = queue.shift()) {

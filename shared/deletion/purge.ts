@@ -15,7 +15,7 @@ import { removeFromLinked, unlinkDeletedAsset } from '../rows/link.ts';
 import { parseStored } from '../table/stored.ts';
 import { computationNumber } from '../rows/computation.ts';
 
-/** Stops after each part, so that other work can take turns with it. It may be left unfinished and begun again. */
+/** Work that stops after each part, so that other work can take turns with it. It may be left unfinished and begun again. */
 export type InParts<Result = void> = AsyncGenerator<undefined, Result>;
 
 const computationPurge = v.object({
@@ -23,6 +23,7 @@ const computationPurge = v.object({
   id: v.string(),
   owner: v.string(),
 });
+/** The record of the deletion of a computation, from which its purge knows what to delete. */
 export type ComputationPurge = v.InferOutput<typeof computationPurge>;
 
 const assetPurge = v.object({
@@ -35,12 +36,14 @@ const assetPurge = v.object({
   unread_key: v.optional(v.nullable(v.string())),
   by: v.string(),
 });
+/** The record of the deletion of an asset, from which its purge knows what to delete. `by` is the user who deleted it. */
 export type AssetPurge = v.InferOutput<typeof assetPurge>;
 
 /**
- * And then the record of the purge. Safe to repeat and to interrupt.
- * @returns whether the purge is over. While the list of an asset's links is marked, a fold that began before may write nodes and
- *   a head.
+ * Deletes everything that a deleted computation or asset has left, and then the record of the purge. Safe to repeat and to
+ * interrupt.
+ * @returns whether the purge is over. False while background work on the list of an asset's links, begun before, may still write
+ *   to it
  */
 export async function* purgeInParts(table: Table, store: ContentStore, record: Item): InParts<boolean> {
   if (String(record['sk']).startsWith(purgeKeys.prefixes.asset)) {
@@ -59,13 +62,14 @@ export async function* purgeInParts(table: Table, store: ContentStore, record: I
   return true;
 }
 
-/** Readers could still see them. Records an event for each. */
+/** Removes the links of a deleted asset from computations, where readers could still see them, and records an event for each. */
 export async function purgeAssetLinks(table: Table, purge: AssetPurge): Promise<void> {
   await doAllParts(linksInParts(table, purge));
 }
 
 const linksPerPart = 80;
 
+/** Removes the links of a deleted asset from computations, 80 in a part. */
 async function* linksInParts(table: Table, purge: AssetPurge): InParts {
   const links = await queryPrefix(table, lists.linkedComputations(purge.id).pk, listKeys.prefixes.row);
   const unlink = async (link: Item) => {
@@ -79,12 +83,15 @@ async function* linksInParts(table: Table, purge: AssetPurge): InParts {
   }
 }
 
-/** Links and runs, which readers could still see. */
+/**
+ * Removes a deleted computation from the lists of its assets, and its runs from the list of runs, where readers could still see
+ * them.
+ */
 export async function purgeListings(table: Table, purge: ComputationPurge): Promise<void> {
   await doAllParts(listingsInParts(table, purge));
 }
 
-/** Links first: they are few. */
+/** Removes a deleted computation from the lists of its assets, then its runs in parts. Links come first, because they are few. */
 async function* listingsInParts(table: Table, purge: ComputationPurge): InParts {
   const { id } = purge;
   const links = await queryPrefix(table, computationKeys.partition(id), computationKeys.prefixes.part);
@@ -99,9 +106,10 @@ async function* listingsInParts(table: Table, purge: ComputationPurge): InParts 
   yield* runsInParts(table, purge);
 }
 
-/** Snapshots may have 380 KB each, so no operation reads all of them. */
+/** The number of runs that are removed together. Their snapshots may have 380 KB each, so no operation reads all of them. */
 const runsAtOnce = 24;
 
+/** Removes the runs of a deleted computation with their snapshots, 24 in a part. */
 async function* runsInParts(table: Table, { domain, id }: ComputationPurge): InParts {
   for (;;) {
     const { snapshot } = runKeys.prefixes;
@@ -129,7 +137,7 @@ async function readRuns(table: Table, domain: string, ids: readonly string[]): P
   return found.flatMap(({ id }, at) => findRun(rows[at], id) ?? []);
 }
 
-/** In one transaction; each in its own if another purge has removed one of them since they were read. */
+/** Removes runs in one transaction, or each in its own if another purge has removed one of them since they were read. */
 async function removeRuns(table: Table, domain: string, runs: readonly Run[]): Promise<void> {
   if (runs.length === 0) return;
   const transaction = new Transaction();
@@ -138,7 +146,7 @@ async function removeRuns(table: Table, domain: string, runs: readonly Run[]): P
   await inParallel(runs, (run) => removeRuns(table, domain, [run]));
 }
 
-/** @returns false if a condition fails: another purge has done one of the removals before */
+/** Commits a transaction of removals. @returns false if a condition fails: another purge has done one of the removals before */
 async function commitOnce(table: Table, transaction: Transaction): Promise<boolean> {
   try {
     await transaction.commit(table);

@@ -3,6 +3,7 @@ import { parseMembership, roles as allRoles } from 'computation-management-forma
 import * as v from 'valibot';
 import { UsageError } from '../command-line/arguments.ts';
 
+/** The schema of a user's role in a domain: `<domainID>:<role>`, or `<domainID>:cvm:<cvmID>` for a CVM. */
 export const membership = v.pipe(
   v.string(),
   v.check((text) => {
@@ -11,41 +12,49 @@ export const membership = v.pipe(
   }, 'Expected <domainID>:<role>, such as d1:viewer, or <domainID>:cvm:<cvmID>, such as d1:cvm:cvm-1.'),
 );
 
+/** A user who was just added to the directory. */
 export interface NewUser {
-  /** `sub` in the tokens. */
+  /** The identifier of the user, which is `sub` in tokens. */
   id: string;
-  /** Shown once. Undefined if the user gets it by e-mail, or needs none. */
+  /** The first password, which is shown once. Undefined if the user gets it by e-mail, or needs none. */
   password?: string;
 }
 
+/** The number of users and roles that the removal of a domain has removed. */
 export interface RemovedUsers {
-  /** Users who had no role in another domain. */
+  /** The number of removed users: those who had no role in another domain. */
   users: number;
   roles: number;
 }
 
+/**
+ * The place where the users of a stage and their roles are kept, such as a user pool. A membership is a role in a domain, such as
+ * `d1:viewer`.
+ */
 export interface UserDirectory {
-  /** In all domains. Undefined if there is no such user. */
+  /** Returns the memberships of a user in all domains. Undefined if there is no such user. */
   membershipsOf: (user: string) => Promise<string[] | undefined>;
   usersWith: (membership: string) => Promise<string[]>;
-  /** That somebody has or had. */
+  /** Returns all memberships in a domain that somebody has or had. */
   membershipsIn: (domain: string) => Promise<string[]>;
   addUser: (user: string, email: string | undefined) => Promise<NewUser>;
   add: (user: string, membership: string) => Promise<void>;
   remove: (user: string, membership: string) => Promise<void>;
-  /** Also removes the users who have no other memberships. May be interrupted and repeated. */
+  /** Removes all memberships in a domain, and the users who have no others. May be interrupted and repeated. */
   removeDomain: (domain: string) => Promise<RemovedUsers>;
 }
 
+/** A user, and the roles that the user is to have in a domain. */
 export interface RolesOfUser {
   domain: string;
   user: string;
-  /** Such as `viewer`, or `cvm:my-cvm`. */
+  /** The roles in the domain, such as `viewer` or `cvm:my-cvm`. */
   roles: readonly string[];
-  /** Of a new user. */
+  /** The e-mail address of a new user. */
   email?: string | undefined;
 }
 
+/** A user after a change of roles. `created` is set if the change has added the user. */
 export interface ManagedUser {
   created?: NewUser;
   memberships: string[];
@@ -53,7 +62,10 @@ export interface ManagedUser {
 
 const administrator = 'administrator';
 
-/** @throws UsageError if the domain has an administrator already */
+/**
+ * Creates a domain: gives a user the role `administrator` in it.
+ * @throws UsageError if the domain has an administrator already
+ */
 export async function createDomain(directory: UserDirectory, given: Omit<RolesOfUser, 'roles'>): Promise<ManagedUser> {
   const { domain } = given;
   const [known] = await administratorsOf(directory, domain);
@@ -61,13 +73,19 @@ export async function createDomain(directory: UserDirectory, given: Omit<RolesOf
   return await giveRoles(directory, { ...given, roles: [administrator] });
 }
 
-/** Adds to the user's roles. @throws UsageError if there is no such domain */
+/**
+ * Gives a user roles in a domain, in addition to those that the user has. Adds the user if necessary.
+ * @throws UsageError if there is no such domain
+ */
 export async function inviteUser(directory: UserDirectory, given: RolesOfUser): Promise<ManagedUser> {
   await demandDomain(directory, given.domain);
   return await giveRoles(directory, given);
 }
 
-/** @throws UsageError if there is no such user, or if the domain would have no administrator */
+/**
+ * Replaces the roles of a user in a domain.
+ * @throws UsageError if there is no such user, or if the domain would have no administrator
+ */
 export async function changeRoles(directory: UserDirectory, { domain, user, roles }: RolesOfUser): Promise<ManagedUser> {
   await demandDomain(directory, domain);
   const after = membershipsFor(domain, roles);
@@ -103,6 +121,7 @@ function membershipsFor(domain: string, roles: readonly string[]): string[] {
   });
 }
 
+/** Throws if a domain has no administrator, and so does not exist. @throws UsageError */
 async function demandDomain(directory: UserDirectory, domain: string): Promise<void> {
   if ((await administratorsOf(directory, domain)).length > 0) return;
   throw new UsageError(`The domain ${domain} has no administrator. Create it first.`);

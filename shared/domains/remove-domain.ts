@@ -14,31 +14,39 @@ import { openDomain } from '../rows/closed-domain.ts';
 import type { RemovedUsers, UserDirectory } from './manage-users.ts';
 import { steadyTimeOf, type Clock } from '../runtime/deadline.ts';
 
-/** Milliseconds since the Unix epoch. */
+/** The times until which a domain that is closed for its removal may still change, in milliseconds since the Unix epoch. */
 export interface Closing {
-  /** Until then, requests may still change something. */
+  /** The time until which requests may still change something. */
   changesEndAt: number;
-  /** Until then, something may still arrive in the bucket, and a token of a removed user is valid. */
+  /** The time until which something may still arrive in the bucket, and a token of a removed user is valid. */
   isOverAt: number;
 }
 
+/** Everything that the removal of a domain needs to reach: the table, storage, executions of runs, users and logs. */
 export interface DomainStorage {
   clock: Clock;
   table: Table;
   content: ContentStore;
   executions: Executions;
-  /** Undefined if the users are kept elsewhere. */
+  /** The directory of users. Undefined if the users are kept elsewhere. */
   users: UserDirectory | undefined;
-  /** Refuses the changes of a domain. May be repeated. @param fromNow whether users had tokens until now */
+  /**
+   * Closes a domain: changes of it are refused from then on. May be repeated.
+   * @param fromNow whether users had tokens until now
+   */
   close: (domain: string, fromNow: boolean) => Promise<Closing>;
-  /** For a request that only reads, and records that it did. */
+  /** The longest time in milliseconds of a request that only reads, and records that it did. */
   readsEndInMilliseconds: number;
-  /** Returns how many there were. Undefined if they cannot be deleted. */
+  /**
+   * Deletes the logs of a domain's runs outside of the table, and returns how many there were. Undefined if they cannot be
+   * deleted.
+   */
   removeRunLogs?: (domain: string) => Promise<number>;
 }
 
 const countedKinds = ['computations', 'runs', 'assets', 'CVMs', 'events', 'kept answers', 'other items'] as const;
 
+/** The number of items of each kind in a domain. */
 export type DomainCounts = Record<(typeof countedKinds)[number], number>;
 
 export interface ContentCounts {
@@ -46,34 +54,41 @@ export interface ContentCounts {
   bytes: number;
 }
 
+/** The contents of a domain, counted. */
 export interface DomainContents {
   items: DomainCounts;
   content: ContentCounts;
-  /** That somebody has. Undefined if the users are kept elsewhere. */
+  /** The roles that somebody has in the domain. Undefined if the users are kept elsewhere. */
   roles?: string[];
   activeRuns: number;
 }
 
+/** The result of the removal of a domain: counts of the removed things, and a time if something is left to do. */
 export interface Removed {
   items: DomainCounts;
   content: ContentCounts;
   users?: RemovedUsers;
   runLogs?: number;
-  /** When the removal must be repeated. Undefined: nothing is left to do. */
+  /** The time, in RFC 3339, after which the removal must be repeated. Undefined if nothing is left to do. */
   repeatAfter?: string;
-  /** It cannot be kept from changes before that time. */
+  /** Present if nothing but users has been removed yet: requests may still change the domain until `repeatAfter`. */
   isDataLeft?: true;
 }
 
+/** The options for the removal of a domain. */
 export interface RemovalOptions {
   domain: string;
-  /** Without it, a domain with active runs is not removed. */
+  /** True stops active runs of the domain. False refuses the removal while a run is active. */
   stop: boolean;
-  /** Up to the lifetime of the tokens. */
+  /**
+   * True waits as long as the removal needs, up to the lifetime of the tokens. False waits for up to a minute, and then says when
+   * to repeat the removal.
+   */
   wait: boolean;
   say: (line: string) => void;
 }
 
+/** Counts what a domain contains. Changes nothing. */
 export async function contentsOf({ table, content, users }: DomainStorage, domain: string): Promise<DomainContents> {
   const items = noCounts();
   const [counted, roles, claims] = await Promise.all([
@@ -85,11 +100,12 @@ export async function contentsOf({ table, content, users }: DomainStorage, domai
   return { items, content: counted, activeRuns: claims.length, ...(roles ? { roles } : {}) };
 }
 
-/** Longer pauses are left to the user, unless `wait` is set. */
+/** The longest pause in milliseconds that a removal makes by itself. Longer pauses are left to the user, unless `wait` is set. */
 const longestPauseInMilliseconds = 60_000;
 
 /**
- * May be interrupted at any point and repeated (docs/domains.md#removing-a-domain).
+ * Removes a domain with its users, runs, items and content. May be interrupted at any point and repeated
+ * (docs/domains.md#removing-a-domain).
  * @throws Error if runs are active, and `stop` is not set
  */
 export async function removeDomain(storage: DomainStorage, options: RemovalOptions): Promise<Removed> {
@@ -125,9 +141,16 @@ function textOf(time: number): string {
   return new Date(time).toISOString();
 }
 
-/** The second pass finds what a fold or a purge leaves that was at work in the first. */
+/**
+ * The largest number of times that the removal walks through the items of a domain. The second walk finds what background work,
+ * such as a purge, left that had begun before the first.
+ */
 const mostPasses = 5;
 
+/**
+ * Deletes the items and the content of a domain, again until nothing is found. Adds to the counts in `removed`.
+ * @throws Error if items are still found after five walks
+ */
 async function removeData(storage: DomainStorage, { domain, say }: RemovalOptions, removed: Removed): Promise<void> {
   const { table, content, clock } = storage;
   if (storage.removeRunLogs) removed.runLogs = (removed.runLogs ?? 0) + (await storage.removeRunLogs(domain));
@@ -151,6 +174,7 @@ async function removeData(storage: DomainStorage, { domain, say }: RemovalOption
   removed.content.bytes += bytes;
 }
 
+/** Calls `work` for each object of a domain in storage. @returns the number of objects and their bytes */
 async function eachObject(
   { client, bucket: Bucket }: ContentStore,
   domain: string,
@@ -167,7 +191,7 @@ async function eachObject(
   return counts;
 }
 
-/** The sweep remembers the claims that it looked at last. */
+/** Removes a domain from what the sweep of runs remembers: the CVMs whose runs it looked at last. */
 async function forgetPlaceOfSweep(table: Table, domain: string): Promise<void> {
   const { suspect, other } = await readSweepState(table);
   if (suspect?.domain !== domain && other?.domain !== domain) return;
@@ -177,6 +201,7 @@ async function forgetPlaceOfSweep(table: Table, domain: string): Promise<void> {
   });
 }
 
+/** Throws if a run of the domain is active. @throws Error that names a run */
 async function refuseWhileActive(table: Table, domain: string): Promise<void> {
   const [claim, ...others] = await readClaimsOfDomain(table, domain);
   if (!claim) return;
@@ -184,11 +209,12 @@ async function refuseWhileActive(table: Table, domain: string): Promise<void> {
   throw new Error(`${runs} active. Wait for the end, or stop active runs with --stop.`);
 }
 
-/** Longer than a stop may take. */
+/** The time in milliseconds that the removal waits for runs to stop. It is longer than a stop may take. */
 const longestStopInMilliseconds = 15 * 60_000;
 
 const operator = 'operator';
 
+/** Stops all active runs of a domain, and waits until they have ended. @throws Error if runs are still active after 15 minutes */
 async function stopRuns({ table, executions, clock }: DomainStorage, domain: string, say: RemovalOptions['say']): Promise<void> {
   const givesUpAt = steadyTimeOf(clock) + longestStopInMilliseconds;
   const stopped = new Set<string>();
@@ -219,7 +245,7 @@ function count(counts: DomainCounts, keys: AnyKey[]): void {
   for (const key of keys) counts[kindOf(key)] += 1;
 }
 
-/** Counted by itself, by the beginning of the partition's name and the sort key. */
+/** The kinds of items that are counted by themselves, by the beginning of the partition's name and of the sort key. */
 const kinds: [kind: keyof DomainCounts, pk: string, sk: string][] = [
   ['computations', lists.computations('').pk, ''],
   ['runs', lists.runs('').pk, ''],

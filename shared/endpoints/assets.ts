@@ -9,7 +9,10 @@ import { adds, appends, changes, reads } from '../runtime/uses.ts';
 import { entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
 import { computationPage } from './computations.ts';
 
-/** `title` names the schema in the OpenAPI document. */
+/**
+ * Makes the schema of an answer that says whether an asset is linked.
+ * @param title names the schema in the OpenAPI document
+ */
 /*#__NO_SIDE_EFFECTS__*/
 function linkState<const Linked extends boolean>(linked: Linked, title: string) {
   return v.pipe(
@@ -34,7 +37,7 @@ export const createAssetRoute = {
   isExpensive: true,
   impact: 'Users cannot add algorithms and datasets.',
   body: assetInput,
-  /** The largest request that Lambda takes. */
+  /** The largest request that Lambda takes, in bytes. */
   bodyLimit: 6 * 1024 * 1024,
   status: 201,
   response: assetSchema,
@@ -103,7 +106,7 @@ export const updateAssetRoute = {
   isExpensive: true,
   impact: 'Users cannot change assets.',
   body: assetReplacement,
-  /** The largest request that Lambda takes. */
+  /** The largest request that Lambda takes, in bytes. */
   bodyLimit: 6 * 1024 * 1024,
   status: 200,
   response: assetSchema,

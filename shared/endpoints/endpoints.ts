@@ -14,7 +14,7 @@ import * as service from './service.ts';
 import * as statistics from './statistics.ts';
 import * as todo from './todo.ts';
 
-/** In the contract's order. Everything that goes over the endpoints derives from it. */
+/** All endpoints, in the order of the contract. Everything that goes over the endpoints derives from this list. */
 export const routes = [
   computations.createComputationRoute,
   computations.listComputationsRoute,

@@ -137,7 +137,7 @@ export const stopRunRoute = {
     'it too.',
 } as const satisfies Route;
 
-/** Served by the same function as POST. */
+/** The deprecated GET that stops a run. The function of the POST serves it too. */
 export const stopRunByGetRoute = {
   ...stopRunRoute,
   method: 'GET',

@@ -2,10 +2,10 @@ import { invalid } from '../runtime/errors.ts';
 import type { Event } from '../journal/event.ts';
 import { type Facet, facetOf, facets, type Segment, timestampsOf } from '../journal/segment.ts';
 
-/** As clients send them: `from` and `to` are RFC 3339 or Unix seconds. */
+/** Filters of events as clients send them. `from` and `to` are RFC 3339 timestamps or Unix seconds. */
 export type EventQuery = { [filter in Facet | 'from' | 'to']?: string | undefined };
 
-/** @throws ServiceError `invalid_request` if `from` or `to` is invalid */
+/** Reads the filters that a client sent. @throws ServiceError `invalid_request` if `from` or `to` is invalid */
 export function parseEventQuery({ from, to, ...facets }: EventQuery): EventFilter {
   return {
     ...facets,
@@ -14,7 +14,7 @@ export function parseEventQuery({ from, to, ...facets }: EventQuery): EventFilte
   };
 }
 
-/** The plus sign of an offset arrives as a space if the client did not encode it. */
+/** Matches an RFC 3339 timestamp. The plus sign of an offset may be a space, which it becomes if the client did not encode it. */
 const rfc3339 = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+\- ])(\d{2}):(\d{2}))$/;
 const unixSeconds = /^(\d{1,12})(?:\.(\d+))?$/;
 
@@ -22,7 +22,8 @@ const year0 = Date.parse('0000-01-01T00:00:00.000Z');
 const year9999 = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * Both with an optional fraction. Rounds fractions finer than a millisecond up for `from`, down for `to`.
+ * Reads a bound of time from RFC 3339 or Unix seconds, both with an optional fraction. Rounds fractions finer than a millisecond
+ * up for `from`, down for `to`.
  * @throws ServiceError `invalid_request` for any other text
  */
 export function parseTimeBound(text: string, bound: 'from' | 'to'): string {
@@ -54,13 +55,15 @@ function millisecondsOf(fraction: string, bound: 'from' | 'to'): number {
   return Number(fraction.slice(0, 3).padEnd(3, '0')) + (bound === 'from' && isFiner ? 1 : 0);
 }
 
-/** All conditions must hold. `from` and `to` are inclusive. */
+/** The conditions that events must meet, all of them. `from` and `to` are inclusive: RFC 3339, UTC, milliseconds. */
 export type EventFilter = { [name in Facet | 'from' | 'to']?: string | undefined };
 
+/** Tells whether a filter has conditions other than the time. */
 export function filtersFacets(filter: EventFilter): boolean {
   return facets.some((facet) => filter[facet] !== undefined);
 }
 
+/** Tells whether an event meets all conditions of a filter. */
 export function matches(filter: EventFilter, event: Pick<Event, Facet | 'timestamp'>): boolean {
   return (
     facets.every((facet) => filter[facet] === undefined || filter[facet] === event[facet]) &&
@@ -69,7 +72,11 @@ export function matches(filter: EventFilter, event: Pick<Event, Facet | 'timesta
   );
 }
 
-/** @returns ascending event numbers. Unpacks only columns that can exclude an event. */
+/**
+ * Finds the events that match a filter in a segment of the index, which covers some consecutive events of a journal. Unpacks only
+ * columns that can exclude an event.
+ * @returns their numbers, ascending
+ */
 export function matchingNumbers(filter: EventFilter, segment: Segment): number[] {
   const length = segment.last_number - segment.first_number + 1;
   let places = Array.from({ length }, (_, place) => place);

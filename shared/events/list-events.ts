@@ -14,16 +14,16 @@ import { computationKey, parseComputation } from '../rows/computation.ts';
 interface EventListQuery extends EventQuery {
   limit: number;
   offset?: number | undefined;
-  /** List the events after this one. */
+  /** The identifier of the event after which the list begins. Empty: from the first event on. */
   after?: string | undefined;
-  /** Seconds. */
+  /** The time to wait for events, in seconds. */
   wait: number;
 }
 
 interface EventList extends EventPage, Paging {}
 
 /**
- * Newest first, or those after an event, oldest first.
+ * Lists the events of a computation, newest first, or those after an event, oldest first.
  * @param wait used only with `after`
  * @throws ServiceError `not_found`; `invalid_request` if `from`, `to` or `after` is invalid, or parameters do not go together
  */
@@ -54,13 +54,17 @@ async function readPageOfEvents(
   return page;
 }
 
-/** The first `limit` after the event `after`. Empty: from the first event on. */
+/** A request for the first `limit` events after the event with the identifier `after`. Empty `after`: from the first event on. */
 export interface Watching {
   after: string;
   limit: number;
 }
 
-/** A client that continues after the last event of each answer gets every event once. */
+/**
+ * Lists the events after an event, oldest first, or waits until there is one. A client that continues after the last event of
+ * each answer gets every event once.
+ * @throws ServiceError `not_found`; `invalid_request`
+ */
 export async function watchEvents(
   table: Table,
   { domain, id }: { domain: string; id: string },
@@ -89,14 +93,14 @@ export async function watchEvents(
   return { events, total };
 }
 
-/** So that the index segments of earlier runs are not read. */
+/** Limits a filter by run to the time since the run's start, so that the index segments of earlier runs are not read. */
 function sinceStartOf({ started_at }: Run, filter: EventFilter): EventFilter {
   return { ...filter, from: laterOf(filter.from ?? started_at, started_at) };
 }
 
 const expectedAfter = 'Expected the identifier of an event of this computation, or an empty value.';
 
-/** One round trip. @throws ServiceError `not_found` */
+/** Reads the latest event that became the status of a computation. One round trip. @throws ServiceError `not_found` */
 export async function readStatus(table: Table, domain: string, id: string): Promise<Event> {
   const [row, latest] = await getItems(table, [computationKey(domain, id), journalKeys.latest(id)]);
   parseComputation(row, id);

@@ -12,18 +12,23 @@ import {
 } from '../journal/read-journal.ts';
 import { type Segment, timestampsOf } from '../journal/segment.ts';
 
+/** Some of the events that match a filter, and how many match in all. */
 export interface EventPage {
   events: Event[];
   total: number;
 }
 
 /**
- * Of `total` matching events, counted from the oldest: the places from `start` on, without `end`.
- * @param upTo returns how many of them have a number up to this one
+ * Selects a part of `total` matching events, counted from the oldest: the places from `start` on, without `end`.
+ * @param upTo returns how many of the matching events have a number up to this one
  */
 export type Selection = (total: number, upTo: (number: number) => number) => { start: number; end: number };
 
-/** Oldest first, with the total of all that match, both as of `head`. Throws as readEvents does, and JournalGapError. */
+/**
+ * Reads the selected events that match a filter, oldest first, with the total of all that match. Ignores events that were
+ * recorded after `head` was read.
+ * @throws the errors of readEvents, and JournalGapError if an event is missing
+ */
 export async function readMatching(
   table: Table,
   computationId: string,
@@ -39,6 +44,7 @@ export async function readMatching(
     : eventsBetween(table, computationId, head, bounds, select);
 }
 
+/** Reads the selected events of a range of time. Timestamps never decrease, so the events have consecutive numbers. */
 async function eventsBetween(
   table: Table,
   computationId: string,
@@ -57,6 +63,7 @@ async function eventsBetween(
   return { events: events.map(publicEvent), total };
 }
 
+/** Reads the selected events that match a filter with conditions other than the time. */
 async function matchingEvents(
   table: Table,
   computationId: string,
@@ -83,7 +90,7 @@ async function matchingEvents(
   return { events: events.map(publicEvent), total };
 }
 
-/** Not in an index segment yet: at most 256 or 128 KiB, plus one append. */
+/** Reads the newest events, which are not in the index of the journal yet: at most 256 events or 128 KiB, plus one append. */
 function readTail(table: Table, computationId: string, head: JournalHead): Promise<StoredEvent[]> {
   return readNumberRange(table, computationId, { from: head.sealed + 1, to: head.count });
 }
@@ -91,7 +98,10 @@ function readTail(table: Table, computationId: string, head: JournalHead): Promi
 const within = (events: StoredEvent[], { from, to }: NumberRange) =>
   events.filter(({ number }) => number >= from && number <= to);
 
-/** Each of one segment or the tail: timestamps never decrease. */
+/**
+ * Finds the numbers of the first and the last event in a range of time. Reads for each of them one segment of the index, or the
+ * newest events, because timestamps never decrease.
+ */
 async function numbersBetween(
   table: Table,
   computationId: string,
@@ -106,6 +116,7 @@ async function numbersBetween(
   return { from: first, to: last };
 }
 
+/** Finds the number of the first event at or after a time. */
 async function firstNumberFrom(
   table: Table,
   computationId: string,
@@ -121,6 +132,7 @@ async function firstNumberFrom(
   return firstNumberWhere(segment, (time) => time >= Date.parse(from));
 }
 
+/** Finds the number of the last event at or before a time. */
 async function lastNumberTo(
   table: Table,
   computationId: string,
@@ -136,6 +148,10 @@ async function lastNumberTo(
   return firstNumberWhere(segment, (time) => time > Date.parse(to)) - 1;
 }
 
+/**
+ * Returns the number of the first event in a segment of the index whose time meets a condition.
+ * @throws Error if there is none: the segment is damaged
+ */
 function firstNumberWhere(segment: Segment, holds: (time: number) => boolean): number {
   const place = timestampsOf(segment).findIndex(holds);
   if (place < 0) throw new Error("A stored index segment's timestamps end before its key says.");

@@ -14,15 +14,16 @@ import { type EventFilter, filtersFacets, matches } from './event-filter.ts';
 import { type EventPage, readMatching, type Selection } from './matching-events.ts';
 import { gapOrDeleted, JournalGapError, readNumberRange, withoutGaps } from '../journal/read-journal.ts';
 
-/** `limit` from 1 to 100, `offset` from 0. */
+/** A page of a list: `limit` from 1 to 100, `offset` from 0. */
 export interface Paging {
   limit: number;
   offset: number;
 }
 
 /**
- * Newest first. Page and total show the same moment. Retries if an append is only partly visible. Sequential round trips: 1 for
- * the newest events, 2 for other pages, 3 for filtered pages older than the tail.
+ * Reads a page of the events of a computation that match a filter, newest first. Page and total show the same moment. Retries if
+ * an append is only partly visible. Sequential round trips: 1 for the newest events, 2 for other pages, 3 for filtered pages of
+ * events that are in the index already.
  * @throws ServiceError `not_found` if the journal was deleted in the meantime
  * @throws Error if the journal is damaged
  */
@@ -43,7 +44,7 @@ const newestFirst =
     return { start: Math.max(0, end - limit), end };
   };
 
-/** The total is the newest event's number. */
+/** Reads the newest events of a computation. The total is the newest event's number. */
 async function newestEvents(table: Table, computationId: string, limit: number): Promise<EventPage> {
   const partition = journalKeys.partition(computationId);
   const items = await queryPrefix(table, partition, journalKeys.prefixes.event, { limit, newestFirst: true });
@@ -53,20 +54,22 @@ async function newestEvents(table: Table, computationId: string, limit: number):
   return isWhole ? { events: events.map(publicEvent), total } : gapOrDeleted(table, computationId);
 }
 
-/** The first `limit` events, 1 to 100, after the number. */
+/** A request for the first `limit` events, 1 to 100, after the event with this number. */
 export interface Continuation {
   limit: number;
   after: number;
 }
 
-/** `count`: of the journal when it was read. */
+/** Events that follow an event. `count` is the number of events that the journal had when it was read. */
 export interface EventsAfter extends EventPage {
   count: number;
 }
 
 /**
- * Oldest first, with the total of all that match, both as of `head`, which is read again if an append is only partly visible.
- * Sequential round trips: 1, with a filter 2. Throws as readEvents does.
+ * Reads the events after a number that match a filter, oldest first, with the total of all that match. Ignores events that were
+ * recorded after `head` was read. Reads `head` again if an append is only partly visible. Sequential round trips: 1, with a
+ * filter 2.
+ * @throws the errors of readEvents
  */
 export async function readEventsAfter(
   table: Table,
@@ -90,12 +93,12 @@ const following =
     return { start, end: Math.min(total, start + limit) };
   };
 
-/** More new events than these are read by the index segments. */
+/** The largest number of new events that are read one by one to filter them. More are found by the index segments. */
 const mostReadDirectly = 100;
 
 /**
- * Half a read unit if nothing was recorded since. The head is read eventually consistent: events may be seen a moment late, but
- * none is skipped.
+ * Reads the events that were recorded since an earlier read. Costs half a read unit if there are none. The number of events is
+ * read eventually consistent: events may be seen a moment late, but none is skipped.
  * @throws ServiceError `not_found` if the journal was deleted in the meantime
  */
 export async function readNewEvents(
@@ -121,19 +124,25 @@ export async function readNewEvents(
   return { events: matching.slice(0, limit).map(publicEvent), total: before.total + matching.length, count };
 }
 
-/** An eventually consistent read can also miss the head of a new journal. */
+/**
+ * Throws if the journal of a computation was deleted. Reads its head, strongly consistent, because an eventually consistent read
+ * can also miss the head of a new journal.
+ * @throws ServiceError `not_found`
+ */
 async function assertNotDeleted(table: Table, computationId: string): Promise<void> {
   const { count } = await readHead(table, computationId);
   if (count === 0) throw notFound('computation');
 }
 
+/** The place of an event in the journal of its computation. */
 export interface JournalPosition {
   number: number;
-  /** Read together with the event, strongly consistent. */
+  /** The head of the journal, which has the number of its events. It is read together with the event, strongly consistent. */
   head: JournalHead;
 }
 
 /**
+ * Finds the place of an event in a journal.
  * @param eventId '' is the position before the first event
  * @returns undefined if it is no event of this journal
  */
@@ -148,6 +157,10 @@ export async function findPosition(table: Table, computationId: string, eventId:
   return second === 'maybe partly visible' ? undefined : second;
 }
 
+/**
+ * Looks for an event under a number. Returns `maybe partly visible` if it is missing, but may belong to an append that is only
+ * partly visible yet.
+ */
 async function findNumbered(
   table: Table,
   computationId: string,

@@ -78,7 +78,10 @@ const attestationOfStatement = v.pipe(
   v.description('What the service found in the attestation of the agent process that had the run.'),
 );
 
-/** docs/contract.md, section 10. */
+/**
+ * The schema of a statement of evidence: what the service states, and signs, about a run that has ended (docs/contract.md,
+ * section 10).
+ */
 export const statementSchema = v.pipe(
   v.object({
     type: v.pipe(v.literal('computation-evidence:v1'), v.description('The form of the statement.')),
@@ -150,6 +153,7 @@ export const evidenceSchema = v.pipe(
   v.description('A statement about a run, with the signature of the service.'),
 );
 
+/** A signed statement about a run. `signature` covers the canonical JSON of `statement`. */
 export interface Evidence {
   statement: unknown;
   signature: string;

@@ -26,7 +26,7 @@ interface EvidenceRequest {
 }
 
 /**
- * The first request makes and stores it. Nobody sees a statement that is not stored.
+ * Returns the signed evidence of a run. The first request makes and stores it. Nobody sees a statement that is not stored.
  * @throws ServiceError `not_found`; `conflict` while the run is active; `unavailable`
  */
 export async function readEvidence(table: Table, kms: Kms, request: EvidenceRequest): Promise<Evidence> {
@@ -59,6 +59,10 @@ async function readOrMake(table: Table, kms: Kms, request: EvidenceRequest): Pro
   return { statement: JSON.parse(text) as unknown, ...signature };
 }
 
+/**
+ * Collects what the service states about a run: its record, its first and last event, and its attestation.
+ * @throws ServiceError `not_found` if the computation was deleted meanwhile
+ */
 async function makeStatement(
   table: Table,
   { domain, computationId, runId, serviceVersion, now }: EvidenceRequest,
@@ -94,7 +98,10 @@ async function makeStatement(
   });
 }
 
-/** Hashes, with all that is needed to verify the tokens again. Null if none was verified. */
+/**
+ * Returns what evidence states about the attestation tokens of a run: their hashes, and all that is needed to verify the tokens
+ * again. Null if none was verified.
+ */
 async function statedAttestation(table: Table, tokens: TokenOfProcess[]): Promise<Statement['attestation']> {
   const [shown] = shownOf(tokens);
   if (!shown) return null;
@@ -110,7 +117,11 @@ async function statedAttestation(table: Table, tokens: TokenOfProcess[]): Promis
   return { verdict, checks, tokens: await Promise.all(stated) };
 }
 
-/** @param since not later than the event, of which each run has one */
+/**
+ * Reads the event of a run with this type.
+ * @param since not later than the event, of which each run has one
+ * @throws Error if the journal lacks it
+ */
 async function readEventOf(table: Table, run: Run, event_type: string, since: string): Promise<Event> {
   const filter = { run_id: run.id, event_type, from: since };
   const { events } = await readEvents(table, run.computation_id, filter, { limit: 1, offset: 0 });
@@ -120,13 +131,16 @@ async function readEventOf(table: Table, run: Run, event_type: string, since: st
 }
 
 const storedEvidence = v.object({
-  /** The text that was signed, deflated. */
+  /** The text of the statement that was signed, deflated. */
   statement: storedBytes,
   signature: v.string(),
   key_id: v.string(),
 });
 
-/** Fails with StaleReadError if there is evidence of the run already. */
+/**
+ * Returns the action that stores the evidence of a run. The transaction fails with StaleReadError if there is evidence of the run
+ * already.
+ */
 function putEvidence(
   { computationId, runId }: { computationId: string; runId: string },
   { text, signature, key_id }: Signature & { text: string },

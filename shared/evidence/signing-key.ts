@@ -7,13 +7,17 @@ import { environment } from '../runtime/environment.ts';
 import { shownText } from 'computation-management-formats/fields';
 import type { Kms } from '../runtime/clients.ts';
 
+/** A signature by the key of the service, with the identifier of the key. */
 export interface Signature {
-  /** r and s, base64url. */
+  /** The values r and s of the signature, in base64url. */
   signature: string;
   key_id: string;
 }
 
-/** ES256. At most two calls of KMS. */
+/**
+ * Signs a text with the key of the service in KMS, by ES256, and verifies the signature. At most two calls of KMS.
+ * @throws Error if the signature does not verify
+ */
 export async function sign(kms: Kms, text: string): Promise<Signature> {
   const KeyId = environment().SIGNING_KEY_ARN;
   const publicKey = await readPublicKey(kms, KeyId);
@@ -24,13 +28,13 @@ export async function sign(kms: Kms, text: string): Promise<Signature> {
   return { signature, key_id: publicKey.kid };
 }
 
-/** With all keys that signed before. */
+/** Reads the public keys that verify evidence: the present key, and all keys that signed before. */
 export async function readPublishedKeys(kms: Kms): Promise<PublicJwk[]> {
   const arns = environment().PUBLISHED_KEY_ARNS.split(',');
   return await Promise.all(arns.map((arn) => readPublicKey(kms, arn)));
 }
 
-/** The public key of a key in KMS never changes. */
+/** The public keys that were read from KMS, by ARN. The public key of a key in KMS never changes. */
 const known = new Map<string, PublicJwk>();
 
 async function readPublicKey(kms: Kms, KeyId: string): Promise<PublicJwk> {
@@ -41,7 +45,7 @@ async function readPublicKey(kms: Kms, KeyId: string): Promise<PublicJwk> {
   return read;
 }
 
-/** 32 bytes in base64url. */
+/** The schema of a coordinate of a public key: 32 bytes in base64url. */
 const coordinate = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z0-9_-]{43}$/, 'Expected 32 bytes in base64url.'),
@@ -67,7 +71,11 @@ export const publicJwkSchema = v.pipe(
 
 export type PublicJwk = v.InferOutput<typeof publicJwkSchema>;
 
-/** @param spki DER SubjectPublicKeyInfo @throws Error if it is no key on P-256 */
+/**
+ * Returns a public key on P-256 as a JSON Web Key.
+ * @param spki DER SubjectPublicKeyInfo
+ * @throws Error if it is no key on P-256
+ */
 export function publicJwkOf(spki: Uint8Array): PublicJwk {
   const { kty, crv, x, y } = createPublicKey({ key: Buffer.from(spki), format: 'der', type: 'spki' }).export({ format: 'jwk' });
   return v.parse(publicJwkSchema, { kty, crv, x, y, use: 'sig', alg: 'ES256', kid: thumbprintOf({ crv, x, y }) });

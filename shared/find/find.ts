@@ -5,6 +5,7 @@ import { type Table, getItems, queryPrefix } from '../table/table.ts';
 import { findableOf, type NamedRow, rowKeyOf } from './index-names.ts';
 import { comparable, findKinds, type FindKind, matchOf, numberIn, placesToLook } from './names.ts';
 
+/** The largest number of entries of the index of names that are read for each way in which a text can match. */
 const mostCandidates = 50;
 
 export const matchSchema = v.pipe(
@@ -19,15 +20,19 @@ export const matchSchema = v.pipe(
 );
 export type Match = v.InferOutput<typeof matchSchema>;
 
+/** A search for a text, in one kind of things or in all. */
 interface FindRequest {
   domain: string;
   query: string;
-  /** Default: all. */
+  /** The kind of things to find. Default: all kinds. */
   kind?: FindKind | undefined;
   limit: number;
 }
 
-/** The best first. Two round trips. Reads at most 50 places of each kind, and their rows. */
+/**
+ * Finds computations, assets and CVMs by a text, best matches first: by the beginning of the name, of a word in it or of the
+ * identifier, or by a checksum. Two round trips. Reads at most 50 entries of the index for each way to match, and their rows.
+ */
 export async function find(table: Table, { domain, query, kind, limit }: FindRequest): Promise<Match[]> {
   const kinds = kind === undefined ? findKinds : [kind];
   const found = await Promise.all(kinds.map((each) => candidates(table, { domain, query, kind: each })));
@@ -51,6 +56,7 @@ export async function find(table: Table, { domain, query, kind, limit }: FindReq
     .map(({ kind, id, name, by }) => ({ kind, id, name, matched: by }));
 }
 
+/** Reads from the index which rows of one kind may match a text. */
 async function candidates(
   table: Table,
   { domain, query, kind }: { domain: string; query: string; kind: FindKind },

@@ -9,6 +9,7 @@ import { deleteItemIf, deleteItems, putItemIf, putItems } from '../table/writes.
 import { type Findable, type FindKind, placesOf } from './names.ts';
 import { parseStored } from '../table/stored.ts';
 
+/** A row that can be found by its name: a computation, an asset or a CVM, by its number in the list of its domain. */
 export interface NamedRow {
   domain: string;
   kind: FindKind;
@@ -23,6 +24,7 @@ const kindsOfLists: Record<string, FindKind> = {
 
 const listOf = { computation: lists.computations, asset: lists.assets, cvm: lists.cvms };
 
+/** Returns the row that has this key. Undefined if the key is not that of a computation, an asset or a CVM. */
 export function namedRowAt({ pk, sk }: AnyKey): NamedRow | undefined {
   const [list = '', domain = ''] = pk.split('#');
   const kind = Object.hasOwn(kindsOfLists, list) ? kindsOfLists[list] : undefined;
@@ -39,23 +41,26 @@ const storedRow = v.object({
   checksum: v.optional(v.nullable(v.string()), null),
 });
 
-/** @param item the row */
+/** Reads from a row what it can be found by. @param item the row */
 export function findableOf(kind: FindKind, item: Item): Findable {
   const { id, name, file_name, checksum } = parseStored(storedRow, item, `name of a ${kind}`);
   return { kind, id, name: name ?? file_name ?? id, checksum };
 }
 
-/** Written after the places, so that a repeat finds what a crash has left. */
+/**
+ * The item that keeps what the index has of a row. It is written after the index entries, so that a repeat finds what a crash has
+ * left.
+ */
 const storedKnown = v.object({ known_name: v.string(), known_checksum: v.nullable(v.string()) });
 type Known = v.InferOutput<typeof storedKnown>;
 
-/** One call reads them and what the index has of them. */
+/** The number of rows that are indexed together: one call reads them, and what the index has of them. */
 const rowsTogether = 50;
 
 /**
- * Safe to repeat. A row that does not fit keeps no other from being indexed; a call that fails does. Costs a read unit for each row
- * and one for what the index has of it. If these differ, also a write unit for each place that is added or removed, and one for the
- * name.
+ * Brings the index of names up to date for rows that have changed. Safe to repeat. A row that does not fit keeps no other from
+ * being indexed; a call that fails does. Costs a read unit for each row and one for what the index has of it. If these differ,
+ * also a write unit for each entry that is added or removed, and one for the name.
  * @throws the first failure, in the end
  */
 export async function indexRows(table: Table, rows: readonly NamedRow[]): Promise<void> {
@@ -71,6 +76,10 @@ export async function indexRows(table: Table, rows: readonly NamedRow[]): Promis
   if (failures.length > 0) throw failures[0];
 }
 
+/**
+ * Brings the index of names up to date for the rows in a batch of changes of the table.
+ * @returns the number of rows that can be found by name
+ */
 export async function indexChangedNames(table: Table, { Records }: StreamBatch): Promise<number> {
   const rows = Records.map(({ dynamodb: { Keys } }) => namedRowAt({ pk: Keys.pk.S, sk: Keys.sk.S }));
   const named = rows.filter((row) => row !== undefined);
@@ -80,6 +89,10 @@ export async function indexChangedNames(table: Table, { Records }: StreamBatch):
 
 type Ask<Question, Answer> = (question: Question) => Promise<Answer>;
 
+/**
+ * Brings the index of names up to date for one row: adds its missing entries, then removes those of earlier names, and looks
+ * again if another call has changed them meanwhile.
+ */
 async function indexRow(table: Table, row: NamedRow, read: Ask<AnyKey, Item | undefined>, put: Ask<Item & Key, Item>) {
   const { domain, kind, number } = row;
   const key = findKeys.known(domain, kind, number);
@@ -106,7 +119,7 @@ const knownOf = ({ name, checksum }: Findable): Known => ({ known_name: name, kn
 const isSame = (one: Known | undefined, other: Known | undefined) =>
   one?.known_name === other?.known_name && one?.known_checksum === other?.known_checksum;
 
-/** @returns false if another call has replaced it since */
+/** Replaces what the index has of a row. @returns false if another call has replaced it since */
 async function replace(table: Table, key: Key, before: Known | undefined, after: Known | undefined): Promise<boolean> {
   const condition = before
     ? {
@@ -117,9 +130,10 @@ async function replace(table: Table, key: Key, before: Known | undefined, after:
   return after ? await putItemIf(table, { ...key, ...after }, condition) : await deleteItemIf(table, key, condition);
 }
 
+/** The number of items in one read. */
 const perRead = 1_000;
 
-/** Also removes what is no row's. @returns the number of rows */
+/** Writes the index of names of a kind of rows again, and removes entries that belong to no row. @returns the number of rows */
 export async function rebuildNames(table: Table, { domain, kind }: Pick<NamedRow, 'domain' | 'kind'>): Promise<number> {
   const placeOf = (number: number, place: string) => ({ ...findKeys.place(domain, kind, place, number) });
   let count = 0;
@@ -151,6 +165,7 @@ export async function rebuildNames(table: Table, { domain, kind }: Pick<NamedRow
   return count;
 }
 
+/** Yields the items of a partition in pages of 1,000. */
 async function* pagesOf(table: Table, pk: string): AsyncGenerator<Item[], void> {
   for (let after: AnyKey | undefined; ;) {
     const items = await queryPartition(table, pk, { limit: perRead, after });

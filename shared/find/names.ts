@@ -5,24 +5,33 @@ const { places } = findKeys;
 export const findKinds = ['computation', 'asset', 'cvm'] as const;
 export type FindKind = (typeof findKinds)[number];
 
+/** The properties of a row that a search looks at. */
 export interface Findable {
   kind: FindKind;
   id: string;
-  /** Of a CVM, its identifier. */
+  /** The name of the row: the name of a computation, the file name of an asset, or the identifier of a CVM. */
   name: string;
   checksum: string | null;
 }
 
-/** In code points. */
+/** The largest number of characters of a text in the index, in code points. */
 const longestText = 64;
+/** The largest number of words of a name that are in the index. */
 const mostWords = 8;
+/** The smallest number of characters that find a CVM. */
 const leastOfCvm = 4;
-/** Up to here an identifier has its number in the list, and some of what is random. */
+/**
+ * The smallest number of characters of an identifier that find its row. Up to there an identifier has its number in the list, and
+ * some of its random part.
+ */
 const leastOfId = 18;
 
 const word = /[\p{L}\p{M}\p{Nd}]+/gu;
 
-/** Makes texts equal that people see as the same. A sigma is written in another way where a word ends, which a prefix cannot know. */
+/**
+ * Returns a form of a text that is equal for texts that people see as the same. Replaces the sigma at the end of a word, because
+ * a prefix cannot know where a word ends.
+ */
 export function comparable(text: string): string {
   return text.normalize('NFKC').toLowerCase().replaceAll('ς', 'σ').normalize('NFKC');
 }
@@ -31,7 +40,10 @@ const firstOf = (text: string) => Array.from(text).slice(0, longestText).join(''
 
 const wordsOf = (name: string) => (name.match(word) ?? []).slice(0, mostWords);
 
-/** `name#` and a name, `word#` and a word of it, `checksum#` and a checksum. */
+/**
+ * Lists the entries of the index for a row: `name#` and its name, `word#` and each word of the name, `checksum#` and its
+ * checksum.
+ */
 export function placesOf({ kind, name, checksum }: Omit<Findable, 'id'>): string[] {
   const whole = comparable(name);
   const found = [places.name(firstOf(whole))];
@@ -42,6 +54,9 @@ export function placesOf({ kind, name, checksum }: Omit<Findable, 'id'>): string
   return found;
 }
 
+/**
+ * Lists the beginnings of index entries that rows matching a text have. Empty for CVMs if the text has less than 4 characters.
+ */
 export function placesToLook(query: string, kind: FindKind): string[] {
   const text = comparable(query);
   if (kind === 'cvm') return Array.from(text).length < leastOfCvm ? [] : [places.name(firstOf(text))];
@@ -54,16 +69,23 @@ export function placesToLook(query: string, kind: FindKind): string[] {
 
 const uuid = '00000000-0000-0000-0000-000000000000';
 
-/** Of the identifier that begins with a text. Undefined if the text is too short, or begins none. */
+/**
+ * Returns the number in the list from the beginning of an identifier. Undefined if the text has less than 18 characters, or
+ * begins no identifier.
+ */
 export function numberIn(query: string): number | undefined {
   const text = query.toLowerCase();
   const isPart = text.length >= leastOfId && text.replace(/[0-9a-f]/g, '0') === uuid.slice(0, text.length);
   return isPart ? Number.parseInt(text.slice(0, 8) + text.slice(9, 13), 16) : undefined;
 }
 
+/** The property of a row that a text matches. */
 export type MatchedBy = 'name' | 'id' | 'checksum';
 
-/** Rank 0: exactly, 1: as a beginning, 2: as the beginning of a word. */
+/**
+ * Tells how well a row matches a text. Rank 0: the text is its name, identifier or checksum; 1: the text begins its name or
+ * identifier; 2: the text begins a word of its name. Undefined if it does not match.
+ */
 export function matchOf(query: string, { kind, id, name, checksum }: Findable): { rank: number; by: MatchedBy } | undefined {
   const text = comparable(query);
   const whole = comparable(name);

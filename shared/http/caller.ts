@@ -9,6 +9,7 @@ import {
 } from 'computation-management-formats/vocabulary';
 import { ForbiddenForNowError, ServiceError, eitherOf } from '../runtime/errors.ts';
 
+/** The user or CVM that sends a request: the `sub` of the token, the roles in the domain, and the actions that these allow. */
 export interface Caller {
   id: string;
   roles: ReadonlySet<Role>;
@@ -17,12 +18,13 @@ export interface Caller {
 
 type Claims = Record<string, unknown>;
 
-/** OpenID Connect Core 1.0, section 2. */
+/** The longest identifier of a user (`sub`), in bytes (OpenID Connect Core 1.0, section 2). */
 export const longestUserIdInBytes = 255;
 
 /**
- * A membership is a string `<domainID>:<role>`, or `<domainID>:cvm:<cvmID>`, which allows what the role `cvm` does on that CVM
- * alone. Those of other domains and unknown roles are ignored.
+ * Returns the caller whom the claims of an access token name, with their roles in the domain. A membership is a string
+ * `<domainID>:<role>`, or `<domainID>:cvm:<cvmID>`, which allows what the role `cvm` does on that CVM alone. Memberships of other
+ * domains and unknown roles are ignored.
  * @param cvmId the CVM in the path of the request
  * @throws ServiceError `unauthenticated` without a `sub`, for an ID token, or for a reserved name with another role than `cvm`;
  *   `forbidden` without any role in the domain
@@ -47,7 +49,10 @@ export function callerOf(claims: Claims, membershipClaim: string, domain: string
   return { id, roles: held, actions };
 }
 
-/** A CVM may have a reserved name, because no event names the CVM's token. */
+/**
+ * Returns whether a user may have this `sub`. A reserved name, such as `system`, is allowed only to CVMs, because no event names
+ * the token of a CVM.
+ */
 export function mayHaveName(sub: string, held: Iterable<Role>): boolean {
   return !isReservedName(sub) || [...held].every((role) => role === 'cvm');
 }
@@ -59,7 +64,7 @@ function noUser(): ServiceError {
   );
 }
 
-/** API Gateway passes an array claim on as one string, `[a b c]`. */
+/** Splits the claim with the memberships. API Gateway passes an array claim on as one string, `[a b c]`. */
 function memberships(claim: unknown): string[] {
   if (Array.isArray(claim)) return claim.filter((entry) => typeof entry === 'string');
   if (typeof claim !== 'string') return [];
@@ -67,12 +72,13 @@ function memberships(claim: unknown): string[] {
   return list.split(' ');
 }
 
-/** May allow a request whatever the caller's roles. */
+/** A relation of the caller to a resource. It may allow a request whatever the caller's roles are. */
 export type Relation = 'owner' | 'creator' | 'consumer';
 
+/** The users who have each relation to a resource. */
 export type Relations = Partial<Record<Relation, string | readonly string[]>>;
 
-/** One of the actions, or one of the relations to the resource. */
+/** The access that an endpoint requires: one of the actions, or one of the relations to the resource. */
 export interface Access {
   anyOf: readonly AccessAction[];
   or?: readonly Relation[];
@@ -80,14 +86,17 @@ export interface Access {
 
 declare const proof: unique symbol;
 
-/** Only requireAccess makes one. */
+/** The proof that the access of the caller was checked. Only `requireAccess` makes one. */
 export interface Permitted {
   readonly [proof]: true;
 }
 
 const permitted = Object.freeze({}) as Permitted;
 
-/** @throws ServiceError `forbidden` if the caller has none of the actions and none of the relations */
+/**
+ * Checks that the caller may make a request.
+ * @throws ServiceError `forbidden` if the caller has none of the actions and none of the relations
+ */
 export function requireAccess(caller: Caller, access: Access, relations: Relations = {}): Permitted {
   const isAllowed =
     access.anyOf.some((action) => caller.actions.has(action)) ||
@@ -96,25 +105,34 @@ export function requireAccess(caller: Caller, access: Access, relations: Relatio
   throw forbidden(caller, access);
 }
 
-/** A reserved name has no relations, so that no event names it as the user. */
+/**
+ * Returns whether the caller has this relation to the resource. A reserved name has no relations, so that no event names it as
+ * the user.
+ */
 function hasRelation({ id }: Caller, relation: Relation, relations: Relations): boolean {
   if (isReservedName(id)) return false;
   const users = relations[relation] ?? [];
   return typeof users === 'string' ? users === id : users.includes(id);
 }
 
-/** Returns the relations of the caller among these. */
+/** Returns those of the given relations that the caller has. */
 export function relationsOf(caller: Caller, relations: Relations): Partial<Record<Relation, string>> {
   const held = (Object.keys(relations) as Relation[]).filter((relation) => hasRelation(caller, relation, relations));
   return Object.fromEntries(held.map((relation) => [relation, caller.id]));
 }
 
-/** For an action that only some requests of an endpoint take. @throws ServiceError `forbidden` */
+/**
+ * Checks the access for an action that only some requests of an endpoint take.
+ * @throws ServiceError `forbidden` if the caller's roles do not allow the action
+ */
 export function requireAction(caller: Caller, action: AccessAction): void {
   if (!caller.actions.has(action)) throw forbidden(caller, { anyOf: [action] });
 }
 
-/** For an action that a request takes because it would change what a resource has now. @throws ForbiddenForNowError */
+/**
+ * Checks the access for an action that a request takes only because it would change what a resource has now.
+ * @throws ForbiddenForNowError if the caller's roles do not allow the action
+ */
 export function requireActionToChange(caller: Caller, action: AccessAction): void {
   if (!caller.actions.has(action)) throw new ForbiddenForNowError(forbidden(caller, { anyOf: [action] }).message);
 }
@@ -125,6 +143,7 @@ const relationNames: Record<Relation, string> = {
   consumer: 'a result consumer',
 };
 
+/** Returns the error for a caller without access. It says which role or relation is required. */
 export function forbidden(caller: Caller, { anyOf, or = [] }: Access): ServiceError {
   if (anyOf.includes('operate_cvm') && caller.roles.has('cvm')) {
     return new ServiceError('forbidden', 'The token is valid only for other CVMs of this domain. Use the token of this CVM.');
@@ -135,6 +154,7 @@ export function forbidden(caller: Caller, { anyOf, or = [] }: Access): ServiceEr
   return new ServiceError('forbidden', `Requires ${needed}. Your roles in this domain: ${held}.`);
 }
 
+/** Returns the action that a caller needs to provide an asset of this type. */
 export function providing(assetType: AssetType): AccessAction {
   return `provide_${assetType}`;
 }

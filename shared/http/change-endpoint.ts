@@ -12,21 +12,22 @@ import { type Answer, anyEndpoint, bytesOf, type EndpointRequest, type Parsed, t
 import { idempotencyKeyHeader, replayedHeader, type Route, type TakesKey } from './route.ts';
 import { parseStored, schemaAttribute, storedBytes } from '../table/stored.ts';
 
+/** A request that changes something, with the table to change. */
 export interface ChangeRequest<R extends Route> extends EndpointRequest<R> {
   table: Table;
-  /** For commitChange. Undefined without an Idempotency-Key. */
+  /** Keeps the answer for repeats. Pass it to commitChange. Undefined if the request has no Idempotency-Key. */
   answerKeeper: AnswerKeeper | undefined;
 }
 
-/** In two steps, so that the answer is known before the change is committed. */
+/** The work of an endpoint that changes something, in two steps, so that the answer is known before the change is committed. */
 interface Change<R extends Route, T extends object> {
   change: (request: ChangeRequest<R>) => Promise<Committed<T>>;
-  /** Called in each attempt to commit, and again for the answer itself. */
+  /** Makes the answer from the result of the change. It is called in each attempt to commit, and again for the answer itself. */
   reply: (
     result: T,
     request: ChangeRequest<R>,
   ) => Reply<R> & {
-    /** What `repeat` needs to make the parts of the answer that are never kept. */
+    /** Values from which `repeat` makes the parts of the answer that are never kept. */
     remember?: Record<string, string>;
   };
   /**
@@ -42,9 +43,9 @@ interface Change<R extends Route, T extends object> {
 }
 
 /**
- * With an Idempotency-Key, the transaction of the change keeps the answer for repeats (docs/adr/0009-safe-repeats.md). A repeat
- * attempts the change; what the first request left refuses it, so access is checked with the caller's present roles and
- * relations.
+ * Makes the handler of an endpoint that changes something. If the request has an Idempotency-Key, the transaction of the change
+ * keeps the answer for repeats (docs/adr/0009-safe-repeats.md). A repeat attempts the change; what the first request left refuses
+ * it, so access is checked with the caller's present roles and relations.
  */
 export function changeEndpoint<const R extends Route, T extends object>(
   route: R & (TakesKey<R> extends true ? unknown : never),
@@ -137,18 +138,20 @@ function mayBeRepeat(error: unknown): boolean {
   return error instanceof ServiceError && !always.has(error.code);
 }
 
+/** The answer to a request as it is kept for repeats. */
 export interface KeptAnswer {
   headers: Record<string, string>;
-  /** Undefined if the answer has none. Without the properties in `neverKept`. */
+  /** The body of the answer, without the properties in `neverKept`. Undefined if the answer has no body. */
   body?: unknown;
-  /** Undefined if a new resource has no status of its own. */
+  /** True if the request created the resource. Undefined if the endpoint answers the same status in both cases. */
   isNew?: boolean | undefined;
-  /** See `Change.remember`. */
+  /** The values that `Change.reply` returned in `remember`. */
   remembered: Record<string, string>;
-  /** By which access was checked. They count once the resource is gone. */
+  /** The relations to the resource by which the caller had access. They count once the resource is gone. */
   relations: Partial<Record<Relation, string>>;
 }
 
+/** A request with an Idempotency-Key, reduced to what keeping and finding its answer takes. */
 export interface KeyedRequest {
   key: Key;
   digest: string;
@@ -156,22 +159,22 @@ export interface KeyedRequest {
   now: string;
 }
 
-/** Secrets, and links that expire. */
+/** The properties of an answer that are never stored: secrets, and links that expire. */
 const neverKept = new Set(['server_key', 'upload', 'download']);
 
 const lifetimeInSeconds = 24 * 3600;
 
 const storedAnswer = v.object({
-  /** The digest of the request. */
+  /** The digest of the request that was answered. */
   request: v.string(),
-  /** Deflated JSON, with the request's body as dictionary: answers mostly repeat what was sent. */
+  /** The answer as deflated JSON. The body of the request is the dictionary, because answers mostly repeat what was sent. */
   answer: storedBytes,
-  /** Seconds since the Unix epoch. The item may be there for days after that. */
+  /** The time when the answer expires, in seconds since the Unix epoch. The item may be there for days after that. */
   ttl: v.number(),
 });
 
 /**
- * For 24 hours. Two write units for a kilobyte.
+ * Returns the action that keeps the answer to a request for 24 hours. Costs two write units for a kilobyte.
  * @throws AnswerKeptError, from the transaction, if an answer is kept that has not expired
  */
 export function keepAnswer({ key, digest, body, now }: KeyedRequest, answer: KeptAnswer): Action {
@@ -196,7 +199,8 @@ export function keepAnswer({ key, digest, body, now }: KeyedRequest, answer: Kep
 }
 
 /**
- * Waits for a transaction that is about to keep an answer, because the refusal may be due to it.
+ * Reads the answer that is kept for a request. Waits for a transaction that is about to keep one, because the refusal of the
+ * request may be due to it.
  * @returns undefined if no answer is kept
  * @throws ServiceError `idempotency_mismatch` if the answer is that to another request
  */
@@ -210,7 +214,10 @@ export async function readKeptAnswer(table: Table, request: KeyedRequest): Promi
   return JSON.parse(inflateRawSync(stored.answer, { dictionary: request.body }).toString()) as KeptAnswer;
 }
 
-/** @throws AnswerKeptError if an answer is kept for the request's key */
+/**
+ * Checks that no answer is kept for the request's key.
+ * @throws AnswerKeptError if an answer is kept
+ */
 export async function refuseKept(table: Table, { key, now }: KeyedRequest): Promise<void> {
   if (current(await getItem(table, key), now)) throw new AnswerKeptError();
 }
@@ -225,8 +232,8 @@ function secondsOf(now: string): number {
 }
 
 /**
- * Undefined without one, and for a GET, which takes none.
- * @throws ServiceError `invalid_request` if it is not 1 to 255 printable ASCII characters
+ * Returns the Idempotency-Key of a request. Returns undefined if there is none, and for a GET, which takes none.
+ * @throws ServiceError `invalid_request` if the key is not 1 to 255 printable ASCII characters
  */
 export function idempotencyKeyOf({ method, headers }: Received): string | undefined {
   const key = headers[idempotencyKeyHeader.toLowerCase()];
@@ -237,14 +244,19 @@ export function idempotencyKeyOf({ method, headers }: Received): string | undefi
   return key;
 }
 
-/** Two requests share it if they have the same path, query, body bytes and If-Match. */
+/**
+ * Returns the digest of a request. Two requests have the same digest if they have the same path, query, body bytes and If-Match.
+ */
 export function digestOfRequest(received: Received): string {
   const { path, query, headers } = received;
   const parts = JSON.stringify([sorted(path), sorted(query), headers['if-match'] ?? null]);
   return createHash('sha256').update(parts).update('\n').update(bytesOf(received)).digest('base64url');
 }
 
-/** The order of query parameters means nothing, and API Gateway does not promise that of path parameters. */
+/**
+ * Returns the entries of a map, sorted by name. The order of query parameters means nothing, and API Gateway does not promise
+ * that of path parameters.
+ */
 function sorted(map: Record<string, string | undefined>): [string, string | undefined][] {
   return Object.keys(map)
     .sort()

@@ -1,16 +1,16 @@
-/** The same on AWS and on one machine. */
+/** The settings of cross-origin requests (CORS), the same on AWS and on one machine. */
 export interface Cors {
   methods: readonly ('GET' | 'POST' | 'PUT' | 'DELETE')[];
-  /** Request headers, in lower case. */
+  /** The request headers that web pages may send, in lower case. */
   allowHeaders: readonly string[];
-  /** In lower case. */
+  /** The response headers that web pages may read, in lower case. */
   exposeHeaders: readonly string[];
   maxAgeInSeconds: number;
 }
 
 const hour = 3600;
 
-/** Htmx adds them to its requests. API Gateway has no pattern for them. */
+/** The headers that the library Htmx adds to its requests. They are listed because API Gateway takes no pattern. */
 const htmx = [
   'hx-boosted',
   'hx-current-url',
@@ -22,6 +22,7 @@ const htmx = [
   'hx-trigger-name',
 ];
 
+/** The settings of the API for requests of web pages from other origins (CORS). */
 export const apiCors: Cors = {
   methods: ['GET', 'POST', 'PUT', 'DELETE'],
   allowHeaders: ['authorization', 'content-type', 'idempotency-key', 'if-match', 'if-none-match', ...htmx],
@@ -42,7 +43,7 @@ export const apiCors: Cors = {
   maxAgeInSeconds: hour,
 };
 
-/** For presigned uploads and downloads. */
+/** The settings of the storage for presigned uploads and downloads of web pages (CORS). */
 export const contentCors: Cors = {
   methods: ['GET', 'PUT'],
   allowHeaders: ['content-type', 'if-none-match'],

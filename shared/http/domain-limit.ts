@@ -7,12 +7,12 @@ import { limitKeys } from '../table/keys.ts';
 import { tryUpdate } from '../table/writes.ts';
 
 interface Lease {
-  /** Taken from the bucket and not used yet. */
+  /** The tokens that were taken from the bucket and are not used yet. */
   tokens: number;
   lastTaken: number;
-  /** Milliseconds since the Unix epoch. Unused tokens are void then. */
+  /** The time when unused tokens become void, in milliseconds since the Unix epoch. */
   expiresAt: number;
-  /** Milliseconds since the Unix epoch. Until then the environment refuses without asking. */
+  /** The time until which the environment refuses changes without asking the bucket, in milliseconds since the Unix epoch. */
   refusedUntil: number;
   because: Reason;
   left: number;
@@ -22,27 +22,33 @@ const mostTokensOfLease = 10;
 const leaseInMilliseconds = 10_000;
 const leastPauseInMilliseconds = 250;
 const mostPauseInMilliseconds = 1_000;
-/** The environment itself asks again after a second. */
+/** The Retry-After of changes in a domain that is being removed. The environment itself asks the bucket again after a second. */
 const pauseOfClosedInSeconds = 60;
-/** For environments whose clock is late. A domain with a longer wait is closed. */
+/**
+ * The allowance for environments whose clock is late. A bucket that is not full again for longer than it takes to fill, plus this
+ * time, belongs to a domain that is closed.
+ */
 const clockSkewInMilliseconds = 60_000;
 const mostLeases = 1_000;
 
-/** Until the bucket is full again. */
+/** The share of a domain's bucket that one user may take until the bucket is full again. */
 const shareOfUser = 0.5;
 
-/** `closed`: the domain is being removed. */
+/**
+ * The reason why a change is refused: the limit of the domain, the share of the user, or `closed`: the domain is being removed.
+ */
 type Reason = 'domain' | 'user' | 'closed';
 
+/** Returns the error for a change in a domain that is being removed. */
 export function domainIsClosed(domain: string, limits: Record<string, string> = {}): RateLimitError {
   const reason = `The domain ${domain} is being removed. You cannot change anything in it until the removal is complete.`;
   return new RateLimitError(reason, { ...limits, 'retry-after': String(pauseOfClosedInSeconds) });
 }
 
 /**
- * A function's environment takes one token for a user, and then twice as many each time, up to ten, while the user uses them up
- * (docs/adr/0014-domain-limits.md). After a refusal it refuses without a call until the bucket has tokens again. `Store` is the
- * table; tests have a model of it.
+ * Limits the changes of each domain. A function's environment takes one token from the bucket for a user, and then twice as many
+ * each time, up to ten, while the user uses them up (docs/adr/0014-domain-limits.md). After a refusal it refuses without a call
+ * until the bucket has tokens again. `Store` is the table; tests have a model of it.
  */
 export class DomainLimit<Store> {
   private readonly bucket: Bucket;
@@ -55,8 +61,9 @@ export class DomainLimit<Store> {
   }
 
   /**
+   * Admits a change, or refuses it because of the limit.
    * @param change.now milliseconds since the Unix epoch
-   * @returns the headers that tell the limit
+   * @returns the headers that tell the client about the limit
    * @throws RateLimitError if the domain has used up its bucket, or the user their share
    */
   async admit(store: Store, change: Omit<Taking, 'tokens'>): Promise<Record<string, string>> {
@@ -97,7 +104,7 @@ export class DomainLimit<Store> {
     lease.expiresAt = now + leaseInMilliseconds;
   }
 
-  /** The removal of a domain empties its bucket for days (shared/rows/closed-domain.ts). */
+  /** Returns whether the domain is closed: its removal empties the bucket for days (shared/rows/closed-domain.ts). */
   private isClosed(waitInMilliseconds: number): boolean {
     const { perSecond, burst } = this.bucket;
     return waitInMilliseconds > (burst / perSecond) * 1_000 + clockSkewInMilliseconds;
@@ -114,7 +121,7 @@ export class DomainLimit<Store> {
     return new RateLimitError(`${reason}. Try again later.`, headers);
   }
 
-  /** The headers of draft-ietf-httpapi-ratelimit-headers-10. */
+  /** Returns the headers that tell the limit and what remains of it (draft-ietf-httpapi-ratelimit-headers-10). */
   private headers(of: 'domain' | 'user', left: number): Record<string, string> {
     const { perSecond, burst } = this.bucket;
     const most = of === 'user' ? mostOfUser(this.bucket) : burst;
@@ -129,8 +136,9 @@ export class DomainLimit<Store> {
 let limit: DomainLimit<Table> | undefined;
 
 /**
- * @returns the headers that show the limit; none if the stage has none
- * @throws RateLimitError
+ * Admits a change if the domain's limit allows it.
+ * @returns the headers that show the limit; none if the stage has no limit
+ * @throws RateLimitError if the domain has used up its bucket, or the user their share
  */
 export async function admitChange(
   table: Table,
@@ -152,21 +160,27 @@ function bucketOfStage(): Bucket | undefined {
   return { perSecond, burst };
 }
 
+/** The limit of a domain: it may make `perSecond` changes per second, and `burst` at once. */
 export interface Bucket {
   perSecond: number;
   burst: number;
 }
 
+/** The result of a request for tokens: how many are left in the bucket, or the refusal. */
 export type Taken =
   | { isRefused: false; left: number }
-  /** The wait ends when there are enough tokens, for `user` when the bucket is full. */
+  /**
+   * The refusal to give tokens. The wait ends when the bucket has enough tokens. If the share of the user is used up, it ends when
+   * the bucket is full.
+   */
   | { isRefused: true; because: 'domain' | 'user'; waitInMilliseconds: number };
 
+/** A request for tokens from the bucket of a domain. */
 export interface Taking {
   domain: string;
   user: string;
   tokens: number;
-  /** Milliseconds since the Unix epoch. */
+  /** The time of the request in milliseconds since the Unix epoch. */
   now: number;
 }
 
@@ -177,8 +191,8 @@ function mostOfUser({ burst }: Bucket): number {
 }
 
 /**
- * One call if the bucket is full or empty, else two. The item holds the time at which the bucket will be full again, which taking
- * tokens moves into the future, and what each user has taken since.
+ * Takes tokens from the bucket of a domain: one call if the bucket is full or empty, else two. The item holds the time at which
+ * the bucket will be full again, which taking tokens moves into the future, and what each user has taken since.
  */
 export async function takeTokens(table: Table, bucket: Bucket, { domain, user, tokens, now }: Taking): Promise<Taken> {
   const { perSecond, burst } = bucket;

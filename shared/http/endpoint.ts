@@ -26,14 +26,15 @@ type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}
   ? Name | ParameterNames<Rest>
   : never;
 
+/** The type of what a schema returns. Undefined without a schema. */
 export type Parsed<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
 
 type StringMap = Record<string, string | undefined>;
 
-/** As API Gateway passed them on, before anything was parsed. */
+/** A request as API Gateway passed it on, before anything was parsed. */
 export interface Received {
   method: string;
-  /** By lower-case name. */
+  /** The headers, by their names in lower case. */
   headers: StringMap;
   path: StringMap;
   query: StringMap;
@@ -41,29 +42,39 @@ export interface Received {
   isBase64Encoded: boolean;
 }
 
-/** As the caller sent them; none without a body. */
+/** Returns the bytes of a body as the caller sent them. Returns no bytes if there is no body. */
 export function bytesOf({ body = '', isBase64Encoded }: Received): Buffer {
   return Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
 }
 
+/** A request as a handler gets it: parsed by the schemas of its endpoint. */
 export interface EndpointRequest<R extends Route> {
   path: Record<ParameterNames<R['path']>, string>;
   query: Parsed<R['query']>;
   body: Parsed<R['body']>;
   caller: Caller;
-  /** No body in the answer. It must not wait, and no content counts as read. */
+  /** True for a HEAD, whose answer has no body. Such a request must not wait, and no content counts as read. */
   isHead: boolean;
   /**
-   * For endpoints open to an owner or creator. @throws ServiceError `forbidden` if neither role nor relation allows the request
+   * Checks the access of a request to an endpoint that is open to users with a relation to the resource, such as its owner.
+   * @throws ServiceError `forbidden` if neither role nor relation allows the request
    */
   permit: (relations: Relations) => Permitted;
-  /** Undefined if the contract has no such condition, or the request no such header. */
+  /**
+   * Returns whether If-Match names one of the given ETags. Undefined if the endpoint takes no If-Match, or the request has none.
+   */
   ifMatch: Names | undefined;
-  /** The same for If-None-Match. */
+  /**
+   * Returns whether If-None-Match names one of the given ETags. Undefined if the endpoint takes no If-None-Match, or the request
+   * has none.
+   */
   ifNoneMatch: Names | undefined;
-  /** By the service's clock: RFC 3339, UTC, milliseconds. */
+  /** The time of the request by the service's clock: RFC 3339, UTC, milliseconds. */
   now: string;
-  /** All retries share it; for openTable. If the route waits, each operation has its own. */
+  /**
+   * Returns the deadline of the request, for openTable. All retries share it. If the endpoint waits, each operation has a
+   * deadline of its own.
+   */
   deadline: DeadlineSource;
   invocation: Invocation;
   received: Received;
@@ -79,16 +90,16 @@ type Content<R extends Route> = [R] extends [{ response: infer S extends v.Gener
   : { body?: never; notModified?: never };
 
 /**
- * A body exactly if the contract has a response, an ETag exactly if the contract has one, and whether the resource was created if
- * that has a status of its own. If the endpoint is open to an owner or creator, also the proof of `permit`, since nothing else
- * has checked the access then.
+ * The answer of a handler. It has a body exactly if the contract has a response, an ETag exactly if the contract has one, and
+ * says whether the resource was created if that has a status of its own. If the endpoint is open to users with a relation to the
+ * resource, it also has the proof of `permit`, since nothing else has checked the access then.
  */
 export type Reply<R extends Route> = Content<R> &
   ([R] extends [{ etag: true }] ? { etag: string } : { etag?: never }) &
   ([R] extends [{ statusIfNew: 201 }] ? { isNew: boolean } : { isNew?: never }) &
   ([R] extends [{ access: { or: readonly Relation[] } }] ? { permitted: Permitted } : { permitted?: never }) & {
     headers?: Record<string, string>;
-    /** The body was checked when it was made. */
+    /** True if the answer is one that was kept for repeats. Its body was checked when it was made. */
     isKept?: true;
   };
 
@@ -104,17 +115,18 @@ interface AcceptedEvent extends Pick<HttpEvent, 'headers' | 'requestContext' | '
 
 type Layer = middy.MiddlewareObj<AcceptedEvent, HttpResponse, Error, Context>;
 
+/** The answer of any handler, without the types of its endpoint. */
 export interface Answer {
   body?: unknown;
   notModified?: true;
   etag?: string;
-  /** Answered with the contract's `statusIfNew`. */
+  /** True if the request created the resource. The status of the response is then `statusIfNew` of the endpoint. */
   isNew?: boolean;
   headers?: Record<string, string>;
   isKept?: boolean;
 }
 
-/** Without Idempotency-Key; `changeEndpoint` makes the others. */
+/** Makes the handler of an endpoint that takes no Idempotency-Key. `changeEndpoint` makes the others. */
 export function endpoint<const R extends Route>(
   route: R & (TakesKey<R> extends true ? never : unknown),
   work: (request: EndpointRequest<R>) => Promise<Reply<R>> | Reply<R>,
@@ -123,8 +135,8 @@ export function endpoint<const R extends Route>(
 }
 
 /**
- * The one middleware stack: request id and log, identity and access, body, input and output schemas, problem+json. Roles are
- * checked before the body is read, relations such as the owner's by the work.
+ * Makes the handler of an endpoint, with all its layers: request id and log, identity and access, body, input and output schemas,
+ * problem+json. Roles are checked before the body is read. Relations to the resource, such as the owner's, are checked by `work`.
  */
 export function anyEndpoint<const R extends Route>(route: R, work: (request: EndpointRequest<R>) => Promise<Answer> | Answer) {
   const { access, name, body }: Route = route;
@@ -173,7 +185,10 @@ export function anyEndpoint<const R extends Route>(route: R, work: (request: End
   };
 }
 
-/** A UUID in a path may be in upper case (docs/contract.md, section 1). Identifiers of domains and CVMs keep their case. */
+/**
+ * Converts the UUIDs of a path to lower case, because callers may send upper case (docs/contract.md, section 1). Identifiers of
+ * domains and CVMs keep their case.
+ */
 function withLowerCaseIds(path: AcceptedEvent['pathParameters']): StringMap {
   const entries = Object.entries(path ?? {});
   return Object.fromEntries(entries.map(([name, value]) => [name, keepingCase.has(name) ? value : value?.toLowerCase()]));
@@ -203,7 +218,7 @@ const noQuery = strictObject({});
 const pathSchema = v.object({ domainID: domainId, cvmID: v.optional(cvmId) });
 const nobody: Caller = { id: '', roles: new Set(), actions: new Set() };
 
-/** Checks access only where it depends on the caller's roles alone. */
+/** Finds out who the caller is. Checks the access only of endpoints where it depends on the caller's roles alone. */
 function identify(access: Access, event: AcceptedEvent): void {
   const { domainID, cvmID } = parseInput(pathSchema, event.pathParameters, 'path');
   const caller = callerOf(event.requestContext.authorizer.jwt.claims, environment().MEMBERSHIP_CLAIM, domainID, cvmID);
@@ -220,7 +235,10 @@ function queryOf({ query: schema = noQuery }: Route, { queryStringParameters, ra
   return parseInput(schema, given, 'query');
 }
 
-/** An own field `__proto__` stays one, so that the schema can refuse it by its name. */
+/**
+ * Makes the layer that parses the body as JSON. A field `__proto__` of the body stays an own field, so that the schema can refuse
+ * it by its name.
+ */
 function bodyReader({ bodyLimit }: Route): Layer {
   return {
     before: ({ event }) => {
@@ -262,7 +280,10 @@ function failure(name: string, thrown: unknown, event: AcceptedEvent): HttpRespo
 
 const stableNames: Record<string, string> = { domainID: 'domain', computationID: 'computation_id', cvmID: 'cvm_id' };
 
-/** `domain`, `computation_id`, `asset_id`, `cvm_id`. Tasks use the same names. */
+/**
+ * Returns the fields of the log that name what a request is about: `domain`, `computation_id`, `asset_id`, `cvm_id`. Tasks use
+ * the same names.
+ */
 export function logFieldsOf(route: Pick<Route, 'path'>, parameters: StringMap | null | undefined): Record<string, unknown> {
   const id = route.path.startsWith('/{domainID}/assets/') ? 'asset_id' : 'computation_id';
   return Object.fromEntries(
@@ -270,7 +291,7 @@ export function logFieldsOf(route: Pick<Route, 'path'>, parameters: StringMap | 
   );
 }
 
-/** Status and headers are those of the answer to GET (RFC 9110, section 9.3.2). */
+/** Removes the body of the answer to a HEAD. Status and headers are those of the answer to GET (RFC 9110, section 9.3.2). */
 function withoutBodyOfHead(response: HttpResponse, method: string): HttpResponse {
   return method === 'HEAD' ? { ...response, body: '' } : response;
 }

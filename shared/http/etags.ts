@@ -1,15 +1,16 @@
 import { invalid } from '../runtime/errors.ts';
 import { createHash } from 'node:crypto';
 
-/** RFC 9110, section 13. */
+/** A header that makes a request conditional (RFC 9110, section 13). */
 export type ConditionalHeader = 'if-match' | 'if-none-match';
 
-/** Whether the header names one of these entity tags, which must be strong. */
+/** A function that returns whether a conditional header names one of these entity tags, which must be strong. */
 export type Names = (...etags: string[]) => boolean;
 
 /**
- * `*` or a list of entity tags. `*` names every tag. If-Match never names a tag by a weak one, and compares the tag of the state
- * alone. If-None-Match accepts weak tags and compares all of a tag.
+ * Parses the value of If-Match or If-None-Match: `*` or a list of entity tags. `*` names every tag. If-Match never names a tag by
+ * a weak one, and compares only the part of a tag that stands for the state. If-None-Match accepts weak tags and compares the
+ * whole tag.
  * @throws ServiceError `invalid_request` that names the header
  */
 export function parseCondition(header: ConditionalHeader, value: string): Names {
@@ -27,11 +28,14 @@ function namesOneOf(tags: string[]): Names {
 
 interface EntityTag {
   isWeak: boolean;
-  /** With its quotes, without `W/`. */
+  /** The entity tag with its quotes, without `W/`. */
   opaque: string;
 }
 
-/** A tag may contain commas, and a list may have empty elements (RFC 9110, sections 5.6.1 and 8.8.3). */
+/**
+ * Parses a list of entity tags. A tag may contain commas, and a list may have empty elements (RFC 9110, sections 5.6.1 and
+ * 8.8.3).
+ */
 function parseEntityTags(header: ConditionalHeader, value: string): EntityTag[] {
   const element = /[ \t]*(?:(W\/)?("[!\u0023-\u007e\u0080-\uffff]*")[ \t]*)?(?:,|$)/y;
   const tags: EntityTag[] = [];
@@ -50,7 +54,7 @@ function malformed(header: ConditionalHeader) {
 }
 
 /**
- * 192 bits of the SHA-256 of the state's JSON. The fields must always be in the same order.
+ * Makes the strong ETag of a resource: 192 bits of the SHA-256 of the state's JSON. The fields must always be in the same order.
  * @param notCompared the parts of the answer that If-Match ignores. Their hash follows after a dot
  */
 export function etagOf(state: unknown, notCompared?: unknown): string {
@@ -61,7 +65,7 @@ function hashOf(shown: unknown): string {
   return createHash('sha256').update(JSON.stringify(shown)).digest().subarray(0, 24).toString('base64url');
 }
 
-/** Without the part after the dot. */
+/** Returns the part of an ETag that If-Match compares: the ETag without what follows the dot. */
 export function etagOfState(etag: string): string {
   return etag.replace(/\..*$/s, '"');
 }

@@ -1,13 +1,14 @@
+/** The permissions of a web page that differ from the default. */
 export interface PagePolicy {
-  /** Besides that of the page. */
+  /** The origins that the page may call, besides its own. */
   connectTo?: readonly string[];
-  /** Default: nowhere. */
+  /** The places to which the page may submit forms. Default: none. */
   submitTo?: readonly string[];
 }
 
 /**
- * A page loads its own files, and calls the origins that it names. Scripts set styles by the object model; the policy refuses
- * inline scripts and styles.
+ * Returns the Content-Security-Policy of a web page. The page may load its own files and call the origins that it names. Inline
+ * scripts and styles are refused; scripts may set styles by the object model.
  */
 export function contentSecurityPolicy({ connectTo = [], submitTo = ["'none'"] }: PagePolicy = {}): string {
   return [
@@ -23,6 +24,7 @@ export function contentSecurityPolicy({ connectTo = [], submitTo = ["'none'"] }:
   ].join('; ');
 }
 
+/** Returns the security headers of a web page. */
 export function pageHeaders(policy: PagePolicy = {}): Map<string, string> {
   return new Map([
     ['content-security-policy', contentSecurityPolicy(policy)],

@@ -3,11 +3,14 @@ import { invalidPlaces, type Violation, eitherOf, truncate, invalid } from '../r
 
 const mostViolations = 20;
 
-/** A text that is too long is not examined further: an expression could overflow its stack on megabytes. */
+/**
+ * The configuration of all parsing of input. A text that is too long is not examined further: a regular expression could overflow
+ * its stack on megabytes.
+ */
 const config = { abortPipeEarly: true };
 
 /**
- * Names unknown fields before missing ones, because a typing error causes both.
+ * Parses a part of a request. Names unknown fields before missing ones, because a typing error causes both.
  * @param place the part of the request: '' for the body, whose violations are JSON Pointers
  * @throws ServiceError `invalid_request` with up to 20 invalid places and what was expected there, never the input
  */
@@ -21,9 +24,10 @@ export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown,
 }
 
 /**
- * Parses each entry of a batch by itself, so that an invalid one does not refuse the others. The OpenAPI document has the entry's
- * own schema.
- * @param whenInvalid what stands for an invalid entry; `detail` says what was expected where in the entry, never the input
+ * Makes the schema for an entry of a batch. It parses each entry by itself, so that an invalid one does not refuse the others.
+ * The OpenAPI document has the entry's own schema.
+ * @param whenInvalid returns what stands for an invalid entry; `detail` says what was expected where in the entry, never the
+ *   input
  */
 /*#__NO_SIDE_EFFECTS__*/
 export function entry<S extends v.GenericSchema, Invalid>(
@@ -52,13 +56,14 @@ function escaped(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** Names the parameters of the endpoint, but not the fields of a body. */
+/** Returns the text for an unknown field or parameter. It names the parameters of the endpoint, but not the fields of a body. */
 export function unknownIn(place: '' | 'query' | 'path', schema: v.GenericSchema): string {
   if (place !== 'query') return 'Unknown field.';
   const names = parameterNames(schema);
   return names.length === 0 ? 'Unknown parameter. Expected none.' : `Unknown parameter. Expected ${eitherOf(names)}.`;
 }
 
+/** Returns the names of the query parameters in a schema. */
 export function parameterNames(schema: v.GenericSchema): string[] {
   return 'entries' in schema ? Object.keys(schema.entries as v.ObjectEntries) : [];
 }
@@ -76,7 +81,7 @@ const typeNames: Record<string, string> = {
   string: 'a string',
 };
 
-/** `("a" | "b")` is a choice of texts, `(Object | null)` one of types. */
+/** Describes what a schema expected, in words. `("a" | "b")` is a choice of texts, `(Object | null)` one of types. */
 function described(expected: string | null): string {
   if (expected === null) return 'another value';
   const choice = /^\((.*)\)$/.exec(expected)?.[1];
@@ -89,7 +94,8 @@ function inWords(expected: string): string {
 }
 
 /**
- * API Gateway joins the values of a repeated parameter with commas, so a filter would compare with the joined text.
+ * Refuses a query with a repeated parameter. API Gateway joins the values of such a parameter with commas, so a filter would
+ * compare with the joined text.
  * @param known the names of the endpoint's parameters. Others are refused as unknown
  * @throws ServiceError `invalid_request`
  */

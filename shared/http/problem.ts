@@ -1,5 +1,6 @@
 import { errorTable, RateLimitError, ServiceError, type ErrorExtras, truncate } from '../runtime/errors.ts';
 
+/** The response of a function to API Gateway. */
 export interface HttpResponse {
   statusCode: number;
   headers: Record<string, string>;
@@ -11,7 +12,10 @@ const retryAfterInSeconds = '2';
 const longestDetail = 1_000;
 const longestPointer = 1_000;
 
-/** An internal error never shows its own message to the caller. */
+/**
+ * Makes the response to a failed request: application/problem+json (RFC 9457). The message of an internal error is never shown to
+ * the caller.
+ */
 export function problemResponse(error: ServiceError, requestId: string): HttpResponse {
   const { status, title } = errorTable[error.code];
   const detail = error.code === 'internal' ? 'The service failed. Give the operator the request id.' : error.message;
@@ -65,7 +69,10 @@ const busyNames = new Set([
 
 const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
 
-/** A dependency that throttles or is down becomes `unavailable`. */
+/**
+ * Converts what was thrown to a ServiceError. A dependency that throttles or is down becomes `unavailable`, any other error
+ * `internal`.
+ */
 export function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
   if (thrown instanceof Error) {

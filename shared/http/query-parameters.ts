@@ -2,7 +2,7 @@ import * as v from 'valibot';
 
 const mostEntries = 100;
 
-/** Larger numbers are not exact in JavaScript. */
+/** The largest `offset`. Larger numbers are not exact in JavaScript. */
 const largestOffset = Number.MAX_SAFE_INTEGER;
 
 const offset = v.pipe(
@@ -16,7 +16,7 @@ const offset = v.pipe(
   v.transform(Number),
 );
 
-/** They arrive as text. */
+/** The query parameters `limit` and `offset` of a list. They arrive as text and are parsed to numbers. */
 export const paging = {
   limit: v.optional(
     v.pipe(
@@ -31,14 +31,18 @@ export const paging = {
   offset: v.optional(offset, '0'),
 };
 
-/** For a list that must know whether the client sent it. Undefined means 0. */
+/**
+ * The query parameter `offset` of a list that must know whether the client sent it. Undefined if it was not sent, which means 0.
+ */
 export const offsetIfSent = v.optional(offset);
 
+/** Returns the schema of the entries on a page: up to 100 rows. */
 /*#__NO_SIDE_EFFECTS__*/
 export function entriesOf<const Row extends v.GenericSchema>(row: Row, description: string) {
   return v.pipe(v.array(row), v.description(description), v.metadata({ maxItems: mostEntries }));
 }
 
+/** Schemas of the fields that every page of a list has beside its entries: `limit`, `offset` and `total`. */
 export const pageEnvelope = {
   limit: v.pipe(
     v.number(),
@@ -50,7 +54,7 @@ export const pageEnvelope = {
   total: v.pipe(v.number(), v.integer(), v.description('The exact number of entries that match the filter.')),
 };
 
-/** It arrives as text. */
+/** The query parameter `wait`, in seconds. It arrives as text and is parsed to a number. */
 export const waitParameter = v.optional(
   v.pipe(
     v.string(),

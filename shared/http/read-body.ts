@@ -2,7 +2,7 @@ import { invalid, ServiceError } from '../runtime/errors.ts';
 
 const defaultLimitInBytes = 256 * 1024;
 
-/** No body of this API has more. JSON.parse takes seconds for megabytes of brackets. */
+/** The most levels of nesting in a body. No body of this API has more, and JSON.parse takes seconds for megabytes of brackets. */
 const mostLevels = 32;
 
 interface RawBody {
@@ -12,6 +12,7 @@ interface RawBody {
 }
 
 /**
+ * Returns the text of a request's body, which must be JSON.
  * @throws ServiceError `unsupported_media_type`, `too_large`; `invalid_request` for an empty body, invalid UTF-8 or deep nesting
  */
 export function readBody({ headers, body, isBase64Encoded }: RawBody, limitInBytes = defaultLimitInBytes): string {
@@ -29,7 +30,10 @@ export function readBody({ headers, body, isBase64Encoded }: RawBody, limitInByt
   return text;
 }
 
-/** @throws ServiceError `too_large` */
+/**
+ * Refuses a body with more bytes than the limit.
+ * @throws ServiceError `too_large`
+ */
 export function refuseLarger(size: number, limitInBytes = defaultLimitInBytes): void {
   if (size > limitInBytes) throw new ServiceError('too_large', `The body has ${size} bytes. The limit is ${limitInBytes} bytes.`);
 }

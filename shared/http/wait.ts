@@ -6,19 +6,22 @@ import { log } from '../runtime/log.ts';
 import { waitKeys } from '../table/keys.ts';
 import { deleteItemIf, putItemIf } from '../table/writes.ts';
 
+/** A request that is held until there is something to return. */
 export interface Wait {
   clock: Clock;
-  /** When it ends, by `steadyTimeOf` its clock. */
+  /** The time when the wait ends, in milliseconds of `steadyTimeOf` its clock. */
   endsAt: number;
-  /** Aborted when the service is about to stop. */
+  /** Aborted when the service is about to stop. The wait then ends. */
   draining?: AbortSignal | undefined;
   endpoint: string;
   domain: string;
-  /** The most waits at the same time, and of these in one domain. */
+  /** The most waits of the endpoint at the same time. */
   perStage: number;
+  /** The most waits of the endpoint in one domain at the same time. */
   perDomain: number;
 }
 
+/** A request with the parameter `wait`: the service may hold it for some seconds until there is something to return. */
 export interface WaitingRequest {
   endpoint: string;
   domain: string;
@@ -26,7 +29,7 @@ export interface WaitingRequest {
   invocation: Invocation;
 }
 
-/** As long as the client gives, or less if the function's time limit is closer. */
+/** Returns the wait of a request. It lasts as long as the client asks, or less if the function's time limit is closer. */
 export function waitOf({ endpoint, domain, seconds, invocation }: WaitingRequest): Wait {
   const clock = clockOf(invocation);
   const { WAITS_PER_STAGE: perStage, WAITS_PER_DOMAIN: perDomain } = environment();
@@ -45,7 +48,7 @@ const secondInMilliseconds = 1_000;
 
 /**
  * Looks at once, and then once a second, until what it sees is enough, the client's or the function's time is up, or the service
- * is about to stop. Looks once if the caps of waits are reached.
+ * is about to stop. Looks only once if the caps of waits are reached.
  * @param look gets what it returned before. It should cost one read unit
  * @returns what was seen last
  */
@@ -82,7 +85,7 @@ async function keepLooking<Seen>(
   return seen;
 }
 
-/** A client that gives 0 seconds does not wait. */
+/** Returns whether a wait is over. A client that asks for 0 seconds does not wait. */
 export function isOver({ clock, endsAt, draining }: Wait): boolean {
   return steadyTimeOf(clock) >= endsAt || draining?.aborted === true;
 }
@@ -99,18 +102,21 @@ async function pause({ clock, endsAt, draining }: Wait): Promise<void> {
   }
 }
 
-/** Never throws: a slot that cannot be freed becomes free by itself soon after the wait. */
+/** Frees the slot of a wait. Never throws: a slot that cannot be freed becomes free by itself soon after the wait. */
 export type FreeSlot = () => Promise<void>;
 
-/** After this, the slot of a wait whose function died is free. Longer than the last check of a wait may take. */
+/**
+ * The time after the end of a wait when its slot becomes free if its function has died. It is longer than the last check of a
+ * wait may take.
+ */
 const graceInMilliseconds = 10_000;
 
 const attempts = 3;
 
 /**
- * An endpoint has as many slots as the stage may have waits. Each domain may use only `perDomain` of them, which follow from its
- * name (docs/adr/0011-waiting.md). Costs a write unit, another one to free the slot, and some more with up to two read units if
- * many slots are taken.
+ * Takes a slot for a wait. An endpoint has as many slots as the stage may have waits. Each domain may use only `perDomain` of
+ * them, which follow from its name (docs/adr/0011-waiting.md). Costs a write unit, another one to free the slot, and some more
+ * with up to two read units if many slots are taken.
  * @returns undefined if no slot is free
  */
 export async function takeWaitSlot(table: Table, wait: Wait): Promise<FreeSlot | undefined> {
@@ -125,7 +131,10 @@ export async function takeWaitSlot(table: Table, wait: Wait): Promise<FreeSlot |
   return undefined;
 }
 
-/** Consecutive ones, from one that a hash of its name selects. Wraps around at the last slot. */
+/**
+ * Returns the slots that a domain may use: consecutive numbers, from one that a hash of the domain's name selects. They wrap
+ * around at the last slot.
+ */
 function slotsOf({ domain, perStage, perDomain }: Wait): number[] {
   const first = createHash('sha256').update(domain).digest().readUInt32BE();
   return Array.from({ length: Math.min(perStage, perDomain) }, (_, index) => (first + index) % perStage);

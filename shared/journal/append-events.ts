@@ -20,17 +20,21 @@ import { schemaAttribute } from '../table/stored.ts';
 const eventsPerSegment = 256;
 const bytesPerSegment = 128 * 1024;
 
-/** For readers of the table's stream (docs/events.md). */
+/**
+ * The computation to whose journal events are appended. Readers of the table's stream find both fields in each event
+ * (docs/events.md).
+ */
 export interface JournalOwner {
   domain: string;
   computationId: string;
 }
 
-/** Another append came first. What the events are about may be as it was read. */
+/** Thrown if another append to the journal came first. What the events are about may still be as it was read. */
 export class JournalMovedError extends StaleReadError {
   override readonly name = 'JournalMovedError';
 }
 
+/** An append to a journal: the actions for the transaction, the events as the API shows them, and the journal's head after it. */
 export interface Append {
   actions: Action[];
   events: Event[];
@@ -38,9 +42,9 @@ export interface Append {
 }
 
 /**
- * At most 53 actions for 1 to 50 events. Texts that events are filtered by must not exceed 255 bytes, so that an index segment
- * stays below 400 KB. Fails with JournalMovedError if another append came first. The transaction must also assert that the
- * computation exists: the head of a deleted journal looks empty.
+ * Returns the actions that append 1 to 50 events to a journal, at most 53. Texts that events are filtered by must not exceed 255
+ * bytes, so that an index segment stays below 400 KB. The transaction fails with JournalMovedError if another append came first.
+ * It must also assert that the computation exists: the head of a deleted journal looks empty.
  */
 export async function appendEvents(
   table: Table,
@@ -80,6 +84,7 @@ export async function appendEvents(
   };
 }
 
+/** Returns whether enough events are unsealed to store them in an index segment. */
 export function isSealDue(head: JournalHead): boolean {
   return head.count - head.sealed >= eventsPerSegment || head.unsealed_bytes >= bytesPerSegment;
 }

@@ -3,9 +3,11 @@ import { timestamp } from 'computation-management-formats/timestamps';
 import type { Reporter } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 
+/** The types of the events by which the status of a computation changes. */
 export const lifecycleEvents = ['created', 'started', 'stop_requested', 'completed', 'failed', 'cancelled'] as const;
 export type LifecycleEvent = (typeof lifecycleEvents)[number];
 
+/** The types of the events by which users change a computation, but not its status. */
 export const administrativeEvents = [
   'updated',
   'owner_changed',
@@ -18,7 +20,7 @@ export const administrativeEvents = [
 ] as const;
 export type AdministrativeEvent = (typeof administrativeEvents)[number];
 
-/** Letters of other scripts that look like these. */
+/** Letters of other scripts that look like a Latin letter, by that letter. */
 const lookAlikes: Record<string, string> = {
   a: 'аα',
   c: 'сϲ',
@@ -44,7 +46,7 @@ const seenAs = new Map(
   Object.entries(lookAlikes).flatMap(([letter, others]) => Array.from(others, (other) => [other, letter] as const)),
 );
 
-/** For a reader who overlooks case, blanks, marks, signs and the script of a letter. */
+/** Returns a name as it looks to a reader who overlooks case, blanks, marks, signs and the script of a letter. */
 function seenName(name: string): string {
   const letters = Array.from(name.normalize('NFKD').toLowerCase(), (letter) => seenAs.get(letter) ?? letter);
   return letters.join('').replace(/[^\p{L}\p{N}]/gu, '');
@@ -53,15 +55,19 @@ function seenName(name: string): string {
 const ownEvents = new Set([...lifecycleEvents, ...administrativeEvents].map(seenName));
 const agentsOwn = 'Failed';
 
-/** Or one that looks like it. */
+/**
+ * Returns whether an event type is one of the service's own, or looks like one. An agent may not report such an event, except
+ * `Failed`.
+ */
 export function isOwnEvent(eventType: string): boolean {
   return eventType !== agentsOwn && ownEvents.has(seenName(eventType));
 }
 
 const hashInHex = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits.'), v.metadata({ maxLength: 64 }));
 
-/** Decoded. A page of 100 events then fits into the response of a function. */
+/** The largest details of an event in bytes, before base64. A page of 100 events then fits into the response of a function. */
 export const detailsLimit = 32 * 1024;
+/** The largest details of an event in base64, in characters. */
 export const detailsLimitInBase64 = Math.ceil(detailsLimit / 3) * 4;
 
 const inCode = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
@@ -133,21 +139,22 @@ interface EventFields {
   status: string;
   run_id?: string;
   cvm_id?: string;
-  /** A JSON object, or the bytes that an agent sent. */
+  /** The details: a JSON object, or the bytes that an agent sent. */
   details: Record<string, unknown> | Uint8Array;
 }
 
-/** With the agent's own name for it. */
+/** An event that a CVM reported, with the agent's own name for it. */
 export interface ReportedEvent extends EventFields {
   event_type: string;
   originator: Reporter;
-  /** False after the end of the run. */
+  /** True if the event counts as the latest lifecycle event of the computation. False if it came after the end of the run. */
   lifecycle: boolean;
 }
 
+/** An event of the service itself: a change of status or an administrative change. */
 export type OwnEvent = EventFields & { originator: string } & (
     { event_type: LifecycleEvent; lifecycle: true } | { event_type: AdministrativeEvent; lifecycle: false }
   );
 
-/** The service assigns identifier, number and timestamp. */
+/** An event to append to a journal. The service assigns identifier, number and timestamp. */
 export type NewEvent = OwnEvent | ReportedEvent;

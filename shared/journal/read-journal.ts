@@ -5,14 +5,14 @@ import { type JournalHead, parseStoredEvent, readHead, type StoredEvent } from '
 import { parseSegment, type Segment } from './segment.ts';
 import { StaleReadError } from '../table/transaction.ts';
 
-/** Both inclusive. Empty if `from` is greater than `to`. */
+/** A range of event numbers, both ends included. It is empty if `from` is greater than `to`. */
 export interface NumberRange {
   from: number;
   to: number;
 }
 
 /**
- * That exist according to the journal's head, oldest first.
+ * Reads a range of events that exist according to the journal's head, the oldest first.
  * @throws ServiceError `not_found` if the journal was deleted in the meantime
  * @throws JournalGapError if an event is missing
  * @throws Error if an event is damaged
@@ -30,7 +30,11 @@ export async function readNumberRange(table: Table, computationId: string, range
   return isWhole ? events : gapOrDeleted(table, computationId);
 }
 
-/** @param numbers ascending. Throws as readNumberRange does. */
+/**
+ * Reads the events with these numbers, which exist according to the journal's head.
+ * @param numbers ascending
+ * @throws ServiceError `not_found` if the journal was deleted in the meantime; JournalGapError if an event is missing
+ */
 export async function readNumbers(table: Table, computationId: string, numbers: number[]): Promise<StoredEvent[]> {
   const [from, to] = [numbers[0], numbers.at(-1)];
   if (from === undefined || to === undefined) return [];
@@ -42,14 +46,14 @@ export async function readNumbers(table: Table, computationId: string, numbers: 
   return items.includes(undefined) ? gapOrDeleted(table, computationId) : items.map(parseStoredEvent);
 }
 
-/** An append is only partly visible, or the journal is damaged. */
+/** Thrown if a part of a journal is missing: an append is only partly visible, or the journal is damaged. */
 export class JournalGapError extends StaleReadError {
   override readonly name = 'JournalGapError';
 }
 
 /**
- * A deletion removes the head first.
- * @throws ServiceError `not_found` without a head, otherwise JournalGapError
+ * Throws the error for a part of a journal that is missing. A deletion removes the journal's head first.
+ * @throws ServiceError `not_found` if there is no head, otherwise JournalGapError
  */
 export async function gapOrDeleted(table: Table, computationId: string): Promise<never> {
   const head = await readHead(table, computationId);
@@ -57,10 +61,16 @@ export async function gapOrDeleted(table: Table, computationId: string): Promise
   throw new JournalGapError(`The stored journal of computation ${computationId} has a gap.`);
 }
 
-/** Their pauses take far longer in total than a transaction. */
+/**
+ * The number of times that a journal is read before it counts as damaged. The pauses between these attempts take far longer in total than a
+ * transaction.
+ */
 const maxAttempts = 8;
 
-/** Throws Error after the last attempt: the journal is damaged. @param read gets the number of the attempt, from 1 */
+/**
+ * Reads a journal again while it has a gap, up to eight times. Throws Error after the last attempt: the journal is damaged.
+ * @param read gets the number of the attempt, from 1
+ */
 export async function withoutGaps<Result>(table: Table, read: (attempt: number) => Promise<Result>): Promise<Result> {
   try {
     return await deadlineOf(table).retry(read, (error, attempt) => error instanceof JournalGapError && attempt < maxAttempts);
@@ -78,9 +88,11 @@ const beforeAll = 0;
 const afterAll = 999_999_999_999;
 
 /**
- * That can contain events of a time range, oldest first. Stretches are read in parallel, because one query returns at most 1 MB.
+ * Reads the index segments that can contain events of a time range, the oldest first. Stretches are read in parallel, because one
+ * query returns at most 1 MB.
  * @throws ServiceError `not_found` if the journal was deleted in the meantime
- * @throws Error if a segment is missing or damaged
+ * @throws JournalGapError if a segment is missing
+ * @throws Error if a segment is damaged
  */
 export async function readSegments(
   table: Table,
@@ -103,12 +115,20 @@ export async function readSegments(
   return isWhole ? segments : gapOrDeleted(table, computationId);
 }
 
-/** @param at at most `head.sealed_at`. Throws as readSegments does. */
+/**
+ * Reads the first index segment whose last event was recorded at or after a time.
+ * @param at at most `head.sealed_at`
+ * @throws ServiceError `not_found` if the journal was deleted in the meantime; JournalGapError if the segment is missing
+ */
 export function firstSegmentFrom(table: Table, computationId: string, head: JournalHead, at: string): Promise<Segment> {
   return oneSegment(table, computationId, head, { at, number: beforeAll });
 }
 
-/** @param at before `head.sealed_at`. Throws as readSegments does. */
+/**
+ * Reads the first index segment whose last event was recorded after a time.
+ * @param at before `head.sealed_at`
+ * @throws ServiceError `not_found` if the journal was deleted in the meantime; JournalGapError if the segment is missing
+ */
 export function firstSegmentAfter(table: Table, computationId: string, head: JournalHead, at: string): Promise<Segment> {
   return oneSegment(table, computationId, head, { at, number: afterAll });
 }

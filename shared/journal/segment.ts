@@ -4,6 +4,7 @@ import type { StoredEvent } from './stored-journal.ts';
 import { parseStored, storedBytes } from '../table/stored.ts';
 import type { Item } from '../table/table.ts';
 
+/** The fields by which events can be filtered. Index segments have a column for each. */
 export const facets = ['event_type', 'status', 'run_id', 'cvm_id', 'originator'] as const;
 export type Facet = (typeof facets)[number];
 
@@ -20,16 +21,17 @@ const segmentSchema = v.object({
   timestamp: storedBytes,
 });
 
-/** A compressed column for each facet. */
+/** An index segment of a journal: for each facet a compressed column with the values of consecutive events. */
 export type Segment = v.InferOutput<typeof segmentSchema>;
 
-/** Checked by one function, because a filter reads hundreds of thousands of them. */
+/** Schema of a list of integers. One function checks the whole list, because a filter reads hundreds of thousands of integers. */
 const integers = v.custom<number[]>((input) => Array.isArray(input) && input.every((entry) => Number.isSafeInteger(entry)));
 const facetColumnSchema = v.object({ values: v.array(v.string()), codes: integers });
 
 /**
- * Of consecutive events, oldest first. Columns are deflated JSON: a facet's distinct values with an index into them for each
- * event, and the milliseconds between the timestamps.
+ * Makes the index segment of consecutive events, the oldest first. Columns are deflated JSON: a facet's distinct values with an
+ * index into them for each event, and the milliseconds between the timestamps.
+ * @returns the item, and about how many bytes it takes
  */
 export function segmentItem(computationId: string, events: StoredEvent[]): { item: Item & Key; bytes: number } {
   const first = events[0];
@@ -60,13 +62,21 @@ export function parseSegment(item: unknown): Segment {
   return parseStored(segmentSchema, item, 'index segment');
 }
 
-/** @returns the distinct values and, for each event, the index of its value @throws Error if the column is damaged */
+/**
+ * Reads the column of a facet in an index segment.
+ * @returns the distinct values and, for each event, the index of its value
+ * @throws Error if the column is damaged
+ */
 export function facetOf(segment: Segment, facet: Facet): { values: string[]; codes: number[] } {
   const column = parseStored(facetColumnSchema, unpack(segment[facet]), 'segment column');
   return { values: column.values, codes: ofSegmentLength(segment, column.codes) };
 }
 
-/** @returns milliseconds since the Unix epoch, oldest first. @throws Error if the column is damaged */
+/**
+ * Reads the timestamps of the events in an index segment.
+ * @returns milliseconds since the Unix epoch, the oldest first
+ * @throws Error if the column is damaged
+ */
 export function timestampsOf(segment: Segment): number[] {
   let at = 0;
   return ofSegmentLength(segment, parseStored(integers, unpack(segment.timestamp), 'segment column')).map((step) => (at += step));
@@ -92,7 +102,7 @@ function timestampColumn(events: StoredEvent[]): number[] {
   return times.map((time, index) => time - (times[index - 1] ?? 0));
 }
 
-/** Loaded on first use: an import would add a tenth to the cold start. */
+/** Returns Node's zlib. It is loaded on first use, because an import would add a tenth to the cold start. */
 const zlib = () => process.getBuiltinModule('node:zlib');
 
 const pack = (column: unknown): Uint8Array => zlib().deflateRawSync(JSON.stringify(column));

@@ -16,16 +16,18 @@ const storedEventSchema = v.object({
   originator: v.string(),
   cvm_id: v.string(),
   status: v.string(),
-  /** 32 bytes. */
+  /** The SHA-256 of the event: 32 bytes. */
   hash: storedBytes,
-  /** Absent at the first event. */
+  /** The hash of the previous event of the journal. Absent at the first event. */
   previous_hash: v.optional(storedBytes),
 });
 
+/** An event as it is stored: with its number and with bytes for details and hashes. */
 export type StoredEvent = v.InferOutput<typeof storedEventSchema>;
 
 type UnchainedEvent = Omit<StoredEvent, 'hash' | 'previous_hash'>;
 
+/** Returns a new event as it is stored, without its hash. */
 export function storedEvent(event: NewEvent, number: number, timestamp: string): UnchainedEvent {
   const { details } = event;
   return {
@@ -41,7 +43,10 @@ export function storedEvent(event: NewEvent, number: number, timestamp: string):
   };
 }
 
-/** @param previous undefined at the first event */
+/**
+ * Adds its hash to an event. The hash covers the hash of the previous event, so no event can be changed unnoticed.
+ * @param previous the hash of the previous event; undefined at the first event
+ */
 export function chainedEvent(event: UnchainedEvent, previous: Uint8Array | undefined): StoredEvent {
   const hash = hashOfEvent({ ...hashedPart(event), previous_hash: hexOf(previous) });
   return { ...event, ...(previous ? { previous_hash: previous } : {}), hash: Buffer.from(hash, 'hex') };
@@ -51,11 +56,12 @@ export function parseStoredEvent(item: unknown): StoredEvent {
   return parseStored(storedEventSchema, item, 'event');
 }
 
-/** For the API. */
+/** Parses a stored event and returns it as the API shows it. */
 export function parseEvent(item: unknown): Event {
   return publicEvent(parseStoredEvent(item));
 }
 
+/** Returns a stored event as the API shows it. */
 export function publicEvent({ hash, previous_hash, ...rest }: StoredEvent): Event {
   return { ...hashedPart(rest), previous_hash: hexOf(previous_hash), hash: hexOf(hash) };
 }
@@ -68,32 +74,41 @@ function hexOf(bytes: Uint8Array | undefined): string {
   return bytes ? Buffer.from(bytes).toString('hex') : '';
 }
 
-/** Attribute names, those of a fixed size, and 16 bytes for the domain. */
+/** The size in bytes of what every event has: attribute names, attributes of a fixed size, and 16 bytes for the domain. */
 const overheadInBytes = 360;
 
-/** @returns approximately */
+/** Returns about how many bytes an event takes in the table. */
 export function storedSizeInBytes(event: UnchainedEvent): number {
   const texts = [event.event_type, event.run_id, event.originator, event.cvm_id, event.status];
   return texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), overheadInBytes + event.details.byteLength);
 }
 
+/** Schema of the marks in a journal's head: see `SegmentMarks`. */
 export const segmentMarksSchema = v.object({
-  /** The last event of each stretch, oldest first. */
+  /** The last event of each stretch of segments, the oldest first. */
   ends: v.array(v.object({ at: v.string(), number: v.number() })),
   strideInBytes: v.number(),
   bytesSinceLast: v.number(),
 });
 
-/** They divide the segments into stretches of about the same size. */
+/**
+ * The marks that divide the index segments of a journal into stretches of about the same size, so that they can be read in
+ * parallel.
+ */
 export type SegmentMarks = v.InferOutput<typeof segmentMarksSchema>;
 
-/** Below the 1 MB that one query reads. */
+/** The size of a stretch of index segments in a small journal. It is below the 1 MB that one query reads. */
 const firstStrideInBytes = 768 * 1024;
 const maxMarks = 16;
 
+/** The marks of a journal without index segments. */
 export const noMarks: SegmentMarks = { ends: [], strideInBytes: firstStrideInBytes, bytesSinceLast: 0 };
 
-/** If there are too many, every second mark goes and the stride doubles. */
+/**
+ * Adds an index segment to the marks of a journal. If there are too many marks, removes every second one and doubles the size of
+ * a stretch.
+ * @param bytes the size of the segment
+ */
 export function markSegment(marks: SegmentMarks, end: { at: string; number: number }, bytes: number): SegmentMarks {
   const bytesSinceLast = marks.bytesSinceLast + bytes;
   if (bytesSinceLast < marks.strideInBytes) return { ...marks, bytesSinceLast };
@@ -102,26 +117,27 @@ export function markSegment(marks: SegmentMarks, end: { at: string; number: numb
   return { ends: ends.filter((_end, index) => index % 2 === 1), strideInBytes: marks.strideInBytes * 2, bytesSinceLast: 0 };
 }
 
-/** The most events of one append. */
+/** The most events that one append takes. */
 export const eventsPerAppend = 50;
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 const journalHeadSchema = v.object({
-  /** Events are numbered 1 to `count`. */
+  /** The number of events in the journal. They are numbered from 1 to `count`. */
   count,
-  /** Empty if there is none. */
+  /** The time of the last event. Empty if there is none. */
   last_at: v.string(),
-  /** Of event `count`. Absent if there is none. */
+  /** The hash of the last event. Absent if there is none. */
   last_hash: v.optional(storedBytes),
-  /** Index segments cover exactly the events 1 to `sealed`. */
+  /** The number of the last event in an index segment. Index segments cover exactly the events 1 to `sealed`. */
   sealed: count,
-  /** Empty if there is none. */
+  /** The time of the last event in an index segment. Empty if there is none. */
   sealed_at: v.string(),
   unsealed_bytes: count,
   marks: segmentMarksSchema,
 });
 
+/** The state of a journal: how many events it has, the last one's time and hash, and which events index segments cover. */
 export type JournalHead = v.InferOutput<typeof journalHeadSchema>;
 
 const emptyHead: JournalHead = {
@@ -133,11 +149,12 @@ const emptyHead: JournalHead = {
   marks: noMarks,
 };
 
-/** Without an item, the journal is empty. */
+/** Parses the head of a journal. Returns an empty head if there is no item, as for a journal without events. */
 export function parseHead(item: Item | undefined): JournalHead {
   return item === undefined ? emptyHead : parseStored(journalHeadSchema, item, 'journal head');
 }
 
+/** Reads the head of a journal, strongly consistent. Returns an empty head if the journal has no events. */
 export async function readHead(table: Table, computationId: string): Promise<JournalHead> {
   return parseHead(await getItem(table, journalKeys.head(computationId)));
 }

@@ -27,7 +27,11 @@ import { parseParticipantKey, type ParticipantKey } from '../rows/manifest.ts';
 import { readDefinition } from '../rows/definition.ts';
 import { computationNumber, computationKey, parseComputation } from '../rows/computation.ts';
 
-/** @param now RFC 3339, UTC, milliseconds @throws ServiceError `invalid_request` if it is no public key that the service takes */
+/**
+ * Reads the public key that a caller uploads to a computation.
+ * @param now RFC 3339, UTC, milliseconds
+ * @throws ServiceError `invalid_request` if it is no public key that the service takes
+ */
 export function givenKey(caller: Caller, key: string, now: string): ParticipantKey {
   const { spki, fingerprint } = readPublicKey(key, '/key');
   return {
@@ -39,13 +43,17 @@ export function givenKey(caller: Caller, key: string, now: string): ParticipantK
   };
 }
 
+/** Everything that must be read before a user's key of a computation changes. */
 interface KeyToChange {
   computation: ComputationToChange;
   before: ParticipantKey | undefined;
   hasApproved: boolean;
 }
 
-/** One round trip. @throws ServiceError `not_found` */
+/**
+ * Reads a computation, the key that a user uploaded to it, and whether the user has approved. One round trip.
+ * @throws ServiceError `not_found`
+ */
 async function readToChangeKey(table: Table, domain: string, computationId: string, user: string): Promise<KeyToChange> {
   const keys = [computationKeys.userKey(computationId, user), computationKeys.approval(computationId, user)];
   const [key, approval, ...items] = await readSettled(table, [...keys, ...keysToChange(domain, computationId)]);
@@ -54,8 +62,9 @@ async function readToChangeKey(table: Table, domain: string, computationId: stri
 }
 
 /**
- * The inputs change only if the key may be in the manifest or an approval depends on it: else any user with `view` could hold up
- * the starts of others. One round trip, or none for the owner and those who approved.
+ * Adds the event of a changed key to the transaction. The computation gets a new version for starts of runs only if the key may
+ * be in the manifest or an approval depends on it: otherwise any user with `view` could hold up the starts of others. One round
+ * trip, or none for the owner and those who approved.
  */
 async function recordKeyChange(
   table: Table,
@@ -71,7 +80,7 @@ async function recordKeyChange(
   }
 }
 
-/** The owner, the creator of a linked asset or a result consumer. */
+/** Tells whether a user is the owner of a computation, the creator of a linked asset or a result consumer. */
 async function isParty(
   table: Table,
   { row }: ComputationToChange,
@@ -84,8 +93,8 @@ async function isParty(
 }
 
 /**
- * Replaces an earlier key. Writes nothing if the key is the same. Two round trips, or three unless the user is the owner or has
- * approved.
+ * Uploads the public key of a user to a computation, in place of an earlier key. Writes nothing if the key is the same. Two round
+ * trips, or three unless the user is the owner or has approved.
  * @throws ServiceError `not_found`
  */
 export async function uploadKey(
@@ -118,7 +127,10 @@ export async function uploadKey(
   });
 }
 
-/** The condition finds a key that was read during the transaction that replaced it. */
+/**
+ * Returns the action that stores a key. Its condition fails if the key has changed since it was read, also if it was read during
+ * the transaction that replaced it.
+ */
 function replacementOf(before: ParticipantKey | undefined, after: Item & Key): Action {
   if (!before) return { put: { Item: after, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() };
   const put = {
@@ -135,13 +147,15 @@ interface RemovalRequest extends AnsweredRequest {
   user: string;
   by: string;
   now: string;
-  /** Called if the key is another user's. Throws to refuse the request. */
+  /**
+   * Checks that the caller may remove the key of another user. Called only for another user's key. Throws to refuse the request.
+   */
   permitOther: (owner: string) => unknown;
 }
 
 /**
- * With the user's approval. Active runs keep their manifest. Writes nothing if there is no key. Two round trips, or three unless
- * the user is the owner or has approved.
+ * Removes a user's public key from a computation, with the user's approval. Active runs keep their manifest. Writes nothing if
+ * there is no key. Two round trips, or three unless the user is the owner or has approved.
  * @throws ServiceError `not_found`, and what `permitOther` throws
  */
 export async function removeKey(table: Table, request: RemovalRequest): Promise<Committed<object>> {
@@ -173,7 +187,7 @@ export async function removeKey(table: Table, request: RemovalRequest): Promise<
   });
 }
 
-/** One round trip. @throws ServiceError `not_found` */
+/** Tells whether a user has uploaded a public key to a computation. One round trip. @throws ServiceError `not_found` */
 export async function hasKey(table: Table, domain: string, computationId: string, userId: string): Promise<boolean> {
   const [row, key] = await getItems(table, [
     computationKey(domain, computationId),

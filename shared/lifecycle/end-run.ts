@@ -15,9 +15,9 @@ import { endingOf, waysToEnd, type WayToEnd, type EndedBy } from '../rows/ways-t
 import { recordSpent } from '../rows/presence.ts';
 
 /**
- * Every run ends here, in one transaction with its status, lists, statistics and last event. The first outcome in the claim
- * counts before `way`. Safe to repeat.
- * @param detail see WayToEnd
+ * Ends a run, in one transaction with its status, lists, statistics and last event. Every run ends here. An outcome that was
+ * recorded before, such as one that the CVM has reported, counts before `way`. Safe to repeat.
+ * @param detail what is known of the cause: see WayToEnd
  * @returns whether this call ended the run
  */
 export async function endRun(
@@ -53,7 +53,10 @@ export async function endRun(
   });
 }
 
-/** Or as failed by `endedBy`, without an outcome. Completes the task of a stop that still waits. */
+/**
+ * Ends a run with the outcome that was recorded for it, or as failed by `endedBy` if there is none. Completes the task of a stop
+ * that still waits.
+ */
 export async function recordOutcome(
   table: Table,
   executions: Executions,
@@ -65,7 +68,10 @@ export async function recordOutcome(
   if (claim?.stop_token !== undefined) await completeTask(executions, claim.stop_token);
 }
 
-/** Whether the CVM confirmed it or not. If no task of the run waits, ends the run itself. */
+/**
+ * Ends a run that was stopped, whether the CVM confirmed the stop or not: records the outcome and lets the execution of the run
+ * end it. Ends the run itself if no task of the run waits.
+ */
 export async function completeStop(table: Table, executions: Executions, run: RunReference, now: string): Promise<void> {
   const way = waysToEnd.completeStop.unconfirmed;
   await withFreshReads(table, async (table) => {
@@ -81,13 +87,16 @@ export async function completeStop(table: Table, executions: Executions, run: Ru
 
 const input = v.object({ ...runReference.entries, action: v.picklist(['run', 'stop']) });
 
-/** Of EventBridge's `Step Functions Execution Status Change`. */
+/** The schema of EventBridge's event `Step Functions Execution Status Change`. */
 export const executionStatusChange = v.object({
   detail: v.object({ name: v.string(), status: v.string(), input: v.pipe(v.string(), v.parseJson(), input) }),
 });
 type ExecutionStatusChange = v.InferOutput<typeof executionStatusChange>;
 
-/** Of one that was aborted, timed out or failed. One that the run had before it was resumed changes nothing. */
+/**
+ * Ends the run of an execution that was aborted, timed out or failed. Changes nothing if the run was resumed and goes on in a
+ * later execution.
+ */
 export async function executionEnded(
   table: Table,
   executions: Executions,
@@ -108,7 +117,10 @@ export async function executionEnded(
   else await endRun(table, run, { way: waysToEnd.executionEnded.executionEnded, detail: status }, now);
 }
 
-/** Because its CVM does not satisfy the policy. The first outcome counts. Safe to repeat. */
+/**
+ * Ends a run as failed because its CVM does not satisfy the attestation policy. An outcome that the run already has counts
+ * instead. Safe to repeat.
+ */
 export async function failRun(table: Table, executions: Executions, run: Claim, reason: string): Promise<void> {
   const claim = await withFreshReads(table, async (table) => {
     const claim = await readClaim(table, run);

@@ -23,15 +23,17 @@ import { type Claim, readClaim } from '../rows/claim.ts';
 import { runOverErrorName } from './state-machine.ts';
 import { computationKey, findComputation } from '../rows/computation.ts';
 
+/** The state machine in Step Functions whose executions take runs to their end. */
 export interface Executions {
   client: SFNClient;
   stateMachineArn: string;
-  /** Default: 5 seconds for each call. */
+  /** The time limit of calls. Default: 5 seconds for each call. */
   deadline?: DeadlineSource;
 }
 
 const createClient = () => new SFNClient({ requestHandler: clientLimits });
 
+/** Opens the state machine of this stage. */
 export function openExecutions(deadline: DeadlineSource): Executions {
   return { client: sharedClient(createClient), stateMachineArn: environment().STATE_MACHINE_ARN, deadline };
 }
@@ -40,14 +42,15 @@ function untilDeadline({ deadline }: Executions): { abortSignal: AbortSignal } {
   return { abortSignal: (deadline?.() ?? new Deadline()).signal() };
 }
 
+/** The purpose of an execution: to take a run to its end, or to stop it. */
 export type ExecutionAction = 'run' | 'stop';
 
-/** @param resumed how often the run was resumed: see resumeRun */
+/** Returns the name of the execution for a run. @param resumed how often the run was resumed: see resumeRun */
 export function executionName(action: ExecutionAction, runId: string, resumed = 0): string {
   return resumed === 0 ? `${action}-${runId}` : `${action}-${runId}-${resumed}`;
 }
 
-/** Safe to repeat: the name contains the run's identifier. */
+/** Starts an execution for a run. Safe to repeat: the name of the execution contains the run's identifier. */
 export async function startExecution(
   executions: Executions,
   action: ExecutionAction,
@@ -68,7 +71,7 @@ export async function startExecution(
   }
 }
 
-/** Eventually consistent. Undefined if it was never started. */
+/** Reads the status of an execution, eventually consistent. Undefined if it was never started. */
 export async function executionStatus(
   executions: Executions,
   action: ExecutionAction,
@@ -86,7 +89,7 @@ export async function executionStatus(
   }
 }
 
-/** @returns false if the task no longer waits */
+/** Completes a waiting task of an execution. @returns false if the task no longer waits */
 export function completeTask(executions: Executions, taskToken: string): Promise<boolean> {
   const command = new SendTaskSuccessCommand({ taskToken, output: '{}' });
   return sendIfWaiting(() => executions.client.send(command, untilDeadline(executions)));
@@ -99,7 +102,10 @@ export async function failTaskAsOver(executions: Executions, taskToken: string):
   await sendIfWaiting(() => executions.client.send(command, untilDeadline(executions)));
 }
 
-/** Leaves out a heartbeat that Step Functions throttles: the next one comes in time, and what the CVM reported is recorded. */
+/**
+ * Tells Step Functions that the CVM of a waiting task is alive. Leaves out a heartbeat that Step Functions throttles: the next
+ * one comes in time, and what the CVM reported is recorded.
+ */
 export async function sendHeartbeat(executions: Executions, taskToken: string): Promise<void> {
   const command = new SendTaskHeartbeatCommand({ taskToken });
   try {
@@ -110,6 +116,7 @@ export async function sendHeartbeat(executions: Executions, taskToken: string): 
   }
 }
 
+/** Sends a message to a task. @returns false if the task no longer waits */
 async function sendIfWaiting(send: () => Promise<unknown>): Promise<boolean> {
   try {
     await send();
@@ -120,7 +127,10 @@ async function sendIfWaiting(send: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** @returns whether the run's execution was waiting, so that it will record the outcome */
+/**
+ * Completes the tasks of the state machine that wait for a run.
+ * @returns whether the run's execution was waiting, so that it will record the outcome
+ */
 export async function completeWaitingTasks(executions: Executions, claim: Claim): Promise<boolean> {
   const tokensOfRun = [claim.offer_token, claim.run_token].filter((token) => token !== undefined);
   const [waited] = await Promise.all([
@@ -136,11 +146,18 @@ interface RunOfComputation {
   runId: string;
 }
 
-/** After a request whose process died behind the transaction. Safe to repeat. */
+/**
+ * Starts the execution of a run that is active but may have none, because the process of the request died after the transaction.
+ * Safe to repeat.
+ */
 export async function ensureRunExecution(table: Table, executions: Executions, run: RunOfComputation): Promise<void> {
   await ensureExecution(table, executions, run, 'run');
 }
 
+/**
+ * Starts the execution that stops a run, if the run is being stopped, because the process of the request may have died after the
+ * transaction. Safe to repeat.
+ */
 export async function ensureStopExecution(table: Table, executions: Executions, run: RunOfComputation): Promise<void> {
   await ensureExecution(table, executions, run, 'stop');
 }
@@ -158,7 +175,7 @@ async function ensureExecution(
   await startExecutionByName(table, executions, kind, referenceTo(domain, row.run));
 }
 
-/** By the name that the sweep looks for, unless the run is over. Safe to repeat. */
+/** Starts an execution for a run under the name that the sweep looks for. Does nothing if the run is over. Safe to repeat. */
 export async function startExecutionByName(
   table: Table,
   executions: Executions,

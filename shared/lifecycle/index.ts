@@ -1,3 +1,8 @@
+/**
+ * The interface of `shared/lifecycle`, which takes runs to their end by executions of a state machine in Step Functions. Code
+ * outside of this folder, except for the handlers of the lifecycle, imports only these names.
+ */
+
 export { endRun, failRun } from './end-run.ts';
 export {
   completeTask,

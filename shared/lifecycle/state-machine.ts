@@ -2,29 +2,33 @@ import * as v from 'valibot';
 import { runReference } from '../rows/run.ts';
 import { endings, type EndedBy } from '../rows/ways-to-end.ts';
 
-/** A step fails its task with this error if its run is over. The state machine catches it. */
+/** The error with which a step fails its task if its run is over. The state machine catches it. */
 export const runOverErrorName = 'RunIsOver';
 
+/** The names of the functions that the state machine calls. */
 export const lifecycleSteps = ['offer-run', 'await-cvm', 'deliver-stop', 'complete-stop', 'record-outcome'] as const;
 export type LifecycleStep = (typeof lifecycleSteps)[number];
 
+/** The schema of the input of `record-outcome`. `ended_by` says which limit was reached, or that a step failed. */
 export const endingRun = v.object({ ...runReference.entries, ended_by: v.optional(v.picklist(endings)) });
 
+/** The schema of the input of a step that waits for a CVM: the run, and the token that completes the task. */
 export const waitingStep = v.object({ run: runReference, task_token: v.string() });
 export type WaitingStep = v.InferOutput<typeof waitingStep>;
 
+/** The time limits of a run. */
 export interface RunTimes {
-  /** Until the CVM accepts the run. */
+  /** The time in seconds until the CVM must accept the run. */
   acceptInSeconds: number;
-  /** Between two reports of the CVM. */
+  /** The longest time in seconds between two reports of the CVM. */
   silenceInSeconds: number;
-  /** For the whole run after its acceptance. */
+  /** The longest time in seconds of the whole run after its acceptance. */
   runInSeconds: number;
-  /** Until the CVM confirms a stop. */
+  /** The time in seconds until the CVM must confirm a stop. */
   stopInSeconds: number;
 }
 
-/** Retries all failures. The end of a wait is none. */
+/** The retries of a waiting step: up to 6 after any failure. The end of a wait is no failure. */
 const retry = [
   { ErrorEquals: [runOverErrorName, 'States.HeartbeatTimeout', 'States.Timeout'], MaxAttempts: 0 },
   {
@@ -37,9 +41,13 @@ const retry = [
   },
 ];
 
-/** About 20 minutes, because the outcome must be recorded. Then the sweep ends the run. */
+/**
+ * The retries of a step that records something: for about 20 minutes, because the outcome must be recorded. Then the sweep ends
+ * the run.
+ */
 const retryForLong = [{ ErrorEquals: ['States.ALL'], IntervalSeconds: 1, BackoffRate: 2, MaxAttempts: 25, MaxDelaySeconds: 60 }];
 
+/** Returns a state of the state machine that calls a function and waits until the task is completed by its token. */
 function waitForCvm(functionName: string) {
   return {
     Type: 'Task',
@@ -50,6 +58,7 @@ function waitForCvm(functionName: string) {
   };
 }
 
+/** Returns a state of the state machine that calls a function and goes on when it has returned. */
 function call(functionName: string) {
   return {
     Type: 'Task',
@@ -60,17 +69,20 @@ function call(functionName: string) {
   };
 }
 
+/** Returns a state of the state machine that notes why the run ends. */
 function recordEnding(endedBy: EndedBy, next: string) {
   return { Type: 'Pass', Result: endedBy, ResultPath: '$.ended_by', Next: next };
 }
 
+/** Returns a rule of the state machine that goes to another state after one of these errors. */
 function caught(errors: string[], next: string) {
   return { ErrorEquals: errors, ResultPath: null, Next: next };
 }
 
 /**
- * In JSONPath, for Step Functions and for the interpreter of one machine. It waits by task token, so a long run adds no history.
- * Input: a run reference and `action`.
+ * Returns the definition of the state machine that takes a run to its end or stops it, in JSONPath. Step Functions and the
+ * interpreter of a service on one machine run it. It waits by task token, so a long run adds no history. Input: a run reference
+ * and `action`.
  */
 export function stateMachineDefinition(functionName: (step: LifecycleStep) => string, times: RunTimes) {
   return {

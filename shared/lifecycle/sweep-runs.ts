@@ -12,31 +12,39 @@ import { waysToEnd } from '../rows/ways-to-end.ts';
 import { parseStored } from '../table/stored.ts';
 import { findRun, runKey } from '../rows/run.ts';
 
-/** AWS allows 250 calls of DescribeExecution at once, and refills 10 a second in most regions. */
+/**
+ * The largest number of calls of DescribeExecution in one sweep. AWS allows 250 at once, and refills 10 a second in most regions.
+ */
 const callsPerSweep = 200;
 
-/** Two if its run is being stopped. */
+/** The largest number of calls of DescribeExecution for one run: two if the run is being stopped. */
 const mostCallsPerClaim = 2;
 
-/** The rest is for the other claims, so that neither group delays the other. */
+/**
+ * The share of the calls that is for suspects: active runs for which no step waits, or whose outcome is recorded. The rest is for
+ * the other runs, so that neither group delays the other.
+ */
 const shareForSuspects = 0.75;
 
+/** The number of runs that are read together. */
 const claimsPerRead = 100;
 
+/** The limits of a sweep, which looks for active runs that nothing takes to their end, and what it does with them. */
 interface SweepLimits {
-  /** Skips younger claims, whose execution may be starting. */
+  /** The age in seconds below which a run is skipped, because its execution may be starting. */
   graceInSeconds: number;
-  /** Of DescribeExecution. Default 200. */
+  /** The largest number of calls of DescribeExecution. Default 200. */
   mostCalls?: number | undefined;
-  /** As after a restart or restore. Default: ends runs without an execution. */
+  /** True resumes runs without an execution, as after a restart or restore. Default: ends them. */
   resumes?: boolean | undefined;
 }
 
 /**
- * Looks first at suspects (claims without a task token or with an outcome), then at the others in turn, then at further suspects
- * with the calls that are left. The next sweep continues there.
+ * Ends the active runs that no execution in Step Functions takes to their end. Looks first at suspects (runs for which no step
+ * waits, or whose outcome is recorded), then at the others in turn, then at further suspects with the calls that are left. The
+ * next sweep continues there.
  * @returns the number of runs that were ended
- * @throws AggregateError with all failures, after every claim was processed
+ * @throws AggregateError with all failures, after every run was processed
  */
 export async function sweepRuns(
   table: Table,
@@ -60,7 +68,10 @@ export async function sweepRuns(
     calls += 1;
     return executionStatus(executions, ...execution);
   };
-  /** Until so many calls were made in all. Returns those that were looked at. */
+  /**
+   * Looks at active runs, each by the claim of its CVM, until so many calls were made in all. Returns the claims that were looked
+   * at.
+   */
   const look = async (some: Claim[], untilCalls: number): Promise<Claim[]> => {
     let seen = 0;
     while (seen < some.length && calls < untilCalls) {
@@ -91,10 +102,14 @@ export async function sweepRuns(
   return ended;
 }
 
+/**
+ * Tells whether the execution of an active run may be missing: no step waits for the run, or nobody has passed its outcome on.
+ */
 function isSuspect({ offer_token, run_token, outcome }: Claim): boolean {
   return (offer_token === undefined && run_token === undefined) || outcome !== undefined;
 }
 
+/** Reads the items of the runs that hold CVMs, in the order of the claims. */
 async function readRuns(table: Table, claims: Claim[]): Promise<(Item | undefined)[]> {
   const keys = claims.map(({ domain, run_id }) => runKey(domain, run_id));
   const items = await getItems(
@@ -106,6 +121,7 @@ async function readRuns(table: Table, claims: Claim[]): Promise<(Item | undefine
 
 type StatusOf = (kind: 'run' | 'stop', runId: string, resumed: number) => ReturnType<typeof executionStatus>;
 
+/** An active run that a sweep looks at. `claim` is the item that says that it holds its CVM. */
 interface Looked {
   claim: Claim;
   runItem: Item | undefined;
@@ -113,7 +129,10 @@ interface Looked {
   statusOf: StatusOf;
 }
 
-/** @returns whether this call ended the run */
+/**
+ * Ends or resumes a run if its execution is over or missing, and passes on an outcome or a stop that got lost.
+ * @returns whether this call ended the run
+ */
 async function endIfOrphaned(
   table: Table,
   executions: Executions,
@@ -141,9 +160,9 @@ async function endIfOrphaned(
 }
 
 /**
- * The first step of the new execution offers the run again, or passes on if the CVM has accepted it. The time limits start again.
- * Safe to repeat.
- * @param status of the execution before; undefined if there was none. The name of an ended one stays taken.
+ * Starts a new execution for a run. Its first step offers the run again, or passes on if the CVM has accepted it. The time limits
+ * start again. Safe to repeat.
+ * @param status of the execution before; undefined if there was none. The name of an execution that has ended stays taken.
  * @returns how often the run was resumed under another name
  */
 export async function resumeRun(
@@ -158,7 +177,7 @@ export async function resumeRun(
   return resumed;
 }
 
-/** Counts in the claim, so that the sweep finds the execution. */
+/** Counts another execution of a run, so that the sweep finds it by its name. @returns the count */
 async function takeNextName(table: Table, { resumed: before = 0, ...run }: Claim): Promise<number> {
   return await withFreshReads(table, async (table) => {
     const claim = await readClaim(table, run);
@@ -173,16 +192,19 @@ async function takeNextName(table: Table, { resumed: before = 0, ...run }: Claim
 const cvm = v.optional(v.object({ domain: v.string(), cvm_id: v.string() }));
 const storedState = v.object({ suspect: cvm, other: cvm });
 
+/** The point where the last sweep of runs ended: in each group, the CVM whose run it looked at last. */
 interface SweepState {
   suspect?: CvmOfClaim | undefined;
   other?: CvmOfClaim | undefined;
 }
 
+/** Reads where the last sweep ended. */
 export async function readSweepState(table: Table): Promise<SweepState> {
   const item = await getItem(table, sweepKeys.state);
   return item ? parseStored(storedState, item, 'state of the sweep') : {};
 }
 
+/** Records where a sweep ended, so that the next one continues there. */
 export async function writeSweepState(table: Table, { suspect, other }: SweepState): Promise<void> {
   await putItem(table, {
     ...sweepKeys.state,
@@ -195,6 +217,7 @@ function cvmOf({ domain, cvm_id }: CvmOfClaim): CvmOfClaim {
   return { domain, cvm_id };
 }
 
+/** Sorts claims by domain and CVM, beginning after the CVM that was looked at last. */
 export function inTurn<T extends CvmOfClaim>(claims: T[], last: CvmOfClaim | undefined): T[] {
   const sorted = claims.toSorted(compareCvms);
   if (!last) return sorted;

@@ -11,8 +11,9 @@ import { type Ending, endingOf, waysToEnd } from '../rows/ways-to-end.ts';
 import { findRun, runKey } from '../rows/run.ts';
 
 /**
- * Completes the task if the CVM accepted an earlier attempt. Fails it with RunIsOver if the claim has an outcome, the run was
- * stopped or an asset was deleted.
+ * Offers a run to its CVM as a command. The task of this step in the state machine waits until the CVM accepts. Completes the
+ * task if the CVM accepted an earlier attempt. Fails it with the error RunIsOver if the run has an outcome, was stopped or has
+ * lost an asset to a deletion.
  */
 export async function offerRun(
   table: Table,
@@ -51,8 +52,8 @@ export async function offerRun(
 }
 
 /**
- * For a run that was stopped before this offer. If an earlier attempt offered it, the CVM may have it, so the task waits for the
- * stop. Otherwise the run is over.
+ * Handles the offer of a run that was stopped before. If an earlier attempt offered the run, the CVM may have it, so the task
+ * waits for the stop. Otherwise the run is over.
  */
 async function withdrawOffer(table: Table, executions: Executions, claim: Claim, task_token: string): Promise<void> {
   if (claim.offer_token !== undefined) {
@@ -65,6 +66,7 @@ async function withdrawOffer(table: Table, executions: Executions, claim: Claim,
   await endBeforeOffer(table, executions, claim, { task_token, outcome });
 }
 
+/** Records how a run ends that was never offered to its CVM, and fails the waiting task with the error RunIsOver. */
 async function endBeforeOffer(
   table: Table,
   executions: Executions,
@@ -77,14 +79,16 @@ async function endBeforeOffer(
   await failTaskAsOver(executions, task_token);
 }
 
-/** The report with the outcome completes the task. */
+/** Records that the state machine waits for the CVM to finish the run. The report with the outcome completes the task. */
 export async function awaitCvm(table: Table, executions: Executions, step: WaitingStep): Promise<void> {
   await storeTaskToken(table, executions, step, (transaction, claim) => {
     changeClaim(transaction, claim, { set: { run_token: step.task_token }, remove: ['offer_token'], unless: ['outcome'] });
   });
 }
 
-/** Adds the stop command and withdraws an offer that the CVM has not accepted. The CVM's answer completes the task. */
+/**
+ * Adds the stop command for the CVM and withdraws an offer that the CVM has not accepted. The CVM's answer completes the task.
+ */
 export async function deliverStop(
   table: Table,
   executions: Executions,
@@ -100,8 +104,9 @@ export async function deliverStop(
 }
 
 /**
- * Completes the task if the claim has an outcome, and fails it with RunIsOver if the run is over.
- * @param add must change the claim only while it has no outcome
+ * Stores the token by which the waiting task of a run is completed. Completes the task at once if the run has an outcome, and
+ * fails it with the error RunIsOver if the run is over.
+ * @param add adds the token; it must change the claim of the CVM only while it has no outcome
  */
 async function storeTaskToken(
   table: Table,

@@ -11,27 +11,29 @@ import { readComputation } from '../rows/computation.ts';
 
 export type LogLevel = (typeof logLevels)[number];
 
+/** A request for lines of the log of a run. */
 interface LogRequest {
   domain: string;
   id: string;
-  /** Default: the latest run. */
+  /** The identifier of the run. Default: the latest run. */
   run?: string | undefined;
-  /** The least. */
+  /** The least level of the lines to read. */
   level: LogLevel;
-  /** The `next` of an earlier answer. Empty: from the first line on. */
+  /** The position to read from: the `next` of an earlier answer. Empty: from the first line on. */
   after: string;
   limit: number;
   now: string;
   permit: (relations: Relations) => Permitted;
 }
 
+/** Lines of the log of a run. `next` is the position behind them, for the next request. */
 export interface LogPage {
   logs: LogLine[];
   next: string;
 }
 
 /**
- * Or waits for more of it.
+ * Reads lines of the log of a run, or waits until there are more.
  * @throws ServiceError `not_found`; `forbidden`, with `reason: logs_not_shared` if nobody may read it; `invalid_request`
  */
 export async function readLogs(
@@ -71,10 +73,15 @@ interface Seen {
   next: LogPosition;
 }
 
+/** The number of chunks of a log that one read returns. A chunk holds several lines. */
 const chunksPerRead = 4;
-/** Lines below the level may fill many chunks. The next request goes on. */
+/**
+ * The largest number of reads for one page, since lines below the level may fill many chunks. The next request goes on from
+ * there.
+ */
 const mostReads = 16;
 
+/** Reads lines of at least a level from a position on, up to `limit`. Sixteen reads at most. */
 async function readPage(
   table: Table,
   run: { computation_id: string; run_id: string },
@@ -99,7 +106,7 @@ async function readPage(
   return { logs, next };
 }
 
-/** A level that the service does not know counts as `info`. */
+/** Tells whether a line is of a level or above. A level that the service does not know counts as `info`. */
 function isAtLeast(level: string, least: LogLevel): boolean {
   const rank = (name: string) => logLevels.findIndex((each) => each === name);
   return (rank(level) < 0 ? rank('info') : rank(level)) >= rank(least);
@@ -111,10 +118,10 @@ const storedPosition = v.pipe(
   v.strictTuple([v.string(), v.pipe(v.number(), v.integer(), v.minValue(0))]),
 );
 
-/** What is behind the prefix of `logKeys`. */
+/** Matches the part of a chunk's sort key that follows the prefix of `logKeys`. */
 const chunkOfRun = /^\d{15}#[!-}]{1,200}$/;
 
-/** @throws ServiceError `invalid_request`, also for a position in the log of another run */
+/** Reads a position that a client sent. @throws ServiceError `invalid_request`, also for a position in the log of another run */
 function positionIn(after: string, prefix: string): LogPosition {
   if (after === '') return { chunk: '', line: 0 };
   const read = v.safeParse(storedPosition, Buffer.from(after, 'base64url').toString());

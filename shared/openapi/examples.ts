@@ -286,7 +286,7 @@ const reports = [
 
 const reportResults = ['r-1', 'r-2', null].map((id) => ({ id, outcome: 'recorded', run_status: 'running' }));
 
-/** Tests check that they fit the schemas. */
+/** Examples of the request and the response of each endpoint, for the OpenAPI document. Tests check that they fit the schemas. */
 export const examples = {
   'computations/create-computation': { request: computationBody, response: newComputation },
   'computations/list-computations': {

@@ -6,22 +6,23 @@ interface HeaderObject {
   schema: JsonSchema;
 }
 
-/** API Gateway accepts 10,240 bytes of headers in total. */
+/** The longest header in characters. API Gateway accepts 10,240 bytes of headers in total. */
 const maxLength = 10_240;
 
+/** Returns the OpenAPI objects of headers with texts, from their descriptions. */
 export function textHeaders(descriptions: Record<string, string>): Record<string, HeaderObject> {
   const entries = Object.entries(descriptions);
   return Object.fromEntries(entries.map(([name, description]) => [name, { description, schema: { type: 'string', maxLength } }]));
 }
 
-/** Headers with texts that a response may lack. */
+/** Returns the OpenAPI objects of headers with texts that a response may lack, from their descriptions. */
 export function optionalTextHeaders(descriptions: Record<string, string>): Record<string, HeaderObject> {
   return Object.fromEntries(
     Object.entries(textHeaders(descriptions)).map(([name, header]) => [name, { ...header, required: false as const }]),
   );
 }
 
-/** API Gateway adds the second one. */
+/** The headers that all operations refer to. API Gateway adds the second one. */
 export const sharedHeaders: Record<string, HeaderObject> = {
   RequestId: { description: 'The identifier of the request.', schema: { type: 'string', maxLength } },
   AllowedOrigin: {
@@ -31,12 +32,15 @@ export const sharedHeaders: Record<string, HeaderObject> = {
   },
 };
 
+/** The headers that every response of the API has. */
 export const everyResponse = {
   'x-request-id': { $ref: '#/components/headers/RequestId' },
   'Access-Control-Allow-Origin': { $ref: '#/components/headers/AllowedOrigin' },
 };
 
-/** On a stage that limits changes, and of the 429 of a function. */
+/**
+ * The headers that tell how many changes a domain or a user may still make. Responses have them on a stage that limits changes, and if a function answers 429.
+ */
 export const rateLimitHeaders = optionalTextHeaders({
   'RateLimit-Policy':
     'The limit of the domain, such as `"domain-changes";q=80;w=2`, or the share of the user that is used up, such as ' +
@@ -44,10 +48,12 @@ export const rateLimitHeaders = optionalTextHeaders({
   RateLimit: 'What remains of the limit, such as `"domain-changes";r=0;t=2`. Absent from responses of API Gateway itself.',
 });
 
+/** Returns the description of the header ETag if the responses of the endpoint have one. */
 export function etagHeader({ etag }: Route): Record<string, string> {
   return etag ? { ETag: 'The strong entity tag of the response. It changes whenever what you see of the resource changes.' } : {};
 }
 
+/** The OpenAPI object of the header that marks an answer as given again. */
 export const replayedHeaderObject = {
   [replayedHeader]: {
     description: 'Present if this is the stored response to an earlier request with the same `Idempotency-Key`.',

@@ -3,8 +3,8 @@ import type * as v from 'valibot';
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * To JSON Schema 2020-12, as sent (`input`) or as returned (`output`), with what the schema has in `v.metadata`. Every array and
- * integer has limits, and every text that declares one.
+ * Converts a schema to JSON Schema 2020-12, as sent (`input`) or as returned (`output`), with what the schema has in
+ * `v.metadata`. Every array and integer gets limits, and every text that declares one.
  */
 export function jsonSchemaOf(schema: v.GenericSchema, typeMode: 'input' | 'output'): JsonSchema {
   const config: ConversionConfig = {
@@ -24,21 +24,27 @@ export function jsonSchemaOf(schema: v.GenericSchema, typeMode: 'input' | 'outpu
   return limited(converted);
 }
 
-/** The default `{}` of an object only means that its fields have their defaults. Generated Go does not compile with it. */
+/**
+ * Removes the default of an object. The default `{}` only means that the object's fields have their defaults, and generated Go
+ * does not compile with it.
+ */
 function withoutDefault({ default: _, ...schema }: JsonSchema): JsonSchema {
   return schema;
 }
 
 /**
- * A constant without a type is anything to the generators of Go and Python. Generated Python compares a Boolean constant with a
- * text, so it is shown as any Boolean.
+ * Adds the type to the schema of a constant, because generators of Go and Python treat a constant without a type as anything. A
+ * Boolean constant is shown as any Boolean, because generated Python compares it with a text.
  */
 function withType({ const: constant, ...schema }: JsonSchema): JsonSchema {
   if (typeof constant === 'boolean') return { type: 'boolean', ...schema };
   return { type: typeof constant as 'string' | 'number', const: constant, ...schema };
 }
 
-/** A response of a function has at most 6 MiB, and an entry of an array takes at least two bytes of it. */
+/**
+ * The most entries of an array without a limit of its own. A response of a function has at most 6 MiB, and an entry takes at
+ * least two bytes of it.
+ */
 const mostEntries = (6 * 1024 * 1024) / 2;
 
 const lengthOfFormat: Record<string, number> = { uuid: 36, 'date-time': 35, date: 10 };
@@ -46,8 +52,8 @@ const lengthOfFormat: Record<string, number> = { uuid: 36, 'date-time': 35, date
 const largestInt32 = 2 ** 31 - 1;
 
 /**
- * Only where a schema has none of its own, and for texts of a format with a longest form. Integers of this API are never
- * negative.
+ * Adds limits to all parts of a JSON Schema that have none of their own: arrays, integers, and texts of a format with a longest
+ * form. Integers of this API are never negative.
  */
 export function limited(schema: JsonSchema): JsonSchema {
   return withLimits(schema) as JsonSchema;
@@ -80,12 +86,12 @@ function integer(schema: Record<string, unknown>) {
   return { ...schema, format: Number(maximum) > largestInt32 ? 'int64' : 'int32', minimum, maximum };
 }
 
-/** By their `v.title`. */
+/** Collects the schemas of the OpenAPI document that have a name, given by their `v.title`. */
 export class Components {
   private readonly named = new Map<string, JsonSchema>();
 
   /**
-   * A reference takes the place of every titled part.
+   * Adds a schema and returns its JSON Schema, in which a reference takes the place of every titled part.
    * @throws TypeError if two different shapes have the same title
    */
   add(schema: v.GenericSchema, typeMode: 'input' | 'output'): JsonSchema {

@@ -7,7 +7,7 @@ import { gatewayMessageSchema, problemSchema } from './problems.ts';
 type OpenApi = Record<string, unknown> & { openapi: '3.1.0'; paths: Record<string, Record<string, unknown>> };
 
 /**
- * From the list of endpoints, with the schemas that the handlers parse with.
+ * Makes the OpenAPI document from the list of endpoints, with the schemas that the handlers parse with.
  * @param version the service's version, semver
  */
 export function openapiDocument(version: string): OpenApi {
@@ -60,7 +60,7 @@ export function openapiDocument(version: string): OpenApi {
 type TagOf<Name extends string> = Name extends `${infer Tag}/${string}` ? Tag : never;
 type Tag = TagOf<RouteName>;
 
-/** A tag is the folder of an endpoint. */
+/** Descriptions of the tags that group endpoints. The tag of an endpoint is the folder of its function. */
 const descriptions: Record<Tag, string> = {
   approvals: "The parties' approvals of a manifest.",
   assets: 'Algorithms and datasets, their content, and their links to computations.',
@@ -78,7 +78,7 @@ const descriptions: Record<Tag, string> = {
   todo: 'Open tasks of the caller: approvals to give, keys and content to upload.',
 };
 
-/** The tags of the document, in alphabetical order. */
+/** The tags of the OpenAPI document, in alphabetical order. */
 const tags = Object.entries(descriptions)
   .map(([name, description]) => ({ name, description }))
   .sort((a, b) => (a.name < b.name ? -1 : 1));

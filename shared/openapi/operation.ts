@@ -16,7 +16,7 @@ import type { Components } from './json-schema.ts';
 import { parameters } from './parameters.ts';
 import { failures } from './problems.ts';
 
-/** Adds the named schemas to the components. */
+/** Returns the OpenAPI operation of an endpoint. Adds its named schemas to the components. */
 export function operation(known: KnownRoute, components: Components) {
   const route: Route = known;
   const example: { request?: unknown; response?: unknown } = examples[known.name];
@@ -79,7 +79,7 @@ function success(route: Route, example: unknown, components: Components) {
   };
 }
 
-/** The 304 of an endpoint that evaluates If-None-Match. */
+/** Returns the 304 of an endpoint that evaluates If-None-Match. */
 function notModified(route: Route) {
   if (route.condition !== 'if-none-match') return {};
   const headers = { ...everyResponse, ...textHeaders(etagHeader(route)) };

@@ -4,6 +4,7 @@ import { idempotencyKeyHeader, takesKey, type Route } from '../http/route.ts';
 import type { ConditionalHeader } from '../http/etags.ts';
 import { jsonSchemaOf, limited } from './json-schema.ts';
 
+/** Returns the OpenAPI parameters of an endpoint: of its path, its query and its headers. */
 export function parameters(route: Route) {
   return [
     ...pathParameters(route.path),
@@ -36,7 +37,10 @@ function described(name: string, resource: string): { description: string; schem
   }
 }
 
-/** Without `domainID`, which may repeat the domain of the path. The description of the document says why. */
+/**
+ * Returns the query parameters of an operation, without `domainID`, which may repeat the domain of the path. The description of
+ * the OpenAPI document says why.
+ */
 function queryParameters(route: Route) {
   const { properties = {}, required = [] } = route.query ? jsonSchemaOf(route.query, 'input') : {};
   return Object.entries(properties).map(([name, schema]) => {
@@ -45,7 +49,10 @@ function queryParameters(route: Route) {
   });
 }
 
-/** A number arrives as text and is checked as text, but readers need to know that it is a number. */
+/**
+ * Shows a numeric query parameter as an integer. It arrives as text and is checked as text, but readers need to know that it is a
+ * number.
+ */
 function asQuery(schema: JsonSchema): JsonSchema {
   if (schema.minimum === undefined) return schema;
   const { pattern: _, maxLength: __, default: given, ...rest } = schema;
@@ -53,7 +60,10 @@ function asQuery(schema: JsonSchema): JsonSchema {
 }
 
 const etagExample = '"hKTs3cEVkLNaRVKE5KrTqkDbJdfAv1rZ"';
-/** `*` or a list of entity tags. The service also takes lists with empty elements (shared/http/etags.ts). */
+/**
+ * The pattern of If-Match and If-None-Match: `*` or a list of entity tags. The service also takes lists with empty elements
+ * (shared/http/etags.ts).
+ */
 const entityTags = String.raw`^(?:\*|(?:W/)?"[!#-~]*"(?:[ \t]*,[ \t]*(?:W/)?"[!#-~]*")*)$`;
 
 const conditions: Record<ConditionalHeader, { name: string; description: string }> = {

@@ -21,7 +21,7 @@ interface Sample {
 
 const linkedTo = `Computation ${computationId}, which the asset is linked to,`;
 
-/** By endpoint: not every endpoint has the same words for a reason. */
+/** Example texts of conflicts (409), by endpoint and reason: not every endpoint has the same words for a reason. */
 const conflicts: Partial<Record<string, Partial<Record<ConflictReason, string>>>> = {
   'approvals/approve': { stale_digest: 'The manifest or the configuration has another digest now. Read both again.' },
   'assets/delete-asset': { asset_in_use: 'An active run uses the asset. Wait until it ends, or stop it.' },
@@ -57,7 +57,9 @@ const conflictExtras: Partial<Record<ConflictReason, ErrorExtras>> = {
 
 const logsNotShared = 'The logs of this run are not shared: its `log_access` is `none`.';
 
-/** By code, or by its reasons for a conflict. */
+/**
+ * Returns the OpenAPI examples of an error: one named after the code, or one for each of the endpoint's reasons for a conflict.
+ */
 export function problemExamples(code: ErrorCode, route: Route) {
   const { status, title } = errorTable[code];
   const example = ({ detail, extras = {} }: Sample) => ({
@@ -108,7 +110,7 @@ function resourceOf({ path }: Route): string {
   return path.includes('/cvms/') ? 'registered CVM' : 'computation';
 }
 
-/** By function, where it is not the body. */
+/** Example texts of `too_large` (413), by endpoint, where it is not the body that is too large. */
 const tooLarge: Partial<Record<string, string>> = {
   'assets/create-asset': contentTooLarge(inlineLimitInBytes + 1).message,
   'assets/update-asset': contentTooLarge(inlineLimitInBytes + 1).message,

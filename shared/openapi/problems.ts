@@ -10,7 +10,7 @@ const everywhere: readonly ErrorCode[] = ['invalid_request', 'too_many_requests'
 
 const behindAuthorizer: readonly ErrorCode[] = ['unauthenticated', 'forbidden'];
 
-/** The error responses of an endpoint, by status. */
+/** Returns the error responses of an operation, by status. */
 export function failures(route: Route) {
   const ofCondition: readonly ErrorCode[] = route.condition === 'if-match' ? ['precondition_failed'] : [];
   const ofKey: readonly ErrorCode[] = takesKey(route) ? ['idempotency_mismatch'] : [];
@@ -24,7 +24,10 @@ export function failures(route: Route) {
   );
 }
 
-/** @param codes the errors that share the status */
+/**
+ * Returns the OpenAPI response for the errors that share a status.
+ * @param codes the errors that share the status
+ */
 function failure(status: number, codes: ErrorCode[], route: Route) {
   const problem = {
     schema: { $ref: '#/components/schemas/Problem' },
@@ -55,7 +58,10 @@ function described(code: ErrorCode, { reasons = [] }: Route): string {
   return `${errorTable[code].title} (\`${code}\`${kinds}).`;
 }
 
-/** Functions send it with 429 and 503. API Gateway does not send it with its own errors. */
+/**
+ * Returns the header Retry-After of an error response. Functions send it with 429 and 503. API Gateway does not send it with its
+ * own errors.
+ */
 function retryAfter(status: number) {
   if (status !== 429 && status !== 503) return {};
   return {
@@ -69,7 +75,7 @@ function retryAfter(status: number) {
   };
 }
 
-/** For requests that do not reach a function. */
+/** Schema of the error that API Gateway answers to a request that does not reach a function. */
 export const gatewayMessageSchema = v.pipe(
   v.object({
     message: v.pipe(v.string(), v.description('What went wrong.'), v.metadata({ maxLength: 1_000, examples: ['Unauthorized'] })),
@@ -86,7 +92,7 @@ const gatewayMessages: Partial<Record<ErrorCode, string>> = {
   unavailable: 'Service Unavailable',
 };
 
-/** As shared/http/problem.ts truncates them. */
+/** Returns the schema of a text that shared/http/problem.ts truncates to 1,000 characters and an ellipsis. */
 const truncatedText = (what: string) => v.pipe(v.string(), v.description(what), v.metadata({ maxLength: 1_001 }));
 
 const violation = v.pipe(
@@ -105,6 +111,7 @@ const currentDigest = (of: string) =>
     v.pipe(v.string(), v.description(`The current digest of the ${of} (409 \`stale_digest\`).`), v.metadata({ maxLength: 64 })),
   );
 
+/** Schema of the errors of the API (RFC 9457). */
 export const problemSchema = v.pipe(
   v.object({
     type: v.pipe(

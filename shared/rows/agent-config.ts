@@ -23,6 +23,7 @@ const certificateField = (what: string) =>
     '',
   );
 
+/** The fields of an agent's configuration that everybody may read who may read the computation: all but the private key. */
 export const agentConfigEntries = {
   log_level: v.optional(
     v.pipe(v.picklist(['', ...logLevels]), v.description('The log level of the agent. Empty: the default of the agent.')),
@@ -53,12 +54,14 @@ export const agentConfigInput = v.pipe(
   v.description('The configuration of the agent in the CVM. Omitted fields get their defaults.'),
 );
 
+/** Schema of the configuration as the CVM of a run gets it, with the private key. */
 export const agentConfigForCvm = v.pipe(
   v.object(entries),
   v.title('AgentConfigForCvm'),
   v.description('The configuration of the agent, with its private key.'),
 );
 
+/** Schema of the configuration in answers. Only callers who may edit the computation get the private key. */
 export const agentConfigOutput = v.pipe(
   v.object({
     ...agentConfigEntries,
@@ -72,19 +75,22 @@ export const agentConfigOutput = v.pipe(
 
 export type AgentConfig = v.InferOutput<typeof agentConfigInput>;
 
+/** An agent's configuration as it is stored: with its private key encrypted, or '' if it has none. */
 export type StoredAgentConfig = Omit<AgentConfig, 'server_key'> & { server_key: StoredKey | '' };
 
+/** The configuration of the agent of a computation for which none was given. */
 export const defaultAgentConfig: AgentConfig & StoredAgentConfig = { ...v.parse(agentConfigInput, {}), server_key: '' };
 
 const stored = v.object({ agent_config: v.object(agentConfigEntries) });
 
-/** Without an item, the default. */
+/** Parses the stored agent configuration of a computation. Returns the default configuration if there is no item. */
 export function parseAgentConfig(item: Item | undefined): StoredAgentConfig {
   if (item === undefined) return defaultAgentConfig;
   const { agent_config } = v.parse(stored, item);
   return { ...agent_config, server_key: storedKeyOf(item) };
 }
 
+/** Returns the attributes with which an agent's configuration is stored. */
 export function agentConfigAttributes({ server_key, ...agent_config }: StoredAgentConfig): Item {
   if (server_key === '') return { agent_config };
   return { agent_config, ...sealedKeyAttributes(server_key) };
@@ -95,7 +101,7 @@ export function withoutServerKey<T extends { server_key: unknown }>(config: T): 
   return rest;
 }
 
-/** Keys differ if their digests do. */
+/** Returns the names of the fields in which two agent configurations differ. Private keys differ if their digests do. */
 export function changedConfigFields(before: StoredAgentConfig, after: StoredAgentConfig): (keyof AgentConfig)[] {
   const digestIn = ({ server_key }: StoredAgentConfig) => (server_key === '' ? '' : server_key.digest);
   return (Object.keys(after) as (keyof AgentConfig)[]).filter((field) =>
@@ -103,40 +109,42 @@ export function changedConfigFields(before: StoredAgentConfig, after: StoredAgen
   );
 }
 
-export function isDefaultAgentConfig(config: StoredAgentConfig): boolean {
-  return changedConfigFields(defaultAgentConfig, config).length === 0;
-}
-
+/** A private key as it is stored: encrypted, with a digest by which changes are noticed. */
 export interface StoredKey {
-  /** SHA-256 of the plain text, base64url. */
+  /** The SHA-256 of the private key in plain text, base64url. */
   digest: string;
-  /** See sealed-key.ts. */
+  /** The encrypted private key, as `sealKey` returns it, base64. */
   sealed: string;
 }
 
 const sealedAttributes = v.object({ sealed_key: v.string(), key_digest: v.string() });
 
-/** By name, because KMS binds the seal to the computation, and logs its identifier in plain text. */
+/**
+ * The arguments of `SealKey`. They have names so that nobody swaps them: KMS logs the identifier of the computation in plain
+ * text.
+ */
 export interface KeyToSeal {
   computationId: string;
   plain: string;
 }
 
-/** No key: ''. */
+/** Encrypts the private key of an agent for one computation. Returns '' if the key is ''. */
 export type SealKey = (given: KeyToSeal) => Promise<StoredKey | ''>;
 
-/** No key: ''. */
+/** Decrypts the private key of an agent. Returns '' if there is none. */
 export type OpenKey = (computationId: string, stored: StoredKey | '') => Promise<string>;
 
+/** Returns the SHA-256 of a private key, base64url. */
 export function digestOfKey(plain: string): string {
   return createHash('sha256').update(plain).digest('base64url');
 }
 
+/** Returns the attributes with which an encrypted private key is stored. */
 export function sealedKeyAttributes({ sealed, digest }: StoredKey): v.InferOutput<typeof sealedAttributes> {
   return { sealed_key: sealed, key_digest: digest };
 }
 
-/** @returns '' without a key */
+/** Returns the encrypted private key in a stored item, or '' if the item has none. */
 export function storedKeyOf(item: Item | undefined): StoredKey | '' {
   if (item?.['sealed_key'] === undefined) return '';
   const { sealed_key, key_digest } = v.parse(sealedAttributes, item);
@@ -144,15 +152,18 @@ export function storedKeyOf(item: Item | undefined): StoredKey | '' {
 }
 
 /**
- * A sealed key is base64 of the length of the encrypted data key (2 bytes, big-endian), that key, the nonce, the tag, and the
- * text. KMS binds the data key to the computation.
+ * The cipher of encrypted private keys. Such a key is base64 of the length of the encrypted data key (2 bytes, big-endian), that
+ * data key, the nonce, the tag, and the encrypted text. KMS binds the data key to the computation.
  */
 const cipher = 'aes-256-gcm';
 const lengthBytes = 2;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** One call of KMS, none without a key. */
+/**
+ * Encrypts a private key for one computation, with a data key that KMS makes in one call. Returns '' without a call if the key is
+ * ''.
+ */
 export async function sealKey(kms: Kms, { computationId, plain }: KeyToSeal): Promise<StoredKey | ''> {
   if (plain === '') return '';
   const dataKey = await kms.newDataKey(environment().SEALING_KEY_ARN, contextOf(computationId));
@@ -165,7 +176,10 @@ export async function sealKey(kms: Kms, { computationId, plain }: KeyToSeal): Pr
   return { digest: digestOfKey(plain), sealed };
 }
 
-/** One call of KMS, none without a key. @throws Error if the key was sealed for another computation */
+/**
+ * Decrypts a private key with one call of KMS. Returns '' without a call if there is no key.
+ * @throws Error if the key was sealed for another computation
+ */
 export async function openKey(kms: Kms, computationId: string, kept: StoredKey | ''): Promise<string> {
   if (kept === '') return '';
   const bytes = Buffer.from(kept.sealed, 'base64');

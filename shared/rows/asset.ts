@@ -12,6 +12,7 @@ export const contentAccess = v.pipe(
   v.description('Who can read the content. `creator`: only the creator of the asset. `domain`: every member who may view.'),
 );
 
+/** The values of `use`, which says whether a run with the asset needs its creator's approval. */
 export const assetUses = ['open', 'approval'] as const;
 export type AssetUse = (typeof assetUses)[number];
 export const assetUse = v.pipe(
@@ -21,14 +22,19 @@ export const assetUse = v.pipe(
   ),
 );
 
-/** docs/contract.md, section 7. */
+/**
+ * The largest content, in bytes, that a request or an answer has inline in `asset` (docs/contract.md, section 7). Larger content
+ * takes a presigned request.
+ */
 export const inlineLimitInBytes = 4 * 1024 * 1024;
 
+/** Returns the error for content that is too large to be inline. */
 export function contentTooLarge(size: number): ServiceError {
   const sentence = `The content has ${size} bytes, inline at most ${inlineLimitInBytes}. Create an asset without \`asset\`: its presigned \`upload\` takes more.`;
   return new ServiceError('too_large', sentence);
 }
 
+/** The largest inline content as base64, in characters. */
 export const longestInlineText = Math.ceil(inlineLimitInBytes / 3) * 4;
 
 export const assetType = v.pipe(v.picklist(assetTypes), v.description('Whether the asset is an algorithm or a dataset.'));
@@ -59,31 +65,37 @@ const rowEntries = {
   updated_at: updatedAt,
 };
 
+/** Schema of an asset in a list, without content and key. */
 export const assetRow = v.pipe(
   v.object(rowEntries),
   v.title('AssetRow'),
   v.description('An asset in a list, without its content and key.'),
 );
 
+/** An asset as it is stored: the fields of a list entry, its key, and where its content is. */
 export const storedAsset = v.object({
   ...rowEntries,
   user_key: v.string(),
-  /** In storage. Null while the content is pending. */
+  /** The key of the content in storage. Null while the content is pending. */
   content_key: v.nullable(v.string()),
-  /** SHA3-256. Differs from `checksum` if that is of a real file. */
+  /** The SHA3-256 of the stored content. It differs from `checksum` if that was declared for a real file that is not stored. */
   content_checksum: v.nullable(v.string()),
-  /** Where an upload is expected. */
+  /** The key in storage at which an upload is expected. Null if none is. */
   upload_key: v.nullable(v.string()),
-  /** What arrived, but storage could not give back. The service tries again, and another upload is expected meanwhile. */
+  /**
+   * The key of content that arrived but that storage could not give back. The service tries again, and expects another upload
+   * meanwhile.
+   */
   unread_key: v.optional(v.nullable(v.string())),
-  /** Until the creator gets a new link. */
+  /** The text that tells the creator why the last upload could not be taken. Kept until the creator gets a new link. */
   upload_problem: v.optional(v.nullable(v.string())),
-  /** No run starts with the asset until then (mark-for-deletion.ts). */
+  /** The time until which no run starts with the asset, because it is being deleted (mark-for-deletion.ts). Null otherwise. */
   closing_until: v.nullable(v.string()),
   version: v.number(),
 });
 export type StoredAsset = v.InferOutput<typeof storedAsset>;
 
+/** Returns whether the user may not read the content of the asset. */
 export function isContentWithheld({ created_by, content_access }: StoredAsset, user: string): boolean {
   return user !== created_by && content_access !== 'domain';
 }
@@ -98,7 +110,9 @@ const contentRead = v.pipe(
 );
 export type ContentRead = v.InferOutput<typeof contentRead>;
 
-/** Its query contains the file name and the session token of the function that made it. */
+/**
+ * The longest presigned URL, in characters. Its query contains the file name and the session token of the function that made it.
+ */
 const longestLink = 16 * 1024;
 
 const link = {
@@ -157,8 +171,9 @@ export const assetSchema = v.pipe(
 export type Asset = v.InferOutput<typeof assetSchema>;
 
 /**
- * The same in endpoints 15, 17 and 18: the key of the content stands for it, and links do not count.
- * @param reads a part of their own, which If-Match does not compare
+ * Returns the ETag of an asset, the same in endpoints 15 (create), 17 (get) and 18 (replace). The key of the content stands for
+ * the content, and presigned links do not count.
+ * @param reads the reads of the content. They are a part of the ETag of their own, which If-Match does not compare
  */
 export function assetEtag(asset: StoredAsset, reads: ContentRead[] = []): string {
   const { asset: _content, download: _download, upload: _upload, ...rest } = v.parse(assetSchema, asset);

@@ -73,25 +73,30 @@ export type Attestation = v.InferOutput<typeof attestationSchema>;
 
 const ofCvm = v.object({
   attestation: v.nullable(attestationSchema),
-  /** Not shown. */
+  /** Attestations by further tokens of the same agent process. Policies check them too, but no answer shows them. */
   other_attestations: v.optional(v.array(attestationSchema), []),
   attested_process: v.optional(v.string()),
 });
 
+/** The attestations of the present agent process of a CVM. */
 export interface CvmAttestation {
   isRegistered: boolean;
-  /** Refused if one of the tokens of the process is. */
+  /** The attestation that answers show. It is a refused one if the service refused any token of the agent process. */
   shown: Attestation | null;
   others: Attestation[];
-  /** The agent process. Undefined without an attestation. */
+  /** The identifier of the agent process that was attested. Undefined without an attestation. */
   process: string | undefined;
 }
 
-/** @param item at `cvmKeys.cvm` */
+/**
+ * Returns what the item of a registered CVM says about its attestation.
+ * @param item the stored item of the CVM, read at `cvmKeys.cvm`, undefined if the CVM is not registered
+ */
 export function attestationOf(item: Item | undefined): CvmAttestation {
   if (!item) return { isRegistered: false, shown: null, others: [], process: undefined };
   const { attestation, other_attestations, attested_process } = parseStored(ofCvm, item, 'registered CVM');
   return { isRegistered: true, shown: attestation, others: other_attestations, process: attested_process };
 }
 
+/** The most attestation tokens that the service takes from one agent process. */
 export const mostTokens = 4;

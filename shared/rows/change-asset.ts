@@ -8,7 +8,10 @@ import type { StoredAsset } from './asset.ts';
 import { assetKey, assetNumber } from './read-asset.ts';
 import { schemaAttribute } from '../table/stored.ts';
 
-/** With its list entry, and an open task of its creator if its content has to arrive. */
+/**
+ * Adds a new asset to the transaction, with its entry in the list of assets. If its content has yet to arrive, adds an open task
+ * for its creator too.
+ */
 export function addAsset(transaction: Transaction, domain: string, asset: StoredAsset): void {
   const Item = { ...keyToWrite(assetKey(domain, asset.id)), ...schemaAttribute, ...asset };
   transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } });
@@ -17,8 +20,9 @@ export function addAsset(transaction: Transaction, domain: string, asset: Stored
 }
 
 /**
- * With its list entry, and always its version: changes that have read the asset before fail with StaleReadError, as this one does
- * if the asset has changed since.
+ * Adds the change of an asset to the transaction, with its list entry. Increments the version of the asset. The transaction fails
+ * with StaleReadError if the asset has changed since it was read.
+ * @returns the asset after the change
  */
 export function changeAsset(
   transaction: Transaction,
@@ -45,7 +49,10 @@ export function changeAsset(
   return next;
 }
 
-/** With its list entry. Fails with StaleReadError if the asset has changed since it was read. */
+/**
+ * Adds the deletion of an asset to the transaction, with its list entry. The transaction fails with StaleReadError if the asset
+ * has changed since it was read.
+ */
 export function removeAsset(transaction: Transaction, domain: string, asset: StoredAsset): void {
   const Key = keyToWrite(assetKey(domain, asset.id));
   transaction.add({ delete: { Key, ...unchanged(asset) }, otherwise: new StaleReadError() });
@@ -57,7 +64,7 @@ function pendingKey(domain: string, { id, created_by }: StoredAsset) {
   return userKeys.pending(domain, created_by, assetNumber(id));
 }
 
-/** Fails with ServiceError `not_found`. */
+/** Returns a check for a transaction, which then fails with ServiceError `not_found` if the asset does not exist. */
 export function assertAssetExists(domain: string, id: string): Action {
   const check = {
     Key: keyToWrite(assetKey(domain, id)),

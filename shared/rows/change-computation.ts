@@ -18,7 +18,10 @@ import {
 import type { Run } from './run.ts';
 import { schemaAttribute } from '../table/stored.ts';
 
-/** Every change fails with StaleReadError if row or head have changed since. */
+/**
+ * A computation that was read to be changed: its row and the head of its journal. Every change fails with StaleReadError if row
+ * or head have changed since.
+ */
 export interface ComputationToChange {
   domain: string;
   row: StoredComputation;
@@ -27,16 +30,23 @@ export interface ComputationToChange {
 
 type RowToChange = Pick<ComputationToChange, 'domain' | 'row'>;
 
+/** Returns the keys of what must be read before a computation can be changed: its row and the head of its journal. */
 export function keysToChange(domain: string, id: string): [RowKey, Key] {
   return [computationKey(domain, id), journalKeys.head(id)];
 }
 
-/** @throws ServiceError `not_found` */
+/**
+ * Parses the row of a computation and the head of its journal, which were read at `keysToChange`.
+ * @throws ServiceError `not_found` if the computation does not exist
+ */
 export function parseToChange(domain: string, id: string, [row, head]: (Item | undefined)[]): ComputationToChange {
   return { domain, row: parseComputation(row, id), head: parseHead(head) };
 }
 
-/** No item read afterwards is older than the row. One round trip. @throws ServiceError `not_found` */
+/**
+ * Reads a computation to change it, in one round trip. No item that is read afterwards is older than the row.
+ * @throws ServiceError `not_found` if the computation does not exist
+ */
 export async function readToChange(table: Table, domain: string, id: string): Promise<ComputationToChange> {
   return parseToChange(domain, id, await readSettled(table, keysToChange(domain, id)));
 }
@@ -50,13 +60,14 @@ const entryEvents = {
   cancelled: { event_type: 'cancelled', status: 'success' },
 } as const satisfies Record<ComputationStatus, { event_type: string; status: string }>;
 
+/** The change of a computation's status as its journal records it: who caused it, details, and the time. */
 export interface Entry {
   originator: string;
   details: Record<string, unknown>;
   now: string;
 }
 
-/** With the list entry, the statistics and the event `created`. */
+/** Adds a new computation to the transaction, with its list entries, the count for the statistics and the event `created`. */
 export async function addComputation(
   table: Table,
   transaction: Transaction,
@@ -75,7 +86,7 @@ function placeOfOwner(domain: string, { id, owner, created_by }: StoredComputati
   return userKeys.owner(domain, owner, computationNumber(id), owner === created_by);
 }
 
-/** Counts the run if it has ended. */
+/** Gives the computation the status of its run, in its row, its lists and its journal. Counts the run if it has ended. */
 export async function enterStatus(
   table: Table,
   transaction: Transaction,
@@ -105,7 +116,10 @@ async function recordEntry(
   await append(table, transaction, computation, [event], now);
 }
 
-/** Records `events`. @returns the row after the change */
+/**
+ * Replaces the fields of a computation that users give, and records `events`.
+ * @returns the row after the change
+ */
 export async function replaceFields(
   table: Table,
   transaction: Transaction,
@@ -127,7 +141,8 @@ export async function replaceFields(
 }
 
 /**
- * Increments the version, so that no run starts with inputs that were checked before.
+ * Records that the linked assets or the keys of a computation change. Increments the version of its row, so that no run starts
+ * with inputs that were checked before.
  * @param change.addedDatasets the number of datasets linked; negative if they were unlinked
  */
 export function changeInputs(
@@ -138,7 +153,10 @@ export function changeInputs(
   changeRow(transaction, computation, { dataset_count: computation.row.dataset_count + addedDatasets });
 }
 
-/** Like changeInputs, with an event. @returns the number of the event */
+/**
+ * Records that the linked assets or the keys of a computation change, as `changeInputs` does, together with an event.
+ * @returns the number of the event
+ */
 export async function changeInputsWithEvent(
   table: Table,
   transaction: Transaction,
@@ -149,7 +167,10 @@ export async function changeInputsWithEvent(
   return await append(table, transaction, computation, [event], now);
 }
 
-/** For inputs that stay the same: the transaction fails with StaleReadError if they have changed. */
+/**
+ * Records an event about a computation whose inputs stay the same. The transaction fails with StaleReadError if the inputs have
+ * changed since they were read.
+ */
 export async function recordBesideInputs(
   table: Table,
   transaction: Transaction,
@@ -162,7 +183,10 @@ export async function recordBesideInputs(
   await append(table, transaction, computation, [event], now);
 }
 
-/** 1 to 50 that do not change the computation. Asserts that it still exists. */
+/**
+ * Records 1 to 50 events that do not change the computation. The transaction fails with StaleReadError if the computation has
+ * been deleted.
+ */
 export async function recordEvents(
   table: Table,
   transaction: Transaction,
@@ -174,14 +198,17 @@ export async function recordEvents(
   await append(table, transaction, computation, events, now);
 }
 
-/** The transaction fails with StaleReadError if the computation has been deleted. */
+/** Adds a check to the transaction, which then fails with StaleReadError if the computation has been deleted. */
 export function assertExists(transaction: Transaction, domain: string, id: string): void {
   const Key = keyToWrite(computationKey(domain, id));
   const check = { Key, ConditionExpression: 'id = :id', ExpressionAttributeValues: { ':id': id } };
   transaction.add({ check, otherwise: new StaleReadError() });
 }
 
-/** With the list entry and the journal's head. The purge removes the rest. */
+/**
+ * Adds the deletion of a computation's row to the transaction, with its list entries and the journal's head. A purge removes the
+ * rest later.
+ */
 export function removeComputation(transaction: Transaction, { domain, row }: RowToChange): void {
   transaction.add(
     { delete: { Key: keyToWrite(computationKey(domain, row.id)), ...unchanged(row) }, otherwise: new StaleReadError() },
@@ -202,7 +229,10 @@ async function append(
   return appended.head.count;
 }
 
-/** Of the domain and of the owner. @param at milliseconds since 1970; undefined if it goes */
+/**
+ * Records a change of a computation's status in the list of its domain and in the list of its owner.
+ * @param change.at the time that counts for the statistics, in milliseconds since 1970; undefined if the computation is deleted
+ */
 function recordInLists(
   transaction: Transaction,
   { domain, row: { id, owner, version } }: RowToChange,
@@ -214,11 +244,14 @@ function recordInLists(
   recordMember(transaction, rowLists.ownedComputations(domain, owner), { number, version, ...states });
 }
 
-/** The status changes together with the run. */
+/** A change of a computation's row that leaves its status as it is. The status changes only together with the run. */
 type RowChange = Partial<Omit<StoredComputation, 'id' | 'created_at' | 'version' | keyof StatusChange>>;
 type StatusChange = Pick<StoredComputation, 'status' | 'run' | 'run_counts'>;
 
-/** The only statement that changes a computation's row. @returns the row after the change */
+/**
+ * Changes the row of a computation. No other statement does. Increments the version.
+ * @returns the row after the change
+ */
 function changeRow(transaction: Transaction, { domain, row }: RowToChange, change: RowChange | StatusChange): StoredComputation {
   const next = { ...change, version: row.version + 1 };
   const set = setAttributes(next);

@@ -10,7 +10,7 @@ import { type Transaction, StaleReadError } from '../table/transaction.ts';
 import { schemaAttribute } from '../table/stored.ts';
 import { countRuns } from './computation.ts';
 
-/** Also adds its list entry. Its computation takes over the status. */
+/** Adds a new run to the transaction, with its list entry. The computation takes over the status of the run. */
 export async function addRun(
   table: Table,
   transaction: Transaction,
@@ -27,7 +27,10 @@ export async function addRun(
   await enterStatus(table, transaction, computation, run, entry);
 }
 
-/** Also the status of its computation. Throws StaleReadError if the run's status has changed since it was read. */
+/**
+ * Adds the change of a run's status to the transaction, and the same for its computation. The transaction fails with
+ * StaleReadError if the run's status has changed since it was read.
+ */
 export async function changeRun(
   table: Table,
   transaction: Transaction,
@@ -54,12 +57,17 @@ export async function changeRun(
   await enterStatus(table, transaction, computation, after, entry);
 }
 
-/** Only one run is active at a time, so the numbers have no gaps. */
+/**
+ * Adds the item that says which run of a computation was the nth of all or of those with one status. Only one run of a
+ * computation is active at a time, so the numbers have no gaps.
+ */
 function addNth(transaction: Transaction, { id: run_id, computation_id }: Run, among: string, ordinal: number): void {
   transaction.add({ put: { Item: { ...runKeys.nth(computation_id, among, ordinal), run_id } } });
 }
 
-/** Throws StaleReadError if the run has one. */
+/**
+ * Stores the hash of the attestation token with the run. The transaction fails with StaleReadError if the run has a hash already.
+ */
 export function addAttestationHash(transaction: Transaction, domain: string, runId: string, hash: string): void {
   transaction.add({
     update: {
@@ -72,7 +80,10 @@ export function addAttestationHash(transaction: Transaction, domain: string, run
   });
 }
 
-/** Of a deleted computation, with its list entry. Throws ConditionFailedError if it is gone. */
+/**
+ * Adds the deletion of a run to the transaction, with its list entry, after its computation was deleted. The transaction fails
+ * with ConditionFailedError if the run is gone.
+ */
 export function removeRun(transaction: Transaction, domain: string, run: Run): void {
   const { number, key } = placeOf(domain, run.id);
   transaction.add({ delete: { Key: key, ConditionExpression: 'attribute_exists(pk)' } });

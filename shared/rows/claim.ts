@@ -15,42 +15,56 @@ const storedClaim = v.object({
   has_server_key: v.boolean(),
   token_hash: v.optional(v.string()),
   accepted_at: v.optional(v.string()),
-  /** Task tokens of waiting steps. `run_token` replaces that of the offer. */
+  /** The task token of the step that waits until the CVM accepts the run. `run_token` replaces it when the next step waits. */
   offer_token: v.optional(v.string()),
+  /** The task token of the step that waits for the end of the run after the CVM has accepted it. */
   run_token: v.optional(v.string()),
+  /** The task token of the step that waits until the CVM confirms the stop. */
   stop_token: v.optional(v.string()),
+  /** The number of times that the sweep has resumed the run with a new execution. Default: 0. */
   resumed: v.optional(v.number()),
-  /** The first outcome. The run ends with it. */
+  /** The first outcome of the run that became known. The run ends with it. */
   outcome: v.optional(ending),
 });
 
+/** The record that reserves a CVM for one run, with what the steps of the run have stored. */
 export type Claim = v.InferOutput<typeof storedClaim>;
 
+/** Identifies the CVM that a claim reserves. */
 export type CvmOfClaim = Pick<RunReference, 'domain' | 'cvm_id'>;
 
+/** Returns the key of a CVM's claim, of whichever run. */
 export function claimKey({ domain, cvm_id }: CvmOfClaim): RowKey {
   return cvmKeys.claim(domain, cvm_id);
 }
 
+/** Parses a claim, of whichever run. Returns undefined if there is no item: no run holds the CVM. */
 export function parseClaim(item: Item | undefined): Claim | undefined {
   return item && parseStored(storedClaim, item, 'claim');
 }
 
-/** @returns undefined if the run is over @param item the claim of its CVM, of any run */
+/**
+ * Parses the claim of a CVM if it belongs to this run. Returns undefined if the run is over.
+ * @param item the item at `claimKey`, which may be the claim of another run
+ */
 export function parseClaimOf({ run_id }: Pick<RunReference, 'run_id'>, item: Item | undefined): Claim | undefined {
   return item?.['run_id'] === run_id ? parseClaim(item) : undefined;
 }
 
+/** Reads the claim of a CVM, of whichever run. Returns undefined if no run holds the CVM. */
 export async function readClaimOfCvm(table: Table, cvm: CvmOfClaim): Promise<Claim | undefined> {
   return parseClaim(await getItem(table, claimKey(cvm)));
 }
 
-/** Undefined if the run is over. */
+/** Reads the claim that a run has on its CVM. Returns undefined if the run is over. */
 export async function readClaim(table: Table, run: RunReference): Promise<Claim | undefined> {
   return parseClaimOf(run, await getItem(table, claimKey(run)));
 }
 
-/** @param leaveOut called for each claim that cannot be read. Default: throws */
+/**
+ * Reads the claims of all domains: which run holds which CVM.
+ * @param leaveOut called with the error for each claim that cannot be parsed. Default: throws it
+ */
 export async function readClaims(table: Table, leaveOut: (error: unknown) => void = rethrow): Promise<Claim[]> {
   const shards = await Promise.all(cvmKeys.claimShards.map((shard) => queryPartition(table, shard)));
   return shards.flat().flatMap((item) => {
@@ -67,12 +81,13 @@ function rethrow(error: unknown): never {
   throw error;
 }
 
+/** Reads the claims of all CVMs in a domain. */
 export async function readClaimsOfDomain(table: Table, domain: string): Promise<Claim[]> {
   const shards = await Promise.all(cvmKeys.claimShards.map((shard) => queryPrefix(table, shard, cvmKeys.claimPrefix(domain))));
   return shards.flat().flatMap((item) => parseClaim(item) ?? []);
 }
 
-/** Throws StaleReadError if another run has claimed the CVM since it was read. */
+/** Reserves a CVM for a run. The transaction fails with StaleReadError if another run has claimed the CVM since it was read. */
 export function addClaim(transaction: Transaction, claim: Claim): void {
   const Item = { ...keyToWrite(claimKey(claim)), ...schemaAttribute, ...claim };
   transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() });
@@ -80,13 +95,17 @@ export function addClaim(transaction: Transaction, claim: Claim): void {
 
 type Token = 'offer_token' | 'run_token' | 'stop_token';
 
+/** A change of a claim: attributes to set and to remove. It fails if the claim has one of those in `unless`. */
 export interface ClaimChange {
   set: Partial<Pick<Claim, 'accepted_at' | Token | 'outcome' | 'resumed'>>;
   remove?: Token[];
   unless?: ('accepted_at' | 'outcome' | Token)[];
 }
 
-/** Throws StaleReadError if another run has the CVM, or the claim has an attribute of `unless`. */
+/**
+ * Changes the claim of a run on its CVM. The transaction fails with StaleReadError if another run has the CVM, or if the claim
+ * has an attribute of `unless`.
+ */
 export function changeClaim(transaction: Transaction, claim: Claim, { set, remove = [], unless = [] }: ClaimChange): void {
   const condition = stillClaimed(claim, unless);
   const changes = setAttributes(set);
@@ -102,17 +121,20 @@ export function changeClaim(transaction: Transaction, claim: Claim, { set, remov
   });
 }
 
-/** Frees the CVM. Throws StaleReadError if the claim has received an outcome since it was read. */
+/**
+ * Removes the claim of a run, which frees its CVM. The transaction fails with StaleReadError if the claim has received an outcome
+ * since it was read.
+ */
 export function removeClaim(transaction: Transaction, claim: Claim): void {
   transaction.add({ delete: stillClaimed(claim, claim.outcome ? [] : ['outcome']), otherwise: new StaleReadError() });
 }
 
-/** Throws StaleReadError if the run is over. */
+/** Adds a check to the transaction, which then fails with StaleReadError if the run is over. */
 export function assertClaimed(transaction: Transaction, claim: Claim): void {
   transaction.add({ check: stillClaimed(claim), otherwise: new StaleReadError() });
 }
 
-/** Throws StaleReadError if a run holds the CVM. */
+/** Adds a check to the transaction, which then fails with StaleReadError if a run holds the CVM. */
 export function assertUnclaimed(transaction: Transaction, cvm: CvmOfClaim): void {
   const check = { Key: keyToWrite(claimKey(cvm)), ConditionExpression: 'attribute_not_exists(pk)' };
   transaction.add({ check, otherwise: new StaleReadError() });

@@ -4,13 +4,22 @@ import { type Table, getItem } from '../table/table.ts';
 import { deleteItems, putItem } from '../table/writes.ts';
 import { parseStored } from '../table/stored.ts';
 
-/** Changes of the domain leave both as they are. A removal that was never completed counts until `closed_until`. */
+/**
+ * Schema of the attributes that close a domain while it is removed, in milliseconds since the Unix epoch. Changes in the domain
+ * leave both as they are. A removal that was never completed counts until `closed_until`.
+ */
 const closing = v.object({ closed_at: v.optional(v.number()), closed_until: v.optional(v.number()) });
 
-/** A function may use tokens of the limit for ten seconds after it took them, and a request takes up to 30. */
+/**
+ * The time after which no change is in progress in a domain that was closed, in milliseconds. A function may use tokens of the
+ * limit for ten seconds after it took them, and a request takes up to 30.
+ */
 export const changesEndInMilliseconds = 45_000;
 
-/** How long after the last token a removal can be completed. Then the item expires, so that nobody stays locked out. */
+/**
+ * The time for completing the removal of a domain after the last access token of its users has expired: 7 days. Then the item
+ * expires, so that nobody stays locked out.
+ */
 const graceInMilliseconds = 7 * 24 * 3_600_000;
 
 /**
@@ -36,13 +45,17 @@ export async function closeDomain(
   return closed_at;
 }
 
-/** In milliseconds since the Unix epoch. Undefined if the domain is open. */
+/**
+ * Reads since when a domain is closed for its removal, in milliseconds since the Unix epoch. Returns undefined if the domain is
+ * open.
+ */
 export async function closedAt(table: Table, domain: string, now: number): Promise<number | undefined> {
   const item = await getItem(table, limitKeys.changes(domain));
   const { closed_at, closed_until = 0 } = item ? parseStored(closing, item, 'limit of a domain') : {};
   return closed_until > now ? closed_at : undefined;
 }
 
+/** Allows changes in a domain again that was closed for its removal. */
 export async function openDomain(table: Table, domain: string): Promise<void> {
   await deleteItems(table, [limitKeys.changes(domain)]);
 }

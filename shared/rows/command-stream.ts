@@ -5,18 +5,20 @@ import { setAttributes, updateExisting, updateIf } from '../table/writes.ts';
 import { storedCvm, type CvmReference } from './cvm.ts';
 import { parseStored } from '../table/stored.ts';
 
+/** The stream of a gateway over which a CVM gets its commands. */
 export interface CommandStream {
   gateway: string;
   stream: string;
 }
 
+/** The state of a registered CVM that gateways need: its certificate, its attestation, and who is connected to it. */
 export interface Registration {
-  /** Undefined if it is registered without one. */
+  /** The fingerprint of the registered certificate. Undefined if the CVM is registered without one. */
   certificate: string | undefined;
-  /** SHA-256 of the verified one. */
+  /** The SHA-256 of the attestation token that was verified last. Undefined without an attestation. */
   token: string | undefined;
   commandStream: CommandStream | undefined;
-  /** Its gateway, which may be gone. */
+  /** The gateway to which the log-forwarder of the CVM is connected. This gateway may be gone. */
   forwarder: string | undefined;
 }
 
@@ -26,7 +28,10 @@ const holding = v.object({
   forwarded_by: v.optional(v.string()),
 });
 
-/** Undefined if the CVM is not registered. One read unit. @param get reads its item. Default: alone */
+/**
+ * Reads what gateways need to know of a registered CVM. Costs one read unit. Returns undefined if the CVM is not registered.
+ * @param get reads the item of the CVM. Default: reads it alone
+ */
 export async function readRegistration(
   table: Table,
   { domain, cvmId }: CvmReference,
@@ -51,8 +56,9 @@ interface CommandStreamChange {
 }
 
 /**
- * The CVM is connected while the gateway renews its lease. Safe to repeat.
- * @returns false if `instead` does not take them any more, or the CVM is not registered
+ * Makes a stream of a gateway the one over which a CVM gets its commands. The CVM counts as connected while the gateway renews
+ * its lease. Safe to repeat.
+ * @returns false if the stream `instead` does not have the CVM any more, or the CVM is not registered
  */
 export function setCommandStream(
   table: Table,
@@ -72,7 +78,10 @@ export function setCommandStream(
   );
 }
 
-/** Unless another stream has replaced it. @param lastSeenAt RFC 3339, UTC, milliseconds */
+/**
+ * Records that a CVM has lost its command stream. Does nothing if another stream has replaced it.
+ * @param lastSeenAt RFC 3339, UTC, milliseconds
+ */
 export async function clearCommandStream(
   table: Table,
   { domain, cvmId }: CvmReference,
@@ -87,6 +96,7 @@ export async function clearCommandStream(
   );
 }
 
+/** Records that the log-forwarder of a CVM is connected to a gateway, or is not any more. */
 export async function recordForwarder(
   table: Table,
   { domain, cvmId }: CvmReference,

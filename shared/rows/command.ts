@@ -29,16 +29,20 @@ export const commandSchema = v.pipe(
 );
 export type Command = v.InferOutput<typeof commandSchema>;
 
-/** With what gateways get beside the answer of endpoint 25. */
+/**
+ * An open command as gateways get it: with the hash of the attestation token, which the answer of endpoint 25 (list commands)
+ * does not have.
+ */
 export type OpenCommand = Command & {
   token_hash?: string | undefined;
 };
 
+/** An open command with the agent's private key still encrypted. */
 export type KeptCommand = Omit<OpenCommand, 'agent_config'> & { agent_config?: StoredAgentConfig };
 
 type CommandType = Command['type'];
 
-/** With the notice of it for gateways. */
+/** Adds a command for the CVM of a run to the transaction, with the item that tells gateways of it. */
 export function addCommand(
   transaction: Transaction,
   run: RunReference,
@@ -57,6 +61,7 @@ export function addCommand(
   transaction.add({ put: { Item: { ...cvmKeys.pending(run, type), domain, cvm_id, ...command } } });
 }
 
+/** Removes a command for the CVM of a run, with the item that tells gateways of it. */
 export function removeCommand(transaction: Transaction, run: RunReference, type: CommandType): void {
   transaction.add({ delete: { Key: cvmKeys.command(run, type) } });
   transaction.add({ delete: { Key: cvmKeys.pending(run, type) } });
@@ -69,11 +74,12 @@ const pendingCommand = v.object({
   expires_at: v.string(),
 });
 
+/** The item that tells gateways that a CVM has a command. */
 export type PendingCommand = v.InferOutput<typeof pendingCommand>;
 
 /**
- * Unanswered and not expired. One round trip, 4 read units, more only while hundreds are pending. A command that cannot be read
- * is left out, so that it does not keep the others back.
+ * Lists the commands of all CVMs that are unanswered and have not expired. Takes one round trip and 4 read units, more only while
+ * hundreds are pending. Leaves out a command that cannot be read, so that it does not delay the others.
  */
 export async function listPendingCommands(table: Table, now: string): Promise<PendingCommand[]> {
   const shards = await Promise.all(cvmKeys.pendingShards.map((shard) => queryPartition(table, shard)));

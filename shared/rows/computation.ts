@@ -50,7 +50,7 @@ const logAccess = v.pipe(
 );
 
 export const datasetsPerComputation = 100;
-/** The datasets and the algorithm. */
+/** The most assets of a computation: its datasets and its algorithm. */
 export const assetsPerComputation = datasetsPerComputation + 1;
 
 const consumers = v.pipe(
@@ -75,7 +75,10 @@ const providers = v.pipe(
 const ofPolicy = 'Which CVMs may run the computation. null: any.';
 const policy = v.pipe(v.nullable(attestationPolicyInput), v.description(ofPolicy));
 
-/** Without `owner`, because its default depends on the caller. */
+/**
+ * Fields of a computation that users give, in the body of a request and in the row. `owner` is not among them, because its
+ * default depends on the caller.
+ */
 const givenFields = {
   name: computationName,
   description: v.optional(description, ''),
@@ -100,7 +103,7 @@ export const computationInput = v.pipe(
   v.description('The request to create a computation.'),
 );
 
-/** Endpoint 4, a full replacement. Some fields that are left out stay the same. */
+/** The body of endpoint 4, which replaces all fields of a computation. Some fields stay the same if they are omitted. */
 export const computationReplacement = v.pipe(
   strictObject({
     ...inputEntries,
@@ -143,18 +146,23 @@ const rowEntries = {
 
 export const computationRow = v.pipe(v.object(rowEntries), v.title('ComputationRow'), v.description('A computation in a list.'));
 
+/** Returns the fields of a computation that a list shows. */
 export function rowOf(stored: StoredComputation): v.InferOutput<typeof computationRow> {
   return v.parse(computationRow, stored);
 }
 
+/** Schema of the row of a computation, as it is stored. */
 export const storedComputation = v.object({
   ...rowEntries,
   run: v.nullable(runSchema),
-  /** By every change of the row, of links and of keys, so that a run starts with the inputs that were checked. */
+  /**
+   * The version of the computation. Every change of the row, of links and of keys increments it, so that a run starts with the
+   * inputs that were checked.
+   */
   version: v.number(),
   dataset_count: v.number(),
   created_by: v.string(),
-  /** The runs that have ended, by status. */
+  /** The number of runs that have ended, by status. */
   run_counts: v.partial(v.object({ completed: v.number(), failed: v.number(), cancelled: v.number() })),
   approval: v.picklist(approvalLevels),
   log_access: v.picklist(logAccesses),
@@ -163,10 +171,12 @@ export type StoredComputation = v.InferOutput<typeof storedComputation>;
 
 const givenSchema = v.object(givenFields);
 
-/** Their default depends on the caller or on the row. */
+/** Fields of a computation whose default depends on the caller or on the row. */
 type Settings = Pick<StoredComputation, 'owner' | 'approval' | 'log_access'>;
+/** The fields of a computation that users give. */
 export type ComputationFields = v.InferOutput<typeof givenSchema> & Settings;
 
+/** Returns the fields for the row from the body of a request and from settings that depend on the caller or on the row. */
 export function fieldsOf(body: v.InferOutput<typeof givenSchema>, settings: Settings): ComputationFields {
   return { ...v.parse(givenSchema, body), ...settings };
 }
@@ -212,7 +222,10 @@ export const computationSchema = v.pipe(
   v.description('A computation with its configuration, its linked assets and its latest run.'),
 );
 
-/** With `peek` the row alone. One type for both keeps the fields usable in generated clients. */
+/**
+ * The answer of endpoint 3. With `peek` it has only the fields of the row. One type for both keeps the fields usable in generated
+ * clients.
+ */
 export const computationView = v.pipe(
   v.object({ ...rowEntries, ...v.partial(v.object(detailEntries)).entries }),
   v.title('ComputationView'),
@@ -220,7 +233,10 @@ export const computationView = v.pipe(
 );
 export type Computation = v.InferOutput<typeof computationSchema>;
 
-/** Parties may have joined because of it. @throws ServiceError `invalid_request` */
+/**
+ * Refuses to lower the approval that a run needs: parties may have joined the computation because of it.
+ * @throws ServiceError `invalid_request`
+ */
 export function refuseLowerApproval(before: ApprovalLevel, after: ApprovalLevel): void {
   const allowed = approvalLevels.slice(approvalLevels.indexOf(before));
   if (allowed.includes(after)) return;
@@ -229,7 +245,10 @@ export function refuseLowerApproval(before: ApprovalLevel, after: ApprovalLevel)
 
 export type ComputationRow = v.InferOutput<typeof computationRow>;
 
-/** @param status Default: all */
+/**
+ * Returns how many runs a computation had.
+ * @param status counts only runs with this status. Default: all runs
+ */
 export function countRuns({ run, run_counts }: StoredComputation, status?: Run['status']): number {
   const active = run && isActive(run.status) ? run.status : undefined;
   const { completed = 0, failed = 0, cancelled = 0 } = run_counts;
@@ -238,31 +257,43 @@ export function countRuns({ run, run_counts }: StoredComputation, status?: Run['
   return status === undefined ? Object.values(counts).reduce((sum, count) => sum + count) : counts[status];
 }
 
-/** @throws ServiceError `not_found` if this service cannot have issued the identifier */
+/**
+ * Returns the number of a computation in its list, which is a part of the identifier.
+ * @throws ServiceError `not_found` if this service cannot have issued the identifier
+ */
 export function computationNumber(id: string): number {
   const number = numberOf(id);
   if (number === undefined) throw notFound('computation');
   return number;
 }
 
-/** Throws as computationNumber does. */
+/**
+ * Returns the key of a computation's row.
+ * @throws ServiceError `not_found` if this service cannot have issued the identifier
+ */
 export function computationKey(domain: string, id: string): RowKey {
   return listKeys.row(lists.computations(domain), computationNumber(id));
 }
 
-/** @returns undefined if the row is missing or another computation's */
+/** Parses the row of a computation. Returns undefined if the row is missing or belongs to another computation. */
 export function findComputation(item: Item | undefined, id: string): StoredComputation | undefined {
   return item?.['id'] === id ? parseStored(storedComputation, item, 'computation') : undefined;
 }
 
-/** @throws ServiceError `not_found` */
+/**
+ * Parses the row of a computation.
+ * @throws ServiceError `not_found` if the row is missing or belongs to another computation
+ */
 export function parseComputation(item: Item | undefined, id: string): StoredComputation {
   const computation = findComputation(item, id);
   if (!computation) throw notFound('computation');
   return computation;
 }
 
-/** One round trip. @throws ServiceError `not_found` */
+/**
+ * Reads the row of a computation in one round trip.
+ * @throws ServiceError `not_found` if there is no such computation
+ */
 export async function readComputation(table: Table, domain: string, id: string): Promise<StoredComputation> {
   return parseComputation(await getItem(table, computationKey(domain, id)), id);
 }

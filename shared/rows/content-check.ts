@@ -6,36 +6,49 @@ import { parseStored } from '../table/stored.ts';
 
 const contentCheck = v.object({ pk: v.string(), sk: v.string(), content_key: v.string(), is_last: v.optional(v.literal(true)) });
 
+/** A reminder to check later whether stored content is still used by an asset. */
 export type ContentCheck = v.InferOutput<typeof contentCheck>;
 
-/** Longer than a presigned link is valid. */
+/** The time after which stored content is checked, in seconds. It is longer than a presigned link is valid. */
 const delayInSeconds = 2 * 3600;
 
-/** For content that is about to be written, uploaded or replaced. Due in two hours. */
+/**
+ * Returns the item that makes the service check in two hours whether an asset uses this content, and delete the content
+ * otherwise. Write it before content is written, uploaded or replaced.
+ */
 export function contentCheckItem(contentKey: string, now: string): Item & Key & ContentCheck {
   const dueAt = new Date(Date.parse(now) + delayInSeconds * 1000).toISOString();
   return { ...contentCheckKeys.check(dueAt, contentKey), content_key: contentKey };
 }
 
+/** Returns whether content that was created at `createdAt` is checked within so many seconds from `now`. */
 export function isDueWithin(seconds: number, createdAt: string, now: string): boolean {
   return Date.parse(now) + seconds * 1000 > Date.parse(createdAt) + delayInSeconds * 1000;
 }
 
+/** Returns the action that makes the service check content in two hours: see `contentCheckItem`. */
 export function putContentCheck(contentKey: string, now: string): Action {
   return { put: { Item: contentCheckItem(contentKey, now) } };
 }
 
-/** A day later, of an upload that has not arrived: it may have begun before its link expired. */
+/**
+ * Returns the action that checks an upload that has not arrived once more, a day later: the upload may have begun before its link
+ * expired.
+ */
 export function putLastCheck(contentKey: string, now: string): Action {
   const aDayLater = new Date(Date.parse(now) + 24 * 3_600_000).toISOString();
   return { put: { Item: { ...contentCheckItem(contentKey, aDayLater), is_last: true } } };
 }
 
+/** Returns the action that removes a content check. */
 export function dropContentCheck({ pk, sk }: ContentCheck): Action {
   return { delete: { Key: writableKey(pk, sk) } };
 }
 
-/** Oldest first. @param from the sort key to begin with, included */
+/**
+ * Reads the content checks that are due, the oldest first.
+ * @param from the sort key of the first check to read. Default: the oldest check
+ */
 export async function dueContentChecks(table: Table, now: string, limit: number, from?: string): Promise<ContentCheck[]> {
   const shards = await Promise.all(
     contentCheckKeys.shards.map((shard) => queryBetween(table, ...contentCheckKeys.dueIn(shard, now, from), { limit })),

@@ -7,15 +7,15 @@ import { Deadline, type DeadlineSource } from '../runtime/deadline.ts';
 import { environment } from '../runtime/environment.ts';
 import type { Asset } from './asset.ts';
 
-/** Every object has a unique key and is written once. */
+/** The S3 bucket with the content of assets and the attestation tokens. Every object has a unique key and is written once. */
 export interface ContentStore {
   bucket: string;
   client: NodeJsClient<S3Client>;
-  /** Until the first byte of an answer. Default: 5 seconds for each request. */
+  /** Returns the deadline of a request, until the first byte of the answer. Default: 5 seconds for each request. */
   deadline?: DeadlineSource;
 }
 
-/** Bodies are sent and returned as they are. */
+/** Creates the client of S3. It sends and returns bodies as they are, without computing checksums. */
 const createClient = () =>
   new S3Client({
     ...clientOptions(),
@@ -24,42 +24,50 @@ const createClient = () =>
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
 
+/** Opens the bucket that the environment names. */
 export function openContentStore(deadline: DeadlineSource): ContentStore {
   return { bucket: environment().BUCKET_NAME, client: sharedClient(createClient), deadline };
 }
 
+/** The prefix in storage of content that came inline in a request. */
 export const inlinePrefix = 'content/inline/';
 
-/** Their arrival triggers an event. */
+/** The prefix in storage of content that users upload with a presigned request. Its arrival triggers an event. */
 export const uploadPrefix = 'content/upload/';
 
+/** Returns a new unique key for content that came inline in a request. */
 export function inlineKey(domain: string, assetId: string): string {
   return `${inlinePrefix}${domain}/${assetId}/${randomUUID()}`;
 }
 
+/** Returns a new unique key for content that a user will upload. */
 export function uploadKey(domain: string, assetId: string): string {
   return `${uploadPrefix}${domain}/${assetId}/${randomUUID()}`;
 }
 
-/** Attestation tokens. Their arrival triggers an event. */
+/** The prefix in storage of attestation tokens. Their arrival triggers an event. */
 export const tokenPrefix = 'content/attestation/';
 
+/** Returns the prefixes of all objects of a domain. */
 export function contentPrefixesOf(domain: string): string[] {
   return [inlinePrefix, uploadPrefix, tokenPrefix].map((prefix) => `${prefix}${domain}/`);
 }
 
-/** Undefined if the key has another form. */
+/** Returns the domain and the asset to which the key of an object belongs. Returns undefined if the key has another form. */
 export function ownerOfContent(key: string): { domain: string; assetId: string } | undefined {
   const [root, way, domain, assetId, name, ...more] = key.split('/');
   return root === 'content' && way && domain && assetId && name && more.length === 0 ? { domain, assetId } : undefined;
 }
 
-/** Safe to repeat, because the key is unique. */
+/** Stores content. Safe to repeat, because the key is unique. */
 export async function putContent(store: ContentStore, key: string, content: Buffer): Promise<void> {
   await untilAnswer(store, (signal) => store.client.send(new PutObjectCommand({ ...place(store, key), Body: content }), signal));
 }
 
-/** Undefined if it is missing. Read the stream without pauses: a silent connection is closed. */
+/**
+ * Returns the stream of an object's content, or undefined if the object is missing. Read the stream without pauses: a silent
+ * connection is closed.
+ */
 export async function getContent(store: ContentStore, key: string) {
   try {
     const { Body } = await untilAnswer(store, (signal) => store.client.send(new GetObjectCommand(place(store, key)), signal));
@@ -70,7 +78,7 @@ export async function getContent(store: ContentStore, key: string) {
   }
 }
 
-/** A missing object is no error. */
+/** Deletes an object. A missing object is no error. */
 export async function deleteContent(store: ContentStore, key: string): Promise<void> {
   await untilAnswer(store, (signal) => store.client.send(new DeleteObjectCommand(place(store, key)), signal));
 }
@@ -79,7 +87,9 @@ function place({ bucket }: ContentStore, Key: string) {
   return { Bucket: bucket, Key };
 }
 
-/** Not aborted while the body is read afterwards. */
+/**
+ * Sends a request to storage and aborts it if no answer comes before the deadline. Reading the body afterwards is not aborted.
+ */
 async function untilAnswer<Output>(
   { deadline }: ContentStore,
   send: (options: { abortSignal: AbortSignal }) => Promise<Output>,
@@ -93,13 +103,14 @@ async function untilAnswer<Output>(
   }
 }
 
+/** The time for which a presigned request is valid. */
 export const linkLifetimeInSeconds = 3600;
 
 function expiry(now: string): string {
   return new Date(Date.parse(now) + linkLifetimeInSeconds * 1000).toISOString();
 }
 
-/** For an hour and for one upload: storage refuses a second one of the same key. */
+/** Signs a request with which a user uploads content within an hour, once: storage refuses a second upload with the same key. */
 export async function presignUpload(store: ContentStore, key: string, now: string): Promise<NonNullable<Asset['upload']>> {
   const headers = { 'if-none-match': '*' };
   const url = await getSignedUrl(store.client, new PutObjectCommand({ ...place(store, key), IfNoneMatch: '*' }), {
@@ -109,7 +120,7 @@ export async function presignUpload(store: ContentStore, key: string, now: strin
   return { method: 'PUT', url, headers, expires_at: expiry(now) };
 }
 
-/** With the asset's file name, for an hour. */
+/** Signs a request with which a user downloads content within an hour, under the file name of the asset. */
 export async function presignDownload(
   store: ContentStore,
   key: string,
@@ -125,7 +136,7 @@ export async function presignDownload(
   return { url: await getSignedUrl(store.client, command, { expiresIn: linkLifetimeInSeconds }), expires_at: expiry(now) };
 }
 
-/** RFC 8187 allows fewer characters than a URL. */
+/** Encodes a file name for the header Content-Disposition. RFC 8187 allows fewer characters than a URL. */
 function extendedValue(text: string): string {
   return encodeURIComponent(text).replace(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -16,7 +16,7 @@ import { attestationSchema } from './attestation.ts';
 
 const limitOfCertificate = 16 * 1024;
 
-/** A name of 253 characters, a colon and a port. */
+/** The longest `agent_url`, in characters: a name of 253 characters, a colon and a port. */
 const longestAgentUrl = 259;
 
 export const cvmInput = v.pipe(
@@ -83,18 +83,22 @@ export const cvmSchema = v.pipe(
 );
 export type Cvm = v.InferOutput<typeof cvmSchema>;
 
+/** Schema of the item of a registered CVM, without its presence. */
 export const storedCvm = v.object({
   ...entries,
-  /** SHA-512, hex, of the PEM as it was registered. Evidence is bound to it. */
+  /** The SHA-512, hex, of the certificate's PEM as it was registered. Attestation evidence is bound to it. */
   certificate_sha512: v.nullable(v.string()),
-  /** Its number in the domain's list. */
+  /** The number of the CVM in the list of its domain. */
   listed_as: v.number(),
-  /** By every change but those of its presence and attestation. */
+  /** The version of the registration. Every change increments it, except changes of presence and attestation. */
   version: v.number(),
 });
 export type StoredCvm = v.InferOutput<typeof storedCvm>;
 
-/** Presence and attestation are a part of their own, which If-Match does not compare, because they change by themselves. */
+/**
+ * Returns the ETag of a CVM. Presence and attestation are a part of their own, which If-Match does not compare, because they
+ * change by themselves.
+ */
 export function cvmEtag({ presence, attestation, ...cvm }: Cvm): string {
   const { id, description, certificate_fingerprint, agent_url, created_at, updated_at } = cvm;
   const { state, last_seen_at, agent_state, fit } = presence;
@@ -105,6 +109,7 @@ export function cvmEtag({ presence, attestation, ...cvm }: Cvm): string {
   );
 }
 
+/** The domain and the identifier that together name a CVM. */
 export interface CvmReference {
   domain: string;
   cvmId: string;

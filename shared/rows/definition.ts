@@ -1,9 +1,17 @@
 import * as v from 'valibot';
 import { type Item, type Table, queryPrefix } from '../table/table.ts';
 import { parseStored } from '../table/stored.ts';
-import { type StoredAgentConfig, parseAgentConfig, agentConfigAttributes } from './agent-config.ts';
+import {
+  type AgentConfig,
+  agentConfigAttributes,
+  changedConfigFields,
+  defaultAgentConfig,
+  parseAgentConfig,
+  type StoredAgentConfig,
+} from './agent-config.ts';
+import { canonicalJson } from 'computation-management-formats/digests';
 import { type AttestationPolicy, attestationPolicy } from 'computation-management-formats/attestation';
-import { computationKeys, userKeys } from '../table/keys.ts';
+import { computationKeys, type Key, userKeys } from '../table/keys.ts';
 import { assetTypes } from 'computation-management-formats/vocabulary';
 import type { Transaction } from '../table/transaction.ts';
 import { computationNumber } from './computation.ts';
@@ -21,25 +29,30 @@ const consumersSchema = v.object({ consumers: v.array(v.string()) });
 const providersSchema = v.object({ providers: v.array(v.string()) });
 
 const storedPolicy = v.object({ attestation_policy: v.optional(v.nullable(attestationPolicy), null) });
+/** The link of an asset to a computation, as it is stored with the computation. */
 export type Link = v.InferOutput<typeof linkSchema>;
 
-/** Without an item, none. */
+/** Parses the list of users who may link their assets to a computation. Returns an empty list if there is no item. */
 export function parseProviders(item: Item | undefined): string[] {
   return item ? parseStored(providersSchema, item, 'list of providers').providers : [];
 }
 
+/** The part of a computation that is stored beside its row: the configuration, links, consumers and providers. */
 export interface Definition {
   agent_config: StoredAgentConfig;
   attestation_policy: AttestationPolicy | null;
-  /** The only result consumers in addition to the owner. Empty: not limited. */
+  /** The users who are result consumers in addition to the owner. If empty, they are not limited. */
   consumers: string[];
-  /** The only users who may link their own assets, beside the owner and administrators. Empty: not limited. */
+  /** The users who may link their own assets, beside the owner and administrators. If empty, they are not limited. */
   providers: string[];
   algorithm: Link | undefined;
   datasets: Link[];
 }
 
-/** @param items those under `part#` */
+/**
+ * Parses what is stored beside the row of a computation: its configuration, links, consumers and providers.
+ * @param items the items of the computation under `part#`
+ */
 export function parseDefinition(items: Item[]): Definition {
   const links = items.filter((item) => 'asset_id' in item).map((item) => parseStored(linkSchema, item, 'link'));
   const config = items.find((item) => 'agent_config' in item);
@@ -54,46 +67,57 @@ export function parseDefinition(items: Item[]): Definition {
   };
 }
 
-/** One round trip: the limits keep a definition below the 1 MB of a query. */
+/** Reads the definition of a computation in one round trip: the limits keep it below the 1 MB of a query. */
 export async function readDefinition(table: Table, id: string): Promise<Definition> {
   return parseDefinition(await queryPrefix(table, computationKeys.partition(id), computationKeys.prefixes.part));
 }
 
-/** Adds nothing if they stay the same. */
-export function replaceConsumers(
+/** The members of a definition that users give. The links come from endpoints of their own. */
+export type GivenDefinition = Pick<Definition, 'attestation_policy' | 'consumers' | 'providers'> & { agent_config: AgentConfig };
+
+/** The definition of a computation of which only the name is given. */
+export const emptyDefinition: Definition = {
+  agent_config: defaultAgentConfig,
+  attestation_policy: null,
+  consumers: [],
+  providers: [],
+  algorithm: undefined,
+  datasets: [],
+};
+
+/** Returns the names of the given members that differ, such as `agent_config.cert_file`, for the event `updated`. */
+export function changedParts(before: Definition, after: Definition): string[] {
+  const rest = (['attestation_policy', 'consumers', 'providers'] as const).filter(
+    (name) => canonicalJson({ [name]: before[name] }) !== canonicalJson({ [name]: after[name] }),
+  );
+  return [...changedConfigFields(before.agent_config, after.agent_config).map((name) => `agent_config.${name}`), ...rest];
+}
+
+/** Adds the writes that replace the given members of a definition, and none for what stays the same. The links stay. */
+export function replaceDefinition(
   transaction: Transaction,
   { domain, id }: { domain: string; id: string },
-  { before, after }: { before: string[]; after: string[] },
+  before: Definition,
+  after: Definition,
 ): void {
-  if (isSameList(before, after)) return;
-  const key = computationKeys.consumers(id);
-  transaction.add(after.length > 0 ? { put: { Item: { ...key, consumers: after } } } : { delete: { Key: key } });
-  const placeOf = (user: string) => userKeys.consumer(domain, user, computationNumber(id));
-  const [added, removed] = [after.filter((user) => !before.includes(user)), before.filter((user) => !after.includes(user))];
-  for (const user of added) transaction.add({ put: { Item: { ...placeOf(user) } } });
-  for (const user of removed) transaction.add({ delete: { Key: placeOf(user) } });
+  const { agent_config, attestation_policy, consumers, providers } = after;
+  const changed = new Set(changedParts(before, after).map((part) => part.split('.')[0]));
+  if (changed.has('agent_config') || changed.has('attestation_policy')) {
+    const policy = attestation_policy && { attestation_policy };
+    transaction.add({ put: { Item: { ...computationKeys.config(id), ...agentConfigAttributes(agent_config), ...policy } } });
+  }
+  if (changed.has('consumers')) {
+    putList(transaction, computationKeys.consumers(id), { consumers });
+    const placeOf = (user: string) => userKeys.consumer(domain, user, computationNumber(id));
+    for (const user of consumers.filter((each) => !before.consumers.includes(each)))
+      transaction.add({ put: { Item: { ...placeOf(user) } } });
+    for (const user of before.consumers.filter((each) => !consumers.includes(each)))
+      transaction.add({ delete: { Key: placeOf(user) } });
+  }
+  if (changed.has('providers')) putList(transaction, computationKeys.providers(id), { providers });
 }
 
-export function putConfig(
-  transaction: Transaction,
-  id: string,
-  { agent_config, attestation_policy }: Pick<Definition, 'agent_config' | 'attestation_policy'>,
-): void {
-  const policy = attestation_policy && { attestation_policy };
-  transaction.add({ put: { Item: { ...computationKeys.config(id), ...agentConfigAttributes(agent_config), ...policy } } });
-}
-
-/** Adds nothing if they stay the same. */
-export function replaceProviders(
-  transaction: Transaction,
-  id: string,
-  { before, after }: { before: string[]; after: string[] },
-): void {
-  if (isSameList(before, after)) return;
-  const key = computationKeys.providers(id);
-  transaction.add(after.length > 0 ? { put: { Item: { ...key, providers: after } } } : { delete: { Key: key } });
-}
-
-export function isSameList(before: string[], after: string[]): boolean {
-  return before.length === after.length && before.every((user, index) => user === after[index]);
+function putList(transaction: Transaction, key: Key, list: Record<string, string[]>): void {
+  const isEmpty = Object.values(list).flat().length === 0;
+  transaction.add(isEmpty ? { delete: { Key: key } } : { put: { Item: { ...key, ...list } } });
 }

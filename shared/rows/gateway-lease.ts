@@ -5,18 +5,25 @@ import { setAttributes, putItem, updateExisting } from '../table/writes.ts';
 import type { StoredPresence } from './presence.ts';
 import { parseStored } from '../table/stored.ts';
 
-/** Its CVMs were last seen when it was renewed, so they need no write each. */
+/**
+ * Schema of the lease that a gateway renews. All CVMs that are connected to the gateway count as last seen when it was renewed,
+ * so they need no write each.
+ */
 const lease = v.object({
   renewed_at: v.string(),
   is_over: v.optional(v.boolean()),
 });
 
-/** It renews three times as often. */
+/** The time after which the lease of a gateway ends if it is not renewed. Gateways renew it three times as often. */
 export const leaseInMilliseconds = 30_000;
 
-/** Until then, the CVMs of a gateway that is gone show when they were last seen. */
+/**
+ * The time for which a lease is stored after its last renewal: 90 days. During this time, the CVMs of a gateway that is gone show
+ * when they were last seen.
+ */
 const lifetimeInSeconds = 90 * 24 * 60 * 60;
 
+/** Renews the lease of a gateway, or ends it. */
 export async function renewLease(table: Table, gateway: string, now: string, { isOver = false } = {}): Promise<void> {
   await putItem(table, {
     ...gatewayKeys.lease(gateway),
@@ -32,7 +39,10 @@ function endOf(now: string): number {
 
 const named = v.object({ gateway: v.string() });
 
-/** The gateway that had the name before is gone, so its lease ends. */
+/**
+ * Gives a gateway its name, which is its host and port. Ends the lease of the gateway that had the name before, because that one is
+ * gone.
+ */
 export async function takeName(table: Table, gateway: string, name: string, now: string): Promise<void> {
   const key = gatewayKeys.name(name);
   const item = await getItem(table, key);
@@ -43,7 +53,10 @@ export async function takeName(table: Table, gateway: string, name: string, now:
   await putItem(table, { ...key, gateway, ttl: endOf(now) });
 }
 
-/** Whether it may still have its streams. @param get reads its lease. Default: alone */
+/**
+ * Returns whether a gateway may still have its streams: its lease has not ended.
+ * @param get reads the lease of the gateway. Default: reads it alone
+ */
 export async function isAlive(
   table: Table,
   gateway: string,
@@ -54,7 +67,10 @@ export async function isAlive(
   return found !== undefined && !found.is_over && Date.parse(now) - Date.parse(found.renewed_at) <= leaseInMilliseconds;
 }
 
-/** Seen last when their gateway renewed its lease. A read unit a gateway. */
+/**
+ * Returns the presences with the time at which each CVM was last seen: a CVM on a gateway was seen when the gateway renewed its
+ * lease. Costs a read unit for each gateway.
+ */
 export async function withGatewayLeases(table: Table, presences: StoredPresence[]): Promise<StoredPresence[]> {
   const gateways = [...new Set(presences.flatMap(({ held_by }) => held_by ?? []))];
   if (gateways.length === 0) return presences;

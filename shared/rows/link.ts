@@ -9,7 +9,10 @@ import type { NewEvent } from '../journal/event.ts';
 import { isActive } from './run.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
 import { findComputation, computationNumber } from './computation.ts';
-/** One algorithm for each computation, and one dataset for each file name. */
+/**
+ * Returns the key of the link of an asset to a computation. A computation has one link to an algorithm, and one to a dataset for
+ * each file name.
+ */
 export function linkKey(computationId: string, asset: { asset_type: AssetType; file_name: string }): Key {
   return asset.asset_type === 'algorithm'
     ? computationKeys.algorithm(computationId)
@@ -26,7 +29,7 @@ interface DeletedAssetRequest {
   now: string;
 }
 
-/** Like unlinkAsset, for an asset whose row has been deleted. */
+/** Unlinks an asset whose row has been deleted from a computation. Does nothing if there is no such link or computation. */
 export async function unlinkDeletedAsset(table: Table, request: DeletedAssetRequest): Promise<void> {
   const { domain, asset, computationId } = request;
   await withFreshReads(table, async (table) => {
@@ -41,7 +44,10 @@ export async function unlinkDeletedAsset(table: Table, request: DeletedAssetRequ
   });
 }
 
-/** @returns false if there is no such link */
+/**
+ * Adds the removal of a link between an asset and a computation to the transaction, with its event.
+ * @returns false if there is no such link
+ */
 export async function removeLink(
   table: Table,
   transaction: Transaction,
@@ -70,13 +76,16 @@ export async function removeLink(
   return true;
 }
 
-/** @param link the item of the link */
+/**
+ * Returns the key of the item that shows the link in the open tasks of the asset's creator.
+ * @param link the item of the link
+ */
 export function placeOfLink(domain: string, computationId: string, { created_by, linked_by, asset_id }: Item): Key {
   const number = assetNumber(String(asset_id));
   return userKeys.asset(domain, String(created_by), computationNumber(computationId), number, created_by === linked_by);
 }
 
-/** Once for the asset, and once for the purge of the computation. */
+/** Adds two notes that the active run uses the unlinked asset: one for the asset, one for the purge of the computation. */
 function keepForRun(
   transaction: Transaction,
   asset_id: string,
@@ -88,22 +97,29 @@ function keepForRun(
   );
 }
 
-/** @param computation.version after the change */
+/**
+ * Adds a computation to the list of those that an asset is linked to.
+ * @param computation.version the version of the computation after the change
+ */
 export function addToLinked(transaction: Transaction, assetId: string, { id, version }: { id: string; version: number }): void {
   const number = computationNumber(id);
   transaction.add({ put: { Item: { ...listKeys.row(lists.linkedComputations(assetId), number), id } } });
   recordMember(transaction, rowLists.linkedComputations(assetId), { number, version, now: 'all' });
 }
 
-/** A rename of the asset leaves the list as it is. One round trip. */
+/**
+ * Reads in one round trip whether a computation is in the list of those that an asset is linked to. A rename of the asset leaves
+ * this list as it is.
+ */
 export async function isInLinked(table: Table, assetId: string, computationId: string): Promise<boolean> {
   const key = listKeys.row(lists.linkedComputations(assetId), computationNumber(computationId));
   return (await getItem(table, key)) !== undefined;
 }
 
 /**
- * @param removed.version after the change; `lastVersion` if the computation is deleted
- * @param otherwise thrown if it is not in the list. Default: ConditionFailedError.
+ * Removes a computation from the list of those that an asset is linked to.
+ * @param removed.version the version of the computation after the change; `lastVersion` if the computation is deleted
+ * @param otherwise thrown if the computation is not in the list. Default: ConditionFailedError
  */
 export function removeFromLinked(
   transaction: Transaction,
@@ -117,7 +133,10 @@ export function removeFromLinked(
   recordMember(transaction, rowLists.linkedComputations(assetId), { number: computation, version, before: 'all' });
 }
 
-/** @param limit the most that are read. Default: all */
+/**
+ * Reads the identifiers of the computations that an asset is linked to.
+ * @param limit the most identifiers that are read. Default: all
+ */
 export async function readLinkedIds(table: Table, assetId: string, { limit }: { limit?: number } = {}): Promise<string[]> {
   const options = { limit, attributes: ['id'] };
   const links = await queryPrefix(table, lists.linkedComputations(assetId).pk, listKeys.prefixes.row, options);

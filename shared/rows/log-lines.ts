@@ -5,7 +5,7 @@ import { type Table, tableDefinition, queryBetween, queryPrefix } from '../table
 import { putItem } from '../table/writes.ts';
 import { parseStored, storedBytes, deflated, inflated } from '../table/stored.ts';
 
-/** `time` is RFC 3339, UTC, milliseconds; of the agent, where it says one. */
+/** A line of an agent's log. `time` is RFC 3339, UTC, milliseconds: the agent's time if it gives one. */
 export interface LogLine {
   time: string;
   level: string;
@@ -18,25 +18,27 @@ const secondsKept = daysKept * 24 * 60 * 60;
 type OfRun = Pick<RunReference, 'computation_id' | 'run_id'>;
 
 const storedChunk = v.object({
-  /** The lines as JSON, deflated. */
+  /** The lines as JSON, compressed with raw deflate. */
   lines: storedBytes,
   size_in_bytes: v.number(),
-  /** Seconds since 1970. DynamoDB may delete it days later. */
+  /** The time when the chunk expires, in seconds since 1970. DynamoDB may delete it days later. */
   [tableDefinition.timeToLive]: v.number(),
 });
 
+/** Returns the size of log lines as JSON, in bytes. */
 export const sizeOfLines = (lines: readonly LogLine[]) => Buffer.byteLength(JSON.stringify(lines));
 
+/** A part of a log that is stored as one item. */
 export interface StoredLines {
   lines: readonly LogLine[];
   size_in_bytes: number;
-  /** Milliseconds since 1970. */
+  /** The time at which the lines are stored, in milliseconds since 1970. */
   at: number;
-  /** Tells apart what is stored at the same time. */
+  /** A text that tells apart what is stored at the same time. */
   part: string;
 }
 
-/** As one item, behind those that were stored before. About 1 write unit for 8 KB of text. */
+/** Stores lines of a run's log as one item, behind those that were stored before. Costs about 1 write unit for 8 KB of text. */
 export async function storeLines(
   table: Table,
   { computation_id, run_id }: OfRun,
@@ -50,7 +52,7 @@ export async function storeLines(
   });
 }
 
-/** Whether anybody may read its log, and how much is stored. */
+/** Reads whether anybody may read the log of a run, and how many bytes of it are stored. */
 export async function readLogState(table: Table, run: OfRun): Promise<{ isShared: boolean; bytes: number }> {
   const { computation_id, run_id } = run;
   const { pk, sk } = runKeys.snapshot(computation_id, run_id);
@@ -61,14 +63,17 @@ export async function readLogState(table: Table, run: OfRun): Promise<{ isShared
   return { isShared: true, bytes: chunks.reduce((sum, chunk) => sum + Number(chunk['size_in_bytes']), 0) };
 }
 
-/** Behind so many lines of a chunk. */
+/** The position in a stored log at which reading goes on: behind so many lines of a chunk. */
 export interface LogPosition {
-  /** The sort key. Empty: from the first chunk on. */
+  /** The sort key of the chunk. Empty: reading begins with the first chunk. */
   chunk: string;
   line: number;
 }
 
-/** @returns chunks from the position on, which begin with its chunk if it is still kept */
+/**
+ * Reads chunks of a run's log, the oldest first, without those that have expired.
+ * @returns chunks from the position on. They begin with the chunk of the position if it is still stored
+ */
 export async function readChunks(
   table: Table,
   { computation_id, run_id }: OfRun,

@@ -42,7 +42,7 @@ const dataset = v.pipe(
   v.description('A dataset of a run.'),
 );
 
-/** As the agent reads it. Any other form would crash it. */
+/** Schema of a manifest in the form that the agent reads. Any other form would crash the agent. */
 export const manifestSchema = v.pipe(
   v.object({
     id: idOfComputation,
@@ -75,6 +75,7 @@ export const manifestSchema = v.pipe(
 );
 export type Manifest = v.InferOutput<typeof manifestSchema>;
 
+/** Schema of the list of what is missing before a run. */
 export const missingItemsSchema = v.pipe(
   v.object({
     keys: v.pipe(v.array(shownText(255)), v.description('The users who must upload their public key.')),
@@ -94,27 +95,28 @@ export const missingItemsSchema = v.pipe(
 );
 export type MissingItems = v.InferOutput<typeof missingItemsSchema>;
 
+/** The inputs of a run of a computation, as they are stored now. */
 export interface Inputs {
   computation: StoredComputation;
   agent_config: StoredAgentConfig;
   attestation_policy: AttestationPolicy | null;
   algorithm: StoredAsset | undefined;
-  /** In the order in which they were linked. */
+  /** The datasets, in the order in which they were linked. */
   datasets: StoredAsset[];
   keys: ParticipantKey[];
-  /** Beside the owner. Empty: not limited. */
+  /** The users who are result consumers in addition to the owner. If empty, they are not limited. */
   consumers: string[];
-  /** Beside the owner and administrators. Empty: not limited. */
+  /** The users who may link their own assets, beside the owner and administrators. If empty, they are not limited. */
   providers: string[];
   approvals: StoredApproval[];
 }
 
-/** With the agent's configuration, it fits into one DynamoDB item and one gRPC message. */
+/** The largest manifest in bytes. Together with the agent's configuration it fits into one DynamoDB item and one gRPC message. */
 const manifestLimitInBytes = 256 * 1024;
 
 /**
- * Or what is missing, but approvals (docs/contract.md, sections 5 and 9). A provider's key is that of the asset, otherwise the
- * one that its creator uploaded.
+ * Builds the manifest of a run, or says what is missing before a run, without approvals (docs/contract.md, sections 5 and 9). The
+ * key of a provider is that of the asset, otherwise the one that the asset's creator uploaded.
  */
 export function buildManifest(
   inputs: Inputs,
@@ -139,7 +141,7 @@ export function buildManifest(
   return { missing: { ...missing, info: [tooLarge] } };
 }
 
-/** As far as it is known, in the order of its fields. */
+/** Returns the parts of a manifest that are known so far, in the order of its fields. */
 export function draftOf(inputs: Inputs) {
   const { computation, algorithm, datasets } = inputs;
   const file = (asset: StoredAsset) => ({ hash: hashOf(asset), user_key: providerKey(inputs, asset) });
@@ -153,7 +155,10 @@ export function draftOf(inputs: Inputs) {
   };
 }
 
-/** An agent fetches only if `kbs` is enabled, also a file that is not encrypted; it tells the type from the URL. */
+/**
+ * Returns the fields that tell the agent to fetch a file from `source`. The agent fetches only if `kbs` is enabled, also a file
+ * that is not encrypted. It tells the type of the source from the URL.
+ */
 function fetchedIn({ source, kbs, decompress, algo_type, algo_args }: StoredAsset) {
   if (!source) return {};
   const { url, kbs_resource_path } = source;
@@ -180,11 +185,15 @@ function providerKey({ keys }: Inputs, { user_key, created_by }: StoredAsset): s
   return user_key || keyOf(keys, created_by);
 }
 
-/** What parties approve, with its digests. */
+/**
+ * The things that parties of a computation approve: the configuration and the manifest with their digests, or what is missing for a
+ * manifest.
+ */
 type Approvable = { configuration: Configuration; configuration_digest: string } & (
   { manifest: Manifest; digest: string; missing?: never } | { missing: MissingItems; manifest?: never; digest?: never }
 );
 
+/** Returns what the parties of a computation approve, or what is missing for it. */
 export function approvableOf(inputs: Inputs): Approvable {
   const { manifest, missing } = buildManifest(inputs);
   const { agent_config, attestation_policy, computation } = inputs;
@@ -193,11 +202,15 @@ export function approvableOf(inputs: Inputs): Approvable {
   return manifest ? { ...configured, manifest, digest: canonicalDigest(manifest) } : { ...configured, missing };
 }
 
+/** Returns the linked assets: the algorithm first, then the datasets. */
 export function assetsOf({ algorithm, datasets }: Inputs): StoredAsset[] {
   return [...(algorithm ? [algorithm] : []), ...datasets];
 }
 
-/** If the computation names no consumers: all who had the role result_consumer when they uploaded their key. */
+/**
+ * Returns the keys of the result consumers, the owner first. If the computation names no consumers, they are all users who had
+ * the role result_consumer when they uploaded their key.
+ */
 export function resultConsumers({ computation, consumers, keys }: Inputs): ParticipantKey[] {
   const isNamed = (key: ParticipantKey) => (consumers.length > 0 ? consumers.includes(key.user_id) : key.is_consumer);
   return keys.filter((key) => key.user_id === computation.owner || isNamed(key)).sort(ownerFirst(computation.owner));
@@ -224,8 +237,8 @@ function unique(texts: string[]): string[] {
 }
 
 /**
- * A deleted asset counts as not linked. Two round trips.
- * @param computation read before. Any later change of the inputs changes its `version`.
+ * Reads what a run of a computation would use, in two round trips. A deleted asset counts as not linked.
+ * @param computation the row, read before. Any later change of the inputs changes its `version`
  */
 export async function readInputs(table: Table, domain: string, computation: StoredComputation): Promise<Inputs> {
   const parts = await readParts(table, computation.id);
@@ -233,15 +246,16 @@ export async function readInputs(table: Table, domain: string, computation: Stor
   return inputsOf(computation, parts, await getItems(table, keys));
 }
 
+/** The inputs that are stored beside the row of a computation. Assets are only named. */
 export interface Parts extends Pick<
   Inputs,
   'agent_config' | 'attestation_policy' | 'consumers' | 'providers' | 'keys' | 'approvals'
 > {
-  /** The algorithm, then the datasets in the order in which they were linked. */
+  /** The identifiers of the algorithm, then of the datasets in the order in which they were linked. */
   assetIds: string[];
 }
 
-/** One round trip for each MB. */
+/** Reads what is stored beside the row of a computation, in one round trip for each MB. */
 export async function readParts(table: Table, computationId: string): Promise<Parts> {
   const { key, approval, part } = computationKeys.prefixes;
   const items = await queryPartition(table, computationKeys.partition(computationId));
@@ -258,7 +272,10 @@ export async function readParts(table: Table, computationId: string): Promise<Pa
   };
 }
 
-/** @param assetItems the rows of `assetIds`, in their order */
+/**
+ * Joins what was read of a computation to the inputs of a run. Leaves out assets that are deleted.
+ * @param assetItems the rows of the assets in `assetIds`, in their order
+ */
 export function inputsOf(computation: StoredComputation, parts: Parts, assetItems: (Item | undefined)[]): Inputs {
   const { assetIds, ...rest } = parts;
   const assets = assetIds.flatMap((assetId, index) => findAsset(assetItems[index], assetId) ?? []);
@@ -272,13 +289,14 @@ export function inputsOf(computation: StoredComputation, parts: Parts, assetItem
 
 const participantKey = v.object({
   user_id: v.string(),
-  /** Base64 of a DER SubjectPublicKeyInfo. */
+  /** The public key: base64 of a DER SubjectPublicKeyInfo. */
   user_key: v.string(),
   fingerprint: v.string(),
   is_consumer: v.boolean(),
   uploaded_at: v.string(),
 });
 
+/** The public key that a user uploaded to a computation. */
 export type ParticipantKey = v.InferOutput<typeof participantKey>;
 
 export function parseParticipantKey(item: Item): ParticipantKey {

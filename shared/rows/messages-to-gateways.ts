@@ -16,23 +16,26 @@ const question = v.object({
 
 const answer = v.object({ type: v.literal('answer'), id: v.string(), answers: v.boolean() });
 
-/** Whether the agent still answers on one of the gateway's streams. */
+/** The question of one gateway to another: whether an agent still answers on one of its streams. */
 export type Question = v.InferOutput<typeof question>;
 
-/** Gateways cannot connect to each other. */
+/** A message from one gateway to another. Messages go through the table, because gateways cannot connect to each other. */
 const message = v.variant('type', [question, answer]);
 export type MessageToGateway = v.InferOutput<typeof message>;
 
-/** For a gateway that is gone. */
+/** The time after which a message expires: one hour. Its gateway may be gone, and then nobody removes it. */
 const lifetimeInSeconds = 60 * 60;
 
-/** One write unit. */
+/** Stores a message for another gateway. Costs one write unit. */
 export async function sendToGateway(table: Table, to: string, message: MessageToGateway, now: string): Promise<void> {
   const ttl = Math.floor(Date.parse(now) / 1000) + lifetimeInSeconds;
   await putItem(table, { ...gatewayKeys.message(to, message.id), ...message, ttl });
 }
 
-/** One read unit, more only if there are many. Removes a message that it cannot parse. */
+/**
+ * Reads the messages that are stored for a gateway. Costs one read unit, more only if there are many. Removes a message that
+ * cannot be parsed.
+ */
 export async function readMessagesToGateway(table: Table, gateway: string): Promise<MessageToGateway[]> {
   const items = await queryPrefix(table, gatewayKeys.partition(gateway), gatewayKeys.prefixes.message);
   const messages: MessageToGateway[] = [];

@@ -3,27 +3,32 @@ import { type Table, type Item, queryPrefix } from '../table/table.ts';
 import { placeOfLink } from './link.ts';
 import { computationNumber } from './computation.ts';
 
-/** A todo list examines no more. */
+/** The most computations that a list of open tasks examines. */
 const mostComputations = 300;
+/** The most linked assets that a list of open tasks examines. */
 export const mostAssets = 1_000;
 
-/** How a user takes part in a computation. */
+/** The part of a user in a computation. */
 export interface Participation {
   computation: number;
-  /** As the owner, or as a consumer that the computation names. */
+  /** True if the user is the owner of the computation, or a consumer that it names. */
   isNamed: boolean;
   hasKey: boolean;
-  /** Numbers of the user's own that are linked to it. */
+  /** The numbers of the user's own assets that are linked to the computation. */
   assets: number[];
   isPartial: boolean;
 }
 
-/** More than 300 computations or 1,000 assets, because a user is in a computation at most twice, beside the assets. */
+/**
+ * The most items that are read to find the computations of a user. More of them mean more than 300 computations or 1,000 assets,
+ * because a user is in a computation at most twice, beside the assets.
+ */
 const mostItems = 2 * mostComputations + mostAssets + 1;
 
 /**
- * First those by the user's own doing, then those that others brought the user into: each newest first. One round trip.
- * @returns `areAll` false if the user takes part in more than a todo list examines
+ * Reads in which computations a user takes part, in one round trip. Those by the user's own doing come first, then those into
+ * which others brought the user; each group is sorted newest first.
+ * @returns `areAll` is false if the user takes part in more than a list of open tasks examines
  */
 export async function readParticipations(
   table: Table,
@@ -57,7 +62,10 @@ interface Participated {
   owner: string;
 }
 
-/** For a computation. @param items those at `computationKeys` */
+/**
+ * Returns the keys of the items that list a computation among the open tasks of its participants.
+ * @param items the items of the computation at `computationKeys`
+ */
 export function participationKeys({ domain, id, owner }: Participated, items: Item[]): Key[] {
   const number = computationNumber(id);
   const mirrors = items.flatMap((item): Key[] => {

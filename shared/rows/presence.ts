@@ -8,6 +8,7 @@ import { setAttributes, updateExisting, updateIf, type WriteCondition } from '..
 import { type Transaction, StaleReadError } from '../table/transaction.ts';
 import type { RunReference } from './run.ts';
 
+/** The values of `fit`, by which a CVM reports whether its agent can take a run. */
 export const fits = ['ready', 'busy', 'spent', 'unknown'] as const;
 type Fit = (typeof fits)[number];
 
@@ -37,32 +38,41 @@ export const presenceSchema = v.pipe(
 );
 export type Presence = v.InferOutput<typeof presenceSchema>;
 
-/** Stored in the item of the registered CVM. */
+/** Schema of the presence of a CVM. It is stored in the item of the registered CVM. */
 const storedPresence = v.object({
   last_seen_at: v.optional(v.string()),
   agent_state: v.optional(v.string()),
   fit: v.optional(v.picklist(fits)),
-  /** When `fit` was reported. */
+  /** The time when the CVM reported its agent's fitness for a run (`fit`). */
   fit_at: v.optional(v.string()),
-  /** Whether the agent was busy or spent, or took a run, and was not `ready` since. */
+  /** True if the agent was busy or spent, or took a run, and was not `ready` since. */
   had_run: v.optional(v.boolean()),
-  /** The gateway that has the agent's stream. While it renews its lease, the CVM is heard. */
+  /** The gateway that has the agent's stream. While this gateway renews its lease, the CVM counts as heard. */
   held_by: v.optional(v.string()),
   certificate_fingerprint: v.optional(v.nullable(v.string())),
 });
 export type StoredPresence = v.InferOutput<typeof storedPresence>;
 
-/** @param item at `cvmKeys.cvm` */
+/**
+ * Parses the presence in the item of a registered CVM.
+ * @param item the stored item of the CVM, read at `cvmKeys.cvm`
+ */
 export function parsePresence(item: Item): StoredPresence {
   return parseStored(storedPresence, item, 'registered CVM');
 }
 
 const connectedForInMilliseconds = 60_000;
 
-/** A CVM that is heard every 30 seconds is written at least every 60, so it never looks disconnected. */
+/**
+ * The time after which the presence of a CVM is written again though it says nothing new. A CVM that is heard every 30 seconds is
+ * written at least every 60, so it never looks disconnected.
+ */
 const writtenAfterInMilliseconds = 30_000;
 
-/** @param isHeld whether a run holds the CVM */
+/**
+ * Returns the presence of a CVM as answers show it.
+ * @param isHeld whether a run holds the CVM
+ */
 export function presenceOf(stored: StoredPresence, { isHeld, now }: { isHeld: boolean; now: string }): Presence {
   const { last_seen_at = null, agent_state = null, fit = 'unknown' } = stored;
   const isConnected = last_seen_at !== null && millisecondsBetween(last_seen_at, now) <= connectedForInMilliseconds;
@@ -78,7 +88,7 @@ function millisecondsBetween(before: string, after: string): number {
   return Date.parse(after) - Date.parse(before);
 }
 
-/** Of a registered CVM that no run holds. Undefined if one can. */
+/** Returns why a run cannot start on a registered CVM that no run holds, as a sentence. Returns undefined if one can start. */
 export function whyNotReady(cvmId: string, stored: StoredPresence, now: string): string | undefined {
   const { state, last_seen_at, fit } = presenceOf(stored, { isHeld: false, now });
   if (state === 'disconnected') {
@@ -88,14 +98,16 @@ export function whyNotReady(cvmId: string, stored: StoredPresence, now: string):
   return fit === 'spent' ? `The CVM ${cvmId} is spent: restart its agent before the next run.` : undefined;
 }
 
+/** The state of an agent that a report of its CVM gives. */
 export interface ReportedState {
   agent_state?: string | undefined;
   fit?: Fit | undefined;
 }
 
 /**
- * Undefined if nothing is new and the last write was less than 30 seconds ago, or the gateway `by` has the CVM's stream. A
- * gateway's `busy` does not replace `spent`: it was on its way when the run ended. A restarted agent is `ready` first.
+ * Returns what to store of a CVM's report. Returns undefined if it says nothing new and the last write was less than 30 seconds
+ * ago or the gateway `by` has the CVM's stream. `busy` from a gateway does not replace `spent`: it was on its way when the run
+ * ended. A restarted agent is `ready` first.
  */
 export function presenceToStore(
   stored: StoredPresence,
@@ -117,7 +129,10 @@ export function presenceToStore(
   };
 }
 
-/** An agent that reported `ready` after it took the run has been restarted since. False if the CVM does not report `fit`. */
+/**
+ * Returns whether an agent must be restarted after a run that it accepted at `acceptedAt`. An agent that reported `ready` after
+ * that has been restarted. Returns false if the CVM does not report `fit`.
+ */
 export function isSpentBy({ fit, fit_at = '' }: StoredPresence, acceptedAt: string): boolean {
   return fit === 'busy' || (fit === 'ready' && fit_at <= acceptedAt);
 }
@@ -130,8 +145,9 @@ interface Heard {
 }
 
 /**
- * At most twice a minute if it says nothing new, never if its gateway holds it.
- * @param item at `cvmKeys.cvm`
+ * Stores that a CVM was heard, and what it reported. Writes at most twice a minute if the report says nothing new, and never if
+ * its gateway holds the CVM's stream.
+ * @param item the stored item of the CVM, read at `cvmKeys.cvm`
  */
 export async function recordPresence(
   table: Table,
@@ -149,9 +165,9 @@ export async function recordPresence(
 }
 
 /**
- * Of an agent that was `ready`, also that it is busy. If it restarts and is `ready` again, that is then new, so the end of the run does
- * not leave it spent.
- * @param item at `cvmKeys.cvm`
+ * Records that an agent has taken a run. Records an agent that was `ready` as busy, so that it is noticed if it restarts and is
+ * `ready` again: then the end of the run does not leave it spent.
+ * @param item the stored item of the CVM, read at `cvmKeys.cvm`
  */
 export async function recordTaken(
   table: Table,
@@ -166,15 +182,16 @@ export async function recordTaken(
     await updateIf(table, key, setAttributes({ fit: 'busy', fit_at: now, had_run: true }), unchangedFit(stored));
 }
 
-/** Unless another report, or the end of a run, has changed the fitness since it was read. */
+/** Returns the condition that the fitness of a CVM has not changed since it was read, by another report or the end of a run. */
 function unchangedFit({ fit_at }: StoredPresence): WriteCondition {
   if (fit_at === undefined) return { ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(fit_at)' };
   return { ConditionExpression: 'fit_at = :read_fit_at', ExpressionAttributeValues: { ':read_fit_at': fit_at } };
 }
 
 /**
- * In the transaction that ends a run. Throws StaleReadError if the CVM has reported its fitness since it was read.
- * @param item at `cvmKeys.cvm`
+ * Records in the transaction that ends a run that the agent must be restarted, if it must. The transaction fails with
+ * StaleReadError if the CVM has reported its fitness since it was read.
+ * @param item the stored item of the CVM, read at `cvmKeys.cvm`
  */
 export function recordSpent(
   transaction: Transaction,

@@ -2,12 +2,18 @@ import { toBase64 } from 'computation-management-formats/bytes';
 import { InvalidKeyError, parsePublicKey } from 'computation-management-formats/public-key';
 import { invalid } from '../runtime/errors.ts';
 
-/** @throws ServiceError `invalid_request` at `pointer` that says what was expected */
+/**
+ * Parses a public key that a user sent.
+ * @throws ServiceError `invalid_request` at `pointer` that says what was expected
+ */
 export function readPublicKey(encoded: string, pointer: string): ReturnType<typeof parsePublicKey> {
   return refusedAt(pointer, () => parsePublicKey(encoded));
 }
 
-/** @throws ServiceError `invalid_request` at `pointer` for InvalidKeyError */
+/**
+ * Calls `read`, and answers an invalid key or certificate with the place in the request.
+ * @throws ServiceError `invalid_request` at `pointer` in place of InvalidKeyError; other errors of `read`
+ */
 export function refusedAt<T>(pointer: string, read: () => T): T {
   try {
     return read();
@@ -17,7 +23,11 @@ export function refusedAt<T>(pointer: string, read: () => T): T {
   }
 }
 
-/** @returns base64 of a DER SubjectPublicKeyInfo, '' for '' */
+/**
+ * Parses a public key that a user may omit.
+ * @returns base64 of a DER SubjectPublicKeyInfo, '' for ''
+ * @throws ServiceError `invalid_request` at `pointer` that says what was expected
+ */
 export function readOptionalKey(encoded: string, pointer: string): string {
   return encoded === '' ? '' : toBase64(readPublicKey(encoded, pointer).spki);
 }

@@ -60,7 +60,7 @@ const approvalOfRun = v.pipe(
 );
 export type ApprovalOfRun = v.InferOutput<typeof approvalOfRun>;
 
-/** The agent's private key is stored apart. */
+/** Schema of the snapshot of a run: what the run was started with. The agent's private key is stored apart. */
 export const storedSnapshot = v.object({
   manifest: manifestSchema,
   agent_config: v.object(agentConfigEntries),
@@ -68,22 +68,25 @@ export const storedSnapshot = v.object({
   configuration_digest: v.string(),
   /** The algorithm, then the datasets in the order of the manifest. */
   assets: v.pipe(v.array(assetOfRun), v.metadata({ maxItems: assetsPerComputation })),
-  /** Sorted by user. */
+  /** The approvals that counted when the run started, sorted by user. */
   approvals: v.array(approvalOfRun),
   approval: v.picklist(approvalLevels),
   log_access: v.picklist(logAccesses),
-  /** If the parties may: nobody could link an asset only to read the log. */
+  /**
+   * True if creators of assets may read the log when parties may: only if nobody could link an asset just to read the log.
+   */
   shows_creators_logs: v.boolean(),
-  /** Which CVMs the run may use. Null: any. */
+  /** The policy that says which CVMs the run may use. Null: any CVM. */
   attestation_policy: v.nullable(attestationPolicy),
-  /** In the manifest's order. */
+  /** The result consumers, in the order of the manifest. */
   result_consumers: v.array(shownText(255)),
 });
+/** The copy of what a run was started with: its manifest, configuration, assets and approvals. */
 export type RunSnapshot = Omit<v.InferOutput<typeof storedSnapshot>, 'agent_config'> & { agent_config: StoredAgentConfig };
 
 type OfRun = Pick<RunReference, 'computation_id' | 'run_id'>;
 
-/** The private key is a separate item, because it is deleted when the run ends. */
+/** Adds the snapshot of a run to the transaction. The private key is a separate item, because it is deleted when the run ends. */
 export function addSnapshot(
   transaction: Transaction,
   { computation_id, run_id }: OfRun,
@@ -102,33 +105,40 @@ export function addSnapshot(
   transaction.add({ put: { Item: { ...runKeys.serverKey(computation_id, run_id), ...sealedKeyAttributes(server_key) } } });
 }
 
+/** Adds the deletion of the agent's private key to the transaction that ends a run. */
 export function removeServerKey(transaction: Transaction, { computation_id, run_id }: OfRun): void {
   transaction.add({ delete: { Key: runKeys.serverKey(computation_id, run_id) } });
 }
 
-/** For parseSnapshot. */
+/** Returns the keys of the items that `parseSnapshot` takes, in its order. */
 export function snapshotKeys({ computation_id, run_id }: OfRun): [Key, Key] {
   return [runKeys.snapshot(computation_id, run_id), runKeys.serverKey(computation_id, run_id)];
 }
 
-/** @throws Error if they are invalid */
+/**
+ * Parses the snapshot of a run and the agent's private key.
+ * @throws Error if an item is invalid or the snapshot is missing
+ */
 export function parseSnapshot([snapshot, serverKey]: (Item | undefined)[]): RunSnapshot {
   const { agent_config, ...rest } = parseStored(storedSnapshot, snapshot, 'snapshot of a run');
   return { ...rest, agent_config: { ...agent_config, server_key: storedKeyOf(serverKey) } };
 }
 
-/** @param item read at runKeys.snapshot */
+/**
+ * Returns the identifiers of the assets that a run uses.
+ * @param item the item at `runKeys.snapshot`
+ */
 export function assetsOfRun(item: Item | undefined): string[] {
   return parseSnapshot([item]).assets.map(({ id }) => id);
 }
 
-/** None if the run was deleted meanwhile. */
+/** Reads the creators of the assets that a run uses. Returns none if the run was deleted meanwhile. */
 export async function readCreators(table: Table, { computation_id, run_id }: OfRun): Promise<string[]> {
   const item = await getItem(table, runKeys.snapshot(computation_id, run_id));
   return item ? parseSnapshot([item]).assets.map(({ creator }) => creator) : [];
 }
 
-/** True if the run was deleted meanwhile. */
+/** Reads whether a run uses an asset. Returns true if the run was deleted meanwhile. */
 export async function usesAsset(table: Table, { computation_id, run_id }: OfRun, assetId: string): Promise<boolean> {
   const item = await getItem(table, runKeys.snapshot(computation_id, run_id));
   return item === undefined || assetsOfRun(item).includes(assetId);

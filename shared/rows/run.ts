@@ -12,11 +12,12 @@ export const runStatus = v.pipe(
   v.description('The status of the run. `running` and `stopping`: the run is active. The others are final.'),
 );
 
+/** Returns whether a run with this status has not ended yet. */
 export function isActive(status: string): boolean {
   return status === 'running' || status === 'stopping';
 }
 
-/** A CVM gives up to 1,000 characters, and the service may add a sentence. */
+/** The longest reason for the end of a run, in characters. A CVM gives up to 1,000, and the service may add a sentence. */
 export const longestReason = 1_200;
 
 export const runSchema = v.pipe(
@@ -40,7 +41,10 @@ export const runSchema = v.pipe(
 );
 export type Run = v.InferOutput<typeof runSchema>;
 
-/** Such as the input of its execution. Steps read everything else when they need it. */
+/**
+ * Schema of what identifies a run, such as the input of its execution. The steps of the execution read everything else when they
+ * need it.
+ */
 export const runReference = v.object({
   domain: v.string(),
   computation_id: v.string(),
@@ -49,29 +53,30 @@ export const runReference = v.object({
 });
 export type RunReference = v.InferOutput<typeof runReference>;
 
+/** Returns what identifies a run, for the functions that read everything else themselves. */
 export function referenceTo(domain: string, { id, computation_id, cvm_id }: Run): RunReference {
   return { domain, computation_id, run_id: id, cvm_id };
 }
 
-/** @returns undefined if this service cannot have issued the identifier */
+/** Returns the key of a run's row. Returns undefined if this service cannot have issued the identifier. */
 export function runKey(domain: string, id: string): RowKey | undefined {
   const number = numberOf(id);
   return number === undefined ? undefined : listKeys.row(lists.runs(domain), number);
 }
 
-/** @returns undefined if the row is missing or belongs to another run */
+/** Parses the row of a run. Returns undefined if the row is missing or belongs to another run. */
 export function findRun(item: Item | undefined, id: string): Run | undefined {
   return item?.['id'] === id ? parseStored(runSchema, item, 'run') : undefined;
 }
 
 const attested = v.object({ attestation_hash: v.optional(v.string()) });
 
-/** Of the token that the CVM reported when it accepted the run. */
+/** Returns the hash of the attestation token that the CVM reported when it accepted the run, from the row of the run. */
 export function attestationHashOf(runItem: Item | undefined): string | undefined {
   return parseStored(attested, runItem, 'run').attestation_hash;
 }
 
-/** One round trip. */
+/** Reads a run in one round trip. Returns undefined if there is no such run. */
 export async function readRun(table: Table, domain: string, id: string): Promise<Run | undefined> {
   const key = runKey(domain, id);
   return key && findRun(await getItem(table, key), id);

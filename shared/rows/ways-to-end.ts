@@ -2,18 +2,25 @@ import { finalStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import type { Run } from './run.ts';
 
+/** Schema of the end of a run: its final status and the reason. */
 export const ending = v.object({
   status: v.picklist(finalStatuses),
   reason: v.string(),
-  /** Only for cancelled runs. */
+  /** True if the CVM has confirmed the stop. Only cancelled runs have this field. */
   is_confirmed: v.optional(v.boolean()),
 });
 export type Ending = v.InferOutput<typeof ending>;
 
+/** A way in which a run can end: the status that follows, and the reason. */
 export interface WayToEnd {
-  /** Before and after. Without `running`: only a requested stop leads here. */
+  /**
+   * The status of the run after the end, by its status before. Without `running`, only a run whose stop was requested can end so.
+   */
   statuses: { running?: Ending['status']; stopping: Ending['status'] };
-  /** @param detail what is known of the cause, such as the CVM's own reason */
+  /**
+   * Returns the reason that the run shows.
+   * @param detail what is known of the cause, such as the CVM's own reason
+   */
   reason: (detail: string) => string;
   is_confirmed?: boolean;
 }
@@ -24,7 +31,7 @@ const cancelled = { running: 'cancelled', stopping: 'cancelled' } as const;
 const cancelledByStop = { stopping: 'cancelled' } as const;
 const failedUnlessStopping = { running: 'failed', stopping: 'cancelled' } as const;
 
-/** The CVM's own reason says more than the service's. */
+/** Returns a function that prefers the CVM's own reason, because it says more than the service's. */
 const orOwn = (reason: string) => (own: string) => own || reason;
 const withOwn = (reason: string) => (own: string) => (own ? `${reason}: ${own}` : `${reason}.`);
 
@@ -33,7 +40,10 @@ const executionEnded = {
   reason: (status) => `The execution of the run ended as ${status}.`,
 } satisfies WayToEnd;
 
-/** Functions that end a run, or keep its outcome in the claim, take the way from here. */
+/**
+ * All ways in which a run can end, by the function that finds it out. Functions that end a run, or store its outcome in the
+ * claim, take the way from here.
+ */
 export const waysToEnd = {
   recordReports: {
     'ConsumingResults/Ready': { statuses: completed, reason: orOwn('The CVM finished the run.') },
@@ -75,9 +85,13 @@ export const waysToEnd = {
   },
 } as const satisfies Record<string, Record<string, WayToEnd>>;
 
+/** The events of an agent that end a run, as type and status. */
 export const endingEvents = ['ConsumingResults/Ready', 'Complete/Completed', 'Failed/Failed', 'Stopped/Stopped'] as const;
 
-/** Returns how a run of this status ends. A stopped run ends as cancelled also if it fails. Its reason names the failure. */
+/**
+ * Returns how a run with this status ends. A stopped run ends as cancelled even if it fails, and then its reason names the
+ * failure.
+ */
 export function endingOf({ statuses, reason, is_confirmed }: WayToEnd, status: Run['status'], detail = ''): Ending {
   const after = status === 'running' ? (statuses.running ?? statuses.stopping) : statuses.stopping;
   const text = reason(detail);
@@ -87,6 +101,8 @@ export function endingOf({ statuses, reason, is_confirmed }: WayToEnd, status: R
   return { status: after, reason: text, ...(is_confirmed === undefined ? {} : { is_confirmed }) };
 }
 
+/** All outcomes with which the lifecycle of a run ends it by itself. */
 export const endings = ['not_accepted', 'silence', 'run_timeout', 'failure'] as const;
 
+/** The outcome with which the lifecycle of a run ends it by itself. */
 export type EndedBy = (typeof endings)[number];

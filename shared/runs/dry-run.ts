@@ -13,16 +13,17 @@ import { attestationOf, type CvmAttestation } from '../rows/attestation.ts';
 import type { StoredAsset } from '../rows/asset.ts';
 import { readComputation } from '../rows/computation.ts';
 
+/** The state of a CVM, as far as it decides whether a run can start on it. */
 interface CvmForRun extends CvmOfRun {
-  /** Undefined if it is not registered. */
+  /** The last signs of life of the CVM, and whether its agent can take a run. Undefined if the CVM is not registered. */
   presence: StoredPresence | undefined;
   claim: Claim | undefined;
   attestation: CvmAttestation;
 }
 
 /**
- * Settled, because the end of a run frees the CVM and marks it as spent in one transaction. One round trip, or two if a gateway
- * holds it.
+ * Reads the state of a CVM for the start of a run, while no transaction is writing it, because the end of a run changes two items
+ * at once: it frees the CVM and notes that its agent must be restarted. One round trip, or two if a gateway holds the CVM.
  */
 export async function readCvmForRun(table: Table, cvm: { domain: string; cvm_id: string }): Promise<CvmForRun> {
   const [registered, claimItem] = await readSettled(table, [cvmKeys.cvm(cvm.domain, cvm.cvm_id), claimKey(cvm)]);
@@ -36,7 +37,7 @@ export async function readCvmForRun(table: Table, cvm: { domain: string; cvm_id:
   };
 }
 
-/** Why a run cannot start on the CVM now, whatever is approved. The first is the answer to a start. */
+/** Lists why a run cannot start on the CVM now, approvals and manifest aside. The first reason is the answer to a start. */
 export function refusalsOf(
   { computation: { status, run }, attestation_policy }: Pick<Inputs, 'computation' | 'attestation_policy'>,
   { id, presence, claim, attestation }: CvmForRun,
@@ -54,12 +55,16 @@ export function refusalsOf(
   ];
 }
 
+/** The properties of a CVM that a start relies on: its certificate and its attestation. */
 interface KnownOfCvm {
   certificate?: string | undefined;
   token_hash?: string | undefined;
 }
 
-/** The transaction fails with StaleReadError if the CVM has another certificate or another attestation by then. */
+/**
+ * Returns a check for the transaction of a start, which fails with StaleReadError if the CVM has another certificate or another
+ * attestation by then.
+ */
 export function cvmIsStill(cvm: { domain: string; cvm_id: string }, { certificate, token_hash }: KnownOfCvm): Action[] {
   const conditions = [
     ...(certificate === undefined ? [] : [['certificate_fingerprint', ':certificate', certificate] as const]),
@@ -77,12 +82,15 @@ export function cvmIsStill(cvm: { domain: string; cvm_id: string }, { certificat
 interface ReadinessRequest {
   domain: string;
   id: string;
-  /** Without it, on any CVM. */
+  /** The CVM that the run is to use. Undefined for a run on any CVM. */
   cvmId?: string | undefined;
   at: string;
 }
 
-/** Also what a start on the CVM would refuse. Three round trips. @throws ServiceError `not_found` */
+/**
+ * Reads what a run of a computation still lacks, with what a start on the CVM would refuse, and warnings. Three round trips.
+ * @throws ServiceError `not_found`
+ */
 export async function readReadiness(
   table: Table,
   { domain, id, cvmId, at }: ReadinessRequest,
@@ -102,7 +110,7 @@ export async function readReadiness(
   };
 }
 
-/** What remains of a name for a reader who overlooks case, kinds of letters and blanks, and what nobody sees. */
+/** Returns what remains of a name for a reader who overlooks case, kinds of letters and blanks, and what nobody sees. */
 function lookOf(name: string): string {
   const letters = name.normalize('NFKC').toLowerCase().normalize('NFKC');
   return letters
@@ -111,12 +119,16 @@ function lookOf(name: string): string {
     .trim();
 }
 
+/** Lists groups of datasets that have the same key, each as a text with their names. */
 function alike(datasets: readonly StoredAsset[], keyOf: (dataset: StoredAsset) => string): string[] {
   const groups = [...Map.groupBy(datasets, keyOf).values()].filter((group) => group.length > 1);
   return groups.map((group) => truncate(group.map(({ file_name }) => JSON.stringify(file_name)).join(' and '), 900));
 }
 
-/** Returns what may be a mistake and keeps no run from starting: an agent tells datasets apart by their content, people by their names. */
+/**
+ * Lists what may be a mistake and keeps no run from starting: datasets with the same content, and datasets whose names look the
+ * same. An agent tells datasets apart by their content, people by their names.
+ */
 export function warningsOf(datasets: readonly StoredAsset[]): string[] {
   const withContent = datasets.filter(({ checksum }) => checksum !== null);
   return [

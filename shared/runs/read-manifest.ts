@@ -8,15 +8,16 @@ import { storedSnapshot } from '../rows/run-snapshot.ts';
 import { parseStored } from '../table/stored.ts';
 import { computationKey, parseComputation, readComputation } from '../rows/computation.ts';
 
+/** A manifest with its digest and the digest of the configuration. */
 interface DigestedManifest {
   manifest: Manifest;
-  /** SHA3-256, hex, of the canonical JSON. */
+  /** The SHA3-256, in hex, of the canonical JSON of the manifest. */
   digest: string;
   configuration_digest: string;
 }
 
 /**
- * Of a run; without `runId`, the one that a run would get now, approved or not.
+ * Reads the manifest of a run, or, without `runId`, the manifest that a run would get now, approved or not.
  * @throws ServiceError `not_found`; `incomplete` with the missing items, because an incomplete manifest would crash an agent
  */
 export async function readManifest(

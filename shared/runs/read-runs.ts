@@ -14,7 +14,7 @@ interface RunsRequest {
   status?: Run['status'] | undefined;
 }
 
-/** Of the domain, or of a computation, newest first, with the exact total. See readPage for its cost. */
+/** Lists the runs of a domain, or of a computation, newest first, with the exact total. See readPage for its cost. */
 export async function listRuns(
   table: Table,
   domain: string,
@@ -27,8 +27,8 @@ export async function listRuns(
 }
 
 /**
- * They are numbered without gaps, all of them and those with each final status, so a page is a range of numbers. Two round trips,
- * or three for later pages. A computation that the domain does not have has no runs.
+ * Lists the runs of a computation, newest first. All runs, and those with each final status, are numbered without gaps, so a page
+ * is a range of numbers. Two round trips, or three for later pages. A computation that the domain does not have has no runs.
  */
 async function listRunsOf(
   table: Table,
@@ -68,7 +68,7 @@ async function listRunsOf(
 const lastOrdinal = 999_999_999;
 
 /**
- * Without `runId`, the latest. One round trip.
+ * Reads a run of a computation, or, without `runId`, the latest run. One round trip.
  * @throws ServiceError `not_found` if the computation does not exist, was never run or has no such run
  */
 export async function readRunOfComputation(

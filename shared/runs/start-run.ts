@@ -44,15 +44,19 @@ interface RunRequest extends AnsweredRequest {
   cvmId: string;
   by: string;
   now: string;
-  /** Called before anything about the computation is revealed. Throws to refuse the request. */
+  /**
+   * Checks that the caller may start a run. Called before anything about the computation is revealed. Throws to refuse the
+   * request.
+   */
   permit: (computation: StoredComputation) => Permitted;
 }
 
 /**
- * If the process dies between the transaction and the start of the execution, a repeat of the request starts it, or the sweep
- * ends the run.
- * @throws ServiceError `not_found`; `conflict` if the computation or the CVM has an active run, or the CVM is disconnected, spent
- * or not attested; `incomplete` with what is missing; `unavailable`, also while an asset is about to be deleted
+ * Starts a run of a computation on a CVM: records in a transaction that the run holds the CVM, then starts the execution. If the
+ * process dies between them, a repeat of the request starts the execution, or the sweep ends the run.
+ * @throws ServiceError `not_found`; `conflict` if the computation or the CVM has an active run, or the CVM is disconnected, not
+ *   attested, or must restart its agent first; `incomplete` with what is missing; `unavailable`, also while an asset is about to
+ *   be deleted
  */
 export async function startRun(table: Table, executions: Executions, request: RunRequest): Promise<Committed<Started>> {
   const started = await withFreshReads(table, (table) => claimCvm(table, request));
@@ -68,7 +72,7 @@ export async function startRun(table: Table, executions: Executions, request: Ru
   return started;
 }
 
-/** A failure is only logged: the caller gets the error of the start. */
+/** Ends a run whose execution could not be started. A failure is only logged: the caller gets the error of the start. */
 async function endUnstarted(table: Table, reference: RunReference, now: string): Promise<void> {
   const deadline = deadlineOf(table).next();
   try {
@@ -78,6 +82,10 @@ async function endUnstarted(table: Table, reference: RunReference, now: string):
   }
 }
 
+/**
+ * Checks whether a run can start, and records in one transaction the run and that it holds the CVM. Repeats the transaction if
+ * only the journal of events has changed.
+ */
 async function claimCvm(table: Table, request: RunRequest): Promise<Committed<Started>> {
   const { domain, computationId, cvmId, by, now, permit } = request;
   // Read first, so that its version guards the inputs.
@@ -106,20 +114,28 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Committed<St
   }
 }
 
+/** Everything that was read before the transaction of a start. */
 interface Found {
   computation: ComputationToChange;
   inputs: Inputs;
   cvm: Awaited<ReturnType<typeof readCvmForRun>>;
 }
 
-/** @throws ServiceError `incomplete` */
+/**
+ * Returns the snapshot that the run keeps: its manifest, configuration, assets and approvals.
+ * @throws ServiceError `incomplete` if the computation is not ready to run
+ */
 function snapshotOf({ computation, inputs, cvm }: Found, table: Table, now: string): RunSnapshot {
   const { snapshot, missing } = readinessOf(inputs, { at: timeOfStart(table, now, computation), cvm });
   if (snapshot && !isIncomplete(missing)) return snapshot;
   throw new ServiceError('incomplete', 'The computation is not ready to run. See `missing_items`.', { missing_items: missing });
 }
 
-/** @throws ServiceError `incomplete`, since an approval may have expired */
+/**
+ * Returns the transaction that starts a run: its row, its snapshot of the manifest and approvals, its first event, and that it
+ * holds the CVM.
+ * @throws ServiceError `incomplete`, since an approval may have expired
+ */
 async function transactionOf(
   table: Table,
   reference: RunReference,
@@ -170,14 +186,17 @@ async function transactionOf(
 }
 
 /**
- * The deletion may still be refused. offerRun finds what is deleted later.
+ * Throws if an asset of the run is being deleted, so that the start is tried again, because the deletion may still be refused.
+ * The first step of the execution, offerRun, finds what is deleted later.
  * @throws StaleReadError
  */
 function refuseIfMarkedForDeletion(inputs: Inputs, now: string): void {
   if (assetsOf(inputs).some((asset) => isMarkedForDeletion(asset, now))) throw new StaleReadError();
 }
 
-/** The time by which approvals must not have expired: now, or that of the `started` event if later. */
+/**
+ * Returns the time by which approvals must not have expired: the present, or the time of the `started` event if that is later.
+ */
 function timeOfStart(table: Table, now: string, { head }: ComputationToChange): string {
   const present = new Date(Date.parse(now) + deadlineOf(table).elapsed).toISOString();
   return present > head.last_at ? present : head.last_at;

@@ -19,12 +19,16 @@ interface StopRequest extends AnsweredRequest {
   computationId: string;
   by: string;
   now: string;
-  /** Called before anything about the computation is revealed. Throws to refuse the request. */
+  /**
+   * Checks that the caller may stop the run. Called before anything about the computation is revealed. Throws to refuse the
+   * request.
+   */
   permit: (parties: Relations) => Permitted;
 }
 
 /**
- * Starts the execution that delivers the stop after the transaction. A repeated call starts it if a crash prevented that.
+ * Stops the active run of a computation: records the request, then starts the execution that delivers the stop. A repeated call
+ * starts the execution if a crash prevented that.
  * @throws ServiceError `not_found`; `conflict` if no run is active
  */
 export async function stopRun(table: Table, executions: Executions, request: StopRequest): Promise<Committed<Stopping>> {
@@ -33,6 +37,10 @@ export async function stopRun(table: Table, executions: Executions, request: Sto
   return stopping;
 }
 
+/**
+ * Changes an active run to `stopping`, unless it is stopping already.
+ * @throws ServiceError `not_found`; `conflict` if no run is active
+ */
 async function requestStop(
   table: Table,
   { domain, computationId, by, now, permit, answerKeeper }: StopRequest,
@@ -50,7 +58,11 @@ async function requestStop(
   return await commitChange(table, transaction, { run: stopping, permitted }, answerKeeper);
 }
 
-/** Those who may stop any run of the computation, else the creators of the run's assets, which are read only then. */
+/**
+ * Checks that the caller may stop the run: as the owner or by an action, otherwise as the creator of an asset of the run. Reads
+ * the creators only in the latter case.
+ * @throws ServiceError `forbidden`
+ */
 async function permitStop(table: Table, { owner, run }: StoredComputation, permit: StopRequest['permit']): Promise<Permitted> {
   try {
     return permit({ owner });

@@ -4,53 +4,73 @@ import { KMSClient, GetPublicKeyCommand, SignCommand, GenerateDataKeyCommand, De
 
 const clients = new Map<() => unknown, unknown>();
 
-/** `create` is called at the first use. All requests of a process share the client. */
+/** Returns a client that all requests of a process share. Calls `create` at the first use. */
 export function sharedClient<Client>(create: () => Client): Client {
   if (!clients.has(create)) clients.set(create, create());
   return clients.get(create) as Client;
 }
 
-/** Only a service on one machine calls it, which has engines of its own. */
+/**
+ * Puts a client in the place of the one that `create` would make. Only a service on one machine calls this, which has engines of
+ * its own.
+ */
 export function replaceClient<Client>(create: () => Client, client: Client): void {
   clients.set(create, client);
 }
 
-/** Only a service that starts on one machine calls it: its parts have addresses of their own. */
+/**
+ * Forgets all shared clients. Only a service that starts on one machine calls this, because its parts have addresses of their
+ * own.
+ */
 export function forgetClients(): void {
   clients.clear();
 }
 
-/** In milliseconds. They leave time for another attempt before the deadline if a socket hangs. */
+/**
+ * The time limits of a call to AWS, in milliseconds. They leave time for another attempt before the deadline if a socket hangs.
+ */
 export const clientLimits = {
   connectionTimeout: 1_000,
   requestTimeout: 2_000,
   throwOnRequestTimeout: true,
 } as const;
 
-/** With the SDK's default of 3, about one caller in a hundred would get a 503 if every fifth call failed. */
+/**
+ * The most attempts of a call to AWS. With the SDK's default of 3, about one caller in a hundred would get a 503 if every fifth
+ * call failed.
+ */
 export const maxAttempts = 6;
 
-/** In milliseconds. The SDK's default of seconds would use up the deadline. */
+/**
+ * Returns the pause before another attempt of a call to AWS, in milliseconds: a random time up to 1 second. The SDK's default of
+ * seconds would use up the deadline.
+ */
 export const pauseBefore = (attempt: number) => Math.random() * growingPause(attempt, { first: 50, longest: 1_000 });
 
-/** For the table and storage. The caller's deadline ends the attempts. */
+/**
+ * Returns the options of the clients of the table and of storage: retries and time limits. The caller's deadline ends the
+ * attempts.
+ */
 export function clientOptions() {
   return { retryStrategy: new ConfiguredRetryStrategy(maxAttempts, pauseBefore), requestHandler: clientLimits };
 }
 
-/** The keys of a stage never leave it. Keys are named by their ARN. */
+/** The operations with keys in KMS that the service uses. The keys of a stage never leave KMS. They are named by their ARN. */
 export interface Kms {
   /** Returns the public key of a signing key: SubjectPublicKeyInfo in DER. */
   publicKey: (keyArn: string) => Promise<Uint8Array>;
-  /** By ECDSA on P-256, of a SHA-256 digest. Returns the signature in DER. */
+  /** Signs a SHA-256 digest by ECDSA on P-256. Returns the signature in DER. */
   sign: (keyArn: string, digest: Uint8Array) => Promise<Uint8Array>;
-  /** A key of 256 bits, in plain text and encrypted, bound to the context. */
+  /** Makes a key of 256 bits. Returns it in plain text and encrypted. The encrypted one is bound to the context. */
   newDataKey: (keyArn: string, context: Record<string, string>) => Promise<{ plain: Uint8Array; encrypted: Uint8Array }>;
-  /** @throws Error `InvalidCiphertextException` if another key encrypted the data key, or with another context */
+  /**
+   * Decrypts a data key that `newDataKey` has made.
+   * @throws Error `InvalidCiphertextException` if another key encrypted the data key, or with another context
+   */
   openDataKey: (keyArn: string, encrypted: Uint8Array, context: Record<string, string>) => Promise<Uint8Array>;
 }
 
-/** On one machine, `replaceClient` puts keys of the machine in its place. */
+/** Creates the client of KMS. On one machine, `replaceClient` puts keys of the machine in its place. */
 export function keysInKms(): (deadline: DeadlineSource) => Kms {
   const client = new KMSClient({ requestHandler: clientLimits });
   return (deadline) => {
@@ -81,6 +101,7 @@ export function keysInKms(): (deadline: DeadlineSource) => Kms {
   };
 }
 
+/** Opens KMS, or what stands in its place on one machine. */
 export function openKms(deadline: DeadlineSource): Kms {
   return sharedClient(keysInKms)(deadline);
 }

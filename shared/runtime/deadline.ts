@@ -2,20 +2,26 @@ import { ServiceError } from './errors.ts';
 import type { Context } from 'aws-lambda';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** For a request, or one operation of a task, before it fails with `unavailable`. */
+/** The time that a request, or one operation of a task, may take before it fails with `unavailable`. */
 export const maxTimeInMilliseconds = 5_000;
 
-/** For repeats of what others keep changing: they hold a function, and all domains share the account's functions. */
+/**
+ * The time for which a request repeats what fails because others change the same items. Such repeats hold a function, and all domains
+ * share the account's functions.
+ */
 export const maxRetryTimeInMilliseconds = 3_000;
 
 const pauses = { first: 30, longest: 1_000 };
 
-/** Doubles with each failure in a row, from 1, up to `longest`. In milliseconds. */
+/**
+ * Returns the pause after a number of failures in a row, in milliseconds. It doubles with each failure, up to `longest`.
+ * @param failures the number of failures in a row, from 1
+ */
 export function growingPause(failures: number, { first, longest }: { first: number; longest: number }): number {
   return Math.min(longest, first * 2 ** (failures - 1));
 }
 
-/** All retries of a request share one deadline. */
+/** The time until which a request must be done. All its retries share one deadline. */
 export class Deadline {
   private readonly clock: Clock;
   private readonly startedAt: number;
@@ -25,7 +31,8 @@ export class Deadline {
   private abortSignal: AbortSignal | undefined;
 
   /**
-   * @param limits.retryTime milliseconds. Default: until the deadline
+   * Sets a deadline this many milliseconds from now.
+   * @param limits.retryTime the milliseconds during which conflicts are retried. Default: until the deadline
    * @param limits.functionTime the milliseconds that the function may still work. Default: no limit
    */
   constructor(
@@ -40,18 +47,19 @@ export class Deadline {
     this.functionEndsAt = this.startedAt + functionTime;
   }
 
-  /** Milliseconds since the deadline was set. */
+  /** The milliseconds since the deadline was set. */
   get elapsed(): number {
     return steadyTimeOf(this.clock) - this.startedAt;
   }
 
-  /** Milliseconds left, never below 0. */
+  /** The milliseconds left until the deadline, never below 0. */
   get remaining(): number {
     return Math.max(0, this.endsAt - steadyTimeOf(this.clock));
   }
 
   /**
-   * Waits before attempt 1, 2, ... for a random time, whose bound doubles (full jitter).
+   * Waits before another attempt, for a random time whose bound doubles with each attempt (full jitter).
+   * @param attempt 1 before the second try, 2 before the third, and so on
    * @returns false, without waiting, if the time left is too short for another attempt
    */
   async tryToPause(attempt: number): Promise<boolean> {
@@ -62,7 +70,7 @@ export class Deadline {
   }
 
   /**
-   * As tryToPause.
+   * Waits before another attempt, as `tryToPause` does.
    * @param cause why another attempt is needed, for the log
    * @throws ServiceError `unavailable` if the time left is too short for another attempt
    */
@@ -86,19 +94,25 @@ export class Deadline {
     }
   }
 
-  /** For what must still be done after a change was committed or has failed. Ends before the function does. */
+  /**
+   * Returns a new deadline for what must still be done after a change was committed or has failed. It ends before the function
+   * does.
+   */
   next(milliseconds: number = maxTimeInMilliseconds): Deadline {
     const left = Math.max(0, this.functionEndsAt - steadyTimeOf(this.clock));
     return new Deadline(milliseconds, this.clock, { functionTime: left });
   }
 
-  /** The same one each time, so it may be aborted already. */
+  /** Returns a signal that is aborted at the deadline. It is the same signal each time, so it may be aborted already. */
   signal(): AbortSignal {
     return (this.abortSignal ??= AbortSignal.timeout(Math.ceil(this.remaining)));
   }
 }
 
-/** The work goes on by itself. @throws the signal's reason as soon as it is aborted */
+/**
+ * Waits for work, or until the signal is aborted. The work then goes on by itself.
+ * @throws the signal's reason as soon as it is aborted
+ */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const late = Promise.withResolvers<never>();
   const abort = () => late.reject(signal.reason as DOMException);
@@ -111,29 +125,30 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
   }
 }
 
-/** A request has one deadline, a task a new one for each operation. */
+/** Returns the deadline of an operation. In a request it is always the same one, in a task a new one for each operation. */
 export type DeadlineSource = () => Deadline;
 
-/** Only tests and the one-machine stack pass a clock. */
+/** The context of a call of a function: the time left, the clock, the signal to stop. Only tests and the one-machine stack pass a clock. */
 export interface Invocation extends Partial<Pick<Context, 'awsRequestId' | 'getRemainingTimeInMillis'>> {
   clock?: Clock;
   draining?: AbortSignal;
 }
 
-/** Kept free for writing the response and the log. */
+/** The time at the end of a function that stays free for writing the response and the log. */
 const reserveInMilliseconds = 500;
 
-/** Milliseconds that the function may still work. */
+/** Returns the milliseconds that the function may still work. */
 function timeLeft(invocation: Invocation | undefined): number {
   return (invocation?.getRemainingTimeInMillis?.() ?? Infinity) - reserveInMilliseconds;
 }
 
+/** Returns the clock of a call of a function. Default: the system clock. */
 export function clockOf(invocation: Invocation | undefined): Clock {
   return invocation?.clock ?? systemClock;
 }
 
 /**
- * 5 seconds from now, or less if the function's time limit is closer.
+ * Returns the deadline of a call of a function: 5 seconds from now, or less if the function's time limit is closer.
  * @param retryTime the milliseconds during which conflicts are retried. Default: until the deadline
  */
 export function deadlineOfInvocation(invocation: Invocation | undefined, retryTime?: number): Deadline {
@@ -141,42 +156,52 @@ export function deadlineOfInvocation(invocation: Invocation | undefined, retryTi
   return new Deadline(maxTimeInMilliseconds, clockOf(invocation), { retryTime, functionTime });
 }
 
-/** In milliseconds, before its last operation, which has a deadline of 5 seconds. */
+/**
+ * Returns how long a function may wait before its last operation, in milliseconds. This operation has a deadline of 5 seconds.
+ */
 export function longestWaitOf(invocation: Invocation | undefined): number {
   return Math.max(0, timeLeft(invocation) - maxTimeInMilliseconds);
 }
 
-/** In milliseconds. */
+/** A clock that tells the time and can wait, in milliseconds. Tests have clocks of their own. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. */
+  /** Returns the milliseconds since the Unix epoch. */
   now: () => number;
   wait: (milliseconds: number) => Promise<void>;
-  /** Milliseconds since any moment. Never goes back. Default: `now`. */
+  /**
+   * Returns the milliseconds since some moment. The value never goes back, even if the time of the machine is set. Default:
+   * `now`.
+   */
   steady?: () => number;
 }
 
+/** The clock of the machine, for everything but tests. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   wait: (milliseconds) => wait(milliseconds),
   steady: () => performance.now(),
 };
 
+/** Returns the time of a clock that never goes back, in milliseconds since some moment. */
 export function steadyTimeOf(clock: Clock): number {
   return clock.steady?.() ?? clock.now();
 }
 
+/** Returns the time of a clock as RFC 3339, UTC, with milliseconds. */
 export function timestampOf(clock: Clock): string {
   return new Date(clock.now()).toISOString();
 }
 
+/** A clock that can set timers too. */
 export interface TimerClock extends Clock {
-  /** Returns a function that cancels the timer, and does nothing once it has fired. */
+  /** Calls `callback` after a time. Returns a function that cancels the timer, and does nothing once it has fired. */
   setTimer: (milliseconds: number, callback: () => void) => () => void;
 }
 
 /** The longest delay of a Node timer (24 days). */
 const longestInMilliseconds = 2 ** 31 - 1;
 
+/** The clock of the machine, with timers of up to 24 days. */
 export const systemTimerClock: TimerClock = {
   ...systemClock,
   setTimer: (milliseconds, callback) => {
@@ -185,7 +210,10 @@ export const systemTimerClock: TimerClock = {
   },
 };
 
-/** @throws AbortError as soon as the signal is aborted */
+/**
+ * Waits for a number of milliseconds, or until the signal is aborted.
+ * @throws AbortError as soon as the signal is aborted
+ */
 export async function pause(clock: TimerClock, milliseconds: number, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const abort = () => {

@@ -1,6 +1,7 @@
 /**
- * Each variable is checked when it is read, so a function needs only those that it uses.
- * @throws Error that names the variable if it is missing or invalid
+ * Returns the environment variables of the service. Each variable is checked when it is read, so a function needs only those that
+ * it uses.
+ * @throws Error, when a variable is read, that names it if it is missing or invalid
  */
 export function environment(): Environment {
   return variables;
@@ -19,6 +20,7 @@ const variables = {
   get LOG_LEVEL() {
     return text('LOG_LEVEL');
   },
+  /** The namespace of the service's metrics in CloudWatch. Empty: no metrics are written. */
   get METRICS_NAMESPACE() {
     return given('METRICS_NAMESPACE');
   },
@@ -37,20 +39,23 @@ const variables = {
   get SEALING_KEY_ARN() {
     return text('SEALING_KEY_ARN');
   },
-  /** Separated by commas. */
+  /** The ARNs of the keys that verify evidence, separated by commas. */
   get PUBLISHED_KEY_ARNS() {
     return text('PUBLISHED_KEY_ARNS');
   },
+  /** The URL of AWS Lambda that calls the function `maintenance/purge`. */
   get PURGE_URL() {
     return text('PURGE_URL');
   },
+  /** The name of the claim in access tokens that has the memberships of the user. */
   get MEMBERSHIP_CLAIM() {
     return text('MEMBERSHIP_CLAIM');
   },
-  /** Empty: no limit. */
+  /** The changes per second that a domain may make. Empty: no limit. */
   get DOMAIN_CHANGES_PER_SECOND() {
     return limit('DOMAIN_CHANGES_PER_SECOND');
   },
+  /** The changes that a domain may make at once. Empty: no limit. */
   get DOMAIN_BURST() {
     return limit('DOMAIN_BURST');
   },
@@ -63,7 +68,7 @@ const variables = {
   get GATEWAY_PORT() {
     return wholeNumber('GATEWAY_PORT', /^[1-9][0-9]{0,4}$/, 'a port');
   },
-  /** JSON with `ca`, `certificate` and `key`, each in PEM. */
+  /** The TLS identity of the gateway: JSON with `ca`, `certificate` and `key`, each in PEM. */
   get GATEWAY_TLS() {
     return text('GATEWAY_TLS');
   },
@@ -80,13 +85,15 @@ const variables = {
   get TLS_SECRET_ARN() {
     return text('TLS_SECRET_ARN');
   },
-  /** The settings of the canary: JSON (functions/operations/canary/canary-settings.ts). */
+  /** The settings of the canary as JSON (functions/operations/canary/canary-settings.ts). */
   get CANARY() {
     return text('CANARY');
   },
+  /** The most requests of an endpoint that are held at the same time. */
   get WAITS_PER_STAGE() {
     return count('WAITS_PER_STAGE');
   },
+  /** The most requests of an endpoint that are held in one domain at the same time. */
   get WAITS_PER_DOMAIN() {
     return count('WAITS_PER_DOMAIN');
   },

@@ -1,22 +1,5 @@
-export const errorCodes = [
-  'invalid_request',
-  'unauthenticated',
-  'forbidden',
-  'not_found',
-  'conflict',
-  'precondition_failed',
-  'too_large',
-  'unsupported_media_type',
-  'incomplete',
-  'idempotency_mismatch',
-  'too_many_requests',
-  'internal',
-  'unavailable',
-] as const;
-export type ErrorCode = (typeof errorCodes)[number];
-
 /** The HTTP status and the RFC 9457 title of each code. */
-export const errorTable: Record<ErrorCode, { status: number; title: string }> = {
+export const errorTable = {
   invalid_request: { status: 400, title: 'Invalid request' },
   unauthenticated: { status: 401, title: 'Unauthenticated' },
   forbidden: { status: 403, title: 'Forbidden' },
@@ -30,7 +13,9 @@ export const errorTable: Record<ErrorCode, { status: number; title: string }> = 
   too_many_requests: { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'Internal error' },
   unavailable: { status: 503, title: 'Temporarily unavailable' },
-};
+} as const;
+export type ErrorCode = keyof typeof errorTable;
+export const errorCodes = Object.keys(errorTable) as ErrorCode[];
 
 /** The reasons of a 409, for clients that handle them differently. */
 export const conflictReasons = [
@@ -47,25 +32,30 @@ export const conflictReasons = [
 ] as const;
 export type ConflictReason = (typeof conflictReasons)[number];
 
-/** `pointer` is a JSON Pointer into the body, or a place such as `query/limit` or `header/if-match`. */
+/**
+ * An invalid place in a request, and what was expected there. `pointer` is a JSON Pointer into the body, or a place such as
+ * `query/limit` or `header/if-match`.
+ */
 export interface Violation {
   pointer: string;
   detail: string;
 }
 
+/** The fields that some errors of the API have beside code and detail. */
 export interface ErrorExtras {
   errors?: Violation[];
   reason?: ConflictReason | 'logs_not_shared';
   /** The run that causes the conflict (409). */
   run_id?: string;
-  /** The current digests (409 `stale_digest`). */
+  /** The current digest of the manifest (409 `stale_digest`). */
   manifest_digest?: string;
+  /** The current digest of the configuration (409 `stale_digest`). */
   configuration_digest?: string;
-  /** What is missing before a run can start (422). */
+  /** The list of what is missing before a run can start (422). */
   missing_items?: { keys: string[]; hashes: string[]; info: string[] };
 }
 
-/** Shown to the caller. Any other error is answered as `internal`. */
+/** An error whose code and message are shown to the caller. Any other error is answered as `internal`. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: ErrorCode;
@@ -78,6 +68,7 @@ export class ServiceError extends Error {
   }
 }
 
+/** A refusal of a change because of the domain's limit, with the headers that tell the limit (429). */
 export class RateLimitError extends ServiceError {
   readonly headers: Record<string, string>;
 
@@ -97,28 +88,38 @@ export class ForbiddenForNowError extends ServiceError {
   }
 }
 
-/** @param what the kind of resource, such as `asset` */
+/**
+ * Returns the error for a resource that does not exist.
+ * @param what the kind of resource, such as `asset`
+ */
 export function notFound(what: string): ServiceError {
   return new ServiceError('not_found', `No such ${what} in this domain.`);
 }
 
-/** @param pointer a JSON Pointer into the body, '' for all of it, or a place such as `query/limit` */
+/**
+ * Returns the error for an invalid request.
+ * @param pointer a JSON Pointer into the body, '' for all of it, or a place such as `query/limit`
+ * @param detail what was expected there
+ */
 export function invalid(pointer: string, detail: string): ServiceError {
   return invalidPlaces([{ pointer, detail }]);
 }
 
-/** Its `detail` names the first place. */
+/** Returns the error for a request with several invalid places. Its `detail` names the first one. */
 export function invalidPlaces(errors: [Violation, ...Violation[]]): ServiceError {
   const [{ pointer, detail }] = errors;
   return new ServiceError('invalid_request', `${pointer || 'The body'}: ${detail}`, { errors });
 }
 
-/** @param run_id the run that causes the conflict */
+/**
+ * Returns the error for a request that conflicts with the state of a resource (409).
+ * @param run_id the run that causes the conflict
+ */
 export function conflict(reason: ConflictReason, detail: string, run_id?: string): ServiceError {
   return new ServiceError('conflict', detail, run_id === undefined ? { reason } : { reason, run_id });
 }
 
-/** Every other refusal comes before it. */
+/** Returns the error for an If-Match without the current ETag (412). Check it last: every other refusal comes before it. */
 export function preconditionFailed(): ServiceError {
   return new ServiceError(
     'precondition_failed',
@@ -131,12 +132,15 @@ export function eitherOf(alternatives: readonly string[]): string {
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(alternatives);
 }
 
-/** @param what such as `run d1/<run id>` */
+/**
+ * Returns an error that says what failed, with the original error as its cause.
+ * @param what what failed, such as `run d1/<run id>`
+ */
 export function failureOf(what: string, error: unknown): Error {
   return new Error(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
 }
 
-/** The first `most` UTF-16 code units and an ellipsis. */
+/** Returns the first `most` UTF-16 code units of a text and an ellipsis, or the text itself if it is not longer. */
 export function truncate(text: string, most = 100): string {
   return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
 }

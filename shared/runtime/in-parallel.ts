@@ -1,4 +1,8 @@
-/** After a failure, begins with no further item, and waits for those that are under way. @throws the first failure */
+/**
+ * Calls `work` for each item, for up to `atOnce` of them at a time. After a failure it begins no further item, and waits for
+ * those that are under way.
+ * @throws the first failure
+ */
 export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>, atOnce = 8): Promise<void> {
   const waiting = [...items].reverse();
   let failure: { error: unknown } | undefined;

@@ -4,10 +4,10 @@ import { environment } from './environment.ts';
 const levels = ['DEBUG', 'INFO', 'WARN', 'ERROR', 'SILENT'] as const;
 type Level = Exclude<(typeof levels)[number], 'SILENT'>;
 
-/** On one machine, many invocations are in progress at once. */
+/** The fields of the log of the invocation in progress. On one machine, many invocations are in progress at once. */
 const invocations = new AsyncLocalStorage<Record<string, unknown>>();
 
-/** All entries of the work have these fields. */
+/** Does work whose log entries and metrics all have these fields. */
 export function withLogFields<T>(fields: Record<string, unknown>, work: () => T): T {
   return invocations.run(fields, work);
 }
@@ -17,7 +17,8 @@ function fieldsOfLog(): Record<string, unknown> {
 }
 
 /**
- * One line of JSON, the format that CloudWatch Logs Insights reads. Never pass request bodies or `agent_config`.
+ * Writes an entry to the log: one line of JSON, the format that CloudWatch Logs Insights reads. Never pass request bodies or
+ * `agent_config`.
  * @param cause the error to log, with its chain of causes
  */
 export function log(level: Level, message: string, fields: Record<string, unknown> = {}, cause?: unknown): void {
@@ -29,7 +30,7 @@ export function log(level: Level, message: string, fields: Record<string, unknow
 
 const maxErrorsPerEntry = 20;
 
-/** At most 20 errors in total, because causes can be circular. */
+/** Returns what the log says about an error and its causes: at most 20 errors in total, because causes can be circular. */
 function describe(thrown: unknown, budget = { left: maxErrorsPerEntry }): unknown {
   if (!(thrown instanceof Error)) return String(thrown);
   budget.left--;
@@ -55,55 +56,57 @@ interface ErrorDetails {
   $metadata?: { httpStatusCode?: number };
 }
 
-/** Standard output is the log of a function. */
+/** Writes a line of JSON to standard output, which is the log of a function. */
 export function writeLine(entry: Record<string, unknown>): void {
   process.stdout.write(`${JSON.stringify(entry)}\n`);
 }
 
-/** Beside those of AWS, with their CloudWatch units. */
+/** The metrics of the service, beside those of AWS, with their CloudWatch units. */
 export const metricUnits = {
   RunsStarted: 'Count',
-  /** Dimension `outcome`: completed, failed or cancelled. */
+  /** Runs that have ended. The dimension `outcome` is completed, failed or cancelled. */
   RunsEnded: 'Count',
-  /** From the start of a run. */
+  /** The time from the start of a run until its CVM accepts it. */
   TimeToAccept: 'Milliseconds',
-  /** Between the reporter's clock and the service's, for the oldest event of a batch. */
+  /** The difference between the reporter's clock and the service's, for the oldest event of a batch. */
   ReportLag: 'Milliseconds',
   ConflictsRetried: 'Count',
-  /** Members that a fold found in another state than they changed from. */
+  /** Members of a list that a fold found in another state than the one they changed from. */
   ListDrift: 'Count',
-  /** Changes of a list that are not folded. */
+  /** Changes of a list that are not folded into its index. */
   ListBacklog: 'Count',
-  /** Of a gateway: CVMs with an agent, without a log-forwarder, in need of a restart. */
+  /** CVMs whose agent is connected to a gateway. */
   ConnectedCvms: 'Count',
+  /** CVMs of a gateway whose agent is connected, but no log-forwarder. */
   MissingForwarders: 'Count',
+  /** CVMs of a gateway whose agent must be restarted before the next run. */
   SpentCvms: 'Count',
-  /** The oldest report of a gateway that the service has not taken. */
+  /** The age of the oldest report of a gateway that the service has not taken. */
   OutboxAge: 'Milliseconds',
-  /** Second agents with the certificate of a CVM whose first one still answered. */
+  /** Second agents that came with the certificate of a CVM whose first agent still answered. */
   IdentityConflicts: 'Count',
   StreamsRefused: 'Count',
-  /** Of a gateway: the days until its certificate expires. */
+  /** The days until the certificate of a gateway expires. */
   CertificateDays: 'Count',
   ReportsDropped: 'Count',
-  /** Content that arrived and could not be read. */
+  /** Uploads that arrived and could not be read. */
   UploadsFailed: 'Count',
-  /** No request has deleted it. */
+  /** Stored content that is gone although no request has deleted it. */
   ContentMissing: 'Count',
-  /** What a scheduled task found to do, if anything. Dimension `task`. */
+  /** The amount of work that a scheduled task found, if any. The dimension `task` names the task. */
   Waiting: 'Count',
-  /** Answered 500 or 503. Dimension `endpoint`, and without it the sum. */
+  /** Requests that were answered 500 or 503. Has the dimension `endpoint`; the sum of all endpoints is written without it. */
   RequestsFailed: 'Count',
 } as const;
 
 export type MetricName = keyof typeof metricUnits;
 
-/** Also written without their dimensions. */
+/** The metrics that are also written without their dimensions, as a sum. */
 const summed = new Set<MetricName>(['RequestsFailed']);
 
 /**
- * In CloudWatch's embedded metric format, with the stage as a dimension. The line has the fields of the log's entries too. Writes
- * nothing if no namespace is configured.
+ * Writes the value of a metric to the log, in CloudWatch's embedded metric format, with the stage as a dimension. The line has
+ * the fields of the log's entries too. Writes nothing if no namespace is configured.
  */
 export function emitMetric(name: MetricName, value: number, dimensions: Record<string, string> = {}): void {
   const { STAGE, METRICS_NAMESPACE } = environment();
@@ -117,9 +120,10 @@ export function emitMetric(name: MetricName, value: number, dimensions: Record<s
   writeLine({ _aws: { Timestamp: Date.now(), CloudWatchMetrics: [metric] }, ...fieldsOfLog(), ...all, [name]: value });
 }
 
+/** The tasks that emit the metric `Waiting`. */
 export const tasksWithWaiting = ['maintenance/purge', 'maintenance/collect-content'] as const;
 
-/** Writes how much a scheduled task found to do. */
+/** Writes how much a scheduled task found to do, as the metric `Waiting`. */
 export function emitWaiting(task: (typeof tasksWithWaiting)[number], amount: number): void {
   emitMetric('Waiting', amount, { task });
 }

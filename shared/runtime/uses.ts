@@ -1,9 +1,9 @@
-/** IAM actions without the service prefix. */
+/** The resources of AWS that a function uses, each with its IAM actions without the service prefix. CDK grants these. */
 export interface Uses {
   table?: readonly TableAction[];
-  /** Under the prefix `content/`. */
+  /** Actions on objects of the bucket under the prefix `content/`. */
   content?: readonly ('GetObject' | 'PutObject' | 'DeleteObject')[];
-  /** Without ListBucket, S3 answers 403 instead of 404 if an object does not exist. */
+  /** Actions on the bucket itself. Without ListBucket, S3 answers 403 instead of 404 if an object does not exist. */
   bucket?: readonly 'ListBucket'[];
   stateMachine?: readonly StateMachineAction[];
   signingKey?: readonly ('Sign' | 'GetPublicKey')[];
@@ -27,14 +27,20 @@ export type TableAction =
 export type StateMachineAction =
   'StartExecution' | 'DescribeExecution' | 'SendTaskSuccess' | 'SendTaskFailure' | 'SendTaskHeartbeat';
 
+/** IAM actions of a function that only reads the table. */
 export const reads = ['GetItem', 'BatchGetItem', 'Query'] as const;
 
+/** IAM actions of a function that reads the table in batches, and creates or changes items without deleting any. */
 export const appends = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'] as const;
 
+/** IAM actions of a function that reads the table without batches, and creates or changes items without deleting any. */
 export const adds = ['GetItem', 'Query', 'PutItem', 'UpdateItem'] as const;
 
+/** IAM actions of a function that creates, changes and deletes items of the table. */
 export const changes = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] as const;
 
+/** IAM actions of a function that folds lists: it also writes items in batches. */
 export const foldsLists = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'] as const;
 
+/** IAM actions of a function that holds requests until there is something to return: it takes and frees slots. */
 export const waiting = ['Query', 'PutItem', 'DeleteItem'] as const;

@@ -16,7 +16,8 @@ export const statisticsEntry = v.pipe(
 export type StatisticsEntry = v.InferOutput<typeof statisticsEntry>;
 
 /**
- * UTC days, including today, sorted by day and status. One round trip.
+ * Counts how many computations of a domain entered each status on each of the last UTC days, including today, sorted by day and
+ * status. One round trip.
  * @param days 1 to 366
  * @param now RFC 3339, UTC, milliseconds
  */
@@ -32,7 +33,7 @@ export async function readStatistics(table: Table, domain: string, days: number,
   );
 }
 
-/** @param day since 1970-01-01 */
+/** Returns a day as a date such as `2025-07-17`. @param day days since 1970-01-01 */
 function dateOf(day: number): string {
   return new Date(day * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
 }

@@ -1,6 +1,7 @@
 /**
- * Combines the questions of one turn of the event loop into one call. If that fails, each of them fails.
- * @param answerAll answers questions in their order
+ * Returns a function that collects the questions asked in one turn of the event loop and answers all of them with one call of
+ * `answerAll`. If this call fails, every question of the turn fails.
+ * @param answerAll returns the answers in the order of the questions
  */
 export function batched<Question, Answer>(
   answerAll: (questions: Question[]) => Promise<Answer[]>,

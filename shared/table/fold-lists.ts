@@ -7,20 +7,25 @@ import type { Table } from './table.ts';
 
 const text = v.object({ S: v.string() });
 
-/** Only the keys of its records are read. */
+/** Schema of a batch of records from the stream of the DynamoDB table. Reads only the keys of the changed items. */
 export const streamBatch = v.object({
   Records: v.array(v.object({ dynamodb: v.object({ Keys: v.object({ pk: text, sk: text }) }) })),
 });
+/** A batch of records from the stream of the DynamoDB table. */
 export type StreamBatch = v.InferOutput<typeof streamBatch>;
 
 const listsAtOnce = 10;
-/** Long enough to delete what a fold replaced, if no more changes come. */
+/**
+ * The longest time for which one list is folded, in milliseconds. It also suffices to delete what the fold replaced, if no more
+ * changes come.
+ */
 const longestFoldInMilliseconds = 7_000;
 const longestSweepInMilliseconds = 20_000;
 
 /**
- * A list that fails does not keep the others from being folded.
- * @param ending aborted when it should end soon
+ * Folds each list that a batch of the table's stream has changed: sorts the new entries of the list into its index. If a list
+ * fails, the others are still folded.
+ * @param ending aborted when the function should end soon
  * @returns the number of lists
  * @throws AggregateError if a list failed
  */
@@ -42,6 +47,7 @@ export async function foldChangedLists(table: Table, { Records }: StreamBatch, e
 }
 
 /**
+ * Folds every list that is marked as having changes, until 20 seconds are over.
  * @returns the number of lists that were looked at
  * @throws AggregateError if a list failed
  */

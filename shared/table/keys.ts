@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The keys of the table, without those of counted lists (packages/counted-list/keys.ts).
- * A list has its small rows in a partition, each at `row#<number>`. Membership, order and counts are in a counted list
+ * The keys of all items in the table, without those of counted lists (packages/counted-list/keys.ts). A list has
+ * its small rows in a partition, each at `row#<number>`. Membership, order and counts are in a counted list
  * (docs/adr/0001-lists.md).
  */
 
 /**
- * A partition takes 1,000 write units per second, so items that all domains share are spread over this many by a hash of their
- * sort key.
+ * The number of partitions that share items of all domains. A partition takes 1,000 write units per second, so these items are
+ * spread by a hash of their sort key.
  */
 const shardCount = 8;
 
@@ -16,7 +16,11 @@ function shardsOf(place: string): string[] {
   return Array.from({ length: shardCount }, (_, shard) => `${place}#${shard}`);
 }
 
-/** @param by its sort key */
+/**
+ * Returns the partition, one of `shardCount`, in which an item stands.
+ * @param place the name that the partitions have in common
+ * @param by the sort key of the item, whose hash selects the partition
+ */
 function shardOf(place: string, by: string): string {
   return `${place}#${hashByte(by) % shardCount}`;
 }
@@ -26,6 +30,7 @@ function hashByte(by: string): number {
   return byte;
 }
 
+/** The partition key and the sort key of an item in the table. It is enough to read the item; to write it takes a `Key`. */
 export interface AnyKey {
   pk: string;
   sk: string;
@@ -33,19 +38,21 @@ export interface AnyKey {
 
 declare const writers: unique symbol;
 
-/** Of an item that any file may write. An object that is put together is none: see `writableKey`. */
+/** The key of an item that any file may write. A plain object with `pk` and `sk` is not accepted: use `writableKey`. */
 export interface Key extends AnyKey {
   readonly [writers]: 'any file';
 }
 
 /**
- * Of a row with a single writer. It is no Key, and works for reads only. Writes need `keyToWrite`, which lint allows only in
- * change-computation.ts, change-run.ts, claim.ts and change-asset.ts.
+ * The key of a row that only one file may write. Functions that read accept it, functions that write do not. The writer of the
+ * row converts it with `keyToWrite`, which lint allows only in change-computation.ts, change-run.ts, claim.ts and
+ * change-asset.ts.
  */
 export interface RowKey extends AnyKey {
   readonly [writers]: 'one file';
 }
 
+/** The first part of each list's name in the table. */
 export const listNames = {
   computations: 'computations',
   ownedComputations: 'owned',
@@ -68,13 +75,19 @@ function hasSingleWriter(pk: string, sk: string): boolean {
   return name === claims || (sk.startsWith(rowPrefix) && listsWithWriter.some((list) => list === name));
 }
 
-/** @throws TypeError for a row with a single writer */
+/**
+ * Makes the key of an item that any file may write.
+ * @throws TypeError for a row that only one file may write
+ */
 export function writableKey(pk: string, sk: string): Key {
   if (hasSingleWriter(pk, sk)) throw new TypeError(`The row ${pk} ${sk} is written by its single writer only.`);
   return { pk, sk } as Key;
 }
 
-/** @throws TypeError for a row with a single writer */
+/**
+ * Returns the key of a stored item, to write it.
+ * @throws TypeError for a row that only one file may write
+ */
 export function keyOfItem({ pk, sk }: Record<string, unknown>): Key {
   return writableKey(String(pk), String(sk));
 }
@@ -83,10 +96,15 @@ function rowKey(pk: string, sk: string): RowKey {
   return { pk, sk } as RowKey;
 }
 
+/**
+ * Converts the key of a row with a single writer to one that can be written. Lint allows it only in the files that are these
+ * writers.
+ */
 export function keyToWrite({ pk, sk }: RowKey): Key {
   return { pk, sk } as Key;
 }
 
+/** The partition that has the rows of a list. */
 export interface List<Name extends ListName = ListName> {
   pk: `${Name}#${string}`;
 }
@@ -95,14 +113,18 @@ type OpenList = List<Exclude<ListName, (typeof listsWithWriter)[number]>>;
 
 const padded = (value: number, digits: number) => String(value).padStart(digits, '0');
 
+/** Functions that return the partition of each list's rows. */
 export const lists = {
   computations: (domain: string): List<'computations'> => ({ pk: `${listNames.computations}#${domain}` }),
-  /** Only its members are stored, not its rows. */
+  /**
+   * The list of one owner's computations in a domain. It has members, but no rows of its own: these are in the list of all
+   * computations.
+   */
   ownedComputations: (domain: string): List<'owned'> => ({ pk: `${listNames.ownedComputations}#${domain}` }),
   assets: (domain: string): List<'assets'> => ({ pk: `${listNames.assets}#${domain}` }),
   runs: (domain: string): List<'runs'> => ({ pk: `${listNames.runs}#${domain}` }),
   linkedComputations: (assetId: string): List<'linked'> => ({ pk: `${listNames.linkedComputations}#${assetId}` }),
-  /** Its rows only name the CVM. The CVM itself is at `cvmKeys.cvm`. */
+  /** The list of a domain's CVMs. A row has only the identifier of its CVM. The CVM itself is stored at `cvmKeys.cvm`. */
   cvms: (domain: string): List<'cvms'> => ({ pk: `${listNames.cvms}#${domain}` }),
 };
 
@@ -112,20 +134,28 @@ function keyOfRow({ pk }: List, number: number): AnyKey {
   return rowKey(pk, rowPrefix + padded(number, 15));
 }
 
+/** Keys of the rows of lists, and of the counters of their numbers. */
 export const listKeys = {
-  /** In a partition of its own, because each create changes it. */
+  /**
+   * The key of the item that counts the numbers that were given to rows of a list. It is in a partition of its own, because each
+   * create changes it.
+   */
   counter: (list: List): Key => writableKey(`counter#${list.pk}`, 'counter'),
   row: keyOfRow,
   prefixes: { row: rowPrefix },
 };
 
+/**
+ * Keys of what is stored with a computation: its configuration, its links, consumers and providers, and its users' keys and
+ * approvals.
+ */
 export const computationKeys = {
   partition: (computationId: string) => `computation#${computationId}`,
-  /** Returns the identifier in the name of a computation's partition, or of its runs' (runKeys). */
+  /** Returns the identifier in the name of a computation's partition, or of the partition of its runs (runKeys). */
   idIn: (partition: string) => partition.slice(partition.indexOf('#') + 1),
   config: (computationId: string): Key => writableKey(computationKeys.partition(computationId), 'part#config'),
   algorithm: (computationId: string): Key => writableKey(computationKeys.partition(computationId), 'part#algorithm'),
-  /** Hashed, because a sort key has at most 1,024 bytes. */
+  /** The key of the link to a dataset with this file name. The name is hashed, because a sort key has at most 1,024 bytes. */
   dataset: (computationId: string, fileName: string): Key =>
     writableKey(
       computationKeys.partition(computationId),
@@ -139,34 +169,45 @@ export const computationKeys = {
   prefixes: { part: 'part#', dataset: 'part#dataset#', key: 'key#', approval: 'approval#' },
 };
 
-/** In a partition of its own, because few requests read it. */
+/**
+ * Keys of what each user approved. These items are in a partition of their own for each computation, because few requests read
+ * them.
+ */
 export const approvedKeys = {
   partition: (computationId: string) => `approved#${computationId}`,
   approved: (computationId: string, userId: string): Key => writableKey(approvedKeys.partition(computationId), userId),
 };
 
 /**
- * What a user's list of open tasks is read from. The items mirror others: each is written and deleted in the same transaction as
- * the item that it mirrors, except that purges delete it.
+ * Keys of the items from which a user's list of open tasks is read. Computations and assets are given by their numbers. The items
+ * mirror others: each is written and deleted in the same transaction as the item that it mirrors, except that purges delete it.
  *   in#<computation>#owner            the user owns the computation
  *   in#<computation>#consumer         the computation names the user as a consumer
  *   in#<computation>#key              the user uploaded a key to it
  *   in#<computation>#asset#<asset>    an asset of the user is linked to it
  *   pending#<asset>                   the content of an asset of the user has not arrived
- * Computations and assets are their numbers.
  */
 export const userKeys = {
   partition: (domain: string, userId: string) => `user#${domain}#${userId}`,
-  /** @param isOwn whether the user created the computation */
+  /**
+   * The key of the item that says that the user owns the computation.
+   * @param isOwn whether the user created the computation
+   */
   owner: (domain: string, userId: string, computation: number, isOwn: boolean): Key =>
     userKeys.part(domain, userId, isOwn ? 'own' : 'in', computation, 'owner'),
   consumer: (domain: string, userId: string, computation: number): Key =>
     userKeys.part(domain, userId, 'in', computation, 'consumer'),
   key: (domain: string, userId: string, computation: number): Key => userKeys.part(domain, userId, 'own', computation, 'key'),
-  /** @param isOwn whether the user linked it */
+  /**
+   * The key of the item that says that an asset of the user is linked to the computation.
+   * @param isOwn whether the user linked the asset
+   */
   asset: (domain: string, userId: string, computation: number, asset: number, isOwn: boolean): Key =>
     userKeys.part(domain, userId, isOwn ? 'own' : 'in', computation, `asset#${padded(asset, 15)}`),
-  /** What the user takes part in by their own doing is apart, so that nobody else can bury it. */
+  /**
+   * The key of an item that says how the user takes part in a computation. The kind is `own` if the user did it, `in` if others
+   * did. They are kept apart so that others cannot hide what the user does, however many computations they add.
+   */
   part: (domain: string, userId: string, kind: 'own' | 'in', computation: number, as: string): Key =>
     writableKey(userKeys.partition(domain, userId), `${kind}#${padded(computation, 15)}#${as}`),
   pending: (domain: string, userId: string, asset: number): Key =>
@@ -174,30 +215,43 @@ export const userKeys = {
   prefixes: { own: 'own#', in: 'in#', pending: 'pending#' },
 };
 
+/** Keys of the journal of a computation: its head, its latest lifecycle event, its events, and the index segments. */
 export const journalKeys = {
   partition: (computationId: string) => `journal#${computationId}`,
   head: (computationId: string): Key => writableKey(journalKeys.partition(computationId), 'head'),
   latest: (computationId: string): Key => writableKey(journalKeys.partition(computationId), 'latest'),
   event: (computationId: string, number: number): Key =>
     writableKey(journalKeys.partition(computationId), `event#${padded(number, 12)}`),
-  /** Sorted by the time of the last event, so that a query for a time range reads only its segments. */
+  /**
+   * The key of an index segment of a journal. Segments are sorted by the time of their last event, so that a query for a time
+   * range reads only its segments.
+   */
   segment: (computationId: string, lastTimestamp: string, lastNumber: number): Key =>
     writableKey(journalKeys.partition(computationId), `segment#${lastTimestamp}#${padded(lastNumber, 12)}`),
   prefixes: { event: 'event#', segment: 'segment#' },
 };
 
-/** The agent's private key is a separate item, because it is deleted when the run ends. */
+/**
+ * Keys of what is stored with the runs of a computation. The agent's private key is an item of its own, because it is deleted
+ * when the run ends.
+ */
 export const runKeys = {
   partition: (computationId: string) => `runs-of#${computationId}`,
   snapshot: (computationId: string, runId: string): Key => writableKey(runKeys.partition(computationId), `snapshot#${runId}`),
   serverKey: (computationId: string, runId: string): Key => writableKey(runKeys.partition(computationId), `server-key#${runId}`),
   report: (computationId: string, runId: string, reportId: string): Key =>
     writableKey(runKeys.partition(computationId), `report#${runId}#${reportId}`),
-  /** Names the agent process that has the run, at `cvmKeys.process`. */
+  /**
+   * The key of the item that names the agent process that has the run. The tokens of this process are stored at
+   * `cvmKeys.process`.
+   */
   attestation: (computationId: string, runId: string): Key =>
     writableKey(runKeys.partition(computationId), `attestation#${runId}`),
   evidence: (computationId: string, runId: string): Key => writableKey(runKeys.partition(computationId), `evidence#${runId}`),
-  /** The purge uses it to find `assetKeys.use`. */
+  /**
+   * The key of the note that a run uses an asset that was unlinked. The purge of the computation uses it to find the item at
+   * `assetKeys.use`.
+   */
   use: (computationId: string, runId: string, assetId: string): Key =>
     writableKey(runKeys.partition(computationId), `use#${runId}#${assetId}`),
   nth: (computationId: string, among: string, ordinal: number): Key =>
@@ -205,7 +259,10 @@ export const runKeys = {
   prefixes: { snapshot: 'snapshot#', serverKey: 'server-key#', report: 'report#', use: 'use#' },
 };
 
-/** Each gateway reads all of these twice a second. A run writes up to 10 units to its own. */
+/**
+ * The number of partitions for pending commands. Each gateway reads all of them twice a second. A run writes up to 10 write units
+ * to the partition of its CVM.
+ */
 const pendingShardCount = 4;
 
 interface CommandedRun {
@@ -214,7 +271,10 @@ interface CommandedRun {
   run_id: string;
 }
 
-/** The sweep lists the claims of all domains. */
+/**
+ * Keys of what is stored for a CVM: its registration, its claim, its commands and its agent. Claims of all domains share
+ * partitions, because the sweep reads all of them.
+ */
 export const cvmKeys = {
   cvm: (domain: string, cvmId: string): Key => writableKey(`cvm#${domain}#${cvmId}`, 'cvm'),
   claimShards: shardsOf(claims),
@@ -223,7 +283,7 @@ export const cvmKeys = {
   commands: (domain: string, cvmId: string) => `commands#${domain}#${cvmId}`,
   command: ({ domain, cvm_id, run_id }: CommandedRun, type: 'run' | 'stop'): Key =>
     writableKey(cvmKeys.commands(domain, cvm_id), `${run_id}#${type}`),
-  /** Gateways read them to learn which CVMs have a command. */
+  /** The partitions of pending commands. Gateways read them to learn which CVMs have a command. */
   pendingShards: Array.from({ length: pendingShardCount }, (_, shard) => `pending-commands#${shard}`),
   pending: ({ domain, cvm_id, run_id }: CommandedRun, type: 'run' | 'stop'): Key =>
     writableKey(
@@ -234,6 +294,7 @@ export const cvmKeys = {
   process: (domain: string, cvmId: string, process: string): Key => writableKey(`agent#${domain}#${cvmId}`, `process#${process}`),
 };
 
+/** Keys of what is stored for a gateway: its lease, the name that it has taken, and messages from other gateways. */
 export const gatewayKeys = {
   partition: (gateway: string) => `gateway#${gateway}`,
   lease: (gateway: string): Key => writableKey(gatewayKeys.partition(gateway), 'lease'),
@@ -242,13 +303,14 @@ export const gatewayKeys = {
   prefixes: { message: 'letter#' },
 };
 
+/** Keys of what is stored with an asset: which runs use it after it was unlinked, and the latest reads of its content. */
 export const assetKeys = {
   uses: (assetId: string) => `uses#${assetId}`,
   use: (assetId: string, runId: string): Key => writableKey(assetKeys.uses(assetId), runId),
   contentReads: (assetId: string): Key => writableKey(`content-reads#${assetId}`, 'latest'),
 };
 
-/** Sorted by the time when they are due. */
+/** Keys of the checks of stored content, sorted by the time when they are due. */
 export const contentCheckKeys = {
   shards: shardsOf('content-checks'),
   check: (dueAt: string, contentKey: string): Key => writableKey(shardOf('content-checks', contentKey), `${dueAt}#${contentKey}`),
@@ -258,32 +320,43 @@ export const contentCheckKeys = {
   ],
 };
 
+/** Keys of the slots that held requests of an endpoint take while they wait. */
 export const waitKeys = {
   slot: (endpoint: string, slot: number): Key => writableKey(`waits#${endpoint}`, `slot#${padded(slot, 4)}`),
 };
 
-/** Operators add them. */
+/**
+ * Keys of the collateral: the certificates and lists of hardware makers with which attestation is verified. Operators add these
+ * items.
+ */
 export const collateralKeys = {
   partition: 'collateral',
   item: (hash: string): Key => writableKey(collateralKeys.partition, hash),
 };
 
+/**
+ * Keys of what is stored once for the whole table: the version of the stored shapes, and whether the table trusts test evidence.
+ */
 export const schemaKeys = {
   version: writableKey('schema', 'version'),
   roots: writableKey('schema', 'roots'),
 };
 
+/** Keys of the answers that are kept for 24 hours for requests with an Idempotency-Key. */
 export const answerKeys = {
   partition: (domain: string) => `answers#${domain}`,
   partitions: (domain: string) => shardsOf(answerKeys.partition(domain)),
-  /** @param request its parts come from the user, so only their hash is stored */
+  /**
+   * The key of the answer that is kept for a request with an Idempotency-Key.
+   * @param request what identifies the request. Its parts come from the user, so only their hash is stored
+   */
   answer: (domain: string, request: readonly string[]): Key => {
     const hash = createHash('sha256').update(JSON.stringify(request)).digest('base64url');
     return writableKey(shardOf(answerKeys.partition(domain), hash), hash);
   },
 };
 
-/** By the time at which a gateway stored them. They expire. */
+/** Keys of the stored logs of runs, sorted by the time at which a gateway stored them. The items expire. */
 export const logKeys = {
   partition: (computationId: string) => `logs#${computationId}`,
   prefix: (runId: string) => `${runId}#`,
@@ -292,7 +365,8 @@ export const logKeys = {
 };
 
 /**
- * A place for each name, word and checksum, with the number of the row, the newest first; and for each row what it is found by.
+ * Keys of the index of names. It has an item for each name, word and checksum, with the number of the row, the newest first. For
+ * each row it also has an item with what the row is found by.
  */
 export const findKeys = {
   partition: (domain: string, kind: string) => `find#${domain}#${kind}`,
@@ -301,7 +375,10 @@ export const findKeys = {
     word: (text: string) => `word#${text}`,
     checksum: (text: string) => `checksum#${text}`,
   },
-  /** A tab sorts before all that a name may have. */
+  /**
+   * The key of the item by which a row is found under a name, word or checksum. A tab separates it from the number: a tab sorts
+   * before every character that a name may have.
+   */
   place: (domain: string, kind: string, place: string, number: number): Key =>
     writableKey(findKeys.partition(domain, kind), `${place}\t${padded(Number.MAX_SAFE_INTEGER - number, 16)}`),
   partsOf: (sk: string): { place: string | undefined; number: number } => {
@@ -312,15 +389,17 @@ export const findKeys = {
     writableKey(findKeys.partition(domain, kind), `of#${padded(number, 15)}`),
 };
 
+/** The key of the state that the sweep of lost runs keeps between its calls. */
 export const sweepKeys = {
   state: writableKey('sweep', 'state'),
 };
 
-/** They expire. */
+/** Keys of the limits on changes, one item for each domain. The items expire. */
 export const limitKeys = {
   changes: (domain: string): Key => writableKey(`limit#${domain}`, 'changes'),
 };
 
+/** Keys of the purges that are not complete: of deleted assets and computations whose belongings are still stored. */
 export const purgeKeys = {
   shards: shardsOf('purges'),
   prefixes: { asset: 'asset#', computation: 'computation#' },

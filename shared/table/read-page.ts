@@ -3,16 +3,17 @@ import { listKeys } from './keys.ts';
 import { numberOfRow, openList, readRows, type RowList, stateOfRow, SharedReads } from './row-lists.ts';
 import { type Table, type Item, queryBetween, queryPrefix } from './table.ts';
 
+/** A page of a list: its rows, and how many rows match in total. */
 export interface Page {
-  /** Newest first. */
+  /** The rows on the page, the newest first. */
   rows: Item[];
-  /** On this and all other pages. */
+  /** The number of matching rows on this and all other pages. */
   total: number;
 }
 
 /**
- * Newest member first, with every change that was acknowledged before. A row that is deleted during the read, or matches no
- * longer, is left out. At most four round trips for 15 million members.
+ * Reads a page of a list, the newest member first, with every change that was acknowledged before. Leaves out a row that is
+ * deleted during the read or no longer matches. Takes at most four round trips for 15 million members.
  * @param request.limit 1 to 100
  */
 export async function readPage(table: Table, list: RowList, request: PageRequest): Promise<Page> {
@@ -42,13 +43,13 @@ function matches(list: RowList, { state }: PageRequest, row: Item): boolean {
   return isInState && (list.owner === undefined || row['owner'] === list.owner);
 }
 
-/** With a filter by state. */
+/** The number of rows that are read ahead for each row of a page, if the list is filtered by state. */
 const rowsPerWanted = 4;
 const maxRows = 100;
 
 /**
- * Where the rows of first pages by state were, by the client of the table: a guess of the rows to read together with the list,
- * which alone decides what is on a page.
+ * The places where the rows of first pages by state were at the last read, by the client of the table. It is a guess
+ * of the rows to read together with the list, which alone decides what is on the page.
  */
 const lastPages = new WeakMap<object, Map<string, { oldest: number; isScattered: boolean }>>();
 const maxPages = 1_000;
@@ -72,7 +73,10 @@ async function queryRowsAhead(table: Table, list: RowList, request: PageRequest)
   return queryBetween(table, listKeys.row(list.rows, last.oldest), listKeys.row(list.rows, afterAllNumbers), { limit: rows });
 }
 
-/** @param numbers newest first */
+/**
+ * Remembers where the rows of a page were, for the next read of the same page.
+ * @param numbers the rows' numbers, the newest first
+ */
 function rememberPage(table: Table, list: RowList, request: PageRequest, numbers: readonly number[]): void {
   const [newest, oldest] = [numbers.at(0), numbers.at(-1)];
   if (request.state === undefined) return;

@@ -6,7 +6,6 @@ import {
   countedList,
   type CountedList,
   type ListTable,
-  type LogUpdate,
   recordChange,
   type ReadRows,
 } from 'computation-management-counted-list';
@@ -21,7 +20,7 @@ const maxWaitInMilliseconds = 250;
 
 interface SharedRead<T> {
   result: Promise<T>;
-  /** The read of the requests that came since this one began. */
+  /** The next read of the same data. All requests share it that came while this read was under way. */
   next?: NextRead<T>;
 }
 
@@ -32,17 +31,18 @@ interface NextRead<T> {
 }
 
 /**
- * While a read is under way, requests for the same wait for its end and share the next one, so it contains what was acknowledged
- * before. A request that comes alone does not wait.
+ * Lets requests for the same data share a read. While a read is under way, further requests wait for its end and share the next
+ * read, so this one contains all that was acknowledged before they came. A request that comes alone does not wait.
  */
 export class SharedReads<T> {
-  /** The read that began last, by the client of the table and by name. */
+  /** The latest read of each kind of data, by the client of the table and by the name of the data. */
   private readonly ofClients = new WeakMap<object, Map<string, SharedRead<T>>>();
 
   /**
+   * Reads from the table, or joins the next read of the same data if another request reads it now.
    * @param what names what is read from the table
-   * @param read the request with the most time left calls it
-   * @returns what the others have, too: nobody may change it
+   * @param read called by the request with the most time left
+   * @returns what all sharing requests get: nobody may change it
    * @throws what `read` throws; TimeoutError at the request's deadline
    */
   share(table: Table, what: string, read: () => Promise<T>): Promise<T> {
@@ -70,7 +70,7 @@ async function begin<T>(reads: Reads<T>, name: string, read: () => Promise<T>): 
   }
 }
 
-/** Makes a read that throws at once one that fails. */
+/** Calls a read. If it throws at once, the returned promise rejects instead. */
 async function call<T>(read: () => Promise<T>): Promise<T> {
   return await read();
 }
@@ -95,14 +95,14 @@ function ended(read: Promise<unknown>): Promise<void> {
   });
 }
 
-/** The codes of states are stored, and never change. */
+/** A list whose members have rows and one of several states. The codes of states are stored, and never change. */
 export interface RowList<Value extends string = string> {
   rows: List;
   name: string;
   states: Readonly<Record<Value, number>>;
-  /** Absent where all members have the same. */
+  /** The name of the attribute with the state of a row. Absent if all members have the same state. */
   stateAttribute?: string;
-  /** Absent where it is a list of all rows. */
+  /** The owner whose rows the list has. Absent if it is a list of all rows. */
   owner?: string;
 }
 
@@ -111,12 +111,13 @@ const { created: _, ...runStates } = computationStates;
 const assetStates = { algorithm: 1, dataset: 2 } as const;
 const oneState = { all: 1 } as const;
 
+/** Functions that return each list of the service, with its name and the states of its members. */
 export const rowLists = {
   computations: (domain: string): RowList<keyof typeof computationStates> => {
     const rows = lists.computations(domain);
     return { rows, name: rows.pk, states: computationStates, stateAttribute: 'status' };
   },
-  /** The lists of all owners of a domain share their partitions. */
+  /** The list of one owner's computations. The lists of all owners of a domain share their partitions. */
   ownedComputations: (domain: string, owner: string): RowList<keyof typeof computationStates> => ({
     ...rowLists.computations(domain),
     name: `${lists.ownedComputations(domain).pk}/${partOfOwner(owner)}`,
@@ -140,12 +141,15 @@ export const rowLists = {
   },
 };
 
-/** 72 bits of a hash, since user identifiers have any length. */
+/** Returns the part of a list's name that stands for the owner: 72 bits of a hash, since user identifiers have any length. */
 function partOfOwner(owner: string): string {
   return createHash('sha256').update(owner).digest('base64url').slice(0, 12);
 }
 
-/** @throws Error if there is no such list */
+/**
+ * Returns the states that members of the list with this name can have, with their codes.
+ * @throws Error if there is no such list
+ */
 function statesOfName(name: string): Readonly<Record<string, number>> {
   const [kind] = name.split('#', 1);
   if (kind === listNames.computations || kind === listNames.ownedComputations) return computationStates;
@@ -155,17 +159,25 @@ function statesOfName(name: string): Readonly<Record<string, number>> {
   throw new Error(`There is no list ${name}.`);
 }
 
-/** @throws Error if there is no such list */
+/**
+ * Opens the list with this name, to read its pages with exact totals or to fold its changes into its index.
+ * @throws Error if there is no such list
+ */
 export function listNamed(table: Table, name: string): CountedList {
   return openList(table, { name, states: statesOfName(name) });
 }
 
+/**
+ * Opens a counted list, to read its pages or to fold it. Reports differences between the list and its rows to the log and the
+ * metric `ListDrift`.
+ */
 export function openList(table: Table, { name, states }: Pick<RowList, 'name' | 'states'>): CountedList {
   return countedList({ table: listTable(table), name, states, onDrift: (numbers) => reportDrift(name, numbers) });
 }
 
 const reads = new SharedReads<unknown>();
 
+/** Adapts the table to what the package for counted lists takes. */
 export function listTable(table: Table): ListTable {
   return {
     name: table.name,
@@ -181,20 +193,19 @@ function reportDrift(list: string, numbers: readonly number[]): void {
   emitMetric('ListDrift', numbers.length);
 }
 
-/** The transaction throws ServiceError `unavailable` while the list is not folded. */
+/**
+ * Adds the change of a list's member to a transaction. The transaction throws ServiceError `unavailable` if the list has too many
+ * changes that are not folded.
+ */
 export function recordMember<Value extends string>(
   transaction: Transaction,
   list: RowList<Value>,
   change: Change & { before?: NoInfer<Value> | undefined; now?: NoInfer<Value> | undefined },
 ): void {
-  const recording = {
-    add: ({ update }: { update: LogUpdate }) =>
-      transaction.add({ update: { ...update, Key: writableKey(update.Key.pk, update.Key.sk) } }),
-    beforehand: (check: (table: ListTable) => void) =>
-      transaction.beforehand((table) => asServiceError(() => check(listTable(table)))),
-    afterwards: (work: (table: ListTable) => Promise<void>) => transaction.afterwards((table) => work(listTable(table))),
-  };
-  recordChange(recording, list, change, { onBacklog: reportBacklog });
+  const { update, beforehand, afterwards } = recordChange(list, change, { onBacklog: reportBacklog });
+  transaction.add({ update: { ...update, Key: writableKey(update.Key.pk, update.Key.sk) } });
+  transaction.beforehand((table) => asServiceError(() => beforehand(listTable(table))));
+  transaction.afterwards((table) => afterwards(listTable(table)));
 }
 
 function asServiceError(check: () => void): void {
@@ -210,18 +221,25 @@ function reportBacklog(unfolded: number): void {
   emitMetric('ListBacklog', unfolded);
 }
 
-/** @throws TypeError if it has none; an internal error */
+/**
+ * Returns the code of the state in which a row is.
+ * @throws TypeError if the row has no valid state: an internal error
+ */
 export function stateOfRow({ name, states, stateAttribute }: RowList, row: Item): number {
   const state = states[stateAttribute === undefined ? 'all' : String(row[stateAttribute])];
   if (state === undefined) throw new TypeError(`A row of the list ${name} has no state.`);
   return state;
 }
 
+/** Returns the number of a row in its list, taken from the sort key. */
 export function numberOfRow(row: Item): number {
   return Number(String(row['sk']).slice(listKeys.prefixes.row.length));
 }
 
-/** For checks and rebuilds. That of an owner reads those of the domain. */
+/**
+ * Returns a function that reads the numbers and states of a list's rows from the table, for checks and rebuilds of the list. For
+ * the list of an owner it reads all rows of the domain.
+ */
 export function rowsOf(table: Table, list: RowList): ReadRows {
   const { rows, owner } = list;
   const last = listKeys.row(rows, afterAllNumbers);
@@ -237,7 +255,10 @@ export function rowsOf(table: Table, list: RowList): ReadRows {
   };
 }
 
-/** In the order of the numbers, without those that are not there. */
+/**
+ * Reads the rows with these numbers, in their order. Leaves out rows that do not exist.
+ * @param numbers the newest first
+ */
 export async function readRows(table: Table, { rows }: RowList, numbers: readonly number[]): Promise<Item[]> {
   const [newest, oldest] = [numbers.at(0), numbers.at(-1)];
   if (newest === undefined || oldest === undefined) return [];
@@ -253,5 +274,5 @@ export async function readRows(table: Table, { rows }: RowList, numbers: readonl
   return found.filter((row) => row !== undefined);
 }
 
-/** Up to this, one query over the whole span is cheaper than reading the rows one by one. */
+/** The span of numbers per wanted row below which one query over the whole span is cheaper than reading the rows one by one. */
 const maxSpanPerRow = 4;

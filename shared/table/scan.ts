@@ -2,24 +2,25 @@ import { ScanCommand, type ScanCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { AnyKey } from './keys.ts';
 import { deadlineOf, until, type Table, type Item } from './table.ts';
 
+/** The part of the table that a page of a scan covers, and what is read of each item. */
 export interface ScanOptions {
   after?: AnyKey | undefined;
-  /** Includes items that the filter excludes. */
+  /** The most items that are examined. Items that the filter excludes count too. */
   limit: number;
   filter: Required<Pick<ScanCommandInput, 'FilterExpression' | 'ExpressionAttributeValues'>>;
-  /** As in QueryOptions. */
+  /** The names of the attributes to read. They must not be reserved words of DynamoDB. */
   attributes: string[];
 }
 
 interface ScannedPage {
   items: Item[];
-  /** Where the next page starts. Undefined after the last item. */
+  /** The key after which the next page starts. Undefined after the last item. */
   next: AnyKey | undefined;
 }
 
 /**
- * In no defined order, strongly consistent, up to 1 MB in one round trip. Costs 1 read unit per 4 KB read, so about 262,000 per
- * GB. No request may use it.
+ * Reads a page of all items in the table, in no defined order, strongly consistent, up to 1 MB in one round trip. A scan costs 1
+ * read unit per 4 KB read, so about 262,000 per GB: no request may use it.
  */
 export async function scanPage(table: Table, { after, limit, filter, attributes }: ScanOptions): Promise<ScannedPage> {
   const command = new ScanCommand({

@@ -2,7 +2,10 @@ import * as v from 'valibot';
 import type { Table } from './table.ts';
 import { updateNumberIf } from './writes.ts';
 import { schemaKeys } from './keys.ts';
-/** Marks a table that has no mark. @throws Error if it has the mark of another version */
+/**
+ * Checks that this version of the service knows the stored shapes of the table. Marks a table that has no mark.
+ * @throws Error if the table has the mark of another version
+ */
 export async function assertSchemaOfTable(table: Table): Promise<void> {
   const { isDone, value } = await updateNumberIf(table, schemaKeys.version, 'schema', {
     UpdateExpression: 'SET #schema = :version',
@@ -13,9 +16,14 @@ export async function assertSchemaOfTable(table: Table): Promise<void> {
   if (!isDone) throw new Error(`The data has schema version ${value}. This service knows only version ${schemaVersion}.`);
 }
 
+/** Schema of an attribute that stores bytes. */
 export const storedBytes = v.custom<Uint8Array>((input) => input instanceof Uint8Array, 'Expected bytes.');
 
-/** @throws Error that names the invalid field, or the schema version if that is another one; an internal error */
+/**
+ * Parses a stored item with its schema.
+ * @param what names the kind of item in the error
+ * @throws Error that names the invalid field, or the schema version if that is another one. It is answered as an internal error
+ */
 export function parseStored<Schema extends v.GenericSchema>(
   schema: Schema,
   stored: unknown,
@@ -31,10 +39,12 @@ export function parseStored<Schema extends v.GenericSchema>(
 /** The version of the shapes of all stored items. docs/adr/0007-migrations.md says what a change of it takes. */
 export const schemaVersion = 1;
 
-/** Updates of single attributes leave it as it is. */
+/**
+ * The attribute with the schema version, for items that are written as a whole. Updates of single attributes leave it as it is.
+ */
 export const schemaAttribute = { schema: schemaVersion };
 
-/** Each is written with `schemaAttribute`. */
+/** The kinds of items that must have a schema version. Each is written with `schemaAttribute`. */
 const versionedKinds = new Set([
   'asset',
   'claim',
@@ -47,20 +57,25 @@ const versionedKinds = new Set([
   'snapshot of a run',
 ]);
 
-/** @throws Error if the item has a schema of another version, or none although its kind has one */
+/**
+ * Checks that a stored item has the schema version that this service knows.
+ * @throws Error if the item has another version, or none although its kind must have one
+ */
 export function assertSchema(stored: unknown, kind: string): void {
   const schema = typeof stored === 'object' && stored !== null && 'schema' in stored ? stored.schema : undefined;
   if (schema === schemaVersion || (schema === undefined && !versionedKinds.has(kind))) return;
   throw new Error(`A stored ${kind} has schema version ${String(schema)}. This service knows only version ${schemaVersion}.`);
 }
 
-/** Loaded on first use: an import would add to the cold start. */
+/** Returns Node's zlib. It is loaded on first use, because an import would add to the cold start. */
 const zlib = () => process.getBuiltinModule('node:zlib');
 
+/** Compresses a text with raw deflate, to store it. */
 export function deflated(text: string): Uint8Array {
   return zlib().deflateRawSync(text);
 }
 
+/** Decompresses a stored text that `deflated` has compressed. */
 export function inflated(bytes: Uint8Array): string {
   return zlib().inflateRawSync(bytes).toString();
 }

@@ -6,34 +6,42 @@ import { environment } from '../runtime/environment.ts';
 import { emitMetric } from '../runtime/log.ts';
 import type { AnyKey } from './keys.ts';
 
-/** The SDK's document client, or that of an engine on one machine. */
+/** The client of the table: the SDK's document client, or the client of an engine on one machine. */
 export type TableClient = Pick<DynamoDBDocumentClient, 'send' | 'middlewareStack' | 'destroy'>;
 
+/** The DynamoDB table of the service, with the client, deadline and clock to use for it. */
 export interface Table {
   name: string;
   document: TableClient;
-  /** Default: a new deadline of 5 seconds for each operation. */
+  /** Returns the deadline of an operation. Default: a new deadline of 5 seconds for each operation. */
   deadline?: DeadlineSource;
   clock?: Clock;
-  /** Called before each retry of a transaction in conflict. */
+  /** Called before each retry of a transaction that conflicts with another. */
   onConflictRetry?: () => void;
 }
 
+/** Returns the deadline of an operation on the table: that of the request, or a new one of 5 seconds. */
 export function deadlineOf(table: Table): Deadline {
   return table.deadline?.() ?? new Deadline();
 }
 
+/** Returns the clock to use for the table. Default: the system clock. */
 export function clockOf({ clock = systemClock }: Table): Clock {
   return clock;
 }
 
+/** Returns the option of the SDK that aborts a call at the deadline. */
 export function until(deadline: Deadline): { abortSignal: AbortSignal } {
   return { abortSignal: deadline.signal() };
 }
 
 class UnprocessedError extends Error {}
 
-/** Sends again what DynamoDB leaves unprocessed, until the deadline. @param send returns what is left */
+/**
+ * Sends a batch, and sends again what DynamoDB leaves unprocessed, until the deadline.
+ * @param send returns what is left unprocessed
+ * @throws ServiceError `unavailable` if something is left at the deadline
+ */
 export async function processAll<T>(deadline: Deadline, batch: T[], send: (unprocessed: T[]) => Promise<T[]>): Promise<void> {
   let unprocessed = batch;
   const sendRest = async () => {
@@ -43,9 +51,10 @@ export async function processAll<T>(deadline: Deadline, batch: T[], send: (unpro
   await deadline.retry(sendRest, (error) => error instanceof UnprocessedError);
 }
 
-/** The client of all requests of a process. */
+/** Creates the client of the table that all requests of a process share. */
 export const createTableClient = (): TableClient => documentClient(new DynamoDBClient(clientOptions()));
 
+/** Opens the table that the environment names. */
 export function openTable(deadline: DeadlineSource): Table {
   return {
     name: environment().TABLE_NAME,
@@ -55,30 +64,35 @@ export function openTable(deadline: DeadlineSource): Table {
   };
 }
 
-/** Entries of items that are undefined are left out. */
+/** Returns a document client that leaves out the entries of items that are undefined. */
 export function documentClient(client: DynamoDBClient): DynamoDBDocumentClient {
   // Even without a logger, it copies all that is sent and received: a twentieth of the processor time of a call, more of a long query.
   client.middlewareStack.remove('loggerMiddleware');
   return DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
 }
 
-/** For CDK and for the one-machine stack. */
+/** The names of the key attributes and of the expiry attribute. CDK and the one-machine stack create the table with them. */
 export const tableDefinition = {
   partitionKey: 'pk',
   sortKey: 'sk',
-  /** Seconds since the Unix epoch. DynamoDB deletes expired items within days, so reads must check the time. */
+  /**
+   * The attribute with the time when an item expires, in seconds since the Unix epoch. DynamoDB deletes expired items within
+   * days, so reads must check the time.
+   */
   timeToLive: 'ttl',
 } as const;
 
+/** An item of the table: its attributes by name. */
 export type Item = Record<string, unknown>;
 
-/** Reads an item, strongly consistent. One read unit per 4 KB. */
+/** Reads an item, strongly consistent. Costs one read unit per 4 KB. */
 export function getItem(table: Table, key: AnyKey): Promise<Item | undefined> {
   return get(table, key, true);
 }
 
 /**
- * As it is now, or was a moment ago. Half a read unit per 4 KB. Only for polling: the next read may even return an older state.
+ * Reads an item as it is now or was a moment ago. Costs half a read unit per 4 KB. Use it only for polling: the next read may
+ * even return an older state.
  */
 export function getItemEventually(table: Table, key: AnyKey): Promise<Item | undefined> {
   return get(table, key, false);
@@ -93,7 +107,8 @@ async function get(table: Table, Key: AnyKey, ConsistentRead: boolean): Promise<
 const keysPerBatch = 100;
 
 /**
- * Of up to a few hundred keys, in their order, strongly consistent; undefined for missing items. Keys may occur more than once.
+ * Reads the items with up to a few hundred keys, in their order, strongly consistent. Returns undefined for missing items. Keys
+ * may occur more than once.
  */
 export async function getItems(table: Table, keys: AnyKey[]): Promise<(Item | undefined)[]> {
   const deadline = deadlineOf(table);
@@ -116,21 +131,25 @@ export async function getItems(table: Table, keys: AnyKey[]): Promise<(Item | un
   return keys.map((key) => found.get(`${key.pk}\n${key.sk}`));
 }
 
+/** The options of a query of a partition: how many items, in which order, from where, and which attributes. */
 export interface QueryOptions {
   limit?: number | undefined;
   newestFirst?: boolean;
-  /** Begins behind this key. Default: with the first item. */
+  /** The key after which the query begins. Default: it begins with the first item. */
   after?: AnyKey | undefined;
-  /** Default: all. The names must not be reserved words of DynamoDB. */
+  /** The names of the attributes to read. They must not be reserved words of DynamoDB. Default: all attributes. */
   attributes?: string[];
 }
 
-/** Sorted by sort key, strongly consistent. One round trip per MB read. */
+/** Reads the items of a partition, sorted by sort key, strongly consistent. Takes one round trip per MB read. */
 export function queryPartition(table: Table, pk: string, options?: QueryOptions): Promise<Item[]> {
   return query(table, { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: { ':pk': pk } }, options);
 }
 
-/** Like queryPartition, only for sort keys that start with `prefix`. */
+/**
+ * Reads the items of a partition whose sort keys start with `prefix`, sorted by sort key, strongly consistent. Takes one round
+ * trip per MB read.
+ */
 export function queryPrefix(table: Table, pk: string, prefix: string, options?: QueryOptions): Promise<Item[]> {
   const condition = {
     KeyConditionExpression: 'pk = :pk and begins_with(sk, :prefix)',
@@ -139,7 +158,10 @@ export function queryPrefix(table: Table, pk: string, prefix: string, options?: 
   return query(table, condition, options);
 }
 
-/** `first` and `last` are inclusive. */
+/**
+ * Reads the items of a partition from the key `first` to the key `last`, both included, sorted by sort key, strongly consistent.
+ * Takes one round trip per MB read.
+ */
 export function queryBetween(table: Table, first: AnyKey, last: AnyKey, options?: QueryOptions): Promise<Item[]> {
   const condition = {
     KeyConditionExpression: 'pk = :pk and sk between :first and :last',

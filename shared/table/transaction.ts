@@ -4,16 +4,16 @@ import { TransactWriteCommand, type TransactWriteCommandInput, TransactGetComman
 import type { Key, AnyKey } from './keys.ts';
 import { deadlineOf, type Table, type Item } from './table.ts';
 
-/** Of an action without `otherwise`. */
+/** Thrown if a condition of a transaction does not hold and its action names no other error (`otherwise`). */
 export class ConditionFailedError extends Error {
   override readonly name = 'ConditionFailedError';
 }
 
-/** DynamoDB's limits for one transaction. */
+/** The most actions that DynamoDB takes in one transaction. */
 const actionsPerTransaction = 100;
 const bytesPerTransaction = 4 * 1024 * 1024;
 
-/** Within DynamoDB's limits: 100 actions, 4 MB, one action per item. */
+/** A group of writes of which DynamoDB makes all or none. It has at most 100 actions, one for each item, and 4 MB. */
 export class Transaction {
   private readonly actions: Action[] = [];
   private readonly places = new Set<string>();
@@ -21,12 +21,15 @@ export class Transaction {
   private readonly checks: ((table: Table) => void)[] = [];
   private readonly whenDone: ((table: Table) => Promise<void>)[] = [];
 
-  /** The number of actions that still fit. */
+  /** The number of actions that still fit into the transaction. */
   get actionsLeft(): number {
     return actionsPerTransaction - this.actions.length;
   }
 
-  /** @throws TypeError if a limit is exceeded or an item has a second action */
+  /**
+   * Adds writes and checks of items to the transaction.
+   * @throws TypeError if a limit of DynamoDB is exceeded or an item has a second action
+   */
   add(...actions: Action[]): void {
     for (const action of actions) {
       const { pk, sk } = keyOf(action);
@@ -40,12 +43,12 @@ export class Transaction {
     if (this.bytes > bytesPerTransaction) throw new TypeError(`A transaction has more than ${bytesPerTransaction} bytes.`);
   }
 
-  /** The transaction is not written if `check` throws. */
+  /** Adds a check that `commit` calls before it writes. If the check throws, nothing is written. */
   beforehand(check: (table: Table) => void): void {
     this.checks.push(check);
   }
 
-  /** Called before `commit` returns. It must not throw. */
+  /** Adds work that `commit` does after the transaction is written, before it returns. The work must not throw. */
   afterwards(work: (table: Table) => Promise<void>): void {
     this.whenDone.push(work);
   }
@@ -54,15 +57,15 @@ export class Transaction {
     return this.actions.length === 0;
   }
 
-  /** Its `otherwise` is thrown even if the conditions of other actions do not hold either. */
+  /** Adds an action whose error (`otherwise`) is thrown even if the conditions of other actions do not hold either. */
   addFirst(action: Action): void {
     this.add(action);
     this.actions.unshift(...this.actions.splice(-1));
   }
 
   /**
-   * Retries conflicts with other transactions until the table's deadline, and never a condition that does not hold: throws the
-   * action's `otherwise`, or ConditionFailedError.
+   * Writes the transaction. Retries conflicts with other transactions until the table's deadline. Does not retry if a condition
+   * does not hold: throws the error of its action (`otherwise`), by default ConditionFailedError.
    * @throws ServiceError `unavailable` if conflicts continue until the deadline; what a check of `beforehand` throws
    */
   async commit(table: Table): Promise<void> {
@@ -90,7 +93,7 @@ export class Transaction {
   }
 }
 
-/** Writes the actions in one transaction; see Transaction. */
+/** Writes the actions in one transaction. Throws as `Transaction.commit` does. */
 export async function transact(table: Table, actions: Action[]): Promise<void> {
   const transaction = new Transaction();
   transaction.add(...actions);
@@ -103,12 +106,17 @@ function keyOf({ put, update, delete: remove, check }: Action): Key {
   return key;
 }
 
-/** By its JSON, which is at least as large as DynamoDB's own format. */
+/**
+ * Returns an upper bound of an action's size in bytes: the size of its JSON, which is at least as large as DynamoDB's own format.
+ */
 function sizeInBytes({ put, update }: Action): number {
   return Buffer.byteLength(JSON.stringify(put?.Item ?? update?.ExpressionAttributeValues ?? {}, countable));
 }
 
-/** For JSON.stringify. It looks at the value itself, because a Buffer has become a list of numbers by then. */
+/**
+ * Replaces bytes and sets when JSON.stringify measures an item. It looks at the value itself, because a Buffer has become a list
+ * of numbers by then.
+ */
 function countable(this: unknown, name: string, value: unknown): unknown {
   const given = (this as Record<string, unknown>)[name];
   if (given instanceof Uint8Array) return 'x'.repeat(given.length);
@@ -126,7 +134,7 @@ function withTableName(TableName: string, { put, update, delete: remove, check }
 
 const transientNames = new Set(['TransactionConflictException', 'TransactionInProgressException']);
 
-/** Of the first such action; undefined if the failure has another cause. */
+/** Returns the error of the first action whose condition does not hold, or undefined if the failure has another cause. */
 function failedCondition(error: unknown, actions: Action[]): Error | undefined {
   const failed = cancellationReasons(error).indexOf('ConditionalCheckFailed');
   if (failed < 0) return undefined;
@@ -147,45 +155,50 @@ interface AtKey extends Condition {
   Key: Key;
 }
 
-/** Exactly one of put, update, delete and check. */
+/** A write or a check of one item. Has exactly one of put, update, delete and check. */
 export interface Action {
   put?: Condition & { Item: Record<string, unknown> & Key };
   update?: AtKey & { UpdateExpression: string };
   delete?: AtKey;
   check?: AtKey & { ConditionExpression: string };
-  /** Thrown if the condition does not hold. Default: ConditionFailedError. */
+  /** The error that is thrown if the condition does not hold. Default: ConditionFailedError. */
   otherwise?: Error;
 }
 
-/** For repeats of a request with an Idempotency-Key. */
+/** Keeps the answer to a request with an Idempotency-Key, so that repeats of the request get the same answer. */
 export interface AnswerKeeper {
-  /** Fails with AnswerKeptError if an answer is kept already. */
+  /** Returns the action that keeps the answer. The transaction fails with AnswerKeptError if an answer is kept already. */
   keep: (result: object) => Action;
   /**
-   * For work outside the transaction, or in several, where the transaction would refuse the repeat too late.
+   * Refuses the repeat of a request that is answered already. Call it before work outside the transaction, or in several: there
+   * the transaction would refuse the repeat too late.
    * @throws AnswerKeptError if an answer is kept already
    */
   refuseRepeat: () => Promise<void>;
 }
 
+/** The part of a request to an operation that lets its answer be kept for repeats. */
 export interface AnsweredRequest {
-  /** Passed on to commitChange. Undefined without an Idempotency-Key. */
+  /** Keeps the answer for repeats. Pass it to commitChange. Undefined if the request has no Idempotency-Key. */
   answerKeeper?: AnswerKeeper | undefined;
 }
 
-/** The change must not be made again. */
+/** Thrown if the answer to a request is kept already: the request is a repeat, and its change must not be made again. */
 export class AnswerKeptError extends Error {
   override readonly name = 'AnswerKeptError';
 }
 
 declare const committed: unique symbol;
 
-/** Only commitChange returns one. */
+/**
+ * The result of a change that was committed with `commitChange`. Other code cannot make one, so a handler that forgets the commit
+ * does not compile.
+ */
 export type Committed<T extends object> = T & { readonly [committed]: true };
 
 /**
- * Commits the change of a request with the answer made of its result. Each request calls this exactly once, also if it changes
- * nothing; its other transactions call `commit`.
+ * Commits the change of a request together with the answer made of its result. Each request calls this exactly once, also if it
+ * changes nothing; its other transactions call `commit`.
  * @throws AnswerKeptError if the request has been answered before; other errors as Transaction.commit
  */
 export async function commitChange<T extends object>(
@@ -199,13 +212,13 @@ export async function commitChange<T extends object>(
   return result as Committed<T>;
 }
 
-/** withFreshReads repeats the read and the write. */
+/** Thrown if what a change has read was changed before the write. `withFreshReads` then repeats the read and the write. */
 export class StaleReadError extends Error {
   override readonly name: string = 'StaleReadError';
 }
 
 /**
- * Calls `decide` again after each StaleReadError.
+ * Calls `decide`, and calls it again after each StaleReadError.
  * @param decide reads, decides and writes; must use the table passed to it, which has the deadline of all attempts
  * @throws ServiceError `unavailable` if StaleReadErrors continue until the deadline
  */
@@ -220,22 +233,22 @@ export async function withFreshReads<T>(table: Table, decide: (table: Table) => 
 
 const transientReasons = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);
 
-/** One reason for each item of a cancelled transaction; empty for any other error. */
+/** Returns why DynamoDB cancelled a transaction: one reason for each action. Returns an empty list for any other error. */
 function cancellationReasons(error: unknown): string[] {
   if (!(error instanceof TransactionCanceledException)) return [];
   return (error.CancellationReasons ?? []).map((reason) => reason.Code ?? 'None');
 }
 
-/** Whether only other transactions or throttling cancelled it, so that a retry may succeed. */
+/** Returns whether only other transactions or throttling cancelled a transaction, so that a retry may succeed. */
 function isCancelledForNow(error: unknown): boolean {
   const reasons = cancellationReasons(error).filter((reason) => reason !== 'None');
   return reasons.length > 0 && reasons.every((reason) => transientReasons.has(reason));
 }
 
 /**
- * Reads up to 100 items, in the order of their keys, at one moment when no transaction is writing them. Two read units per 4 KB
- * of each item. A change that asserts a row's version and depends on other items must read the row with this function first: then
- * later reads see everything that was written together with this version.
+ * Reads up to 100 items, in the order of their keys, at one moment when no transaction is writing them. Costs two read units per
+ * 4 KB of each item. A change that asserts a row's version and depends on other items must read the row with this function first:
+ * then later reads see everything that was written together with this version.
  * @throws ServiceError `unavailable` if transactions hold the items until the deadline
  */
 export async function readSettled(table: Table, keys: AnyKey[]): Promise<(Item | undefined)[]> {

@@ -10,14 +10,14 @@ import {
 import { type AnyKey, type Key, type List, listKeys } from './keys.ts';
 import { deadlineOf, processAll, type Table, until, type Item } from './table.ts';
 
-/** Writes an item and replaces an existing one. */
+/** Writes an item. Replaces an existing one. */
 export async function putItem(table: Table, item: Item & Key): Promise<void> {
   await table.document.send(new PutCommand({ TableName: table.name, Item: item }), until(deadlineOf(table)));
 }
 
 const writesPerBatch = 25;
 
-/** 25 per round trip. Retries unprocessed items until the deadline of their batch. */
+/** Writes items, 25 per round trip. Replaces existing ones. Retries unprocessed items until the deadline of their batch. */
 export function putItems(table: Table, items: (Item & Key)[]): Promise<void> {
   return writeBatches(
     table,
@@ -25,14 +25,14 @@ export function putItems(table: Table, items: (Item & Key)[]): Promise<void> {
   );
 }
 
-/** 25 per round trip. Retries unprocessed keys until the deadline of their batch. */
+/** Deletes items, 25 per round trip. Retries unprocessed keys until the deadline of their batch. */
 export function deleteItems(table: Table, keys: Key[]): Promise<void> {
   return deleteAny(table, keys);
 }
 
 /**
- * Deletes also rows with a single writer, and leaves lists and journals as they are. For walks over what belongs to something
- * that is deleted (shared/deletion/belongings.ts): they delete those too.
+ * Deletes items, also rows that only one file may write, and leaves lists and journals as they are. Only the code that deletes
+ * all belongings of something may use it (shared/deletion/belongings.ts): it deletes lists and journals too.
  */
 export function deleteAny(table: Table, keys: AnyKey[]): Promise<void> {
   return writeBatches(
@@ -54,27 +54,37 @@ async function writeBatches(table: Table, writes: BatchWrite[]): Promise<void> {
   }
 }
 
-/** The attributes' names are no reserved words of DynamoDB. */
+/** The condition of a write. The names of its attributes must not be reserved words of DynamoDB. */
 export interface WriteCondition {
   ConditionExpression: string;
   ExpressionAttributeValues?: Record<string, unknown>;
 }
 
-/** @returns whether the condition holds; an unknown outcome counts as a failure */
+/**
+ * Writes an item if the condition holds.
+ * @returns whether the condition holds. An unknown outcome counts as a failure
+ */
 export async function putItemIf(table: Table, item: Item & Key, condition: WriteCondition): Promise<boolean> {
   const command = new PutCommand({ TableName: table.name, Item: item, ...condition });
   return (await attempt(table, (until) => table.document.send(command, until))).isDone;
 }
 
-/** Deletes an item if the condition holds. @returns whether it does */
+/**
+ * Deletes an item if the condition holds.
+ * @returns whether the condition holds
+ */
 export async function deleteItemIf(table: Table, key: Key, condition: WriteCondition): Promise<boolean> {
   const command = new DeleteCommand({ TableName: table.name, Key: { pk: key.pk, sk: key.sk }, ...condition });
   return (await attempt(table, (until) => table.document.send(command, until))).isDone;
 }
 
+/** The expression that says what an update of an item changes. */
 export type Update = Pick<UpdateCommandInput, 'UpdateExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'>;
 
-/** Updates an item if the condition holds. @returns whether it does */
+/**
+ * Updates an item if the condition holds.
+ * @returns whether the condition holds
+ */
 export async function updateIf(
   table: Table,
   key: Key,
@@ -95,10 +105,16 @@ export async function updateExisting(table: Table, key: Key, update: Update): Pr
   return result.isDone ? result.output.Attributes : undefined;
 }
 
-/** `failure.Item` is the item that did not meet the condition, if the write asked for it. */
+/**
+ * The result of a write with a condition. If the condition does not hold, `failure.Item` is the item as it is, if the write asked
+ * for it.
+ */
 type Attempt<Output> = { isDone: true; output: Output } | { isDone: false; failure: ConditionalCheckFailedException };
 
-/** Without a condition, creates the item if it does not exist. Returns the whole item. */
+/**
+ * Updates an item if its condition holds. Returns the whole item after the update, or the item that did not meet the condition.
+ * An update without a condition creates the item if it does not exist.
+ */
 export function tryUpdate(
   table: Table,
   key: Key,
@@ -114,7 +130,7 @@ export function tryUpdate(
   return attempt(table, (until) => table.document.send(command, until));
 }
 
-/** Retries while a transaction holds the item, until the deadline. */
+/** Sends a write. Retries while a transaction holds the item, until the deadline. */
 async function attempt<Output>(
   table: Table,
   send: (until: { abortSignal: AbortSignal }) => Promise<Output>,
@@ -133,8 +149,9 @@ async function attempt<Output>(
 }
 
 /**
- * Creates the item if it does not exist.
- * @returns whether it was updated, and the number after that: the new one, or the one that did not meet the condition
+ * Updates an item and returns the number in one of its attributes. Creates the item if it does not exist and the update has no
+ * condition against that.
+ * @returns whether the item was updated, and the number after that: the new one, or the one that did not meet the condition
  */
 export async function updateNumberIf(
   table: Table,
@@ -149,7 +166,7 @@ export async function updateNumberIf(
 
 const counter = 'last_number';
 
-/** An item that does not exist yet begins at 0. */
+/** Adds `by` to the counter in an item and returns the sum. An item that does not exist yet begins at 0. */
 export async function incrementBy(table: Table, key: Key, by: number): Promise<number> {
   const { value } = await updateNumberIf(table, key, counter, {
     UpdateExpression: `ADD ${counter} :by`,
@@ -158,7 +175,7 @@ export async function incrementBy(table: Table, key: Key, by: number): Promise<n
   return value;
 }
 
-/** Placeholders start with `new_`. */
+/** Returns the expression that sets these attributes in an update. Its placeholders start with `new_`. */
 export function setAttributes(changes: Record<string, unknown>) {
   const entries = Object.entries(changes);
   return {
@@ -168,7 +185,7 @@ export function setAttributes(changes: Record<string, unknown>) {
   };
 }
 
-/** Numbers are never reused. One round trip, one write unit. */
+/** Returns the next number of a list. Numbers are never reused. Costs one round trip and one write unit. */
 export function nextNumber(table: Table, list: List): Promise<number> {
   return incrementBy(table, listKeys.counter(list), 1);
 }

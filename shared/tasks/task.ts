@@ -3,17 +3,18 @@ import { type DeadlineSource, clockOf, deadlineOfInvocation, type Invocation, ti
 import { log, withLogFields } from '../runtime/log.ts';
 import type { TaskName } from './tasks.ts';
 
+/** The context of a call of a task. */
 export interface TaskContext {
   now: string;
-  /** A new deadline for each operation. Pass it to openTable. */
+  /** Returns a new deadline for each operation of the task. Pass it to openTable. */
   deadline: DeadlineSource;
-  /** The service is about to stop. Only on one machine. */
+  /** Aborted when the service is about to stop. Undefined on AWS: only a service on one machine passes it. */
   draining: AbortSignal | undefined;
 }
 
 /**
- * A step of the state machine, or the target of a rule or a schedule. Logs errors and rethrows them, because the caller decides
- * by their name whether to retry. Never logs the input: it may contain a task token.
+ * Makes the handler of a task: a step of the state machine, or the target of a rule or a schedule. Logs errors and rethrows them,
+ * because the caller decides by their name whether to retry. Never logs the input: it may contain a task token.
  */
 export function task<S extends v.GenericSchema>(
   name: TaskName,

@@ -1,19 +1,24 @@
 import { changes, foldsLists, type Uses } from '../runtime/uses.ts';
 
+/** The event that makes AWS call a task: an event of AWS, or a schedule. */
 export type Trigger = 'state machine' | 'execution status' | 'upload' | 'token' | 'table stream' | { everyMinutes: number };
 
-/** CDK and its tests are derived from this table. */
+/**
+ * The declaration of a function that AWS calls without a request of a user. CDK and its tests are derived from the table of
+ * tasks.
+ */
 export interface Task {
-  /** Also of the file in functions/, the test, the construct and the log dimension. */
+  /** The name of the task. The file in functions/, the test, the construct and the log dimension have the same name. */
   name: string;
   trigger: Trigger;
   uses: Uses;
   times?: readonly ('ACCEPT_TIMEOUT_SECONDS' | 'STOP_TIMEOUT_SECONDS')[];
   timeoutInSeconds: number;
-  /** While the task fails, for the alarm. */
+  /** The effect on users while the task fails, as the alarm says it. */
   impact: string;
 }
 
+/** All functions that AWS calls without a request of a user. */
 export const tasks = [
   {
     name: 'attestation/verify-token',
@@ -130,7 +135,7 @@ export type TaskName = (typeof tasks)[number]['name'];
 
 type ScheduledTask = Extract<(typeof tasks)[number], { trigger: { everyMinutes: number } }>;
 
-/** For AWS and for the one-machine stack. */
+/** The tasks that run on a schedule, with their interval in minutes. AWS and the one-machine stack call them. */
 export const schedules = tasks
   .filter((task): task is ScheduledTask => typeof task.trigger === 'object')
   .map(({ name, trigger }) => ({ name, everyMinutes: trigger.everyMinutes }));

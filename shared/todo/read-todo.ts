@@ -11,13 +11,15 @@ import { parseStored } from '../table/stored.ts';
 import { idOfComputation, idOfAsset } from 'computation-management-formats/identifiers';
 import { shownText } from 'computation-management-formats/fields';
 
+/** The number of computations that are examined together. */
 const computationsAtOnce = 100;
 
 type Part = Pick<Todo, 'approvals' | 'keys'>;
 
 /**
- * In parts of 100, those by the user's own doing first, up to 300 computations and 1,000 assets. One round trip, and three for
- * each part. Costs at most 600 read units for 100 computations with 3 assets each, 5,000 in the worst case.
+ * Reads the open tasks of a user: approvals to give, keys and content to upload. Examines the user's computations in parts of
+ * 100, beginning with those that the user joined by an action of their own, up to 300 computations and 1,000 assets. One round
+ * trip, and three for each part. Costs at most 600 read units for 100 computations with 3 assets each, 5,000 in the worst case.
  * @param at RFC 3339, UTC, milliseconds
  */
 export async function readTodo(table: Table, domain: string, userId: string, at: string): Promise<Todo> {
@@ -59,7 +61,10 @@ interface Reader {
   at: string;
 }
 
-/** @param examined gets the numbers of this part's assets, and more than 1,000 if not all fit */
+/**
+ * Finds the approvals and keys that computations need from a user.
+ * @param examined gets the numbers of the assets of these computations, and more than 1,000 if not all fit
+ */
 async function examine(
   table: Table,
   { domain, userId, at }: Reader,
@@ -82,7 +87,10 @@ async function examine(
   };
 }
 
-/** While no more than 1,000 assets are examined with theirs. */
+/**
+ * Returns the first entries, as many as have no more than 1,000 assets together with those that were examined before. Adds their
+ * assets to `examined`.
+ */
 function withinLimit<Entry>(entries: Entry[], assetsOf: (entry: Entry) => number[], examined: Set<number>): Entry[] {
   const end = entries.findIndex((entry) => {
     for (const number of assetsOf(entry)) examined.add(number);
@@ -91,6 +99,7 @@ function withinLimit<Entry>(entries: Entry[], assetsOf: (entry: Entry) => number
   return end === -1 ? entries : entries.slice(0, end);
 }
 
+/** Lists those of the assets whose content has not arrived by now. */
 function contentOf(pending: number[], assets: Map<number, StoredAsset>): Todo['content'] {
   return pending.flatMap((number) => {
     const asset = assets.get(number);
@@ -98,7 +107,7 @@ function contentOf(pending: number[], assets: Map<number, StoredAsset>): Todo['c
   });
 }
 
-/** The numbers of the user's assets whose content has not arrived, newest first: 1,001 at most. */
+/** Reads the numbers of the user's assets whose content has not arrived, newest first: 1,001 at most. */
 async function readPending(table: Table, domain: string, userId: string): Promise<number[]> {
   const { pending: prefix } = userKeys.prefixes;
   const options = { limit: mostAssets + 1, newestFirst: true };
@@ -106,7 +115,7 @@ async function readPending(table: Table, domain: string, userId: string): Promis
   return items.map(({ sk }) => Number(String(sk).slice(prefix.length)));
 }
 
-/** Returns undefined for a computation that has been deleted. */
+/** Reads the rows of computations. Returns undefined for a computation that has been deleted. */
 async function readRows(
   table: Table,
   domain: string,
@@ -120,7 +129,7 @@ async function readRows(
   return items.map((item) => item && parseStored(storedComputation, item, 'computation'));
 }
 
-/** By their numbers, without those that have been deleted. */
+/** Reads assets by their numbers. Leaves out those that have been deleted. */
 async function readAssets(table: Table, domain: string, numbers: number[]): Promise<Map<number, StoredAsset>> {
   const list = lists.assets(domain);
   const items = await getItems(
@@ -135,7 +144,7 @@ async function readAssets(table: Table, domain: string, numbers: number[]): Prom
   );
 }
 
-/** As far as the row and the user's own assets show. */
+/** Tells whether a computation may need something from a user, as far as its row and the user's own assets show. */
 function mayWait(
   { isNamed, hasKey, assets, isPartial }: Participation,
   { approval }: StoredComputation,
@@ -146,7 +155,7 @@ function mayWait(
   return isPartial || mayNeedKey || approval !== 'none' || linked.some(({ use }) => use === 'approval');
 }
 
-/** Two round trips. */
+/** Reads what runs of these computations would use, as long as no more than 1,000 assets are examined. Two round trips. */
 async function readAllInputs(
   table: Table,
   domain: string,
@@ -170,11 +179,13 @@ async function readAllInputs(
   );
 }
 
+/** The approval and the key that a computation needs from a user. */
 interface WaitsFor {
   approval: Pick<Todo['approvals'][number], 'because' | 'manifest_digest'> | undefined;
   key: boolean;
 }
 
+/** Finds what a computation needs from a user: an approval that would count, or a key. */
 function waitsFor(inputs: Inputs, userId: string, at: string): WaitsFor {
   const { digest, configuration_digest, missing } = approvableOf(inputs);
   const missingApproval = missingApprovals(inputs, { digest, configuration_digest, at }).find(({ user }) => user === userId);
@@ -189,11 +200,13 @@ function waitsFor(inputs: Inputs, userId: string, at: string): WaitsFor {
   };
 }
 
+/** Tells whether a computation needs the public key of a user: for the manifest, for the result, or to sign an approval. */
 function needsKey(inputs: Inputs, userId: string, missingKeys: string[]): boolean {
   if (missingKeys.includes(userId) || inputs.consumers.includes(userId)) return true;
   return inputs.computation.approval === 'all_signed' && neededApprovals(inputs).some(({ user }) => user === userId);
 }
 
+/** The largest number of entries in each list of open tasks. */
 const mostEntries = 100;
 
 const ofComputation = { computation_id: idOfComputation, name: nameOfComputation };

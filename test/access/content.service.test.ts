@@ -1,10 +1,10 @@
-import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Role } from 'computation-management-formats/vocabulary';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startStack, type Stack } from '../../local/stack.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
-import { callAs, readyComputation, type Call } from '../support/ready-computation.ts';
+import { callAs, publicKey, readyComputation, type Call } from '../support/ready-computation.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { actionsOf } from './decisions.ts';
 
@@ -35,7 +35,6 @@ async function as(sub: string, roles: Role[]): Promise<Call> {
 
 const content = Buffer.from('Nobody else may see this.').toString('base64');
 const sha3 = (text: string) => createHash('sha3-256').update(text).digest('hex');
-const publicKey = () => generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
 
 const given = { file_name: 'a.csv', description: '', asset_type: 'dataset', mime_type: 'text/csv' };
 

@@ -7,7 +7,7 @@ import type { RehearsedService } from './rehearsed-service.ts';
 
 export type KeyKind = 'ed25519' | 'rsa' | 'ec';
 
-const program = join(import.meta.dirname, '../../packages/cms/bin/cms.js');
+const program = join(import.meta.dirname, '../../packages/cms/cms.ts');
 const limits = { timeout: 300_000, maxBuffer: 64 * 1024 * 1024 };
 
 /** A user of `cms`, with a key and a profile of their own. */

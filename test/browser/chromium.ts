@@ -7,7 +7,7 @@ import { type Browser, chromium } from 'playwright-core';
 
 const cache = join(import.meta.dirname, '../../node_modules/.cache');
 
-/** How to start a browser. */
+/** The program of a browser, and the variables that it needs. */
 export interface ChromiumProgram {
   executablePath: string;
   env: Record<string, string>;

@@ -11,7 +11,7 @@ interface Change {
   opener: string;
   /** The button that sends the change. */
   confirm: string;
-  /** What is said of the change that was made. */
+  /** Text that tells of the change that was made. */
   done: string;
   path: string;
   /** Gives what is changed another description. */

@@ -345,7 +345,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     await page.getByRole('button', { name: 'Start run', exact: true }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('combobox').fill('sim-other');
-    await dialog.getByText('Approval of olga, which allows only the CVM sim-only').waitFor();
+    await dialog.getByText('The approval of olga is there, which allows only the CVM sim-only').waitFor();
     expect(await dialog.getByRole('button', { name: 'Start run' }).isDisabled()).toBe(true);
     await dialog.getByRole('combobox').fill('sim-only');
     await dialog.getByRole('button', { name: 'Start run' }).click();

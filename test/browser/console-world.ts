@@ -109,7 +109,7 @@ async function keepPicture(page: Page, test: string): Promise<void> {
 
 let count = 0;
 
-/** Who signs in, by default in the domain d1. */
+/** User who signs in, by default in the domain d1. */
 export interface Identity {
   user: string;
   roles: string[];

@@ -6,7 +6,7 @@ import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { arrive } from './party.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
-/** What a run's screen says of its course and its end. */
+/** Stories about what a run's screen says of its course and its end. */
 export function tellOfExplainedRuns(world: () => ConsoleWorld): void {
   it('says why and in which phase a run failed, its last log lines, and what differed from the last good run, and runs it again', async () => {
     const { id } = await readyComputation(world(), 'Explained');
@@ -37,8 +37,8 @@ export function tellOfExplainedRuns(world: () => ConsoleWorld): void {
     await main.getByText('The run failed: The CVM failed').waitFor();
     await main.getByText('in the phase Running the algorithm').waitFor();
     await main.getByText('What differs from the last run that completed').waitFor();
-    await main.getByText('manifest description: "" then, Another in this run').waitFor();
-    await main.getByText('CVM: sim-explained then, sim-fail-explained in this run').waitFor();
+    await main.getByText('the description was changed from "" to Another').waitFor();
+    await main.getByText('the CVM was changed from sim-explained to sim-fail-explained').waitFor();
     await main.getByText('Line 29').waitFor();
     const log = await main.getByRole('log').innerText();
     expect([log.includes('Line 10 ‹U+202E›'), log.includes('Line 9 ')]).toEqual([true, false]);

@@ -7,7 +7,7 @@ import { nameOfFocus } from './focus.ts';
 import { arrive } from './party.ts';
 import { clientOf } from './seed.ts';
 
-/** What screens say of the service's own facts. */
+/** Stories about what screens say of the service's own facts. */
 export function tellFacts(world: () => ConsoleWorld): void {
   it('shows in the chart and the table of the statistics how many computations entered each status on each day', async () => {
     const domainID = 'counted';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { helpPages } from '../../packages/console/help/help-pages.ts';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { arrive } from './party.ts';
+import { helpPages } from '../../packages/console/help/html-page.ts';
 
 export function tellOfTheHelp(world: () => ConsoleWorld): void {
   it('leads from the menu to each page of the help, whose links all work and whose search finds a word on any page', async () => {

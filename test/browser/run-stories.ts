@@ -288,7 +288,7 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await page.getByRole('heading', { name: 'Computations (30)' }).waitFor();
     await list.getByRole('link', { name: 'Number 30' }).waitFor();
     // Without a request more for rows that are not in view.
-    await list.getByText('Public key of alice, Missing algorithm').first().waitFor();
+    await list.getByText('The public key of alice, An algorithm').first().waitFor();
     const dryRuns = asked.filter((path) => path.endsWith('/dryrun'));
     expect([dryRuns.length > 0, dryRuns.length < 25, new Set(dryRuns).size]).toEqual([true, true, dryRuns.length]);
     await page.unrouteAll({ behavior: 'wait' });
@@ -302,7 +302,7 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await list.getByText('Not known. No longer a viewer.').first().waitFor();
     await page.unrouteAll({ behavior: 'wait' });
     await page.getByRole('button', { name: 'Refresh computations' }).click();
-    await list.getByText('Public key of alice, Missing algorithm').first().waitFor();
+    await list.getByText('The public key of alice, An algorithm').first().waitFor();
     await page.getByRole('button', { name: 'Next page' }).click();
     await list.getByRole('link', { name: 'Number 1', exact: true }).waitFor();
     const address = page.url();

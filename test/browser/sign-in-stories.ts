@@ -161,7 +161,7 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
       const page = await world().openTab();
       const opened = Promise.withResolvers<string>();
       const login = cmsOf({ openPage: opened.resolve })('login', ...issuerOptions(world()));
-      await page.goto(await opened.promise);
+      await page.goto(await beforeEnd(login, opened.promise));
       await signIn(page, { user: 'carol', roles: ['creator'] });
       await page.getByText('You are signed in. You can close this page.').waitFor();
       expect(await login).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('as carol, creator in the domain d1') });
@@ -171,7 +171,7 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
       const page = await world().openTab({ provokes: /status of 404/ }); // a wrong code
       const { shown, cms } = deviceTerminal();
       const login = cms('login', ...issuerOptions(world()), '--device');
-      const { address, code } = await shown;
+      const { address, code } = await beforeEnd(login, shown);
       await page.goto(address.split('?')[0] ?? '');
       await page.getByLabel('Code, as the terminal shows it').fill('BCDF-BCDF');
       await signIn(page, { user: 'dave', roles: ['viewer'] });
@@ -188,7 +188,7 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
       const page = await world().openTab();
       const { shown, cms } = deviceTerminal();
       const login = cms('login', ...issuerOptions(world()), '--device');
-      await page.goto((await shown).address);
+      await page.goto((await beforeEnd(login, shown)).address);
       await page.getByRole('button', { name: 'Refuse' }).click();
       await page.getByText('The sign-in is refused.').waitFor();
       expect(await login).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('The user refused.') });
@@ -198,6 +198,16 @@ export function tellHowToSignIn(world: () => ConsoleWorld): void {
 
 function issuerOptions({ stack: { baseUrl } }: ConsoleWorld): string[] {
   return ['--server', baseUrl, '--domain', 'd1', '--issuer', `${baseUrl}/local/issuer`, '--client-id', 'local'];
+}
+
+/** Returns what a command shows while it runs. @throws Error with its outcome if the command ends first */
+async function beforeEnd<T>(command: Promise<unknown>, shown: Promise<T>): Promise<T> {
+  return await Promise.race([
+    shown,
+    command.then((outcome) => {
+      throw new Error(`The command has ended: ${JSON.stringify(outcome)}`);
+    }),
+  ]);
 }
 
 /** A terminal with a home of its own. */

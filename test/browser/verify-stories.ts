@@ -4,7 +4,7 @@ import { waitForRun } from 'computation-management-client';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { checkEvidence } from '../../packages/verify/check-evidence.ts';
-import { UnreadableError } from '../../packages/verify/read-json.ts';
+import { UnreadableError } from '../../packages/verify/evidence-files.ts';
 import type { EvidenceFiles, Finding } from '../../packages/verify/index.ts';
 import { filesOf, genuineEvidence } from '../packages/verify/genuine-evidence.ts';
 import { lie } from '../packages/verify/lies.ts';

@@ -2,13 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack, type Stack } from '../../local/stack.ts';
 import { callAs, type Call } from '../support/ready-computation.ts';
 import { testClock } from '../support/test-clock.ts';
+import { repeating } from '../support/repeating-call.ts';
 
 let stack: Stack;
 let call: Call;
 beforeAll(async () => {
   // So that no retry runs out of time: the subject is what is linked, not how quickly.
   stack = await startStack({ port: 0, simulator: false, clock: testClock({ speed: 1 / 20 }) });
-  call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator']));
+  call = repeating(callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator'])));
 });
 afterAll(() => stack.stop());
 

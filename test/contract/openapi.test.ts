@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tasks } from '../../shared/tasks/tasks.ts';
 import { describe, expect, it } from 'vitest';
 import { variablesOf } from '../../infra/service/function-variables.ts';
 import { inlineLimitInBytes } from '../../shared/rows/asset.ts';
@@ -68,7 +69,8 @@ describe('the list of endpoints', () => {
     const declared = new Map<unknown, string>();
     for (const file of readdirSync(folder).filter((each) => each !== 'endpoints.ts')) {
       const exported = Object.entries((await import(join(folder, file))) as Record<string, Partial<Route>>);
-      const named = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`).replace(/-by-get$/, '');
+      const named = (name: string) =>
+        name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`).replace(/(-by-get)?-route$/, '');
       for (const [name, each] of exported) if (each.method) declared.set(each, `${file.replace(/\.ts$/, '')}/${named(name)}`);
     }
     expect(new Set(declared.keys())).toEqual(new Set(rows));
@@ -87,7 +89,9 @@ describe('the list of endpoints', () => {
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
     const ofEndpoints = files
       .map((file) => file.replace(/\.ts$/, ''))
-      .filter((name) => !/^(lifecycle|maintenance|operations|reference)\//.test(name));
+      .filter(
+        (name) => !/^(lifecycle|maintenance|operations|reference)\//.test(name) && !tasks.some((task) => task.name === name),
+      );
     expect(ofEndpoints.sort()).toEqual([...new Set(rows.map((route) => route.name))].sort());
   });
 });

@@ -197,9 +197,9 @@ export const defences: Record<string, Defence[]> = {
   ],
   'Return one manifest or configuration, and name the digest of another': [
     at(
-      'packages/cms/context/coverage.ts',
-      'if (served.digest !== manifest_digest || served.configurationDigest !== configuration_digest) {',
-      'if (served.digest !== manifest_digest) {',
+      'packages/words/coverage.ts',
+      'if (served.digest !== canonicalDigest(manifest) || served.configurationDigest !== canonicalDigest(configuration)) {',
+      'if (served.digest !== canonicalDigest(manifest)) {',
     ),
   ],
   'Demand less approval than before': [raises],
@@ -218,9 +218,9 @@ export const defences: Record<string, Defence[]> = {
   "Become a result consumer, where someone's approval is needed": [isOfDigest],
   "Become a result consumer, where nobody's approval is needed": [
     shared(
-      'computations/update-computation',
-      "isSameList(definition.consumers, consumers) ? [] : ['consumers']",
-      "isSameList(definition.consumers, consumers) ? [] : ['name']",
+      'rows/definition',
+      "(['attestation_policy', 'consumers', 'providers'] as const)",
+      "(['attestation_policy', 'providers'] as const)",
     ),
   ],
   'Change the name, the description or the `agent_config`': [changesInputs],
@@ -286,7 +286,7 @@ export const defences: Record<string, Defence[]> = {
     verifier('check-events', 'return hashOfEvent(event) === event.hash;', 'return true;'),
     verifier('check-events', 'if (!before || event.previous_hash === before.hash) return [];', 'return [];'),
   ],
-  'Drop the oldest events of the journal': [verifier('journal', 'if (!first || isBeginning(first)) return [];', 'return [];')],
+  'Drop the oldest events of the journal': [verifier('check-events', 'if (!first || isBeginning(first)) return [];', 'return [];')],
   'Leave out what the statement should not show': [
     verifier('statement', "  use: v.picklist(['open', 'approval']),", "  use: v.optional(v.picklist(['open', 'approval'])),"),
     verifier('statement', '  approvals: v.array(approval),', '  approvals: v.nullable(v.array(approval)),'),
@@ -316,7 +316,7 @@ export const defences: Record<string, Defence[]> = {
   ],
   'Let a name read like a sentence of the verifier': [
     verifier('finding', 'return JSON.stringify(text).replace', 'return text.replace'),
-    verifier('read-json', '${what} is not JSON: ${quoted(messageOf(error))}', '${what} is not JSON: ${messageOf(error)}'),
+    verifier('evidence-files', '${what} is not JSON: ${quoted(messageOf(error))}', '${what} is not JSON: ${messageOf(error)}'),
   ],
   'Put back an approval that was withdrawn, or with other limits or key': [
     verifier('check-approvals', '...checkLastOne(approval, event), ', ''),

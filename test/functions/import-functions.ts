@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import net from 'node:net';
 
-/** Imports every function where any side effect is recorded, and prints the side effects by file. */
+/** Imports every function, records each side effect of an import, and prints the side effects by file. */
 
 const done: string[] = [];
-/** Records who did it: the caller is two frames above. Ignores what Node's own loader does. */
+/** Records a side effect and who caused it: the caller is two frames above. Ignores what Node's own loader does. */
 function note(what: string): void {
   const by = (new Error().stack ?? '').split('\n')[3]?.trim() ?? '';
   if (!by.includes('node:internal')) done.push(`${what} ${by}`);

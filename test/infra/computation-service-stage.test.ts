@@ -3,7 +3,7 @@ import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ComputationServiceStage } from '../../infra/computation-service-stage.ts';
 import { inApp, type Resource } from '../support/synthesized-stages.ts';
-import { pipelineIn } from '../../packages/stage/sample/pipeline.ts';
+import { pipelineIn } from './platform-pipeline.ts';
 
 type Resources = Record<string, Resource>;
 

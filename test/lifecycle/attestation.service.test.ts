@@ -20,14 +20,15 @@ import { cmsIn } from '../packages/cms/fake-terminal.ts';
 import { startStandInAgent, type StandInAgent } from '../support/stand-in-agent.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { callAs, readyComputation, type Call } from '../support/ready-computation.ts';
+import { repeating } from '../support/repeating-call.ts';
 
 let stack: Stack;
 let alice: Call;
 let cvm: Call;
 beforeAll(async () => {
   stack = await startStack({ port: 0, simulator: true, testEvidence: true });
-  alice = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator']));
-  cvm = callAs(stack.baseUrl, await stack.token('cvm', ['d1:cvm']));
+  alice = repeating(callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator'])));
+  cvm = repeating(callAs(stack.baseUrl, await stack.token('cvm', ['d1:cvm'])));
   replaceClient(rootsOfMakers, { roots: snpRoots });
 });
 afterAll(() => stack.stop());

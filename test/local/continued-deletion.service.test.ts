@@ -4,6 +4,7 @@ import { startStack } from '../../local/stack.ts';
 import { recordCalls } from '../support/recorded-calls.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { callAs } from '../support/ready-computation.ts';
+import { repeating } from '../support/repeating-call.ts';
 
 it('continues a deletion that was not finished at once, without a schedule', async () => {
   const calls = recordCalls();
@@ -21,7 +22,7 @@ it('continues a deletion that was not finished at once, without a schedule', asy
   try {
     calls.listen();
     const call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator']));
-    const { body } = await call('POST', '/d1/computations', { name: 'Iris' });
+    const { body } = await repeating(call)('POST', '/d1/computations', { name: 'Iris' });
     const held = calls.hold('computations/delete-computation', 'dynamodb:Query');
     const answer = call('DELETE', `/d1/computations/${String(body['id'])}`);
     await held.reached;

@@ -3,6 +3,7 @@ import { startStack, type Stack } from '../../local/stack.ts';
 import { testClock } from '../support/test-clock.ts';
 import { watchFunctions } from '../support/recorded-calls.ts';
 import { callAs, readyComputation, type Call } from '../support/ready-computation.ts';
+import { repeating } from '../support/repeating-call.ts';
 
 const clock = testClock();
 const functions = watchFunctions();
@@ -11,7 +12,7 @@ let call: Call;
 
 beforeAll(async () => {
   stack = await startStack({ port: 0, simulator: false, load: functions.load, clock });
-  call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator', 'd1:cvm']));
+  call = repeating(callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator', 'd1:cvm'])));
 });
 
 afterAll(async () => {

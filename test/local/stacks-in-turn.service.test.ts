@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startStack } from '../../local/stack.ts';
 import { callAs, readyComputation } from '../support/ready-computation.ts';
+import { repeating } from '../support/repeating-call.ts';
 
 async function startService() {
   const stack = await startStack({ port: 0, simulator: true });
   onTestFinished(stack.stop);
-  return { stack, call: callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator'])) };
+  return { stack, call: repeating(callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator']))) };
 }
 
 it('services of a process run one after the other, each with its own table, storage, executions and keys', async () => {

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type * as v from 'valibot';
 import { routes, type KnownRoute, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import { type OpenApiDocument, responseChecker } from './openapi-document.ts';
+import { untilAnswered } from './repeating-call.ts';
 import { suiteState, type Person, type Target } from './target.ts';
 
 type RouteOf<Name extends RouteName> = Extract<KnownRoute, { name: Name }>;
@@ -49,10 +51,11 @@ export interface Refusal {
 /** Calls routes by name. Checks every answer against the OpenAPI document that the target serves. */
 export interface Client {
   document: OpenApiDocument;
+  /** Sends a request. A read is repeated while the service is busy, and so is a change with an `Idempotency-Key`. */
   call: <Name extends RouteName>(name: Name, request: CallRequest<Name>) => Promise<Reply>;
-  /** Returns the body of a success. @throws Error for an error response */
+  /** Returns the body of a success. Repeats the request while the service is busy. @throws Error for an error response */
   done: <Name extends RouteName>(name: Name, request: CallRequest<Name>) => Promise<BodyOf<Name>>;
-  /** Returns the error response. @throws Error for a success */
+  /** Returns the error response. Repeats the request while the service is busy. @throws Error for a success */
   refused: <Name extends RouteName>(name: Name, request: CallRequest<Name>) => Promise<Refusal>;
 }
 
@@ -60,7 +63,7 @@ export async function openClient(target: Target, onReply?: (name: RouteName, rep
   const document = (await (await fetch(`${target.baseUrl}/openapi.json`)).json()) as OpenApiDocument;
   const check = responseChecker(document);
 
-  const call = async <Name extends RouteName>(name: Name, request: CallRequest<Name>): Promise<Reply> => {
+  const send = async <Name extends RouteName>(name: Name, request: CallRequest<Name>): Promise<Reply> => {
     const { method, path: template } = rowOf(name, request.method);
     const path = filled(template, { domainID: target.domain, ...request.path });
     const query = new URLSearchParams(
@@ -83,16 +86,21 @@ export async function openClient(target: Target, onReply?: (name: RouteName, rep
     onReply?.(name, reply);
     return reply;
   };
+  const call: Client['call'] = (name, request) => {
+    const isRepeatable = rowOf(name, request.method).method === 'GET' || request.headers?.['idempotency-key'] !== undefined;
+    return isRepeatable ? untilAnswered(() => send(name, request)) : send(name, request);
+  };
   return {
     document,
     call,
     done: async (name, request) => {
-      const { status, body } = await call(name, request);
+      const headers = { 'idempotency-key': randomUUID(), ...request.headers };
+      const { status, body } = await call(name, { ...request, headers } as typeof request);
       if (status >= 300) throw new Error(`${name} answered ${status}: ${JSON.stringify(body)}`);
       return body as BodyOf<typeof name>;
     },
     refused: async (name, request) => {
-      const { status, body } = await call(name, request);
+      const { status, body } = await untilAnswered(() => send(name, request)); // one that is refused changes nothing
       if (status < 300) throw new Error(`${name} answered ${status}, not an error: ${JSON.stringify(body)}`);
       return { ...(body as Omit<Refusal, 'status'>), status };
     },

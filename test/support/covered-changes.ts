@@ -1,4 +1,4 @@
-import { changesBetween, type ApprovalChange, type Covered } from '../../shared/approvals/stale-because.ts';
+import { changesBetween, type ApprovalChange, type Covered } from 'computation-management-formats/covered-changes';
 import { statementSchema } from '../../shared/evidence/evidence.ts';
 
 interface Schema {

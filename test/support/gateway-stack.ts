@@ -16,6 +16,7 @@ import { startStack, type Stack, type StackOptions } from '../../local/stack.ts'
 import { callAs, readyComputation, type Call } from './ready-computation.ts';
 import { testTimings } from './gateway-in-process.ts';
 import { untilTestEnds } from './patience.ts';
+import { repeating } from './repeating-call.ts';
 import { SimulatedAgent, type AgentOptions } from './simulated-agent.ts';
 
 export interface JournalEvent {
@@ -56,7 +57,7 @@ export interface GatewayStack {
   authority: Authority;
   /** Starts a further gateway in a process of its own, if the first one is. It ends with the stack. */
   another: () => Promise<TestedGateway>;
-  /** Calls the service as alice, administrator of d1. */
+  /** Calls the service as alice, administrator of d1, again while it is busy. */
   call: Call;
   /** Issues a certificate, and registers the CVM with it. */
   enrol: (cvmId: string, options?: { domain?: string; isRegistered?: boolean }) => Promise<EnrolledCvm>;
@@ -90,7 +91,7 @@ export async function startGatewayStack(options: Partial<StackOptions> = {}, { o
   const authority = await createAuthority('test');
   const gateway = stack.cvmGateway ? { ...stack.cvmGateway, ...unkillable } : await gatewayProcess(authority);
   const others: TestedGateway[] = [];
-  const call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator', 'd2:administrator']));
+  const call = repeating(callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator', 'd2:administrator'])));
   const agents: SimulatedAgent[] = [];
   const world: GatewayStack = {
     stack,

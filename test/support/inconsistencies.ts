@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { keysOf, listOfEntry, listOfHead, type ListKeys } from 'computation-management-counted-list/keys';
-import { countsOf, decodeNode, isLeaf, type Member, stateOf, type TreeNode } from 'computation-management-counted-list/node';
+import { countsOf, decodeNode, isLeaf, type Member, stateOf, type TreeNode } from '../../packages/counted-list/node.ts';
 import { numberOf } from 'computation-management-formats/identifiers';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
 import { isActive } from '../../shared/rows/run.ts';

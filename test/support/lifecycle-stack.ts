@@ -18,6 +18,7 @@ import { testClock } from './test-clock.ts';
 import { untilTestEnds } from './patience.ts';
 import { post } from './post.ts';
 import { type Call, callAs, readyComputation } from './ready-computation.ts';
+import { repeating } from './repeating-call.ts';
 import { watchFunctions } from './recorded-calls.ts';
 import { serveInProcess } from './simulated-step-functions.ts';
 import { timestampOf } from '../../shared/runtime/deadline.ts';
@@ -170,7 +171,7 @@ export async function openScenario(stack: Stack): Promise<Scenario> {
     call,
     computation: () => readyComputation(call, domain),
     start: async (computationId, cvm = cvm1) => {
-      const answer = await call('POST', `${of(computationId)}/run?cvm=${cvm}`);
+      const answer = await repeating(call)('POST', `${of(computationId)}/run?cvm=${cvm}`);
       expect(answer).toMatchObject({ status: 200 });
       return answer.body as unknown as string;
     },

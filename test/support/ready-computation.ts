@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Client } from 'computation-management-client';
+import { repeating } from './repeating-call.ts';
 
 export type Call = (
   method: string,
@@ -27,10 +28,10 @@ export function callAs(baseUrl: string, token: string): Call {
   };
 }
 
-/** Creates a computation that is ready to run: it has an algorithm and a key of the caller. */
+/** Creates a computation that is ready to run: it has an algorithm and a key of the caller. Goes on while the service is busy. */
 export async function readyComputation(call: Call, domain = 'd1'): Promise<string> {
   const done = async (...request: Parameters<Call>) => {
-    const { status, body } = await call(...request);
+    const { status, body } = await repeating(call)(...request);
     if (status >= 300) throw new Error(`${request[0]} ${request[1]} answered ${status}: ${JSON.stringify(body)}`);
     return body;
   };

@@ -1,16 +1,30 @@
 import { randomUUID } from 'node:crypto';
-import { vi } from 'vitest';
-import { untilTestEnds } from './patience.ts';
-import type { Call } from './ready-computation.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { longestWaitInMilliseconds } from './patience.ts';
 
-/** Repeats a call that answers 503, as clients should: the service may be busy. A key keeps a repeated change one change. */
-export function repeating(call: Call): Call {
+/** Statuses of a busy domain and a busy service, which end by themselves. */
+const passing = [429, 503];
+const pauseInMilliseconds = 250;
+
+/**
+ * Sends a request again while it is answered with 429 or 503, as clients should. Returns that answer if the time of the test is over.
+ * A change needs the same `Idempotency-Key` each time, to stay one change.
+ */
+export async function untilAnswered<Answer extends { status: number }>(send: () => Promise<Answer>): Promise<Answer> {
+  const endsAt = performance.now() + longestWaitInMilliseconds;
+  for (;;) {
+    const answer = await send();
+    if (!passing.includes(answer.status) || performance.now() > endsAt) return answer;
+    await delay(pauseInMilliseconds);
+  }
+}
+
+type Call<Answer> = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
+
+/** Returns a call that gives each request a key and repeats it while the service is busy. Tests set up with it what they need. */
+export function repeating<Answer extends { status: number }>(call: Call<Answer>): Call<Answer> {
   return async (method, path, body, more = {}) => {
     const headers = { 'idempotency-key': randomUUID(), ...more };
-    return await vi.waitFor(async () => {
-      const answer = await call(method, path, body, headers);
-      if (answer.status === 503) throw new Error(`${method} ${path} answered 503: ${JSON.stringify(answer.body)}`);
-      return answer;
-    }, untilTestEnds);
+    return await untilAnswered(() => call(method, path, body, headers));
   };
 }

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isFree } from '../../local/machine/listen.ts';
 import { type Call, callAs } from './ready-computation.ts';
+import { repeating } from './repeating-call.ts';
 
 const command = join(import.meta.dirname, '../../local/start.ts');
 const running = new Set<ReturnType<typeof spawn>>();
@@ -17,7 +18,7 @@ export interface ServiceProcess {
   baseUrl: string;
   /** A token for alice, administrator of d1. */
   token: string;
-  /** Calls the service as alice. */
+  /** Calls the service as alice, again while it is busy. */
   call: Call;
   end: (signal: NodeJS.Signals) => Promise<number | null>;
 }
@@ -65,7 +66,7 @@ export async function startService(
     hasEnded: () => !running.has(child),
     baseUrl,
     token,
-    call: callAs(baseUrl, token),
+    call: repeating(callAs(baseUrl, token)),
     end: async (signal) => {
       child.kill(signal);
       return await exited;

@@ -164,11 +164,8 @@ async function untilOver(client: Client, id: string): Promise<void> {
 
 /** Deletes a computation. Stops its run first if one is active. */
 async function deleteComputation(session: Session, id: string): Promise<void> {
-  const { status } = await vi.waitFor(async () => {
-    const answer = await session.call('computations/delete-computation', { path: { id } });
-    expect([429, 503]).not.toContain(answer.status); // a busy domain, a busy service
-    return answer;
-  }, untilTestEnds);
+  const headers = { 'idempotency-key': randomUUID() };
+  const { status } = await session.call('computations/delete-computation', { path: { id }, headers });
   if (status !== 409) return;
   const { id: run_id, cvm_id } = await session.done('runs/stop-run', { path: { id } });
   await session.report(cvm_id, { run_id, type: 'event', event_type: 'Stopped', status: 'Stopped' });

@@ -11,6 +11,7 @@ import { ComputationServiceStage } from '../../infra/computation-service-stage.t
 import { certificateFunctionFolder, gatewayFiles, startFile } from '../../infra/house/gateway-files.ts';
 import type { Stage } from '../../infra/stages/stage.ts';
 import { stages } from '../../infra/stages/stages.ts';
+import { doneOnce } from './share-work.ts';
 
 /** The part of a template's resource that tests read. */
 export interface Resource {
@@ -33,7 +34,7 @@ export interface SynthesizedStage {
 
 export interface SynthesizedStack {
   resources: Record<string, Resource>;
-  terminationProtection: boolean | undefined;
+  terminationProtection: boolean;
   /** The names of the outputs that other stacks can import. */
   exports: string[];
   /** The logical ids of all outputs. */
@@ -107,43 +108,63 @@ function annotationsOf(level: 'error' | 'warning', row: Stage, rows: readonly St
   return entries.filter(({ type }) => type === `aws:cdk:${level}`).map(({ data }) => String(data));
 }
 
-const synthesized = new Map<string, SynthesizedStage>();
+const read = new Map<string, SynthesizedStage>();
 
 /**
- * Synthesizes stages as `cdk synth` does, but without bundling and without the checks of `npm run synth`. The files of a process
- * share what has been synthesized, so a test must not change it.
+ * Synthesizes stages as `cdk synth` does, but without bundling and without the checks of `npm run synth`. The processes of a run of
+ * the tests share the templates (share-work.ts), and the files of a process what was read of them, so a test must not change it.
  */
 export function synthesize(wanted: readonly Stage[] = everyStage): SynthesizedStage[] {
   return wanted.map((stage) => {
     const key = JSON.stringify(stage);
-    const found = synthesized.get(key) ?? synthesizeWith({}, stage);
-    synthesized.set(key, found);
+    const found =
+      read.get(key) ??
+      withTemplates(
+        stage,
+        doneOnce(`stage ${key}`, () => templatesOf({}, stage)),
+      );
+    read.set(key, found);
     return found;
   });
 }
 
 /** Synthesizes a stage. @param built files that were built, in place of those that stand in for them */
 export function synthesizeWith(built: Partial<BuiltFiles>, stage: Stage): SynthesizedStage {
+  return withTemplates(stage, templatesOf(built, stage));
+}
+
+/** A stack as JSON. */
+interface Templated {
+  template: { Resources?: Record<string, Resource>; Outputs?: Record<string, { Export?: { Name: string } }> };
+  terminationProtection: boolean;
+}
+
+type Templates = Record<'stacks' | 'consoleStacks', Record<string, Templated>>;
+
+function templatesOf(built: Partial<BuiltFiles>, stage: Stage): Templates {
   return inApp((app, standIns) => {
     const { stacks, consoleStacks } = new ComputationServiceStage(app, stage.name, {
       ...stage,
       built: { ...standIns, ...built },
     });
-    return {
-      stage,
-      ...(consoleStacks && {
-        console: { site: synthesizedStack(consoleStacks.site), files: synthesizedStack(consoleStacks.files) },
-      }),
-      stacks: {
-        state: synthesizedStack(stacks.state),
-        service: synthesizedStack(stacks.service),
-        operations: synthesizedStack(stacks.operations),
-        ...(stacks.budget ? { budget: synthesizedStack(stacks.budget) } : {}),
-        ...(stacks.gateway ? { gateway: synthesizedStack(stacks.gateway) } : {}),
-        ...(stacks.canary ? { canary: synthesizedStack(stacks.canary) } : {}),
-      },
-    };
+    return { stacks: eachOf({ ...stacks }, templateOf), consoleStacks: eachOf({ ...consoleStacks }, templateOf) };
   });
+}
+
+function withTemplates(stage: Stage, { stacks, consoleStacks }: Templates): SynthesizedStage {
+  const console = eachOf(consoleStacks, synthesizedStack) as Required<SynthesizedStage>['console'];
+  return {
+    stage,
+    stacks: eachOf(stacks, synthesizedStack) as SynthesizedStage['stacks'],
+    ...(Object.keys(console).length > 0 && { console }),
+  };
+}
+
+/** Converts each value that is there. */
+function eachOf<From, To>(values: Record<string, From | undefined>, convert: (value: From) => To): Record<string, To> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, convert(value)]])),
+  );
 }
 
 /** Does `work` with a CDK app and with files for it. All that either writes is removed afterwards. */
@@ -186,15 +207,15 @@ function standInsIn(folder: string): BuiltFiles {
   };
 }
 
-function synthesizedStack(stack: Stack): SynthesizedStack {
-  const template = Template.fromStack(stack).toJSON() as {
-    Resources?: Record<string, Resource>;
-    Outputs?: Record<string, { Export?: { Name: string } }>;
-  };
+function templateOf(stack: Stack): Templated {
+  return { template: Template.fromStack(stack).toJSON(), terminationProtection: stack.terminationProtection };
+}
+
+function synthesizedStack({ template, terminationProtection }: Templated): SynthesizedStack {
   const resources = template.Resources ?? {};
   return {
     resources,
-    terminationProtection: stack.terminationProtection,
+    terminationProtection,
     outputs: Object.keys(template.Outputs ?? {}),
     exports: Object.values(template.Outputs ?? {}).flatMap(({ Export }) => Export?.Name ?? []),
     ofType: <P>(type: string) =>

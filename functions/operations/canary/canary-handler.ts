@@ -8,10 +8,16 @@ import { canaryDomain, canarySettings, type CanarySettings } from './canary-sett
 import { passwordSignIn } from './password-sign-in.ts';
 import { runCanary } from './run-canary.ts';
 
-/** Longer than a healthy run takes, and short enough to delete everything before the function times out. */
+/**
+ * The time limit in milliseconds for all steps. It is longer than a healthy run takes, and short enough to delete everything
+ * before the function times out.
+ */
 const stepsInMilliseconds = 150_000;
 
-/** An alarm watches its errors, so it throws on any trouble. */
+/**
+ * Runs the canary once, and returns the milliseconds of each step. Throws on any trouble, because an alarm watches the errors of
+ * the function.
+ */
 export function handler(_event: unknown, invocation?: Invocation): Promise<Record<string, number>> {
   return withLogFields({ task: 'canary', request_id: invocation?.awsRequestId, domain: canaryDomain }, work);
 }

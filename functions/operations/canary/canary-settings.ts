@@ -1,15 +1,18 @@
 import * as v from 'valibot';
 
-/** JSON in the variable `CANARY`. */
+/** The settings of the canary, which the variable `CANARY` contains as JSON. */
 export const canarySettings = v.variant('signIn', [
   v.object({
     signIn: v.literal('password'),
     apiUrl: v.string(),
-    /** The address of a user pool. */
+    /**
+     * The issuer of tokens: the address of a user pool, such as
+     * `https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_abc`.
+     */
     issuer: v.string(),
     clientId: v.string(),
     user: v.string(),
-    /** The secret whose text is the password. */
+    /** The name or ARN of the secret whose text is the password. */
     secretId: v.string(),
   }),
   v.object({
@@ -19,13 +22,13 @@ export const canarySettings = v.variant('signIn', [
     clientId: v.string(),
     secretId: v.string(),
     scope: v.optional(v.string()),
-    /** Such as `audience`. */
+    /** Additional parameters of the request for a token, such as `audience`. */
     parameters: v.optional(v.record(v.string(), v.string())),
   }),
 ]);
 
 export type CanarySettings = v.InferOutput<typeof canarySettings>;
 
-/** Nobody else uses it. */
+/** The domain in which the canary works. Nobody else uses it. */
 export const canaryDomain = 'canary';
 export const canaryUser = 'canary';

@@ -1,16 +1,19 @@
 import { type Client, ServiceProblem } from 'computation-management-client';
 
-/** Of each kind, in one call. */
+/** The largest number of things of each kind that are looked at in one call. */
 const limit = 100;
 
-/** Others may keep something in the canary's domain. */
+/**
+ * The names of everything that the canary creates. Only things with these names are deleted: others may keep something in the
+ * canary's domain.
+ */
 export const canaryNames = { computation: 'Canary', algorithm: 'canary.py', dataset: 'canary.csv' } as const;
 
 /**
- * Computations and assets with the canary's names that its user owns. Stops runs that are in the way, and leaves what they hold
- * to the next call.
+ * Deletes computations and assets with the canary's names that its user owns. Stops runs that are in the way, and leaves what
+ * they hold to the next call.
  * @param owner the user's `sub`
- * @param before RFC 3339, UTC, milliseconds
+ * @param before the time before which they were created: RFC 3339, UTC, milliseconds
  * @throws ServiceProblem
  */
 export async function clearDomain(
@@ -29,18 +32,18 @@ export async function clearDomain(
   }
 }
 
-/** Stops its run instead if one is active. @throws ServiceProblem */
+/** Deletes a computation, or stops its run instead if one is active. @throws ServiceProblem */
 export async function deleteComputation(client: Client, id: string, signal: AbortSignal): Promise<void> {
   const isDeleted = await deleted(() => client.deleteComputation({ id, signal }));
   if (!isDeleted) await client.stopRun({ id, signal });
 }
 
-/** Keeps it if an active run uses it. @throws ServiceProblem */
+/** Deletes an asset. Keeps it if an active run uses it. @throws ServiceProblem */
 export async function deleteAsset(client: Client, id: string, signal: AbortSignal): Promise<void> {
   await deleted(() => client.deleteAsset({ id, signal }));
 }
 
-/** False if an active run is in the way. Something that is gone counts as deleted. */
+/** Deletes something. Something that is gone already counts as deleted. @returns false if an active run is in the way */
 async function deleted(remove: () => Promise<unknown>): Promise<boolean> {
   try {
     await remove();

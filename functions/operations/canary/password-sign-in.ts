@@ -2,9 +2,9 @@ import { keptToken, type Token } from 'computation-management-client';
 import * as v from 'valibot';
 
 export interface PasswordSignInOptions {
-  /** Such as `https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_abc`. */
+  /** The address of the user pool, such as `https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_abc`. */
   issuer: string;
-  /** Without a secret. It allows `USER_PASSWORD_AUTH`. */
+  /** The client of the user pool. It has no secret and allows `USER_PASSWORD_AUTH`. */
   clientId: string;
   user: string;
   password: string;
@@ -18,7 +18,11 @@ const refusalSchema = v.object({ message: v.string() });
 
 const timeoutInMilliseconds = 20_000;
 
-/** The request is public and needs no signature. */
+/**
+ * Returns a source of access tokens for a user of a Cognito user pool, who signs in with a password. The request is public and
+ * needs no signature.
+ * @throws Error if the pool refuses the user or asks for more than a password
+ */
 export function passwordSignIn({ issuer, clientId, user, password }: PasswordSignInOptions): Exclude<Token, string> {
   return keptToken(async () => {
     const response = await fetch(new URL('/', issuer), {

@@ -1,13 +1,13 @@
-/** Its message names the step and the reason. */
+/** An error of the canary. Its message names the step and the reason. */
 class CanaryError extends Error {
   override readonly name = 'CanaryError';
 }
 
-/** One by one, with the milliseconds of each. */
+/** The steps of the canary, which are taken one by one, with the milliseconds of each. */
 export class Steps {
   readonly milliseconds: Record<string, number> = {};
 
-  /** @param what a verb and its object, such as `start a run` @throws CanaryError */
+  /** Takes a step and measures its time. @param what a verb and its object, such as `start a run` @throws CanaryError */
   async take<T>(what: string, act: () => Promise<T>): Promise<T> {
     const start = performance.now();
     try {
@@ -20,6 +20,7 @@ export class Steps {
   }
 }
 
+/** Throws an error with this message if a condition is not met. */
 export function ensure(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(message);
 }

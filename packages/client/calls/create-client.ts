@@ -5,11 +5,14 @@ import { retryingFetch, type RetryOptions, type Token } from './retrying-fetch.t
 import { serverAddress } from './web-address.ts';
 
 export interface ClientOptions {
-  /** Such as `https://api.example.com`; with http only on this machine. In a web page also a path, such as `/`. */
+  /**
+   * The address of the service, such as `https://api.example.com`; with http only on this machine. In a web page also a path,
+   * such as `/`.
+   */
   baseUrl: string;
-  /** Without it, only operations that need no token succeed. */
+  /** The access token, or what returns it. Without it, only operations that need no token succeed. */
   token?: Token | undefined;
-  /** Of calls that name none. */
+  /** The domain of calls that name none. */
   domain?: string | undefined;
   /** Default: the global `fetch`. */
   fetch?: ((request: Request) => Promise<Response>) | undefined;
@@ -18,7 +21,7 @@ export interface ClientOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** They return the body of the response. */
+/** The operations of the API as methods, which return the body of the response. */
 type Operations = {
   readonly [O in keyof typeof operationRoutes]: O extends 'getComputation'
     ? <Peek extends PeekValue = undefined>(
@@ -45,11 +48,15 @@ export interface Client extends Operations {
   readonly domain: string | undefined;
   /** Returns the response too. `data` is undefined if it has no body (204, 304). */
   readonly call: Call;
-  /** With the same token, retries and errors. */
+  /** The client of openapi-fetch underneath, with the same token, retries and errors. */
   readonly http: OpenapiClient<paths>;
 }
 
-/** For browsers and Node 20.12 or newer. Calls throw ServiceProblem, or their signal's reason. @throws AddressError */
+/**
+ * Creates a client of the service, for browsers and Node 20.12 or newer. Its calls throw ServiceProblem, or their signal's
+ * reason.
+ * @throws AddressError if the address is none to send a token to
+ */
 export function createClient(options: ClientOptions): Client {
   const { domain, token, retry, signal: ending } = options;
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
@@ -89,7 +96,7 @@ function segment(name: string, value: unknown): string {
   throw new PathParameterError(name, value);
 }
 
-/** As in the OpenAPI document. */
+/** The name of an operation in the OpenAPI document. */
 export type Operation = keyof typeof operationRoutes;
 
 export interface CallOptions {
@@ -121,7 +128,7 @@ export type Data<O extends Operation> = operations[O]['responses'][keyof operati
 
 type ComputationArguments<Peek extends PeekValue> = Omit<Arguments<'getComputation'>, 'peek'> & { peek?: Peek };
 
-/** With `peek: 'true'`, the computation's row in the list. */
+/** The answer of `getComputation`: with `peek: 'true'` the computation's row in the list, else the whole computation. */
 type ComputationAnswer<Peek extends PeekValue> = Peek extends 'true' ? Schemas['ComputationRow'] : Schemas['Computation'];
 
 type PeekValue = Arguments<'getComputation'>['peek'];
@@ -145,7 +152,7 @@ type Simplified<Values> = {
   [Name in keyof Values]: object extends Pick<Values, Name> ? Values[Name] | undefined : Values[Name];
 };
 
-/** Such as `..`. */
+/** Thrown for a parameter of a path that would name another path, such as `..`. */
 export class PathParameterError extends TypeError {
   override readonly name = 'PathParameterError';
   readonly parameter: string;
@@ -161,14 +168,17 @@ export class PathParameterError extends TypeError {
 export interface WholeAnswer<Body> {
   data: Body;
   etag: string | undefined;
-  /** Of the manifest and of the configuration. */
+  /** The digest of the manifest and of the configuration. */
   digest: string | undefined;
   configurationDigest: string | undefined;
   /** The clock of the service, or of this machine if the answer has none. Milliseconds since 1970. */
   now: number;
 }
 
-/** Only an answer to `ifNoneMatch` may lack a body. @throws TypeError if it does */
+/**
+ * Returns an answer with its etag and digests.
+ * @throws TypeError if it has no body, which only an answer to `ifNoneMatch` may lack
+ */
 export function wholeAnswer<Body>({ data, response }: { data: Body | undefined; response: Response }): WholeAnswer<Body> {
   if (data === undefined) throw new TypeError(`The answer of status ${response.status} has no body.`);
   const { headers } = response;

@@ -2,10 +2,14 @@ import type { Schemas } from '../generated/api-types.ts';
 import type { Client } from './create-client.ts';
 import { findRows, page } from './pages.ts';
 
-/** As the service names them. No digest covers that: a fingerprint is compared with its owner. */
+/**
+ * The owners of the keys of a manifest, as the service names them. No digest covers that: a fingerprint is compared with its
+ * owner.
+ */
 export interface KeyOwners {
-  /** The linked dataset of this name, or the algorithm. */
-  assetOf: (dataset?: string) => Schemas['AssetRow'] | undefined;
+  /** The linked assets, as the list of assets has them. One that was just deleted is missing. */
+  assets: Schemas['AssetRow'][];
+  /** Returns the users whose latest key has a fingerprint. */
   usersWith: (fingerprint: string) => string[];
 }
 
@@ -30,11 +34,8 @@ export async function readKeyOwners(
   for (const { originator, details } of [...events, ...older.flat()]) {
     if (!latest.has(originator)) latest.set(originator, (JSON.parse(atob(details)) as { fingerprint?: unknown }).fingerprint);
   }
-  const linked = new Map(
-    assets.map(({ id, asset_type, file_name }) => [asset_type === 'dataset' ? file_name : undefined, rows.get(id)]),
-  );
   return {
-    assetOf: (dataset) => linked.get(dataset),
+    assets: [...rows.values()],
     usersWith: (fingerprint) => [...latest].filter(([, given]) => given === fingerprint).map(([user]) => user),
   };
 }

@@ -22,7 +22,7 @@ type ListArguments<O extends ListOperation> = OptionalIfEmpty<Arguments<O>>;
 const largestPage = 100;
 const mostSeen = 10_000;
 
-/** At most `limit` entries (1 to 100; the service's default is 10). */
+/** Reads one page of a list: at most `limit` entries (1 to 100; the service's default is 10). */
 export async function page<O extends ListOperation>(
   client: Client,
   operation: O,
@@ -90,7 +90,10 @@ interface Rows<R extends Row> {
 
 const pageSize = 100;
 
-/** In a list that is sorted by identifier, newest first. It halves the list: ten pages among 100,000 rows. */
+/**
+ * Finds entries by their identifiers in a list that is sorted by identifier, newest first. Halves the list: reads ten pages among
+ * 100,000 rows.
+ */
 export async function findRows<R extends Row>(
   ids: readonly string[],
   load: (range: { offset: number; limit: number }) => Promise<Rows<R>>,

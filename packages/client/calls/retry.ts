@@ -25,7 +25,7 @@ export function pause(milliseconds: number, signal?: AbortSignal, setTimer: SetT
 
 interface RetryPolicy {
   signal?: AbortSignal | undefined;
-  /** In milliseconds; undefined to give up. @param failures at least 1 */
+  /** Returns the pause after a failure in milliseconds, or undefined to give up. @param failures at least 1 */
   pauseAfter: (error: unknown, failures: number) => number | undefined;
 }
 
@@ -43,7 +43,7 @@ export async function retry<Result>(attempt: () => Promise<Result>, { signal, pa
   }
 }
 
-/** It doubles with each failure. */
+/** Returns a pause that doubles with each failure. */
 export function growingPause(failures: number, first: number, longest: number): number {
   return Math.min(first * 2 ** (failures - 1), longest);
 }
@@ -57,7 +57,7 @@ export interface RetryUntilAbortedOptions {
   onRecovery?: (() => void) | undefined;
 }
 
-/** While the service cannot be reached or fails. @throws ServiceProblem if it refuses; the signal's reason */
+/** Repeats a call while the service cannot be reached or fails. @throws ServiceProblem if it refuses; the signal's reason */
 export async function retryUntilAborted<Answer>(
   ask: () => Promise<Answer>,
   { signal, onInterruption, onRecovery }: RetryUntilAbortedOptions,

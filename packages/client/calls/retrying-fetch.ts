@@ -9,11 +9,11 @@ export type Token = string | TokenSource;
 export interface RetryOptions {
   /** Default 6. */
   attempts?: number;
-  /** After the first attempt. It doubles with each further one. Default 250. */
+  /** The pause after the first attempt, in milliseconds. It doubles with each further one. Default 250. */
   firstPauseInMilliseconds?: number;
   /** Except where the service asks for more. Default 10,000. */
   longestPauseInMilliseconds?: number;
-  /** Of one attempt, besides a second for each 16 kB of its answer. Default 60,000. */
+  /** The milliseconds that one attempt may take, besides a second for each 16 kB of its answer. Default 60,000. */
   timeoutInMilliseconds?: number;
   onRetry?: (retry: { problem: ServiceProblem; attempt: number; pauseInMilliseconds: number }) => void;
 }
@@ -145,7 +145,7 @@ function pauseIn(retryAfter: string | null): number {
   return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : 0;
 }
 
-/** Not `crypto.randomUUID`, which pages without https lack. */
+/** Makes an idempotency key: a random UUID, also in pages without https, which lack `crypto.randomUUID`. */
 export function newKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -2,7 +2,7 @@ import type { Schemas } from '../generated/api-types.ts';
 
 type Problem = Schemas['Problem'];
 
-/** And two of the client: no answer came, or one that is not the service's. */
+/** The code of an error of the service, or one of the client's own: no answer came, or one that is not the service's. */
 export type ProblemCode = Problem['code'] | 'unreachable' | 'unexpected';
 
 export interface ProblemFields extends Partial<
@@ -13,7 +13,7 @@ export interface ProblemFields extends Partial<
   code: ProblemCode;
   detail: string;
   requestId?: string | undefined;
-  /** Such as `POST /d1/computations`. */
+  /** The request that failed, such as `POST /d1/computations`. */
   request: string;
 }
 
@@ -35,7 +35,7 @@ export class ServiceProblem extends Error {
   readonly configuration_digest: string | undefined;
   /** 422. */
   readonly missing_items: Problem['missing_items'];
-  /** For the operator's logs. */
+  /** The identifier of the request in the operator's logs. */
   readonly requestId: string | undefined;
   readonly request: string;
 
@@ -62,7 +62,7 @@ export function isTransient(error: unknown): error is ServiceProblem {
   return status === 0 || status === 429 || status >= 500 || (code === 'unexpected' && status < 300);
 }
 
-/** Of the service or of the API gateway before it. */
+/** Reads the problem in a failed response of the service, or of the API gateway before it. */
 export async function problemOf(response: Response, request: string): Promise<ServiceProblem> {
   const text = await response.text();
   const body = parsed(text);
@@ -82,7 +82,10 @@ export async function problemOf(response: Response, request: string): Promise<Se
 const tokenTooLarge =
   'The headers of the request are too large: the token has too many memberships. Sign in as a user or with a scope that has fewer.';
 
-/** Without calling the service. A 404 is none of these: the service has every path of the client. */
+/**
+ * The codes of what the API gateway answers without calling the service. A 404 is none of these: the service has every path of
+ * the client.
+ */
 const codesOfGateway: Record<number, ProblemCode> = {
   400: 'invalid_request',
   401: 'unauthenticated',
@@ -108,7 +111,7 @@ export function placeText({ pointer, detail }: Place): string {
   return `${pointer || 'The body'}: ${detail}`;
 }
 
-/** It need not be shown again. */
+/** Returns the place that the detail of a problem names already, so that it need not be shown again. */
 export function placeInDetail({ detail, errors }: ServiceProblem): Place | undefined {
   return errors.find((place) => [place.detail, placeText(place)].includes(detail));
 }

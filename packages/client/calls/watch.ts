@@ -14,7 +14,7 @@ const longestWaitInSeconds = 20;
 const pauseInMilliseconds = 1_000;
 
 /**
- * As they are recorded, oldest first, each once. Outlasts any outage until `signal` aborts.
+ * Yields the events of a computation as they are recorded, oldest first, each once. Outlasts any outage until `signal` aborts.
  * @throws ServiceProblem if the service refuses, such as 404; the signal's reason
  */
 export async function* watchEvents(client: Client, options: WatchOptions): AsyncGenerator<Event, never, undefined> {
@@ -51,11 +51,11 @@ export interface WatchRunOptions extends RetryUntilAbortedOptions {
   after?: string | undefined;
 }
 
-/** Until the run is read again whose last event has come. */
+/** The pause before the run is read again whose last event has come. */
 const endPauseInMilliseconds = 200;
 
 /**
- * As they are recorded, each once, until the run has ended. The generator returns the ended run.
+ * Yields the events of a run as they are recorded, each once, until the run has ended. The generator returns the ended run.
  * @throws ServiceProblem if the service refuses, such as 404; the signal's reason
  */
 export async function* watchRun(client: Client, options: WatchRunOptions): AsyncGenerator<Event, Run, undefined> {

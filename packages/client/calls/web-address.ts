@@ -18,7 +18,7 @@ export function serverAddress(text: string): URL {
   throw new AddressError('Expected an address with https, such as https://example.com. Only this machine may do without.');
 }
 
-/** No token and no content goes there. */
+/** Thrown for an address to which no token and no content goes. */
 export class AddressError extends TypeError {
   override readonly name = 'AddressError';
 }

@@ -14,7 +14,7 @@ type Asset = Schemas['Asset'];
 export interface DownloadOptions {
   domainID?: string | undefined;
   id: string;
-  /** Until it is complete, its name ends with the end of `id` and `.part`. */
+  /** The path of the file. Until it is complete, its name ends with the end of `id` and `.part`. */
   file: string;
   /** Throws if the file exists in the end, instead of replacing it. Default: false. */
   mustBeNew?: boolean | undefined;
@@ -75,7 +75,7 @@ async function modeOf(file: string): Promise<number | undefined> {
   throw Object.assign(new Error(`${file} is not the name of a file.`), { code: 'EISDIR' });
 }
 
-/** After what an earlier download left there, unless that was of something else. */
+/** Continues after what an earlier download left in a file, unless that was of something else. */
 async function receiveAt(path: string, client: Client, asset: Asset, options: DownloadOptions): Promise<void> {
   for (;;) {
     const part = await partAt(path, asset.size ?? 0, options);

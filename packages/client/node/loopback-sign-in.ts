@@ -6,7 +6,7 @@ import { beginSignIn, completeSignIn } from '../tokens/sign-in.ts';
 export interface LoopbackSignInOptions extends IssuerOptions {
   /** Opens the issuer's page, or shows its address to the user. */
   open: (url: string) => void | Promise<void>;
-  /** One that the issuer knows. Default: any free one. */
+  /** A port that the issuer knows. Default: any free one. */
   port?: number | undefined;
   /** Default `/callback`. */
   path?: string | undefined;
@@ -14,7 +14,8 @@ export interface LoopbackSignInOptions extends IssuerOptions {
 }
 
 /**
- * With the browser of this machine: authorization code flow with PKCE, and a listener on the loopback interface (RFC 8252).
+ * Signs a user in with the browser of this machine: authorization code flow with PKCE, and a listener on the loopback interface
+ * (RFC 8252).
  * @throws ServiceProblem if the issuer refuses; Error `EADDRINUSE`; the signal's reason
  */
 export async function loopbackSignIn(given: LoopbackSignInOptions): Promise<TokenSet> {

@@ -2,7 +2,10 @@ import * as http from 'node:http';
 
 const loopback = ['localhost', '127.0.0.1', '[::1]', '::1'];
 
-/** Against NODE_USE_ENV_PROXY. @returns the variables that child processes need */
+/**
+ * Keeps Node from sending calls to this machine through a proxy, as NODE_USE_ENV_PROXY makes it do.
+ * @returns the variables that child processes need
+ */
 export function neverProxyLoopback(env: Record<string, string | undefined>): Record<string, string> {
   if (env['NODE_USE_ENV_PROXY'] !== '1' || !('setGlobalProxyFromEnv' in http)) return {}; // Node 20 has no such proxies
   const given = env['no_proxy'] ?? env['NO_PROXY'];

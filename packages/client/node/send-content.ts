@@ -33,7 +33,7 @@ export interface ContentOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** As it was when it was hashed. */
+/** The facts of a file when it was hashed. */
 export interface MeasuredFile {
   size: number;
   mtimeMs: number;
@@ -56,7 +56,7 @@ export async function measureFile({ file, onProgress, signal }: ContentOptions):
   return { size, mtimeMs, checksum: hash.digest('hex') };
 }
 
-/** As soon as the file is not any more what it was when its transfer began. */
+/** Thrown as soon as a file is not any more what it was when its transfer began. */
 export class FileChangedError extends Error {
   override readonly name = 'FileChangedError';
 
@@ -140,11 +140,14 @@ interface PresignedPut {
   headers: Record<string, string>;
 }
 
-/** After a sleep or on another network, nothing says that a connection is broken. */
+/**
+ * The milliseconds without progress after which a connection counts as broken: after a sleep or on another network, nothing says
+ * so.
+ */
 export const silenceInMilliseconds = 60_000;
 
 /**
- * Not with `fetch`, which keeps chunks in memory that storage has not taken.
+ * Sends a file to storage, not with `fetch`, which keeps chunks in memory that storage has not taken.
  * @throws Error if the connection breaks or is silent for a minute; FileChangedError; the signal's reason
  */
 async function putFile(

@@ -21,7 +21,7 @@ export interface UploadOptions extends Fields, ContentOptions {
 const inlineLimitInBytes = 512 * 1024;
 
 /**
- * Of up to 5 GiB. Returns the asset when the service has hashed the content.
+ * Creates an asset with the content of a file of up to 5 GiB. Returns the asset when the service has hashed the content.
  * @throws ServiceProblem if the service or storage refuses, or computes another hash; CutOffError after five minutes without
  *   progress; FileChangedError; Error if the file cannot be read; the signal's reason
  */
@@ -44,14 +44,17 @@ export async function uploadAsset(client: Client, options: UploadOptions): Promi
   return expectChecksum(asset, checksum);
 }
 
-/** In base64. @throws FileChangedError if it is not what was hashed */
+/** Reads a file in base64. @throws FileChangedError if it is not what was hashed */
 async function inlineContent(file: string, checksum: string): Promise<string> {
   const content = await readFile(file);
   if (createHash('sha3-256').update(content).digest('hex') !== checksum) throw new FileChangedError(file);
   return content.toString('base64');
 }
 
-/** Without a link: what was sent with the first may have arrived. Undefined if it was deleted, or has other content since. */
+/**
+ * Returns the asset without a link to send content to, because what was sent with the first link may have arrived. Undefined if
+ * it was deleted, or has other content since.
+ */
 async function present(
   client: Client,
   { id }: Asset,
@@ -78,13 +81,15 @@ function keyOf(...parts: unknown[]): string {
 
 export interface UploadContentOptions extends ContentOptions {
   id: string;
-  /** Before the content is sent, if the asset was created with the hash of another file: the content may be a sample of it. */
+  /**
+   * Called before the content is sent, if the asset was created with the hash of another file: the content may be a sample of it.
+   */
   onOtherHash?: ((hashes: { named: string; found: string }) => void) | undefined;
 }
 
 /**
- * Of an asset that has none, up to 5 GiB. Returns the asset when the service has hashed it. Sends nothing if the asset has this
- * content already. The repeat of a sample cannot be recognized: its asset keeps the hash of the real file.
+ * Sends the content of an asset that has none, up to 5 GiB. Returns the asset when the service has hashed it. Sends nothing if
+ * the asset has this content already. The repeat of a sample cannot be recognized: its asset keeps the hash of the real file.
  * @throws ServiceProblem `conflict` if the asset has other content, `forbidden` if it is another user's; as uploadAsset
  */
 export async function uploadContent(client: Client, options: UploadContentOptions): Promise<Asset> {

@@ -18,22 +18,22 @@ import {
 import { causeOf, ServiceProblem } from '../calls/service-problem.ts';
 import { AddressError, isLoopback, serverAddress } from '../calls/web-address.ts';
 
-/** With the application that it knows. */
+/** An issuer of tokens, with the application that it knows. */
 export interface IssuerOptions {
-  /** Below it is `.well-known/openid-configuration`. */
+  /** The address of the issuer, below which is `.well-known/openid-configuration`. */
   issuer: string;
   clientId: string;
-  /** Only for applications that can keep a secret: never in a web page. */
+  /** The secret of the application. Only for applications that can keep one: never in a web page. */
   clientSecret?: string | undefined;
   /** Separated by spaces. Default: `openid` for users, and none for client credentials. */
   scope?: string | undefined;
-  /** For the issuer's endpoints, such as `audience` or `resource`. */
+  /** Parameters for the issuer's endpoints, such as `audience` or `resource`. */
   parameters?: Record<string, string> | undefined;
   /** Default: the global `fetch`. */
   fetch?: ((url: string, init?: RequestInit) => Promise<Response>) | undefined;
 }
 
-/** What the functions of oauth4webapi take. */
+/** The parts of an issuer that the functions of oauth4webapi take. */
 export interface OpenIssuer {
   server: AuthorizationServer;
   client: Client;
@@ -122,7 +122,7 @@ function passingCode(status: number): 'unavailable' | 'too_many_requests' | unde
   return status >= 500 ? 'unavailable' : undefined;
 }
 
-/** What its challenge or its body says, or what it asks for. */
+/** Says why an issuer refused: what its challenge or its body says, or what it asks for. */
 async function reasonOf({ cause, response }: WWWAuthenticateChallengeError): Promise<string> {
   const [challenge] = cause;
   const { error, error_description } = challenge?.parameters ?? {};
@@ -131,7 +131,7 @@ async function reasonOf({ cause, response }: WWWAuthenticateChallengeError): Pro
   return typeof said === 'string' ? said : `It asks for authentication (${challenge?.scheme ?? 'of no kind'}).`;
 }
 
-/** What an issuer gave. */
+/** The tokens that an issuer gave. */
 export interface TokenSet {
   access_token: string;
   /** Unix seconds. */
@@ -152,7 +152,7 @@ export function tokenSetOf(response: TokenEndpointResponse): TokenSet {
   };
 }
 
-/** Without checking the signature. @returns undefined if it is none */
+/** Reads what a token says, without checking its signature. @returns undefined if it is no JWT */
 export function readClaims(token: string): Record<string, unknown> | undefined {
   const [, payload = ''] = token.trim().split('.');
   try {

@@ -22,7 +22,7 @@ export interface SignInOptions extends IssuerOptions {
   redirectUri: string;
 }
 
-/** For `completeSignIn`. A web page keeps it in its session storage meanwhile. */
+/** A sign-in that `completeSignIn` ends. A web page keeps it in its session storage meanwhile. */
 export interface PendingSignIn {
   url: string;
   verifier: string;
@@ -32,7 +32,7 @@ export interface PendingSignIn {
 
 const defaultScope = 'openid';
 
-/** By the authorization code flow with PKCE (RFC 7636). @throws ServiceProblem; the signal's reason */
+/** Begins a sign-in by the authorization code flow with PKCE (RFC 7636). @throws ServiceProblem; the signal's reason */
 export async function beginSignIn(given: SignInOptions, signal?: AbortSignal): Promise<PendingSignIn> {
   const { server } = await openIssuer(given, signal);
   const { authorization_endpoint } = server;
@@ -84,9 +84,9 @@ export async function completeSignIn(
 export interface DeviceCode {
   user_code: string;
   verification_uri: string;
-  /** With the code filled in. */
+  /** The address with the code filled in. */
   verification_uri_complete?: string | undefined;
-  /** In seconds. */
+  /** The seconds until the code expires. */
   expires_in: number;
 }
 
@@ -96,7 +96,7 @@ export interface DeviceSignInOptions extends IssuerOptions {
 }
 
 /**
- * With a code that the user types on another device (RFC 8628).
+ * Signs a user in with a code that the user types on another device (RFC 8628).
  * @throws ServiceProblem if the issuer or the user refuses, or the code expires; the signal's reason
  */
 export async function deviceSignIn(given: DeviceSignInOptions): Promise<TokenSet> {

@@ -17,7 +17,7 @@ interface Expiring {
 
 const reserveInSeconds = 30;
 
-/** Until shortly before the token expires, or until it is refused. @param renew gets the token that it replaces */
+/** Keeps a token until shortly before it expires, or until it is refused. @param renew gets the token that it replaces */
 export function keptToken<Kept extends Expiring>(
   renew: (previous: Kept | undefined) => Promise<Kept>,
   first?: Kept,
@@ -33,7 +33,7 @@ export function keptToken<Kept extends Expiring>(
   };
 }
 
-/** Of a program that signs in as itself (OAuth 2.0 client credentials), for `createClient`. */
+/** Returns the tokens of a program that signs in as itself (OAuth 2.0 client credentials), for `createClient`. */
 export function clientCredentials(given: IssuerOptions & { clientSecret: string }): TokenSource {
   const parameters = { ...given.parameters, ...(given.scope === undefined ? {} : { scope: given.scope }) };
   return keptToken(async () => {
@@ -76,9 +76,9 @@ export function signedIn(
 }
 
 export interface LocalTokenOptions {
-  /** Such as `http://localhost:3000`. */
+  /** The address of the service, such as `http://localhost:3000`. */
   baseUrl: string;
-  /** Such as `alice`. */
+  /** The name of the user, such as `alice`. */
   sub: string;
   /** The memberships, each `<domainID>:<role>`. */
   groups: string[];
@@ -116,7 +116,7 @@ export async function issueLocalToken(options: LocalTokenOptions): Promise<strin
   });
 }
 
-/** For `createClient`. */
+/** Returns tokens of the service of `npm start`, for `createClient`. */
 export function localToken(options: LocalTokenOptions): TokenSource {
   const lifetime = options.expiresInSeconds ?? 12 * 60 * 60;
   return keptToken(async () => ({

@@ -13,7 +13,7 @@ interface Place {
 const firstPauseInMilliseconds = 100;
 
 /**
- * Of a pending asset; undefined if the content has arrived.
+ * Gets a new link for the content of a pending asset. Returns undefined if the content has arrived.
  * @throws ServiceProblem `forbidden` if the asset is another user's, `precondition_failed` if it keeps changing; the signal's
  *   reason
  */

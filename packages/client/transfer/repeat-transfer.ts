@@ -3,24 +3,24 @@ import { causeOf, isTransient, ServiceProblem } from '../calls/service-problem.t
 
 export interface Cut {
   error: Error;
-  /** In a row, without progress. */
+  /** The attempts in a row without progress. */
   failures: number;
 }
 
 export interface RepeatOptions {
   signal?: AbortSignal | undefined;
-  /** In bytes. Default: not known. */
+  /** Returns the bytes that the furthest attempt has transferred. Default: not known. */
   furthest?: (() => number) | undefined;
   onCut?: ((cut: Cut) => void) | undefined;
 }
 
-/** It succeeds perhaps the next time. */
+/** Thrown when a transfer is cut off. The next attempt perhaps succeeds. */
 export class CutOffError extends Error {
   override readonly name = 'CutOffError';
 }
 
 /**
- * Until five attempts and five minutes have brought no progress.
+ * Repeats a transfer until five attempts and five minutes have brought no progress.
  * @throws CutOffError or the last ServiceProblem then; any other error at once; the signal's reason
  */
 export async function repeatTransfer<Result>(attempt: () => Promise<Result>, options: RepeatOptions): Promise<Result> {

@@ -4,7 +4,7 @@ import { CutOffError, type RepeatOptions, repeatTransfer } from './repeat-transf
 
 type Link = Schemas['AssetUpload'];
 
-/** What storage answered. */
+/** The answer of storage. */
 export interface StorageResponse {
   status: number;
   /** XML, which names an error in `<Code>`. Empty after a success. */

@@ -1,6 +1,6 @@
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** As people read it, such as `14.9 KiB`. Null, of what the agent fetches: not known. */
+/** Formats a size as people read it, such as `14.9 KiB`. Null, of what the agent fetches: not known. */
 export function sizeText(bytes: number | null): string {
   if (bytes === null) return 'unknown size';
   if (bytes === 1) return '1 byte';

@@ -8,7 +8,7 @@ import { largestUploadInBytes } from './sizes.ts';
 interface Options {
   domainID?: string | undefined;
   id: string;
-  /** In bytes. Default: as many as storage takes. */
+  /** The size of the content in bytes. Default: as many as storage takes. */
   size?: number | undefined;
   /** Whenever the service has not hashed the content yet. */
   onPending?: (() => void) | undefined;
@@ -17,7 +17,7 @@ interface Options {
 
 const firstPauseInMilliseconds = 100;
 const longestPauseInMilliseconds = 2_000;
-/** For 5 GiB, this is the fifteen minutes that the service may take at most. */
+/** The minutes to wait for the hash of the service. For 5 GiB, these are the fifteen that it may take at most. */
 const retryLimitInMinutes = { always: 5, perGibibyte: 2 };
 
 /**

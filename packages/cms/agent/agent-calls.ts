@@ -2,11 +2,10 @@ import { type KeyObject, sign } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { AgentConnection, Message } from './agent-connection.ts';
 
-/** The agent's own interface (`agent.proto` of Cocos). */
-
+/** The names of roles in the interface of the agent (`agent.proto` of Cocos), by the method that each role calls. */
 const roles = { Algo: 'algorithm-provider', Data: 'data-provider', Result: 'consumer' } as const;
 
-/** Proves who calls, as the agent wants it: a signature over the name of the role. RSA signs with PKCS#1 v1.5 here. */
+/** Returns the headers that prove to the agent who calls: a signature over the name of the role. RSA signs with PKCS#1 v1.5 here. */
 function signedAs(method: keyof typeof roles, key: KeyObject): Record<string, string> {
   const role = Buffer.from(roles[method]);
   const signature = sign(key.asymmetricKeyType === 'ed25519' ? null : 'sha256', role, key);
@@ -16,13 +15,14 @@ function signedAs(method: keyof typeof roles, key: KeyObject): Record<string, st
 /** Returns a text as a header carries it: its bytes in UTF-8, which the agent passes on to the algorithm. */
 const inHeader = (text: string) => Buffer.from(text).toString('latin1');
 
+/** A file to send, the private key of its party, and a function that is called with the bytes sent so far. */
 export interface SentFile {
   file: string;
   key: KeyObject;
   onProgress: (bytes: number) => void;
 }
 
-/** Sends the algorithm. The agent takes its type and arguments from here, and no approval covers them. */
+/** Sends the algorithm to an agent, with its type and arguments, which no approval covers. @throws AgentError */
 export async function sendAlgorithm(
   agent: AgentConnection,
   { type, args, requirements, ...sent }: SentFile & { type: string; args: string[]; requirements?: string | undefined },
@@ -39,7 +39,7 @@ export async function sendAlgorithm(
   await ended(agent.call('Algo', metadata, messages()));
 }
 
-/** Sends a dataset under its name in the manifest. */
+/** Sends a dataset to an agent, under its name in the manifest. @throws AgentError */
 export async function sendDataset(
   agent: AgentConnection,
   { name, decompress, ...sent }: SentFile & { name: string; decompress: boolean },
@@ -50,7 +50,7 @@ export async function sendDataset(
   await ended(agent.call('Data', metadata, messages));
 }
 
-/** Returns the parts of the result, a zip archive. */
+/** Fetches the result from an agent: the parts of a ZIP archive, in order. @throws AgentError */
 export function fetchResult(agent: AgentConnection, key: KeyObject): AsyncGenerator<Buffer> {
   return contents(agent.call('Result', signedAs('Result', key), once([])));
 }
@@ -59,7 +59,7 @@ const platformTypes = { snp: 0, tdx: 4 } as const;
 const largestToken = 1024 * 1024;
 const mostParts = 1024;
 
-/** Asks the agent for fresh evidence with a nonce of 64 bytes. */
+/** Asks the agent for a fresh attestation token with a nonce of 64 bytes. @throws AgentError; Error for a token of more than 1 MiB */
 export async function fetchToken(agent: AgentConnection, platform: keyof typeof platformTypes, nonce: Buffer): Promise<Buffer> {
   const type = platformTypes[platform];
   const request = [...field(1, nonce), ...(type === 0 ? [] : [Buffer.from([3 << 3, type])])];
@@ -101,7 +101,7 @@ async function ended(messages: AsyncIterable<Buffer>): Promise<void> {
   for await (const _ of messages); // the answer is empty
 }
 
-/** A field of bytes in a message of protobuf. */
+/** Encodes a field of bytes of a protobuf message. */
 function field(number: number, bytes: Buffer): Message {
   const head = [(number << 3) | 2];
   let left = bytes.length;
@@ -109,7 +109,7 @@ function field(number: number, bytes: Buffer): Message {
   return [Buffer.from([...head, left]), bytes];
 }
 
-/** Returns the first field of each message, which is its only one. */
+/** Decodes the first field of each protobuf message, which is its only one. @throws Error for another message */
 async function* contents(messages: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const message of messages) {
     if (message.length === 0) continue;

@@ -10,10 +10,10 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 
-/** The code of gRPC for an agent that cannot be reached. */
+/** The gRPC code for an agent that cannot be reached. */
 export const unavailable = 14;
 
-/** What the agent answered in place of success, by its code of gRPC. */
+/** The answer of an agent in place of success: its message, and its gRPC code. */
 export class AgentError extends Error {
   override readonly name = 'AgentError';
   readonly code: number;
@@ -24,22 +24,22 @@ export class AgentError extends Error {
   }
 }
 
-/** How to reach an agent, and how to know it. */
+/** The address of an agent, and the certificate by which it is recognized. */
 export interface AgentAddress {
-  /** `host:port`. */
+  /** The host and the port, such as `cvm.example.com:7002`. */
   address: string;
-  /** Undefined: without TLS. */
+  /** The certificate and the key of this client for TLS 1.3. Undefined: the connection has no TLS. */
   tls?: { certificate?: Buffer; key?: Buffer };
-  /** SHA-256 of the agent's certificate in DER, lower-case hex. Undefined: any certificate will do. */
+  /** The SHA-256 of the agent's certificate in DER, lower-case hex. Undefined: any certificate is accepted. */
   fingerprint?: string | undefined;
   signal: AbortSignal;
 }
 
 const timeoutInMilliseconds = 10_000;
-/** Of an agent that neither sends nor takes anything. */
+/** The longest time in which an agent neither sends nor takes anything. The connection is closed then. */
 const silenceInMilliseconds = 120_000;
 
-/** The agent has another certificate than the given one. Nothing was sent. */
+/** The error of an agent with another certificate than the given one. Nothing was sent to it. */
 export class AnotherAgentError extends Error {
   override readonly name = 'AnotherAgentError';
 }
@@ -57,7 +57,7 @@ export class AgentConnection {
     session.once('close', () => signal.removeEventListener('abort', end));
   }
 
-  /** @throws AnotherAgentError; Error of the network */
+  /** Opens a connection within ten seconds, and compares the certificate. @throws AnotherAgentError; Error of the network */
   static async open({ address, tls, fingerprint, signal }: AgentAddress): Promise<AgentConnection> {
     const { hostname, port } = new URL(`http://${address}`);
     const host = hostname.replace(/^\[|\]$/g, '');
@@ -124,7 +124,7 @@ function comparePeer(socket: Socket | TLSSocket, expected: string): void {
   );
 }
 
-/** Resolves when the call has succeeded. */
+/** Resolves when a call has succeeded. Rejects with AgentError, or an error of the connection. */
 async function outcomeOf(stream: ClientHttp2Stream): Promise<void> {
   const status = new Promise<void>((resolve, reject) => {
     let ended = false;
@@ -159,7 +159,7 @@ function textOf(message: string | string[] | undefined): string {
   }
 }
 
-/** In parts. The next message may be in the same memory. */
+/** A message in parts. The memory of the parts may be reused for the next message. */
 export type Message = readonly Buffer[];
 
 async function writeTo(stream: ClientHttp2Stream, messages: AsyncIterable<Message>): Promise<void> {

@@ -5,16 +5,15 @@ import { type Configuration, configurationOf } from 'computation-management-form
 import { isAgentUrl } from 'computation-management-formats/attestation';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { printable } from 'computation-management-formats/printable';
+import { shellWord } from 'computation-management-words';
 import { isOf } from '../context/computation-reference.ts';
 import type { Connection, Context } from '../context/context.ts';
-import { type Material, materialFrom } from '../files/attestation-material.ts';
-import { readBytes } from '../files/read-file.ts';
+import { readBytes, type Material, materialFrom } from '../files/read-file.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 import { fetchToken } from './agent-calls.ts';
 import { AgentConnection, AgentError, AnotherAgentError, unavailable } from './agent-connection.ts';
 
-/** The options by which the user says which agent is the right one. */
+/** The options by which the user says which run is meant, and which agent is the right one. */
 export interface AgentOptions extends Material {
   run?: string;
   agent?: string;
@@ -26,18 +25,19 @@ export interface AgentOptions extends Material {
   unbound?: boolean;
 }
 
-/** A run, with what it was started with, as far as it fits the digests of the run. */
+/** A run, with the manifest and the configuration that it was started with. Both fit the digests of the run. */
 export interface KnownRun {
   run: Schemas['Run'];
   manifest: Schemas['Manifest'];
   configuration: Configuration;
-  /** By a record on this machine, or by the digests that the user gave. */
+  /** True if the user approved it: a record on this machine says so, or the user gave its digests. */
   isApproved: boolean;
 }
 
 /**
  * Reads a run, and checks that it was started with what this user approved: here, by the record of `cms approve`, or elsewhere, by the
- * digests of --approved. @throws CmsError
+ * digests of --approved.
+ * @throws CmsError if it was not, or the service contradicts itself
  */
 export async function readKnownRun(
   context: Context,
@@ -81,7 +81,7 @@ export async function readKnownRun(
 const risk =
   'Without the certificate of the agent, the connection may end at someone else: whoever answers at the address that the service names, or stands between, can read all that you send, and pass it on.';
 
-/** The commands that have said it: each opens several connections. */
+/** The commands that have printed their warning: each opens several connections, and warns once. */
 const warned = new WeakSet<Context>();
 
 /**
@@ -158,7 +158,7 @@ async function clientIdentity({ clientCertificate, clientKey }: AgentOptions) {
   return { certificate: await readBytes(clientCertificate), key: await readBytes(clientKey) };
 }
 
-/** @throws CmsError */
+/** Returns the SHA-256 of the agent's certificate that the options give, lower-case hex. @throws CmsError for options that differ */
 async function fingerprintIn({ agentFingerprint, agentCertificate }: AgentOptions): Promise<string | undefined> {
   const given = agentFingerprint
     ?.replace(/^sha256:/i, '')
@@ -180,7 +180,7 @@ async function fingerprintIn({ agentFingerprint, agentCertificate }: AgentOption
   throw new CmsError('--agent-fingerprint and --agent-certificate are of different certificates.', { exitCode: exitCodes.usage });
 }
 
-/** Verifies fresh evidence of an agent, with a nonce of a run and its manifest. */
+/** Asks an agent for fresh evidence, with a nonce made of a run and its manifest, and verifies it. */
 export async function freshVerdict(
   agent: AgentConnection,
   { run, manifest, configuration }: KnownRun,

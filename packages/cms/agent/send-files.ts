@@ -6,14 +6,15 @@ import { pipeline } from 'node:stream/promises';
 import { causeOf, pause, waitForRun } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { plainName } from 'computation-management-formats/quoted-name';
+import { shellWord } from 'computation-management-words';
 import { confirm, type Connection, type Context } from '../context/context.ts';
 import { readPrivateKey } from '../files/key-files.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { startProgress } from '../terminal/progress.ts';
-import { filesBeside, shellWord, whyUnreadable } from '../terminal/shell-word.ts';
 import { sendAlgorithm, sendDataset, type SentFile } from './agent-calls.ts';
 import { AgentError, unavailable } from './agent-connection.ts';
 import { type AgentOptions, type KnownRun, openRightAgent, readKnownRun } from './right-agent.ts';
+import { filesBeside, whyUnreadable } from '../files/read-file.ts';
 
 export interface SendOptions extends AgentOptions {
   key: string;
@@ -27,11 +28,11 @@ export interface SendOptions extends AgentOptions {
 interface Planned {
   file: string;
   size: number;
-  /** The name of the dataset. Undefined: the algorithm. */
+  /** The name of the dataset in the manifest. Undefined: the file is the algorithm. */
   dataset: string | undefined;
 }
 
-/** Sends files to the agent of a run, each when the agent waits for it: the algorithm first. @throws CmsError */
+/** Sends files to the agent of a run, each when the agent waits for it: the algorithm first. @throws CmsError if a file is not sent */
 export async function sendFiles(
   context: Context,
   connection: Connection,
@@ -64,7 +65,7 @@ export async function sendFiles(
   return { run: run.id, sent: planned };
 }
 
-/** @throws CmsError if a run has ended */
+/** Checks that a run goes on. @throws CmsError if it has ended */
 function expectActive({ id, status, reason, ended_at }: KnownRun['run'], context: Context): void {
   if (ended_at === null) return;
   throw new CmsError(`The run ${id} has ${printable(status)}, so its agent takes no file: ${printable(reason ?? '')}`, {
@@ -77,7 +78,7 @@ const refuseUnreadable = (file: string) => (error: unknown) => {
   throw new CmsError(whyUnreadable(file, error), { next: filesBeside(file), exitCode: exitCodes.usage });
 };
 
-/** @throws CmsError if an option is for a file that is not among them */
+/** Checks that each option is for a file that is sent. @throws CmsError */
 function refuseUnused(planned: Planned[], { type, arg, requirements, decompress }: SendOptions): void {
   const isThere = (isDataset: boolean) => planned.some(({ dataset }) => (dataset !== undefined) === isDataset);
   const ofAlgorithm = [type, arg, requirements].some((option) => option !== undefined);
@@ -89,7 +90,7 @@ function refuseUnused(planned: Planned[], { type, arg, requirements, decompress 
   }
 }
 
-/** Finds what a file is in a run, by its hash. @throws CmsError if it is nothing of this user */
+/** Finds the place of a file in the manifest of a run, by its hash. @throws CmsError if the file is none that this user sends */
 async function placeOf(file: string, { manifest }: KnownRun, key: KeyObject): Promise<Planned> {
   const hash = createHash('sha3-256');
   const size = await pipeline(createReadStream(file), hash)
@@ -145,6 +146,7 @@ async function sendOne(
   }
 }
 
+/** Returns the error of an agent that refused a file or the result, with a hint about the reason. */
 export function refused(what: string, { message }: AgentError, context: Context): CmsError {
   const hints: [RegExp, string][] = [
     [/hash does not match/, ' It is not the file of the manifest.'],
@@ -170,7 +172,7 @@ function notSent(file: string, cause: unknown, context: Context): CmsError {
 const patienceInMilliseconds = 60_000;
 const pauseInMilliseconds = 1_000;
 
-/** As `openRightAgent`. Waits for an agent that does not listen yet. */
+/** Opens a connection as `openRightAgent` does. Waits up to a minute for an agent that does not listen yet. @throws CmsError */
 export async function openRightAgentSoon(...given: Parameters<typeof openRightAgent>): ReturnType<typeof openRightAgent> {
   const [{ terminal }] = given;
   const until = terminal.now() + patienceInMilliseconds;
@@ -190,7 +192,7 @@ export async function openRightAgentSoon(...given: Parameters<typeof openRightAg
   }
 }
 
-/** Whether nobody answers at the address yet. */
+/** Returns whether an error says that nobody answers at the address yet. */
 function isPassing(error: unknown): boolean {
   if (error instanceof AgentError) return error.code === unavailable;
   if (!(error instanceof Error)) return false;
@@ -198,7 +200,7 @@ function isPassing(error: unknown): boolean {
   return /^(ECONN|ETIMEDOUT|EPIPE|EHOST|ENET)/.test(code) || error.name === 'TimeoutError';
 }
 
-/** Waits until a run has had one of the events. @throws CmsError if it ends before */
+/** Waits until a run has had one of the events, such as `ConsumingResults/Ready`. @throws CmsError if it ends before */
 export async function untilEvent(
   context: Context,
   { client }: Connection,

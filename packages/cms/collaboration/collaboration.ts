@@ -23,9 +23,10 @@ import {
 } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
+import { shellWord } from 'computation-management-words';
 import { recordOf } from '../profile/profile.ts';
 import { UsageError } from '../terminal/cms-error.ts';
-import { filesBeside, isMissing, shellWord, whyUnreadable } from '../terminal/shell-word.ts';
+import { filesBeside, isMissing, whyUnreadable } from '../files/read-file.ts';
 
 const sha3 = v.pipe(
   v.string('Expected a SHA3-256 in quotes.'),
@@ -34,7 +35,7 @@ const sha3 = v.pipe(
 );
 const path = v.pipe(v.string('Expected a path.'), v.nonEmpty('Expected a path.'));
 
-/** Its type follows from the address. */
+/** The source of a file that the agent fetches. Its type follows from the scheme of the address. */
 const source = v.pipe(
   v.strictObject({ url: v.string('Expected an address.'), kbs_resource_path: v.exactOptional(v.string('Expected a path.')) }),
   v.transform((given) => ({ ...given, type: sourceTypeOf(given.url) ?? 'https' })),
@@ -42,7 +43,7 @@ const source = v.pipe(
 );
 
 const assetFields = v.strictObject({
-  /** To be uploaded. Without it, the agent fetches the file from `source`. */
+  /** The path of the file to upload. Without it, the agent fetches the file from `source`. */
   file: v.exactOptional(path),
   source: v.exactOptional(source),
   checksum: v.exactOptional(sha3),
@@ -51,7 +52,7 @@ const assetFields = v.strictObject({
   algo_type: v.exactOptional(fetched.algo_type),
   algo_args: v.exactOptional(fetched.algo_args),
   type: v.picklist(assetTypes, 'Expected algorithm or dataset.'),
-  /** The name in the manifest. Default: that of the file. */
+  /** The name in the manifest. Default: the name of the file. */
   name: v.exactOptional(fileName),
   description: v.exactOptional(description),
   mime_type: v.exactOptional(mimeType),
@@ -80,17 +81,19 @@ const asset = v.pipe(
     ['file'],
   ),
 );
-/** Returns the name in the manifest. */
+/** Returns the name of a planned asset in the manifest. */
 export function nameOf({ name, file, source }: v.InferOutput<typeof assetFields>): string {
   return name ?? basename(file ?? source?.url ?? '');
 }
+/** An asset in the file of `cms init`. */
 export type PlannedAsset = v.InferOutput<typeof asset>;
 
 const party = v.strictObject({
-  /** The file of the public key. */
+  /** The path of the public key. */
   key: v.exactOptional(path),
   assets: v.optional(v.array(asset, 'Expected a list of assets.'), []),
 });
+/** A party in the file of `cms init`: its key and its assets. */
 export type Party = v.InferOutput<typeof party>;
 
 const certificates = v.pipe(
@@ -113,7 +116,7 @@ function users(most: number) {
 }
 
 const computation = v.strictObject({
-  /** Only needed if the owner has several computations of this name. */
+  /** The identifier of the computation. Needed only if the owner has several computations of this name. */
   id: v.exactOptional(v.pipe(v.string(), v.uuid('Expected the identifier of a computation, a UUID.'))),
   name: computationName,
   description: v.exactOptional(description),
@@ -131,9 +134,10 @@ const collaborationSchema = v.strictObject({
   computation,
   parties: recordOf(user, v.nullable(party), 'Expected parties by user.'),
 });
+/** The content of the file of `cms init`. */
 export type Collaboration = v.InferOutput<typeof collaborationSchema>;
 
-/** @throws CmsError that names each mistake with its line */
+/** Reads the file of `cms init`. @throws CmsError that names each mistake with its line */
 export async function readCollaboration(file: string): Promise<Collaboration> {
   const content = await readFile(file).catch((error: unknown) => {
     throw new UsageError(
@@ -149,7 +153,7 @@ export async function readCollaboration(file: string): Promise<Collaboration> {
   throw new UsageError(`${file}:${line}:1: This is not UTF-8. The file seems to be in ${seems}. Save it as UTF-8.`);
 }
 
-/** @throws CmsError that names each mistake with its line */
+/** Parses the text of a file of `cms init`. @throws CmsError that names each mistake with its line */
 export function parseCollaboration(text: string, file: string): Collaboration {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -193,7 +197,7 @@ export function parseCollaboration(text: string, file: string): Collaboration {
   return parsed.output;
 }
 
-/** @throws CmsError for a file that grows when it is read */
+/** Returns the values of a YAML document. @throws CmsError for one whose aliases expand too far */
 function contentOf(document: Document, file: string): unknown {
   try {
     return document.toJS();
@@ -218,7 +222,7 @@ function describe({ type, kind, input, received, expected, message, path }: v.Ba
   return message.startsWith('Invalid') ? `${message.replace(/^Invalid \w+: /, '')}.` : message;
 }
 
-/** Returns where a value begins, or the innermost that is there of those around it. */
+/** Returns the offset in the file at which a value begins. For a missing value, that of the innermost value around it. */
 function offsetOf(document: Document, path: unknown[]): number {
   for (let depth = path.length; depth > 0; depth -= 1) {
     const inner = path.slice(0, depth);
@@ -234,7 +238,7 @@ function offsetOf(document: Document, path: unknown[]): number {
   return document.contents?.range?.[0] ?? 0;
 }
 
-/** Finds what the service would refuse: a second algorithm, or two datasets of one name. */
+/** Finds assets that the service would refuse: a second algorithm, or two datasets of one name. */
 function conflictsIn({ parties }: Collaboration): { path: unknown[]; problem: string }[] {
   const conflicts: { path: unknown[]; problem: string }[] = [];
   const names = new Map<string, string>();
@@ -250,7 +254,7 @@ function conflictsIn({ parties }: Collaboration): { path: unknown[]; problem: st
   return conflicts;
 }
 
-/** What `cms init --example` prints. */
+/** The file that `cms init --example` prints. */
 export const exampleCollaboration = `# A computation and what each party brings. Every party runs: cms init FILE.yaml
 # Paths are relative to this file, and stay in its folder. A user is what "cms whoami" prints: a name, or on some stages an identifier.
 computation:

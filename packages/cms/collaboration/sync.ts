@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type Arguments,
   assetWithoutReading,
@@ -8,35 +9,36 @@ import {
 } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { approvalLevels } from 'computation-management-formats/vocabulary';
+import { detailsIn } from 'computation-management-formats/bytes';
 import type { Connection, Context } from '../context/context.ts';
 import type { GivenKey } from '../files/key-files.ts';
 import { hash, upload } from '../files/transfers.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
-import { detailsOf } from '../terminal/event-details.ts';
 import { type Collaboration, nameOf, type PlannedAsset } from './collaboration.ts';
 
-/** What `cms init` did about a part of a collaboration. */
+/** A part of a collaboration, and what `cms init` did about it. */
 export interface Step {
   subject: 'computation' | 'algorithm' | 'dataset' | 'key';
   name: string;
-  /** Such as `created` or `unchanged`. */
+  /** The outcome in words, such as `created` or `unchanged`. */
   outcome: string;
 }
 
 type Body = Arguments<'updateComputation'>['body'];
 
-/** A change that takes away a protection which is there. */
+/** A change that takes away a protection that the computation or an asset has. */
 export interface Lowering {
-  /** Such as `content_access of penguins.csv`. */
+  /** The protection, such as `content_access of penguins.csv`. */
   what: string;
   before: string;
   after: string;
 }
 
-/** What `cms init` is about to do about a part of a collaboration. */
+/** A change that `cms init` is about to make for a part of a collaboration. */
 interface Plan<Done> {
+  /** The protections that the change takes away. */
   lowers: Lowering[];
-  /** @param mayLower whether the caller has agreed to what it lowers. Otherwise that stays. */
+  /** Makes the change. @param mayLower whether the caller has agreed to what it lowers. Otherwise that stays. */
   apply: (mayLower: boolean) => Promise<Done>;
 }
 
@@ -72,23 +74,24 @@ export async function planComputation(
   const before: Body = data;
   const agent_config = { ...before.agent_config, ...fields.agent_config };
   const after: Body = { ...before, ...fields, agent_config };
-  const changed = Object.keys(fields).filter((name) => !isSame(after[name as keyof Body], before[name as keyof Body]));
+  const changed = Object.keys(fields).filter((name) => !isDeepStrictEqual(after[name as keyof Body], before[name as keyof Body]));
   const lowers = user === owner ? loweredBy(before, after) : [];
   const apply = async (mayLower: boolean) => {
     if (changed.length === 0) return { id, step: done('unchanged') };
     if (user !== owner) return { id, step: done(`differs from the file: ${changed.join(', ')}`) };
     const kept = mayLower ? [] : lowers.map(({ field }) => [field, before[field]] as const);
     const body: Body = { ...after, ...(Object.fromEntries(kept) as Partial<Body>) };
-    const others = changed.filter((name) => !isSame(body[name as keyof Body], before[name as keyof Body]));
+    const others = changed.filter((name) => !isDeepStrictEqual(body[name as keyof Body], before[name as keyof Body]));
     if (others.length > 0) await client.updateComputation({ id, body, ifMatch: etag });
     return { id, step: done(`${others.length > 0 ? `changed: ${others.join(', ')}` : 'unchanged'}${stays(lowers, mayLower)}`) };
   };
   return { id, lowers, apply };
 }
 
-/** Returns what a change takes away: who gets results, who may link assets, whose approval counts, and what the agent trusts. */
+/** The fields that protect: who gets results, who may link assets, whose approval counts, and what the agent trusts. */
 type Protection = 'consumers' | 'providers' | 'approval' | 'log_access' | 'attestation_policy' | 'agent_config';
 
+/** Returns the protections that a change of a computation takes away. */
 function loweredBy(before: Body, after: Body): (Lowering & { field: Protection })[] {
   const lowers: (Lowering & { field: Protection })[] = [];
   const lower = (field: Protection, what: string, from: string, to: string) =>
@@ -105,7 +108,7 @@ function loweredBy(before: Body, after: Body): (Lowering & { field: Protection }
   if (approvalLevels.indexOf(asked) < approvalLevels.indexOf(level)) lower('approval', 'approval', level, asked);
   if (before.log_access !== 'parties' && after.log_access === 'parties') lower('log_access', 'log_access', 'none', 'parties');
   const [policy, otherPolicy] = [before.attestation_policy, after.attestation_policy];
-  if (policy && !isSame(policy, otherPolicy))
+  if (policy && !isDeepStrictEqual(policy, otherPolicy))
     lower('attestation_policy', 'attestation_policy', 'as it is', otherPolicy ? 'another one' : 'none');
   const [config = {}, changed = {}] = [before.agent_config, after.agent_config];
   if (config.attested_tls === true && changed.attested_tls !== true) lower('agent_config', 'attested_tls', 'true', 'false');
@@ -115,19 +118,9 @@ function loweredBy(before: Body, after: Body): (Lowering & { field: Protection }
   return lowers;
 }
 
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
-}
-
-/** Sorts the fields of an object, whose order says nothing. */
-function sorted(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
-}
-
 type Row = Pick<Schemas['ComputationRow'], 'id'>;
 
-/** So many are read for seconds, since an owner may have several computations of a name. */
+/** The number of computations of an owner from which the search by name takes seconds. A note says so then. */
 const manyComputations = 1_000;
 
 /**
@@ -206,7 +199,9 @@ export async function planAsset(
     const kept = mayLower ? {} : Object.fromEntries(lowered.map((name) => [name, linked?.before[name]]));
     const fields = { file_name, asset_type, ...others, ...kept };
     if (linked && (file === undefined || !isUpload)) {
-      const changed = Object.entries(fields).filter(([name, value]) => !isSame(linked.before[name as keyof Asset], value));
+      const changed = Object.entries(fields).filter(
+        ([name, value]) => !isDeepStrictEqual(linked.before[name as keyof Asset], value),
+      );
       if (changed.length === 0) return done(linked.before.id, `unchanged${stays(lowers, mayLower)}`);
       const { asset: _content, ...rest } = linked.before;
       await client.updateAsset({ id: linked.before.id, body: { asset: { ...rest, ...fields } }, ifMatch: linked.ifMatch });
@@ -225,7 +220,7 @@ export async function planAsset(
   return { isUpload, lowers, apply };
 }
 
-/** Finds the linked asset of the caller that this one replaces: the algorithm, or the dataset of this name. */
+/** Finds the linked asset of the caller that another one replaces: the algorithm, or the dataset of the same name. */
 async function linkedAsset(
   connection: Connection,
   id: string,
@@ -263,7 +258,7 @@ export async function otherAssets(
   return steps;
 }
 
-/** Plans to upload the public key of the caller, unless it is the one that the computation has. @param id the computation, if it exists */
+/** Plans to upload the public key of the caller, unless the computation has it already. @param id the computation, if it exists */
 export async function planKey(
   { client, user }: Connection,
   id: string | undefined,
@@ -272,7 +267,7 @@ export async function planKey(
   const done = (outcome: string): Step => ({ subject: 'key', name: planned, outcome });
   const [latest] =
     id === undefined ? [] : (await client.listEvents({ id, event_type: 'key_uploaded', originator: user, limit: 1 })).events;
-  const isSame = latest !== undefined && detailsOf(latest)['fingerprint'] === fingerprint;
+  const isSame = latest !== undefined && detailsIn(latest.details)['fingerprint'] === fingerprint;
   const isUpload = id === undefined || !isSame || !(await client.checkKey({ id })).uploaded; // it may have been removed
   const apply = async (computation: string) => {
     if (!isUpload) return done('unchanged');

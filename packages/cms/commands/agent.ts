@@ -9,12 +9,11 @@ import { type AgentOptions, freshVerdict, readKnownRun } from '../agent/right-ag
 import { openRightAgentSoon, refused, sendFiles, type SendOptions, untilEvent } from '../agent/send-files.ts';
 import { computationId } from '../context/computation-reference.ts';
 import type { Context, WrapAction } from '../context/context.ts';
-import { type Material, materialFrom } from '../files/attestation-material.ts';
 import { readPrivateKey } from '../files/key-files.ts';
-import { readBytes } from '../files/read-file.ts';
+import { readBytes, type Material, materialFrom } from '../files/read-file.ts';
 import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
 import { startProgress } from '../terminal/progress.ts';
-import { addAgentOptions, addSendOptions, keyOption } from './agent-options.ts';
+import { addAgentOptions, addSendOptions, keyOption } from './options.ts';
 
 export function addAgentCommands(program: Command, wrapAction: WrapAction): void {
   addSendOptions(

@@ -1,19 +1,17 @@
 import { constants, type KeyObject, sign } from 'node:crypto';
 import type { Command } from 'commander';
-import { type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
+import { ServiceProblem, wholeAnswer } from 'computation-management-client';
 import { type Approved, approvalText, type Limits, limitsOf } from 'computation-management-formats/approval-text';
 import { plainName } from 'computation-management-formats/quoted-name';
+import { agoText, approvalRows, shellWord } from 'computation-management-words';
 import { named, recordApproval } from '../context/computation-reference.ts';
 import { confirm, type WrapAction } from '../context/context.ts';
-import { formatCoverage, readCoverage } from '../context/coverage.ts';
+import { formatCoverage, coverageOf, whyStale } from '../context/coverage.ts';
 import { noteLikeCvms } from '../context/find-by-name.ts';
 import { keyFile } from '../context/missing-items.ts';
-import { whyStale } from '../context/stale-approvals.ts';
 import { publicKeyBeside, readPrivateKey } from '../files/key-files.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 import { table } from '../terminal/table.ts';
-import { relativeTime } from '../terminal/text.ts';
 import { collect, laterTime, type LaterTime, onComputation } from './options.ts';
 
 interface Options {
@@ -46,7 +44,7 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
     }
     const { data: computation, now } = wholeAnswer(await client.call('getComputation', { id }));
     const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires?.(now) });
-    const covered = await readCoverage(context, connection, { ...computation, id });
+    const covered = await coverageOf(context, connection, { id, computation });
     const { manifest_digest, configuration_digest } = covered;
     for (const [option, given, current] of [
       ['--digest', options.digest, manifest_digest],
@@ -99,24 +97,20 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
   const approvals = program.command('approvals').description('list whose approval a run needs, and who has given it');
   onComputation(approvals, wrapAction, async (context, connection, id) => {
     const answer = await connection.client.listApprovals({ id });
-    const users = [...new Set([...answer.needed, ...answer.approvals].map(({ user }) => user))];
-    const items = users.map((user) => ({
-      user,
-      because: answer.needed.find((each) => each.user === user)?.because ?? [],
-      approval: answer.approvals.find((each) => each.user === user) ?? null,
-    }));
+    const rows = approvalRows(answer);
+    const items = rows.map(({ user, because, approval = null }) => ({ user, because, approval }));
     const { now } = context.terminal;
     const stale = context.isJson ? '' : await whyStale(context, connection, id);
     context.print({ items }, () =>
       items.length === 0
         ? 'No run needs an approval, and nobody has given one.\n'
         : table(
-            items,
+            rows,
             [
               { title: 'user', value: ({ user }) => user },
               { title: 'needed for', value: ({ because }) => because.map(plainReason).join(', '), cuts: true },
-              { title: 'approval', value: ({ approval }) => stateOf(approval) },
-              { title: 'approved', value: ({ approval }) => (approval ? relativeTime(approval.approved_at, now()) : '') },
+              { title: 'approval', value: ({ state }) => state },
+              { title: 'approved', value: ({ approval }) => (approval ? agoText(approval.approved_at, now()) : '') },
               { title: 'only on', value: ({ approval }) => approval?.cvm_ids?.join(', ') ?? '', cuts: true },
             ],
             context.terminal,
@@ -137,11 +131,6 @@ export function addApprovalCommands(program: Command, wrapAction: WrapAction): v
     await recordApproval(context, connection, id, undefined);
     context.print({ withdrawn: id }, () => 'You have no approval on this computation now.\n');
   });
-}
-
-function stateOf(approval: Schemas['Approval'] | null): string {
-  if (!approval) return 'missing';
-  return approval.stale ? 'stale' : approval.signed ? 'signed' : 'given';
 }
 
 /** `result consumer` is a reason, and may be the name of a file. */

@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path';
 import type { Command } from 'commander';
 import { assetWithoutReading, type Item, type KnownAsset, sizeText } from 'computation-management-client';
 import { fileName } from 'computation-management-formats/fields';
-import { fetchLines } from 'computation-management-formats/source';
+import { fetchLines, agoText } from 'computation-management-words';
 import { printable } from 'computation-management-formats/printable';
 import * as v from 'valibot';
 import { computationId, named } from '../context/computation-reference.ts';
@@ -13,9 +13,7 @@ import { download } from '../files/transfers.ts';
 import { type CmsError, UsageError } from '../terminal/cms-error.ts';
 import { type Column, details, statusColour } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { relativeTime } from '../terminal/text.ts';
-import { addAddCommand, addDeclareCommand } from './asset-add.ts';
-import { addUploadCommand } from './asset-upload.ts';
+import { addUploadCommand, addAddCommand, addDeclareCommand } from './asset-upload.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { assetTypeOption, given } from './options.ts';
 
@@ -38,7 +36,7 @@ export function addAssetCommands(program: Command, wrapAction: WrapAction): void
           { title: 'size', value: ({ size }) => sizeText(size) },
           { title: 'state', value: ({ state }) => state, colour: statusColour },
           { title: 'creator', value: ({ created_by }) => created_by, cuts: true },
-          { title: 'changed', value: ({ updated_at }) => relativeTime(updated_at, context.terminal.now()) },
+          { title: 'changed', value: ({ updated_at }) => agoText(updated_at, context.terminal.now()) },
         ];
         await listOf(context, 'listAssets', { filter, options, columns, first: 'asset upload FILE --type dataset' });
       }),
@@ -155,7 +153,7 @@ function addDeleteCommand(asset: Command, wrapAction: WrapAction): void {
 
 /** Formats an asset without its content. */
 function assetDetails(asset: KnownAsset['asset'], { now }: Pick<Terminal, 'now'>): string {
-  const ago = (timestamp: string) => relativeTime(timestamp, now());
+  const ago = (timestamp: string) => agoText(timestamp, now());
   return details([
     ['File', asset.file_name],
     ['Identifier', asset.id],

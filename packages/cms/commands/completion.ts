@@ -4,6 +4,7 @@ import { printable } from 'computation-management-formats/printable';
 import type { WrapAction } from '../context/context.ts';
 import { listed } from '../context/find-by-name.ts';
 
+/** Adds `cms completion`. */
 export function addCompletionCommand(program: Command, wrapAction: WrapAction): void {
   addCompleteCommand(program, wrapAction);
   program
@@ -18,7 +19,7 @@ export function addCompletionCommand(program: Command, wrapAction: WrapAction): 
     );
 }
 
-/** What the scripts ask for names: computations and assets by the beginning of their names, newest first, and CVMs. */
+/** Adds the hidden command that completion scripts run for names of computations, assets and CVMs. */
 function addCompleteCommand(program: Command, wrapAction: WrapAction): void {
   program
     .command('complete', { hidden: true })
@@ -41,15 +42,16 @@ function addCompleteCommand(program: Command, wrapAction: WrapAction): void {
     );
 }
 
-/** A command with what may follow it, for the completion of a shell. */
+/** A command with the words that may follow it, for the completion of a shell. */
 interface Entry {
-  /** The words before, such as `asset upload`. */
+  /** The words of the command, such as `asset upload`. */
   path: string;
   offer: Offer;
-  /** What may follow an option of the command, by its name. */
+  /** The words that may follow an option of the command, by the option. */
   values: Map<string, Offer>;
 }
 
+/** The words that a completion offers. */
 interface Offer {
   words: { text: string; description: string }[];
   isFile: boolean;
@@ -103,15 +105,15 @@ function completionScript(program: Command, shell: (typeof shells)[number]): str
   }
 }
 
-/** The paths of all commands, as a pattern. */
+/** Returns the paths of all commands, as a pattern of a shell. */
 const paths = (entries: Entry[]) => pattern(entries.map(({ path }) => path).filter((path) => path !== ''));
 
-/** The options that take a value, of whatever command, as a pattern. */
+/** Returns the options of all commands that take a value, as a pattern of a shell. */
 const takingValues = (entries: Entry[]) => pattern([...new Set(entries.flatMap(({ values }) => [...values.keys()]))]);
 
 const pattern = (texts: string[]) => texts.map(quoted).join('|');
 
-/** Writes a case for each command, and for each of its options with known values. */
+/** Returns the cases of a shell's `case`: for each command, and for each of its options with known values. */
 function casesOf(entries: Entry[], assign: (offer: Offer) => string): string {
   const offers = entries.flatMap(({ path, offer, values }): [string, Offer][] => [
     [`${path}:`, offer],

@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander';
 import { type Arguments, type Item, type Schemas, wholeAnswer } from 'computation-management-client';
-import { attestationPolicyInput, policyLines } from 'computation-management-formats/attestation';
+import { attestationPolicyInput } from 'computation-management-formats/attestation';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
+import { policyLines, agoText } from 'computation-management-words';
 import * as v from 'valibot';
 import { parseDocument } from 'yaml';
 import { computationVariable, named, thenUse, useComputation } from '../context/computation-reference.ts';
@@ -11,7 +12,6 @@ import { textOf } from '../files/read-file.ts';
 import { CmsError, UsageError } from '../terminal/cms-error.ts';
 import { type Column, details, statusColour } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { relativeTime } from '../terminal/text.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { approvalOption, collect, given, logAccessOption, logLevelOption, onComputation, statusOption } from './options.ts';
 
@@ -21,12 +21,12 @@ interface Fields {
   owner?: string;
   approval?: 'none' | 'all' | 'all_signed';
   consumer?: string[];
-  /** False for --no-consumers, else true. */
+  /** False with --no-consumers, otherwise true. */
   consumers?: boolean;
   provider?: string[];
-  /** False for --no-providers, else true. */
+  /** False with --no-providers, otherwise true. */
   providers?: boolean;
-  /** False for --no-attestation-policy. */
+  /** The file of the policy. False with --no-attestation-policy. */
   attestationPolicy?: string | false;
   logAccess?: 'none' | 'parties';
   logLevel?: 'debug' | 'info' | 'warn' | 'error';
@@ -49,7 +49,7 @@ const addFields = (command: Command) =>
     .addOption(logAccessOption())
     .addOption(logLevelOption());
 
-/** Returns the fields of a body that the options give. */
+/** Returns the fields of a request body that the options give. */
 async function bodyOf(fields: Fields, before: Partial<Body> = {}) {
   const { name, description, owner, approval, consumer, consumers, provider, providers, logAccess, logLevel } = fields;
   const policy = fields.attestationPolicy;
@@ -66,7 +66,7 @@ async function bodyOf(fields: Fields, before: Partial<Body> = {}) {
   });
 }
 
-/** @throws CmsError that names the field which is wrong */
+/** Parses an attestation policy in YAML or JSON. @throws CmsError that names the wrong field */
 function readPolicy(text: string, file: string): NonNullable<Body['attestation_policy']> {
   const parsed = v.safeParse(attestationPolicyInput, parseDocument(text).toJS());
   if (parsed.success) return parsed.output;
@@ -96,7 +96,7 @@ export function addComputationCommands(program: Command, wrapAction: WrapAction)
           { title: 'name', value: ({ name }) => name, cuts: true },
           { title: 'owner', value: ({ owner }) => owner, cuts: true },
           { title: 'status', value: ({ status }) => status, colour: statusColour },
-          { title: 'changed', value: (row) => relativeTime(row.updated_at, context.terminal.now()) },
+          { title: 'changed', value: (row) => agoText(row.updated_at, context.terminal.now()) },
         ];
         const hint = owner === undefined ? undefined : 'A user is matched exactly: type it as cms whoami prints it.\n';
         await listOf(context, 'listComputations', { filter, options, columns, first: 'computation create NAME', hint });
@@ -191,7 +191,7 @@ function computationDetails(computation: Schemas['ComputationView'], { now }: Pi
     created_at,
     updated_at,
   } = computation;
-  const ago = (timestamp: string) => relativeTime(timestamp, now());
+  const ago = (timestamp: string) => agoText(timestamp, now());
   return details([
     ['Name', name],
     ['Identifier', id],

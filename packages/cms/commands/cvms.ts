@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { ServiceProblem } from 'computation-management-client';
+import { agoText } from 'computation-management-words';
 import { textOf } from '../files/read-file.ts';
 import type { WrapAction } from '../context/context.ts';
 import { registeredCvm } from '../context/find-by-name.ts';
 import { details, statusColour } from '../terminal/table.ts';
-import { relativeTime } from '../terminal/text.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 
 export function addCvmCommands(program: Command, wrapAction: WrapAction): void {
@@ -23,7 +23,7 @@ export function addCvmCommands(program: Command, wrapAction: WrapAction): void {
           { title: 'fit', value: ({ presence }) => presence.fit, colour: statusColour },
           {
             title: 'seen',
-            value: ({ presence }) => (presence.last_seen_at === null ? 'never' : relativeTime(presence.last_seen_at, now())),
+            value: ({ presence }) => (presence.last_seen_at === null ? 'never' : agoText(presence.last_seen_at, now())),
           },
         ],
       });
@@ -46,7 +46,7 @@ export function addCvmCommands(program: Command, wrapAction: WrapAction): void {
             ['State', presence.state],
             ['Fit', presence.fit],
             ['Agent', presence.agent_state],
-            ['Seen', presence.last_seen_at && relativeTime(presence.last_seen_at, context.terminal.now())],
+            ['Seen', presence.last_seen_at && agoText(presence.last_seen_at, context.terminal.now())],
             ['Agent URL', found.agent_url],
             ['Certificate', found.certificate_fingerprint],
           ]),

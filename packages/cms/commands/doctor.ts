@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { causeOf } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
+import { shellWord } from 'computation-management-words';
 import type { Context, WrapAction } from '../context/context.ts';
 import { proxyVariable } from '../context/target.ts';
 import { readPublicKey } from '../files/key-files.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 
 const longestWaitInMilliseconds = 5_000;
 const largestSkewInSeconds = 60;
@@ -28,7 +28,7 @@ async function health({ target, terminal: { signal, now } }: Context) {
   return { server, version, stage, skew: (Date.parse(response.headers.get('date') ?? '') - before) / 1_000 };
 }
 
-/** What is looked at: each says what it found, or throws what is wrong. */
+/** The checks of `cms doctor`, by name. A check returns what it found, or throws what is wrong. */
 const checks: Record<string, (context: Context) => Promise<string>> = {
   server: async (context) => {
     const { server, version, stage } = await health(context);

@@ -1,9 +1,9 @@
 import { Option, type Command } from 'commander';
-import { watchEvents } from 'computation-management-client';
+import { type Schemas, watchEvents } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
+import { agoText, detailFields, fieldsText } from 'computation-management-words';
 import type { WrapAction } from '../context/context.ts';
-import { detailsOf } from '../terminal/event-details.ts';
-import { jsonText, relativeTime } from '../terminal/text.ts';
+import { jsonText } from '../terminal/text.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
 import { given, onComputation } from './options.ts';
 
@@ -36,7 +36,7 @@ export function addEventsCommand(program: Command, wrapAction: WrapAction): void
         filter,
         options,
         columns: [
-          { title: 'time', value: ({ timestamp }) => relativeTime(timestamp, terminal.now()) },
+          { title: 'time', value: ({ timestamp }) => agoText(timestamp, terminal.now()) },
           { title: 'who', value: ({ originator }) => originator, cuts: true },
           { title: 'event', value: ({ event_type }) => event_type },
           { title: 'status', value: ({ status }) => status },
@@ -60,12 +60,5 @@ export function addEventsCommand(program: Command, wrapAction: WrapAction): void
   });
 }
 
-/** What people want of the details, in one line. */
-function shortDetails(event: Parameters<typeof detailsOf>[0]): string {
-  return Object.entries(detailsOf(event))
-    .filter(([name]) => !['asset_id', 'occurred_at'].includes(name))
-    .map(([name, value]) =>
-      name === 'reason' ? String(value) : `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
-    )
-    .join(', ');
-}
+/** Formats the details of an event in one line, without the fields that say nothing to people. */
+const shortDetails = ({ details }: Schemas['Event']) => fieldsText(detailFields(details, ['asset_id', 'occurred_at']));

@@ -3,16 +3,14 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { items } from 'computation-management-client';
 import { archiveIn, checkEvidence, formatFindings, keysOfArchive, UnreadableError } from 'computation-management-verify';
+import { shellWord } from 'computation-management-words';
 import type { Context, WrapAction } from '../context/context.ts';
 import { exitCodes, UsageError } from '../terminal/cms-error.ts';
-import { filesBeside, shellWord } from '../terminal/shell-word.ts';
-import { materialFrom, type Material } from '../files/attestation-material.ts';
-import { readBytes, textOf } from '../files/read-file.ts';
+import { readBytes, textOf, filesBeside, materialFrom, type Material } from '../files/read-file.ts';
 import { evidenceFiles, savedRun, saveEvidence, saveToken, tokenEnding, tokenFile } from '../files/saved-evidence.ts';
-import { addMaterialOptions } from './agent-options.ts';
-import { collect, onComputation } from './options.ts';
+import { collect, onComputation, addMaterialOptions } from './options.ts';
 
-/** Where `cms evidence` saves, and `cms verify` looks. */
+/** The default directory of `cms evidence` and `cms verify`. */
 const defaultDirectory = 'evidence';
 
 interface EvidenceOptions {
@@ -68,7 +66,7 @@ export function addEvidenceCommands(program: Command, wrapAction: WrapAction): v
   );
 }
 
-/** Prints what holds of saved evidence, and what does not. */
+/** Verifies saved evidence and prints which facts hold. Sets the exit code 1 if one does not. */
 async function verify(context: Context, path: string, options: VerifyFiles): Promise<void> {
   const findings = [...(await findingsIn(path, options)), ...(options.keys === undefined ? [keysOfArchive] : [])];
   context.print({ items: findings, holds: findings.every(({ verdict }) => verdict !== 'does not hold') }, () =>

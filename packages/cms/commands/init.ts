@@ -3,6 +3,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import type { Command } from 'commander';
 import { sizeText } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
+import { isNothing, shellWord } from 'computation-management-words';
 import { confirm, type Context, type WrapAction } from '../context/context.ts';
 import { CmsError, UsageError } from '../terminal/cms-error.ts';
 import {
@@ -17,11 +18,11 @@ import { type Lowering, otherAssets, planAsset, planComputation, planKey, type S
 import { exportedCollaboration, yamlText } from '../collaboration/export.ts';
 import { nextRun, thenUse } from '../context/computation-reference.ts';
 import { privateKeyBeside, readPublicKey } from '../files/key-files.ts';
-import { formatMissing, isNothing, missingItems } from '../context/missing-items.ts';
-import { shellPath, shellWord } from '../terminal/shell-word.ts';
+import { formatMissing, missingItems } from '../context/missing-items.ts';
 import { table } from '../terminal/table.ts';
 import { expectFile } from '../files/transfers.ts';
 import { onComputation } from './options.ts';
+import { shellPath } from '../terminal/text.ts';
 
 export function addInitCommand(program: Command, wrapAction: WrapAction): void {
   program

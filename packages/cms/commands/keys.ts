@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import { plainName, quotedName } from 'computation-management-formats/quoted-name';
+import { shellWord } from 'computation-management-words';
 import { confirm, type WrapAction } from '../context/context.ts';
 import { computationId, named } from '../context/computation-reference.ts';
 import { readPublicKey } from '../files/key-files.ts';
 import { keyFile } from '../context/missing-items.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 import { onComputation } from './options.ts';
 
 export function addKeyCommands(program: Command, wrapAction: WrapAction): void {

@@ -10,7 +10,7 @@ import {
 } from 'computation-management-client';
 import type { Context } from '../context/context.ts';
 import { type Column, table } from '../terminal/table.ts';
-import { csvText } from '../terminal/text.ts';
+import { csvOf } from '../terminal/text.ts';
 import { wholeNumber } from './options.ts';
 
 const largestPage = 100;
@@ -33,11 +33,11 @@ export function addListOptions(command: Command): Command {
 interface Listing<O extends ListOperation> {
   filter: object;
   options: ListOptions;
-  /** Or a function that learns more of what is listed. */
+  /** The columns of the table, or a function that returns them for the entries. */
   columns: readonly Column<Item<O>>[] | ((listed: Item<O>[], client: Client) => Promise<readonly Column<Item<O>>[]>);
   /** The command, without `cms`, that adds the first entry, for a list that has none at all. */
   first?: string;
-  /** Says how the filter works, if it finds nothing. */
+  /** A note for a filter that finds nothing. */
   hint?: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export async function listOf<O extends ListOperation>(
   const { listed, total } = await readList(client, operation, filter, options);
   const isTable = !context.isJson && options.csv !== true;
   const shown = typeof columns !== 'function' ? columns : isTable ? await columns(listed, client) : [];
-  if (options.csv === true) context.terminal.out(csvText(listed));
+  if (options.csv === true) context.terminal.out(csvOf(listed));
   else {
     context.print({ items: listed, total }, () =>
       listed.length === 0 ? 'Nothing found.\n' : table(listed, shown, context.terminal),
@@ -62,7 +62,7 @@ export async function listOf<O extends ListOperation>(
   noteMore(context, { listed: listed.length, total }, options);
 }
 
-/** Reads the entries of a list that the options choose, in as many requests as they take. `total` is that of the whole list, as the last page says. */
+/** Reads the entries of a list that the options choose, page by page. Also returns the number of entries of the whole list. */
 async function readList<O extends ListOperation>(
   client: Client,
   operation: O,

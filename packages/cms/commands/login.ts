@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import { printable } from 'computation-management-formats/printable';
+import { agoText } from 'computation-management-words';
 import type { Context, WrapAction } from '../context/context.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { details } from '../terminal/table.ts';
-import { relativeTime } from '../terminal/text.ts';
 import { claimsOf, membershipsOf, trimmedToken, withToken } from '../profile/token.ts';
 import { logInLocally, logInProgram, logInWithIssuer } from '../profile/log-in.ts';
 import type { Credentials, Profile } from '../profile/profile.ts';
@@ -130,7 +130,7 @@ async function loggedIn(context: Context, target: Profile, options: Options, kno
     const given = trimmedToken(token);
     const { exp = Infinity } = claimsOf(given, context.typed);
     if (exp * 1_000 <= terminal.now()) {
-      const message = `The token expired ${relativeTime(new Date(exp * 1_000).toISOString(), terminal.now())}.`;
+      const message = `The token expired ${agoText(new Date(exp * 1_000).toISOString(), terminal.now())}.`;
       throw new CmsError(message, { next: context.typed, exitCode: exitCodes.notLoggedIn });
     }
     return { ...withToken(target, given), credentials: { kind: 'token' } };
@@ -184,7 +184,7 @@ function lackingOptions({ issuer, clientId, token }: Options): string {
 }
 
 function expiryText(expires: string, now: number): string {
-  return `${Date.parse(expires) > now ? 'expires' : 'expired'} ${relativeTime(expires, now)}`;
+  return `${Date.parse(expires) > now ? 'expires' : 'expired'} ${agoText(expires, now)}`;
 }
 
 function rolesIn({ access_token, domain }: Profile): string[] {

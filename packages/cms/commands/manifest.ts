@@ -2,11 +2,11 @@ import type { Command } from 'commander';
 import { wholeAnswer } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { plainName } from 'computation-management-formats/quoted-name';
+import { isNothing } from 'computation-management-words';
 import { nextRun } from '../context/computation-reference.ts';
 import type { WrapAction } from '../context/context.ts';
-import { formatCoverage, readCoverage } from '../context/coverage.ts';
-import { formatMissing, isLimit, isNothing, missingItems, missingTitle, namesApproval } from '../context/missing-items.ts';
-import { whyStale } from '../context/stale-approvals.ts';
+import { formatCoverage, formatManifest, coverageOf, whyStale } from '../context/coverage.ts';
+import { formatMissing, isLimit, missingItems, missingTitle, namesApproval } from '../context/missing-items.ts';
 import { exitCodes } from '../terminal/cms-error.ts';
 import { hanging } from '../terminal/text.ts';
 import { onComputation } from './options.ts';
@@ -18,7 +18,7 @@ export function addManifestCommand(program: Command, wrapAction: WrapAction): vo
     .option('--run <RUN>', 'the manifest that this run was started with');
   onComputation(command, wrapAction, async (context, { client }, id, { run }: { run?: string }) => {
     const manifest = await client.getManifest({ id, run });
-    context.print(manifest, () => formatCoverage({ manifest }, context.terminal));
+    context.print(manifest, () => formatManifest(manifest, context.terminal));
   });
 }
 
@@ -29,7 +29,7 @@ export function addCheckCommand(program: Command, wrapAction: WrapAction): void 
     .option('--cvm <CVM>', 'a run on this CVM');
   onComputation(command, wrapAction, async (context, connection, id, { cvm }: { cvm?: string }) => {
     const { client, user } = connection;
-    const computation = { ...(await client.getComputation({ id })), id };
+    const computation = await client.getComputation({ id });
     const { data, digest: manifest_digest } = wholeAnswer(await client.call('dryRun', { id, cvm }));
     const { missing_items, warnings = [] } = data;
     const isReady = isNothing(missing_items);
@@ -37,7 +37,7 @@ export function addCheckCommand(program: Command, wrapAction: WrapAction): void 
     const stale = isStale ? await whyStale(context, connection, id) : '';
     const isCovered = manifest_digest !== undefined && !context.isJson;
     const covered = isCovered
-      ? `${formatCoverage(await readCoverage(context, connection, computation), context.terminal)}\n`
+      ? `${formatCoverage(await coverageOf(context, connection, { id, computation }), context.terminal)}\n`
       : '';
     const isSigned = computation.approval === 'all_signed';
     const items = missingItems(missing_items, { id, isSigned, assets: computation.assets });

@@ -20,7 +20,7 @@ export function onComputation(
   );
 }
 
-/** Returns the fields that an option gives. */
+/** Returns the fields without those that are undefined, because no option gives them. */
 export function given<Fields extends object>(fields: Fields): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
@@ -37,7 +37,7 @@ export const statusOption = (statuses: readonly string[]) =>
 
 export const assetTypeOption = () => new Option('--type <TYPE>', 'the type of the asset').choices(assetTypes);
 
-/** The options of every command that makes an asset. */
+/** Adds the options of every command that makes an asset. */
 export function addAssetOptions(command: Command, defaultName = 'that of the file'): Command {
   return command
     .addOption(assetTypeOption())
@@ -93,10 +93,10 @@ export function collect(text: string, before: string[] = []): string[] {
   return [...before, notEmpty(text)];
 }
 
-/** A time that is still to come, by the clock of the service. It returns RFC 3339. @throws CmsError if it has passed */
+/** Returns a time as RFC 3339, for the clock of the service in milliseconds since 1970. @throws CmsError if it has passed */
 export type LaterTime = (now: number) => string;
 
-/** Parses a time as the service takes it, or one from now such as 12h or 7d. */
+/** Parses a time as the service takes it, or a time from now such as 12h or 7d. @throws InvalidArgumentError for another text */
 export function laterTime(text: string): LaterTime {
   const [given, seconds] = [timeOf(text), durationOf(text)];
   if (Number.isNaN(given) && Number.isNaN(seconds)) {
@@ -108,4 +108,57 @@ export function laterTime(text: string): LaterTime {
     const message = `${text} has passed by the clock of the service, where it is ${new Date(now).toISOString()}.`;
     throw new UsageError(message);
   };
+}
+
+export const keyOption = () =>
+  new Option('--key <FILE>', 'your private key, whose public key is in the manifest').makeOptionMandatory();
+
+/** The most bytes of all arguments together: they go to the agent as headers, which have 64 KiB. */
+const longestArguments = 50_000;
+
+/** Collects arguments of the algorithm. @throws InvalidArgumentError for control characters, which no header can have, and too many bytes */
+function collectArguments(text: string, before: string[] = []): string[] {
+  if (/(?!\t)\p{Cc}/u.test(text)) {
+    throw new InvalidArgumentError('Expected a text without line breaks or other control characters.');
+  }
+  const all = [...before, text];
+  const size = all.reduce((sum, each) => sum + Buffer.byteLength(each) + 32, 0);
+  if (size <= longestArguments) return all;
+  throw new InvalidArgumentError(`Expected at most ${longestArguments} bytes, with 32 for each argument.`);
+}
+
+/** Adds the options that name certificates for the verification of evidence. */
+export function addMaterialOptions(command: Command): Command {
+  return command
+    .option('--certificate <FILE>', 'a certificate of AMD that the evidence lacks (repeatable)', collect)
+    .option('--root <FILE>', 'trust this certificate in place of the roots of AMD and Intel, for tests (repeatable)', collect);
+}
+
+/** Adds the options that say which agent is the right one. */
+export function addAgentOptions(command: Command): Command {
+  return addMaterialOptions(
+    command
+      .option('--collateral <FILE>', 'documents of Intel, for TDX (repeatable)', collect)
+      .option('--agent <HOST:PORT>', 'the address of the agent (default: agent_url of the CVM)')
+      .option('--agent-fingerprint <SHA256>', 'the SHA-256 of the certificate of the agent')
+      .option('--agent-certificate <FILE>', 'the certificate of the agent')
+      .option('--client-certificate <FILE>', 'your certificate, for an agent that demands one')
+      .option('--client-key <FILE>', 'its private key')
+      .option(
+        '--approved <DIGEST>',
+        'a digest that you approved elsewhere: of the manifest, and of the configuration (twice)',
+        collect,
+      )
+      .option('--unbound', 'accept any agent at the address'),
+  );
+}
+
+/** Adds the options of commands that send files to an agent. */
+export function addSendOptions(command: Command): Command {
+  return addAgentOptions(command)
+    .addOption(new Option('--type <TYPE>', 'the type of the algorithm').choices(['bin', 'python', 'wasm', 'docker']))
+    .option('--arg <TEXT>', 'an argument of the algorithm (repeatable)', collectArguments)
+    .option('--requirements <FILE>', 'the requirements.txt of an algorithm in Python')
+    .option('--decompress', 'let the agent unpack the datasets')
+    .option('--yes', 'do not ask, if this machine has no record of your approval');
 }

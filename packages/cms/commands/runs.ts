@@ -2,18 +2,17 @@ import { type Command, Option } from 'commander';
 import { findRows, page } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { runStatuses } from 'computation-management-formats/vocabulary';
+import { agoText } from 'computation-management-words';
 import { sendFiles, type SendOptions } from '../agent/send-files.ts';
 import { asked, type WrapAction } from '../context/context.ts';
 import { noteLikeCvms } from '../context/find-by-name.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { computationId, named, thenUse } from '../context/computation-reference.ts';
-import { relativeTime } from '../terminal/text.ts';
 import { statusColour } from '../terminal/table.ts';
 import { interrupted } from '../context/outages.ts';
 import { watchToEnd } from './watch-to-end.ts';
 import { addListOptions, listOf, type ListOptions } from './list.ts';
-import { collect, given, onComputation, statusOption } from './options.ts';
-import { addSendOptions } from './agent-options.ts';
+import { collect, given, onComputation, statusOption, addSendOptions } from './options.ts';
 
 interface RunOptions extends Partial<SendOptions> {
   send?: string[];
@@ -120,7 +119,7 @@ export function addRunCommands(program: Command, wrapAction: WrapAction): void {
               },
               { title: 'cvm', value: ({ cvm_id }) => cvm_id, cuts: true },
               { title: 'status', value: ({ status }) => status, colour: statusColour },
-              { title: 'started', value: ({ started_at }) => relativeTime(started_at, context.terminal.now()) },
+              { title: 'started', value: ({ started_at }) => agoText(started_at, context.terminal.now()) },
               { title: 'by', value: ({ started_by }) => started_by, cuts: true },
             ];
           },

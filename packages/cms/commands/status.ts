@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { findRows, page } from 'computation-management-client';
 import { plainName } from 'computation-management-formats/quoted-name';
+import { agoText } from 'computation-management-words';
 import { learnOf, type WrapAction } from '../context/context.ts';
-import { hanging, relativeTime } from '../terminal/text.ts';
+import { hanging } from '../terminal/text.ts';
 
 const mostListed = 20;
 
@@ -50,11 +51,11 @@ export function addStatusCommand(program: Command, wrapAction: WrapAction): void
             `To do: ${waits.join(', ')}`,
             `Active runs: ${active}`,
             ...runs.map((run) =>
-              row(`${nameOf(run.computation_id)} on ${run.cvm_id}, ${run.status} since ${relativeTime(run.started_at, now)}`),
+              row(`${nameOf(run.computation_id)} on ${run.cvm_id}, ${run.status} since ${agoText(run.started_at, now)}`),
             ),
             ...(active > runs.length ? [`  ${active - runs.length} more: ${command('runs --status running --all')}`] : []),
             `Your approvals that expire: ${expiring.length}${part}`,
-            ...expiring.map((each) => row(`${nameOf(each.computation_id)} expires ${relativeTime(each.expires_at, now)}`)),
+            ...expiring.map((each) => row(`${nameOf(each.computation_id)} expires ${agoText(each.expires_at, now)}`)),
             '',
           ].join('\n');
         });

@@ -2,13 +2,12 @@ import type { Command } from 'commander';
 import { printable } from 'computation-management-formats/printable';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { learnOf, type WrapAction } from '../context/context.ts';
-import { formatCoverage, readCoverage } from '../context/coverage.ts';
+import { formatCoverage, coverageOf, whyStale } from '../context/coverage.ts';
 import { approvalOf, keyFile, uploadOf } from '../context/missing-items.ts';
-import { whyStale } from '../context/stale-approvals.ts';
 import { hanging } from '../terminal/text.ts';
 import { plainReason } from './approvals.ts';
 
-/** What so many approvals cover is shown. Others name the command that shows it. */
+/** The number of approvals of which `cms todo` shows what they cover. For others it names the command that shows it. */
 const mostShown = 3;
 
 export function addTodoCommand(program: Command, wrapAction: WrapAction): void {
@@ -31,7 +30,7 @@ export function addTodoCommand(program: Command, wrapAction: WrapAction): void {
         const covered = await learnOf(ids.slice(0, mostShown), signal, async (id, signal) => {
           const computation = computations.get(id);
           if (!computation) throw new TypeError('It was not read.');
-          return formatCoverage(await readCoverage(context, connection, { ...computation, id }, signal), terminal);
+          return formatCoverage(await coverageOf(context, connection, { id, computation, signal }), terminal);
         });
         signal.throwIfAborted();
         const items = (['approvals', 'keys', 'content'] as const).flatMap((waits_for) =>
@@ -70,6 +69,6 @@ function moreText(kind: string, listed: number, total: number | null): string {
   return total > listed ? `These are ${listed} of ${total} ${kind} that wait for you.\n` : '';
 }
 
-/** @param more lines */
+/** Formats an entry: a sentence, more lines, and the commands to type. */
 const entryOf = (sentence: string, commands: string[], more: string, columns: number | undefined) =>
   `${hanging(printable(sentence), columns)}\n${more.replaceAll(/^(?=.)/gm, '  ')}${commands.map((each) => `    ${printable(each)}\n`).join('')}`;

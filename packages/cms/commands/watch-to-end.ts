@@ -1,17 +1,18 @@
+import { styleText } from 'node:util';
 import { type Client, retryUntilAborted, type Schemas, ServiceProblem, waitForRun } from 'computation-management-client';
+import { detailsIn } from 'computation-management-formats/bytes';
 import { printable } from 'computation-management-formats/printable';
+import { shellWord } from 'computation-management-words';
 import { named } from '../context/computation-reference.ts';
 import type { Connection, Context } from '../context/context.ts';
 import { interrupted } from '../context/outages.ts';
 import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
-import { eventLine } from '../terminal/event-line.ts';
 import { type LiveLine, liveLine } from '../terminal/progress.ts';
-import { shellWord } from '../terminal/shell-word.ts';
-import { jsonText } from '../terminal/text.ts';
+import { jsonText, textWidth } from '../terminal/text.ts';
 
 type Run = Schemas['Run'];
 
-/** The exit code of a watched run. */
+/** The exit code of a watched run, by its status. */
 const exitCodeOf: Record<Run['status'], ExitCode> = {
   completed: exitCodes.success,
   failed: exitCodes.runFailed,
@@ -21,12 +22,12 @@ const exitCodeOf: Record<Run['status'], ExitCode> = {
 };
 
 interface Watched {
-  /** The computation. */
+  /** The identifier of the computation. */
   id: string;
   run: string;
-  /** Whether the command has named the run: then the latest run of the computation may be another one. */
+  /** True if the command names the run: then the latest run of the computation may be another one. */
   isNamed?: boolean;
-  /** What goes on after Ctrl-C. */
+  /** The word for what goes on after Ctrl-C. */
   goesOn?: 'run' | 'stop';
 }
 
@@ -84,7 +85,7 @@ export async function watchToEnd(
   }
 }
 
-/** What may succeed when it is repeated. Other errors lead elsewhere, such as to a login. */
+/** The exit codes of errors that may pass when the command is repeated. Other errors lead elsewhere, such as to a login. */
 const passing: ExitCode[] = [exitCodes.failure, exitCodes.unavailable];
 
 /**
@@ -105,12 +106,12 @@ const steps: Record<string, string> = {
   'ConsumingResults/Ready': 'The result is in the CVM. Each consumer types: cms result --key KEY\n',
 };
 
-/** What users do at the agent of a real CVM after an event (docs/participant.md). */
+/** Returns the sentence about what users do at the agent of a real CVM after an event (docs/participant.md). */
 function stepAtTheAgent({ event_type, status }: Schemas['Event']): string | undefined {
   return steps[`${event_type}/${status}`];
 }
 
-/** Whether users must bring files to a CVM: simulated ones are not registered. A service that cannot say it counts as no. */
+/** Returns whether a CVM is registered: to simulated CVMs, which are not, nobody brings files. False if the service cannot say it. */
 async function isRegistered(client: Client, cvmID: string, signal: AbortSignal): Promise<boolean> {
   try {
     await client.getCvm({ cvmID, signal });
@@ -119,4 +120,31 @@ async function isRegistered(client: Client, cvmID: string, signal: AbortSignal):
     if (error instanceof ServiceProblem) return false;
     throw error;
   }
+}
+
+/** Formats an event as a line of a timeline, with the seconds since `startedAt`. */
+export function eventLine(event: Schemas['Event'], startedAt: number, { colours }: { colours: boolean }): string {
+  const { originator, event_type, status, timestamp } = event;
+  const at = `+${((Date.parse(timestamp) - startedAt) / 1_000).toFixed(1)} s`.padStart(10);
+  const mark = markOf(event);
+  const line = `${at}  ${padded(originator, 18)}  ${padded(event_type, 18)}  ${printable(status)}`.trimEnd();
+  const { reason } = detailsIn(event.details);
+  const shown = `${mark}${line}${typeof reason === 'string' && reason !== '' ? `  ${printable(reason)}` : ''}`;
+  const colour = colourOf(event);
+  return colours && colour !== undefined ? styleText(colour, shown, { validateStream: false }) : shown;
+}
+
+const padded = (text: string, width: number) => {
+  const shown = printable(text);
+  return shown + ' '.repeat(Math.max(0, width - textWidth(shown)));
+};
+
+function markOf({ event_type, originator }: Schemas['Event']): string {
+  if (originator !== 'system') return ' ';
+  return event_type === 'completed' ? '✓' : event_type === 'failed' ? '✗' : ' ';
+}
+
+function colourOf({ event_type, originator, status }: Schemas['Event']) {
+  if (originator === 'system') return event_type === 'completed' ? 'green' : event_type === 'failed' ? 'red' : 'yellow';
+  return /^(Failed|Warning|failure)$/.test(status) ? 'red' : undefined;
 }

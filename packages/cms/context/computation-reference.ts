@@ -1,7 +1,7 @@
 import { printable } from 'computation-management-formats/printable';
+import { shellWord } from 'computation-management-words';
 import type { Profile } from '../profile/profile.ts';
 import { UsageError } from '../terminal/cms-error.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 import { asked, type Connection, type Context } from './context.ts';
 import { identified } from './find-by-name.ts';
 
@@ -29,7 +29,7 @@ export function defaultComputation({ terminal }: Pick<Context, 'terminal'>, conn
   return terminal.env[computationVariable] || (isOf(connection, profile) ? profile.computation : undefined);
 }
 
-/** Returns how a command that the caller types next names a computation: not at all if it is the default. */
+/** Returns the argument with which a command to type next names a computation. Empty if it is the default. */
 export function named(context: Pick<Context, 'terminal'>, connection: ProfileTarget, id: string): string {
   return defaultComputation(context, connection)?.toLowerCase() === id ? '' : ` ${id}`;
 }
@@ -48,7 +48,7 @@ export async function useComputation({ profiles, profileName }: Context, connect
   return true;
 }
 
-/** Keeps what this user approved, so that `cms send` sends to no run of anything else. */
+/** Stores what this user approved in the profile, so that `cms send` sends to no run of anything else. Undefined removes it. */
 export async function recordApproval(
   { profiles, profileName }: Context,
   connection: Connection,
@@ -63,7 +63,7 @@ export async function recordApproval(
   });
 }
 
-/** As `useComputation`, after a command has made something: what it made counts, and an error here is only noted. */
+/** Makes a computation the default as `useComputation` does, after a command has succeeded: an error is only noted. */
 export async function thenUse(context: Context, connection: Connection, id: string): Promise<void> {
   await useComputation(context, connection, id).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
@@ -71,7 +71,7 @@ export async function thenUse(context: Context, connection: Connection, id: stri
   });
 }
 
-/** Whether the computation of a profile is one of this service and domain. */
+/** Returns whether a profile is of this service and domain. */
 export function isOf(
   { server, domain }: Pick<Connection, 'server' | 'domain'>,
   profile: Profile | undefined,
@@ -87,7 +87,7 @@ export async function nextRun(
   context: Pick<Context, 'terminal' | 'command' | 'exampleCvm'>,
   connection: Connection,
   id: string,
-  /** One that is wanted, if the approvals allow it. */
+  /** The CVM to name, if the approvals allow it. */
   wanted?: string,
 ): Promise<string> {
   const ofComputation = named(context, connection, id);

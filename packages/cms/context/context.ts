@@ -1,5 +1,5 @@
 import { type Client, createClient, isLoopback, PathParameterError, ServiceProblem } from 'computation-management-client';
-import { explainProblem } from './explain-problem.ts';
+import { explainProblem, mistake } from './explain-problem.ts';
 import { namesApproval } from './missing-items.ts';
 import { openProfiles, type Profile, type Profiles } from '../profile/profile.ts';
 import { claimsOf, tokenOf, trimmedToken } from '../profile/token.ts';
@@ -7,7 +7,6 @@ import { addressOf, localServerOf, notLoggedIn, proxyVariable, type Target, targ
 import { CmsError, type ExitCode, UsageError } from '../terminal/cms-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { jsonText, printableLines } from '../terminal/text.ts';
-import { mistake } from './typed-values.ts';
 import { isAnswered, type Outages, watchOutages } from './outages.ts';
 
 /** The options that every command takes. */
@@ -18,7 +17,7 @@ export interface GlobalOptions {
   profile?: string;
 }
 
-/** What a command works with. */
+/** The tools of a command: its terminal, the profiles, and the connection to the service. */
 export interface Context {
   terminal: Terminal;
   profiles: Profiles;
@@ -37,19 +36,21 @@ export interface Context {
   command: (text: string) => string;
   profileName: string;
   /**
-   * What the command works with, from its options, the environment and the profile.
+   * Returns the service and the domain that the command works with, from its options, the environment and the profile.
    * @param isLocalLogin whether the service of `npm start` on the port in PORT goes before that of the profile
    */
   target: (isLocalLogin?: boolean) => Promise<Target>;
+  /** Connects to the service as the user of the profile or of CMS_TOKEN. @throws CmsError without a login or a domain */
   connect: () => Promise<Connection>;
-  /** A CVM to name in a command to type next: a simulated one of this machine, or a placeholder. */
+  /** Returns a CVM to name in a command to type next: a simulated one of this machine, or a placeholder. */
   exampleCvm: () => Promise<string>;
   /** Sets the exit code of a command that succeeds with bad news. */
   exitWith: (code: ExitCode) => void;
-  /** Adds where and as whom a command was carried out to an error. */
+  /** Turns an error of the service into one for the user, with the command to type next. Returns other errors as they are. */
   explain: (error: unknown) => Promise<unknown>;
 }
 
+/** Makes the context of a command from its options. */
 export function contextOf(
   options: GlobalOptions,
   terminal: Terminal,
@@ -145,10 +146,10 @@ export function contextOf(
   };
 }
 
-/** What identifies is a part of commands to type next, and no option of them. */
+/** The pattern of identifiers: they are parts of commands to type next, and must be no option of them. */
 const identifier = /^(?!-)[\w.:-]{0,64}$/;
 
-/** Returns an answer of the service, or an error in its place if something in it is identified by what is no identifier. */
+/** Returns an answer of the service. In its place an error, if one of its identifiers could be mistaken for an option. */
 async function withIdentifiers(response: Response): Promise<Response> {
   const text = await response.clone().text();
   const others: string[] = [];
@@ -170,7 +171,7 @@ function computationIn(request: string): string | undefined {
   return /\/(?:computations|assets\/[^/]+)\/([0-9a-f-]{36})(?:\/|$)/.exec(request)?.[1];
 }
 
-/** The service, as a user in a domain. */
+/** A connection to the service as a user in a domain. */
 export interface Connection {
   client: Client;
   server: string;
@@ -184,7 +185,7 @@ export type WrapAction = <Given extends unknown[]>(
   action: (context: Context, ...given: Given) => Promise<void>,
 ) => (...given: Given) => Promise<void>;
 
-/** Asks for a yes. @throws CmsError if the answer is another one, or nobody can answer */
+/** Asks for confirmation. @throws CmsError if the answer is not yes, or nobody can answer */
 export async function confirm(
   { terminal: { ask }, typed }: Pick<Context, 'terminal' | 'typed'>,
   question: string,
@@ -194,7 +195,7 @@ export async function confirm(
   if (!/^y(es)?$/i.test(answer.trim())) throw new CmsError('Nothing was done.');
 }
 
-/** Asks for what a command lacks. Undefined if nobody can answer, or the answer is empty. */
+/** Asks for a value that a command lacks. Returns undefined if nobody can answer, or the answer is empty. */
 export async function asked(
   { terminal: { ask }, isJson }: Pick<Context, 'terminal' | 'isJson'>,
   what: string,
@@ -206,8 +207,8 @@ const longestWaitInMilliseconds = 3_000;
 const atOnce = 10;
 
 /**
- * Asks about each of the computations, of which a command says more than it must: for at most three seconds, and until Ctrl-C. Leaves
- * out what it has not learned by then.
+ * Asks the service about each of several computations, ten at once, for at most three seconds and until Ctrl-C. Computations about which
+ * nothing was learned by then are missing in the result.
  */
 export async function learnOf<Answer>(
   ids: readonly string[],
@@ -223,7 +224,7 @@ export async function learnOf<Answer>(
   return learned;
 }
 
-/** Whether the approvals of a computation must be signed, as far as it can be learned: commands to type next depend on it. */
+/** Returns whether the approvals of a computation must be signed, on which commands to type next depend. False if it cannot be learned. */
 async function isSignedIn({ client }: Connection, computation: string, interruption: AbortSignal): Promise<boolean> {
   const learned = await learnOf([computation], interruption, (id, signal) => client.getComputation({ id, signal }));
   return learned.get(computation)?.approval === 'all_signed';

@@ -1,15 +1,14 @@
 import * as http from 'node:http';
 import { lacksTls, type ServiceProblem } from 'computation-management-client';
 import { plainName } from 'computation-management-formats/quoted-name';
+import { invalidPlaces, sentence, shellWord, waitAMinute } from 'computation-management-words';
 import { formatMissing, missingItems, missingTitle } from './missing-items.ts';
 import type { Credentials } from '../profile/profile.ts';
 import { localLogin, loginAgain } from '../profile/token.ts';
 import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
-import { shellWord } from '../terminal/shell-word.ts';
-import { printableTexts, sentence } from '../terminal/text.ts';
-import { isTyped, mistake, placesOf } from './typed-values.ts';
+import { printableTexts } from '../terminal/text.ts';
 
-/** What was typed, and where and as whom it was carried out. */
+/** The command line that was typed, and the place and the user as whom it was carried out. */
 interface Circumstances {
   server: string;
   domain: string;
@@ -18,23 +17,23 @@ interface Circumstances {
   /** The server to name in `cms login --local`. */
   loginServer?: string | undefined;
   profileName: string;
-  /** Where the token comes from: the profile's login, or the variable CMS_TOKEN. */
+  /** The source of the token: the kind of the profile's login, or the variable CMS_TOKEN. */
   login: Credentials['kind'] | 'variable' | undefined;
   /** The command line as it was typed. */
   typed: string;
-  /** The command that explains the command. */
+  /** The command line that prints the help of the command. */
   help: string;
   /** Returns a command to type next, which works at the same place. */
   command: (text: string) => string;
-  /** The computation of the command. */
+  /** The identifier of the computation that the request names. */
   computation?: string | undefined;
-  /** Whether approvals of that computation must be signed. */
+  /** True if approvals of that computation must be signed. */
   isSigned?: boolean;
-  /** A variable that names a proxy. */
+  /** The environment variable that names a proxy, if one is set. */
   proxy?: string | undefined;
 }
 
-/** What happened, and the command to type next. */
+/** An error in words, and the command to type next. */
 interface Wording {
   message: string;
   next?: string;
@@ -102,7 +101,10 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
     default: {
       // also a code that this version does not know
       const mistakes = isTyped(problem, where) ? problem.errors.map((error) => mistake(error, where)) : undefined;
-      return { message: (mistakes ?? [detail, ...placesOf(problem)]).join('\n'), next: where.help };
+      return {
+        message: (mistakes ?? [detail, ...invalidPlaces(problem).map((place) => `  ${place}`)]).join('\n'),
+        next: where.help,
+      };
     }
   }
 }
@@ -114,7 +116,7 @@ function ofIssuer({ code, detail }: ServiceProblem, { login, profileName, typed 
     case 'unreachable':
     case 'unavailable':
     case 'too_many_requests':
-      return { message: `${sentence(detail)} Try again in a minute.`, next: typed };
+      return { message: `${sentence(detail)} ${waitAMinute}`, next: typed };
     default:
       return { message: detail, next: 'cms login --help' };
   }
@@ -128,7 +130,7 @@ function unauthenticated(detail: string, { server, login, profileName, typed }: 
   return { message, next: `env -u CMS_TOKEN ${typed}` };
 }
 
-/** The service says which roles a request takes, then which ones the caller has. */
+/** The sentences of the service about a missing role that an administrator has. */
 const administratorMay = /^Requires [^.]*\badministrator\b|^The token has no role /;
 
 function forbidden(detail: string, { user, domain, isLocal, loginServer, profileName, login, command }: Circumstances): Wording {
@@ -152,7 +154,7 @@ function whereToLook({ request, detail }: ServiceProblem, id: string): string {
  * a name for it, such as `Service Unavailable`.
  */
 function forNow(what: string, detail: string): string {
-  return /[.!?]$/.test(detail) ? detail : `${what} (${detail}). Try again in a minute.`;
+  return /[.!?]$/.test(detail) ? detail : `${what} (${detail}). ${waitAMinute}`;
 }
 
 /**
@@ -174,7 +176,7 @@ function afterUnexpected(problem: ServiceProblem, { server, typed, command }: Ci
   return isOfService(problem) ? askHealth(server) : typed;
 }
 
-/** Whether the request went to the service, and not to storage. */
+/** Returns whether a request went to the service, and not to storage. */
 function isOfService({ request }: ServiceProblem): boolean {
   return /^[A-Z]+ \//.test(request);
 }
@@ -218,13 +220,13 @@ const exitCodeOfProblem = new Map<ServiceProblem['code'], ExitCode>([
   ['too_many_requests', exitCodes.unavailable],
 ]);
 
-/** @param where the command that explains the command */
+/** Returns the exit code for an error of the service. @param where the help of the command */
 function exitCodeOf(problem: ServiceProblem, where: { help: string }): ExitCode {
   if (problem.code === 'invalid_request' && isTyped(problem, where)) return exitCodes.usage;
   return exitCodeOfProblem.get(problem.code) ?? exitCodes.failure;
 }
 
-/** Where the address of the service comes from. */
+/** The sources of the address of the service, in words. */
 const whence = '--server, CMS_SERVER or that of the profile';
 
 /** Explains that no service answers, or not with https. */
@@ -260,4 +262,53 @@ function askHealth(server: string): string {
 function startAt(server: string): string {
   const { port } = new URL(server);
   return ['', '3000'].includes(port) ? 'npm start' : `PORT=${port} npm start`;
+}
+
+/** The options and arguments whose values the service checks, by their place in the request. */
+const typedAt = new Map(
+  Object.entries({
+    'path/domainID': 'The domain (of --domain, CMS_DOMAIN or the profile)',
+    'path/cvmID': 'CVM',
+    'path/id': 'ASSET',
+    'query/cvm': '--cvm',
+    'query/event_type': '--type',
+    'query/offset': '--offset',
+    'query/owner': '--owner',
+    'query/run_id': '--run',
+    'query/status': '--status',
+    'query/user': '--user',
+    '/agent_url': '--agent-url',
+    '/approval': '--approval',
+    '/asset/description': '--description',
+    '/asset/file_name': '--name',
+    '/asset/mime_type': '--mime-type',
+    '/consumers': '--consumer',
+    '/certificate': '--certificate',
+    '/cvm_ids': '--cvm',
+    '/description': '--description',
+    '/expires_at': '--expires',
+    '/key': 'FILE',
+    '/name': '--name',
+    '/owner': '--owner',
+    '/providers': '--provider',
+    '/signature': '--sign',
+  }),
+);
+
+/** Returns the option or argument that gives the value at a place of a request. For `cms init`, the place itself. */
+function typedAs(pointer: string, help: string): string | undefined {
+  const place = pointer.replace(/\/\d+$/, '');
+  if (help === 'cms init --help' && place.startsWith('/')) return typedAt.has(place) ? pointer : undefined;
+  if (help === 'cms computation create --help' && place === '/name') return 'NAME';
+  return typedAt.get(place);
+}
+
+/** Returns whether everything that is invalid was typed on the command line, or is in the file of `cms init`. */
+function isTyped({ errors }: ServiceProblem, { help }: { help: string }): boolean {
+  return errors.length > 0 && errors.every(({ pointer }) => typedAs(pointer, help) !== undefined);
+}
+
+/** Formats an invalid place of a request, with the option or argument that gave it. */
+export function mistake({ pointer, detail }: ServiceProblem['errors'][number], { help }: { help: string }): string {
+  return `${typedAs(pointer, help) ?? pointer}: ${detail}`;
 }

@@ -8,8 +8,10 @@ type Named = 'computation' | 'asset';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const partOfUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{4,22}$/i;
+/** The longest query that `find` is asked, in Unicode code points. */
 export const longestQuery = 64;
 
+/** Returns the first characters of a text, at most so many. */
 export const beginning = (text: string, most: number) => Array.from(text).slice(0, most).join('');
 
 /**
@@ -45,7 +47,7 @@ export async function identified(
   throw new CmsError(message, { next, exitCode: exitCodes.notFound });
 }
 
-/** Asks what is named nearly like a text, as a sentence. Empty if nothing is. @param known what may be meant too */
+/** Returns a sentence with what is named nearly like a text. Empty if nothing is. @param known other things that may be meant */
 export async function suggestion(
   client: Client,
   given: string,
@@ -55,7 +57,7 @@ export async function suggestion(
   return didYouMean(nearest(given, [...known, ...matches]));
 }
 
-/** Returns the CVM that begins with a text, if it is registered and the only one. Otherwise the text. */
+/** Returns the only registered CVM whose identifier begins with a text. Otherwise the text. */
 export async function registeredCvm({ client }: Pick<Connection, 'client'>, given: string): Promise<string> {
   const cvms = await cvmsLike(client, given);
   return !cvms.includes(given) && cvms.length === 1 ? (cvms[0] ?? given) : given;
@@ -76,7 +78,7 @@ async function cvmsLike(client: Client, given: string): Promise<string[]> {
   return (await client.find({ q: given, kind: 'cvm' })).matches.map(({ id }) => id);
 }
 
-/** Lists what a name may mean, with whose each is, newest first. */
+/** Lists computations or assets with their owners, newest first. */
 export async function listed(client: Client, kind: Named, range: { limit: number; offset: number }) {
   if (kind === 'computation') return await page(client, 'listComputations', range);
   const { items, total } = await page(client, 'listAssets', range);
@@ -90,7 +92,7 @@ function didYouMean(near: readonly Match[]): string {
 
 const mostNear = 3;
 
-/** Returns what begins like a text, or differs from it in few letters. */
+/** Returns the candidates that contain a text, or differ from it in few letters: at most three, the nearest first. */
 function nearest(given: string, candidates: readonly Match[]): Match[] {
   const plain = (text: string) => text.normalize('NFKC').toLowerCase();
   const most = Math.ceil(given.length / 3);

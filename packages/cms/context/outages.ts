@@ -1,10 +1,10 @@
 import type { ServiceProblem } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
+import { sentence } from 'computation-management-words';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { sentence } from '../terminal/text.ts';
 
-/** Notes that the service does not answer, and that it answers again: a line each, however often it is tried in between. */
+/** Notes once that the service does not answer, and once that it answers again. */
 export interface Outages {
   began: (problem: Pick<ServiceProblem, 'detail'>) => void;
   ended: () => void;
@@ -12,6 +12,7 @@ export interface Outages {
   noteWith: (note: (text: string) => void) => void;
 }
 
+/** Returns the notes about outages of a command. @param note prints a note */
 export function watchOutages(note: (text: string) => void): Outages {
   let write = note;
   let isOut = false;
@@ -28,7 +29,7 @@ export function watchOutages(note: (text: string) => void): Outages {
   };
 }
 
-/** Whether an answer is the service's own, and not one that says that it is busy or away. */
+/** Returns whether an answer comes from the service itself, and does not say that it is busy. */
 export function isAnswered({ status, headers }: Pick<Response, 'status' | 'headers'>): boolean {
   return status < 500 && status !== 429 && (headers.get('content-type') ?? '').includes('json');
 }

@@ -1,8 +1,8 @@
 import { AddressError, serverAddress } from 'computation-management-client';
+import { shellWord } from 'computation-management-words';
 import type { Profile } from '../profile/profile.ts';
 import { profileOption } from '../profile/token.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** The service and the domain that a command works with. */
@@ -15,7 +15,7 @@ export interface Target {
   loginServer: string | undefined;
 }
 
-/** Where `npm start` listens. It takes its port from the same variable. */
+/** Returns the address at which `npm start` listens: it takes its port from the same variable. */
 export function localServerOf({ PORT = '' }: Terminal['env']): string {
   return `http://localhost:${/^\d{1,5}$/.test(PORT) ? PORT : '3000'}`;
 }
@@ -29,6 +29,7 @@ export function targetOptions(options: { server?: string; domain?: string; profi
   return given.join('');
 }
 
+/** Returns the error of a command without a login, with the command that logs in. */
 export function notLoggedIn({
   server,
   isLocal,
@@ -52,7 +53,7 @@ export function proxyVariable(env: Terminal['env']): string | undefined {
   return ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].find((name) => env[name]);
 }
 
-/** Returns a parser of addresses. @throws CmsError that never repeats the address, which may contain a password */
+/** Returns a parser of server addresses. The parser throws a CmsError, which never repeats the address: it may contain a password. */
 export function addressOf(name: string): (text: string) => string {
   return (text) => {
     try {

@@ -4,13 +4,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { InvalidKeyError, parsePublicKey } from 'computation-management-formats/public-key';
 import sshpk from 'sshpk';
+import { shellWord } from 'computation-management-words';
 import { type CmsError, UsageError } from '../terminal/cms-error.ts';
-import { textOf } from './read-file.ts';
-import { filesBeside, shellWord, whyUnreadable } from '../terminal/shell-word.ts';
+import { textOf, filesBeside, whyUnreadable } from './read-file.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
+/** A public key that the user gave. */
 export interface GivenKey {
-  /** In a form that the service takes: an OpenSSH line as it is, everything else as base64. */
+  /** The key in a form that the service takes: an OpenSSH line as it is, everything else as base64. */
   key: string;
   fingerprint: string;
 }
@@ -95,7 +96,7 @@ function readPem(content: string, passphrase?: string): KeyObject {
   return createPrivateKey({ key: content, ...(passphrase === undefined ? {} : { passphrase }) });
 }
 
-/** What stands before the 32 bytes of an Ed25519 key in PKCS#8 (RFC 8410, section 7). */
+/** The bytes before the 32 bytes of an Ed25519 key in PKCS#8 (RFC 8410, section 7). */
 const ed25519Head = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 function readOpenSsh(content: string, passphrase?: string): KeyObject {
@@ -111,7 +112,7 @@ export function publicKeyBeside(file: string): string | undefined {
   return found(file, [`${file}.pub`, file.replace(/\.pem$/, '.pub')]);
 }
 
-/** Finds the private key beside a public one, likewise. */
+/** Finds the private key beside a public one, by the names that ssh-keygen and docs/participant.md give them. */
 export function privateKeyBeside(file: string): string | undefined {
   const name = file.replace(/\.pub$/, '');
   return found(file, [name, `${name}.pem`]);

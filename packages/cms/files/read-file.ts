@@ -1,15 +1,63 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { TdxCollateral } from 'computation-management-attestation';
+import { parseJson } from 'computation-management-verify';
+import { shellWord } from 'computation-management-words';
 import { UsageError } from '../terminal/cms-error.ts';
-import { filesBeside, whyUnreadable } from '../terminal/shell-word.ts';
 
-/** @throws CmsError if the file cannot be read */
+/** Reads a file. @throws CmsError if it cannot be read */
 export async function readBytes(file: string): Promise<Buffer> {
   return await readFile(file).catch((error: unknown) => {
     throw new UsageError(whyUnreadable(file, error), filesBeside(file));
   });
 }
 
-/** @throws CmsError if the file cannot be read */
+/** Reads a file as UTF-8. @throws CmsError if it cannot be read */
 export async function textOf(file: string): Promise<string> {
   return (await readBytes(file)).toString();
+}
+
+/** Returns the command that lists the folder of a file, or the nearest folder above it that exists. */
+export function filesBeside(file: string): string {
+  let folder = dirname(file);
+  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
+  return `ls ${shellWord(folder)}`;
+}
+
+/** Returns the sentence about why a file cannot be read. */
+export function whyUnreadable(file: string, error: unknown): string {
+  const name = JSON.stringify(file);
+  if (isMissing(error)) return `There is no file ${name}.`;
+  return `Cannot read ${name}: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+/** Returns whether an error says that there is no such file. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+}
+
+/** The options that name files for the verification of attestation evidence. */
+export interface Material {
+  certificate?: string[];
+  collateral?: string[];
+  root?: string[];
+}
+
+/** Reads the files of the options. Other roots than those of AMD and Intel are trusted only if the user named them. */
+export async function materialFrom({ certificate = [], collateral = [], root }: Material) {
+  return {
+    certificates: await Promise.all(certificate.map(readBytes)),
+    collateral: await Promise.all(collateral.map(readCollateral)),
+    ...(root ? { roots: await Promise.all(root.map(readBytes)) } : {}),
+  };
+}
+
+async function readCollateral(file: string): Promise<TdxCollateral> {
+  const text = await textOf(file);
+  try {
+    return parseJson(text, file) as TdxCollateral; // a document that is malformed fails the check that reads it
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
 }

@@ -59,7 +59,7 @@ export const tokenEnding = '.token';
 
 type Token = Pick<Schemas['AttestationToken'], 'hash' | 'download'>;
 
-/** The name of the file of a token. A hash that is none has none. @throws CmsError */
+/** Returns the name of the file of a token. @throws CmsError if the service names the token by something other than its SHA-256 */
 export function tokenFile({ hash }: Pick<Token, 'hash'>): string {
   if (/^[0-9a-f]{64}$/.test(hash)) return `${hash}${tokenEnding}`;
   throw new CmsError('The service names an attestation token by something other than its SHA-256.', {
@@ -67,7 +67,7 @@ export function tokenFile({ hash }: Pick<Token, 'hash'>): string {
   });
 }
 
-/** Fetches a token from the storage of the service and saves it. @throws CmsError if it is another than that of the hash */
+/** Fetches a token from the storage of the service and saves it. @throws CmsError if its SHA-256 differs */
 export async function saveToken(directory: string, token: Token): Promise<void> {
   const path = join(directory, tokenFile(token));
   const content = await fetchToken(token);
@@ -77,7 +77,7 @@ export async function saveToken(directory: string, token: Token): Promise<void> 
   await rename(`${path}.part`, path);
 }
 
-/** Returns the saved keys with those that the service has published since. @throws CmsError */
+/** Returns the saved keys with those that the service has published since. @throws CmsError if a key differs */
 async function withSavedKeys(directory: string, keys: unknown): Promise<unknown> {
   const content = await readSaved(directory, 'keys');
   if (content === undefined) return keys;
@@ -92,7 +92,7 @@ async function withSavedKeys(directory: string, keys: unknown): Promise<unknown>
   return { ...before.output, keys: [...before.output.keys, ...added] };
 }
 
-/** @throws CmsError if the service no longer gives an event as it was saved */
+/** Checks that the service gives every saved event as it was saved. @throws CmsError */
 async function expectSavedEvents(directory: string, events: unknown): Promise<void> {
   const content = await readSaved(directory, 'events');
   if (content === undefined) return;
@@ -115,7 +115,7 @@ function unlike(directory: string, what: string): CmsError {
   return new CmsError(`The service now gives ${what}. Nothing was replaced in ${directory}.`, { exitCode: exitCodes.failure });
 }
 
-/** Returns undefined if the file is not there, and null if it cannot be read. */
+/** Reads a saved file as JSON. Returns undefined if it is not there, and null if it cannot be read. */
 async function readSaved(directory: string, name: keyof typeof evidenceFiles): Promise<unknown> {
   const text = await readFile(join(directory, evidenceFiles[name]), 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;

@@ -20,17 +20,17 @@ import {
   uploadContent,
   type UploadOptions,
 } from 'computation-management-client/node';
+import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { printable } from 'computation-management-formats/printable';
+import { sentence } from 'computation-management-words';
 import type { Connection, Context } from '../context/context.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { startProgress } from '../terminal/progress.ts';
-import { filesBeside } from '../terminal/shell-word.ts';
-import { sentence } from '../terminal/text.ts';
-import { isPrivateKey, largestKeyInBytes } from './private-keys.ts';
+import { filesBeside } from './read-file.ts';
 
 type Asset = Schemas['Asset'];
 
-/** What a transfer shows while it goes on. */
+/** The functions through which a transfer shows how far it is. */
 interface Shown {
   onProgress: (progress: TransferProgress) => void;
   onCut: (cut: Cut) => void;
@@ -50,7 +50,7 @@ export async function upload(
 }
 
 /**
- * Uploads a file as the content of an asset of the caller that has none yet. Shows the same.
+ * Uploads a file as the content of an asset of the caller that has none yet, with a bar on a terminal.
  * @throws CmsError without the file, or if the asset is another user's; ServiceProblem
  */
 export async function uploadInto(context: Context, connection: Connection, id: string, file: string): Promise<Asset> {
@@ -75,7 +75,7 @@ export async function hash(context: Context, file: string): Promise<string> {
   return (await shown(context, basename(file), (options) => measureFile({ file, ...options }))).checksum;
 }
 
-/** Downloads the content of an asset, with a bar on a terminal, and a note when it was cut off. @throws as downloadAsset */
+/** Downloads the content of an asset, with a bar on a terminal. Notes when it was cut off. Throws what `downloadAsset` throws. */
 export async function download(
   context: Context,
   { client }: Connection,
@@ -84,10 +84,10 @@ export async function download(
   return await shown(context, basename(given.file), (options) => downloadAsset(client, { ...given, ...options }), 'down');
 }
 
-/** Whether a file goes up to the service, or comes down from it. */
+/** The direction of a transfer: up to the service, or down from it. */
 type Way = 'up' | 'down';
 
-/** The service hashes most files sooner. */
+/** The time after which a note says that the service still hashes the file. It hashes most files sooner. */
 const silentWaitInMilliseconds = 5_000;
 
 const titles = {
@@ -168,7 +168,7 @@ function waitingNote({ terminal, note }: Context, name: string): () => void {
   };
 }
 
-/** @returns its size @throws CmsError if there is no such file, or it is too large for an asset, or a private key */
+/** Checks that a file can be uploaded. @returns its size in bytes @throws CmsError if it is missing, too large, or a private key */
 export async function expectFile(file: string): Promise<number> {
   const found = await stat(file).catch(() => undefined);
   if (found?.isFile() === true) {
@@ -181,4 +181,13 @@ export async function expectFile(file: string): Promise<number> {
   const name = JSON.stringify(file);
   const message = found ? `${name} is not a file.` : `There is no file ${name}.`;
   throw new UsageError(message, filesBeside(file));
+}
+
+/** The size of the largest file that is looked through for a private key. */
+const largestKeyInBytes = 64 * 1024;
+
+/** Returns whether a file is a private key, by the rules of the service, also in UTF-16. */
+function isPrivateKey(content: Buffer): boolean {
+  const text = content.toString('latin1');
+  return holdsPrivateKey(text) || holdsPrivateKey(text.replaceAll('\0', ''));
 }

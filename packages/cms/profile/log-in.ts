@@ -3,8 +3,8 @@ import { loopbackSignIn } from 'computation-management-client/node';
 import { domainId } from 'computation-management-formats/identifiers';
 import { printable } from 'computation-management-formats/printable';
 import * as v from 'valibot';
+import { shellWord } from 'computation-management-words';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Credentials, Profile } from './profile.ts';
 import { issuerOf, tokenOfLocal, tokenOfProgram, withToken } from './token.ts';
@@ -31,7 +31,7 @@ export async function logInLocally(
   return { ...withToken(target, token), credentials: { kind: 'local', user, roles } };
 }
 
-/** Of what a local login sends, only the user and the domain may be wrong. The service knows the domain as a part of a membership. */
+/** Returns the error of a local login with a wrong user or domain: nothing else of what it sends can be wrong. */
 function wrongMember(problem: ServiceProblem, { user, domain }: { user: string; domain: string }): CmsError {
   const ofDomain = v.safeParse(domainId, domain);
   const message = ofDomain.success

@@ -3,11 +3,11 @@ import { mkdir, readFile, readlink, rename, rm, stat, writeFile } from 'node:fs/
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { pause } from 'computation-management-client';
 import * as v from 'valibot';
+import { shellWord } from 'computation-management-words';
 import { CmsError } from '../terminal/cms-error.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** How a profile gets its tokens. */
+/** The ways in which a profile gets its tokens. */
 const credentials = v.variant('kind', [
   v.object({ kind: v.literal('local'), user: v.string(), roles: v.array(v.string()) }),
   v.object({ kind: v.literal('token') }),
@@ -16,8 +16,9 @@ const credentials = v.variant('kind', [
     issuer: v.string(),
     client_id: v.string(),
     scope: v.exactOptional(v.string()),
-    /** How the user logged in: with a code on another device, or with a browser that came back to this port. */
+    /** True if the user logged in with a code on another device. */
     device: v.exactOptional(v.boolean()),
+    /** The local port to which the browser came back. */
     port: v.exactOptional(v.number()),
     refresh_token: v.exactOptional(v.string()),
   }),
@@ -29,16 +30,17 @@ const credentials = v.variant('kind', [
     scope: v.exactOptional(v.string()),
   }),
 ]);
+/** The way in which a profile gets its tokens. */
 export type Credentials = v.InferOutput<typeof credentials>;
 
-/** Where `cms` works, and as whom. */
+/** A login: the service, the domain, the user and the token. */
 const profileSchema = v.object({
   server: v.string(),
   domain: v.string(),
   user: v.string(),
   /** The computation of commands that name none. */
   computation: v.exactOptional(v.string()),
-  /** What the user has approved here, by computation. The service may name something else later. */
+  /** The approvals that the user gave on this machine, by computation. The service may name others later. */
   approved: v.exactOptional(
     v.record(
       v.string(),
@@ -52,9 +54,10 @@ const profileSchema = v.object({
   ),
   credentials,
   access_token: v.string(),
-  /** Unix seconds. */
+  /** The end of the token, in seconds since 1970 by the clock of this machine. */
   expires_at: v.number(),
 });
+/** A login of `cms`, as it is stored. */
 export type Profile = v.InferOutput<typeof profileSchema>;
 
 const configFile = v.object({ profiles: recordOf(v.string(), profileSchema, 'Expected profiles by name.') });
@@ -67,6 +70,7 @@ export interface Profiles {
   change: (name: string, next: (before: Profile | undefined) => Profile | undefined) => Promise<void>;
 }
 
+/** Opens the profiles of a user. */
 export function openProfiles({ env, home }: Pick<Terminal, 'env' | 'home'>): Profiles {
   const folder = [env['XDG_CONFIG_HOME'] ?? '', join(home, '.config')].find((path) => isAbsolute(path)) ?? '';
   const file = join(folder, 'cms', 'config.json');
@@ -95,10 +99,10 @@ export function openProfiles({ env, home }: Pick<Terminal, 'env' | 'home'>): Pro
 }
 
 const pauseInMilliseconds = 20;
-/** A change takes a few milliseconds. A lock that is older is of a command that was killed. */
+/** The age at which a lock is removed: it is of a command that was killed, because a change takes a few milliseconds. */
 const longestChangeInMilliseconds = 5_000;
 
-/** Does work that no other command does at the same time. */
+/** Does work while holding a lock, so that no other command does the same. */
 async function locked(lock: string, work: () => Promise<void>): Promise<void> {
   while (!(await isMade(lock))) {
     const { mtimeMs } = await stat(lock).catch(() => ({ mtimeMs: Infinity }));
@@ -135,7 +139,7 @@ async function readFrom(file: string): Promise<Record<string, Profile>> {
   throw new CmsError(`The file ${file} is damaged: ${parsed.issues[0].message}`, { next: `rm ${shellWord(file)}` });
 }
 
-/** Replaces the file in one step, so that a command that is interrupted leaves it whole. A link stays one. */
+/** Replaces the file in one step, so that an interrupted command leaves it whole. Follows symbolic links. */
 async function writeTo(link: string, profiles: Record<string, Profile>): Promise<void> {
   const target = await readlink(link).catch(() => undefined);
   if (target !== undefined) {
@@ -151,7 +155,7 @@ async function writeTo(link: string, profiles: Record<string, Profile>): Promise
   }
 }
 
-/** An object with any names as keys. Unlike `v.record`, it keeps those of members of every object, such as `constructor`. */
+/** Returns a schema of objects with any keys. Unlike `v.record`, it keeps keys such as `constructor`. */
 export function recordOf<Key extends v.GenericSchema<string>, Value extends v.GenericSchema>(
   key: Key,
   value: Value,

@@ -1,8 +1,8 @@
 import { clientCredentials, issueLocalToken, type IssuerOptions, readClaims, refreshTokens } from 'computation-management-client';
 import { parseMembership } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
+import { shellWord } from 'computation-management-words';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
-import { shellWord } from '../terminal/shell-word.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Credentials, Profile, Profiles } from './profile.ts';
 
@@ -45,12 +45,12 @@ export function tokenOf(
   }
 }
 
-/** Of a token that cannot be renewed, only the service says that it has expired. */
+/** Returns whether the token of a profile need not be renewed. True if it cannot be: then only the service says that it has expired. */
 function isFresh({ credentials, expires_at }: Profile): boolean {
   return credentials.kind === 'token' || expires_at - reserveInSeconds > Date.now() / 1_000;
 }
 
-/** @throws CmsError if the user must log in again; ServiceProblem; the terminal's reason */
+/** Renews the token of a profile. @throws CmsError if the user must log in again; ServiceProblem; the reason of an interruption */
 async function renew(profile: Profile, name: string, terminal: Pick<Terminal, 'env' | 'signal'>): Promise<Profile> {
   const { credentials, server, domain, access_token, expires_at } = profile;
   switch (credentials.kind) {
@@ -77,6 +77,7 @@ export function withToken(profile: Profile, access_token: string): Profile {
   return { ...profile, user: sub, access_token, expires_at: exp - iat + now };
 }
 
+/** Fetches a token from the service of `npm start`, without a password. @throws ServiceProblem */
 export function tokenOfLocal(
   server: string,
   domain: string,
@@ -86,7 +87,7 @@ export function tokenOfLocal(
   return issueLocalToken({ baseUrl: server, sub: user, groups: roles.map((role) => `${domain}:${role}`), signal });
 }
 
-/** @throws CmsError without the secret in the environment; ServiceProblem; an error if the terminal is interrupted */
+/** Fetches a token for a program. @throws CmsError without the secret in the environment; ServiceProblem; the reason of an interruption */
 export async function tokenOfProgram(
   credentials: Extract<Credentials, { kind: 'program' }>,
   { env, signal }: Pick<Terminal, 'env' | 'signal'>,
@@ -112,6 +113,7 @@ function later(signal: AbortSignal): AbortSignal {
   return ending.signal;
 }
 
+/** Returns the issuer of stored credentials, as the client takes it. */
 export function issuerOf({ issuer, client_id, scope }: { issuer: string; client_id: string; scope?: string }): IssuerOptions {
   return { issuer, clientId: client_id, scope };
 }
@@ -123,7 +125,7 @@ function notLoggedIn(message: string, next: string): CmsError {
 const claimsSchema = v.looseObject({ sub: v.string(), exp: v.optional(v.number()), iat: v.optional(v.number()) });
 type Claims = v.InferOutput<typeof claimsSchema>;
 
-/** Returns a token as a header takes it: as it was copied, without what stood around it. */
+/** Returns a copied token without blanks or `Bearer` around it. */
 export function trimmedToken(text: string): string {
   return text.trim().replace(/^Bearer\s+/i, '');
 }

@@ -2,7 +2,7 @@ interface Options {
   /** The command to type next. */
   next?: string | undefined;
   exitCode?: ExitCode;
-  /** Fields of the service's error for `--json`. */
+  /** The fields of the service's error, which `--json` prints. */
   problem?: object;
   cause?: unknown;
 }
@@ -47,4 +47,5 @@ export const exitCodes = {
   interrupted: 130,
 } as const;
 
+/** An exit code of `cms`. */
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];

@@ -9,9 +9,10 @@ interface Progress {
   stop: () => void;
 }
 
-/** Transfers of fewer bytes end before a bar would help. */
+/** The smallest transfer for which a bar is shown. Smaller ones end before it would help. */
 const leastInBytes = 1024 * 1024;
 
+/** Returns the bar of a command. It appears with the first progress. */
 export function startProgress({ showsProgress }: Pick<Terminal, 'showsProgress'>): Progress {
   let current: { title: string; bar: cliProgress.SingleBar; startedAt: number; from: number } | undefined;
   const stop = () => {
@@ -63,7 +64,7 @@ export interface LiveLine {
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const clear = '\r\u001b[K';
 
-/** Shows how long a run has taken so far, where standard error is a terminal. */
+/** Shows at the bottom of a terminal how long a run has taken so far. @param startedAt in milliseconds since 1970 */
 export function liveLine({ out, err, showsProgress, now }: Terminal, startedAt: number): LiveLine {
   if (!showsProgress) return { print: out, note: err, stop: () => undefined };
   let frame = 0;

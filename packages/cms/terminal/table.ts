@@ -7,12 +7,12 @@ import { textWidth, truncate } from './text.ts';
 export interface Column<Row> {
   title: string;
   value: (row: Row) => string;
-  /** Whether the column may be cut where the terminal is too narrow. */
+  /** True if the column may be cut where the terminal is too narrow. */
   cuts?: boolean;
   colour?: (text: string, row: Row) => string;
 }
 
-/** Where the table is printed. Nothing is cut where `columns` is undefined. */
+/** The width and the colours of the terminal. Nothing is cut if `columns` is undefined. */
 type Paper = Pick<Terminal, 'columns' | 'colours'>;
 const plain: Paper = { columns: undefined, colours: false };
 
@@ -47,7 +47,7 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
     .join('');
 }
 
-/** Takes the missing columns of the terminal from the widest column that may be cut, one by one. */
+/** Narrows columns that may be cut until the table fits the width, always the widest one. */
 function narrow<Row>(widths: number[], columns: readonly Column<Row>[], width: number): void {
   const total = () => widths.reduce((sum, each) => sum + each, gap * (widths.length - 1));
   while (total() > width) {

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { exitCodes } from './cms-error.ts';
 
-/** What a command uses of the process that runs it. */
+/** The parts of a process that a command uses. */
 export interface Terminal {
   env: Record<string, string | undefined>;
   home: string;
@@ -17,16 +17,17 @@ export interface Terminal {
   err: (text: string) => void;
   /** The width of standard output in characters. Undefined if it is not a terminal. */
   columns: number | undefined;
-  /** Whether standard output takes colours. */
+  /** True if standard output takes colours. */
   colours: boolean;
-  /** Whether standard error is a terminal, which shows progress. */
+  /** True if standard error is a terminal, which shows progress. */
   showsProgress: boolean;
   /** Asks a question and returns the answer. Undefined if nobody can answer. */
   ask: ((question: string, options?: { hidden?: boolean }) => Promise<string>) | undefined;
   /** Opens a web page. */
   openPage: (url: string) => void;
+  /** Returns the time in milliseconds since 1970. */
   now: () => number;
-  /** Aborted by Ctrl-C. */
+  /** The signal that Ctrl-C aborts. */
   signal: AbortSignal;
 }
 
@@ -55,7 +56,7 @@ export function processTerminal(): Terminal {
   };
 }
 
-/** An empty HOME is no directory: then that of the user counts. */
+/** Returns the home directory of the user. An empty HOME is ignored. */
 function homeIn(): string {
   const home = homedir();
   if (isAbsolute(home)) return home;
@@ -66,7 +67,7 @@ function homeIn(): string {
   }
 }
 
-/** A container may run as a user whom the machine does not know: then the variable says the name, if anything does. */
+/** Returns the name of the user. A container may run as a user whom the machine does not know: then the variable USER counts. */
 function userNameIn(env: Terminal['env']): string | undefined {
   try {
     return userInfo().username;

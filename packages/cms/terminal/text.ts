@@ -1,5 +1,6 @@
 import { printable } from 'computation-management-formats/printable';
-import { detailsOf } from './event-details.ts';
+import { csvText, shellWord } from 'computation-management-words';
+import { detailsIn } from 'computation-management-formats/bytes';
 
 const segmenter = new Intl.Segmenter();
 const wide =
@@ -7,7 +8,7 @@ const wide =
 
 const lineBreakOrColour = new RegExp('(\n|\u001b\\[3\\dm)');
 
-/** As `printable`, but keeps line breaks and the colours in which commands print. */
+/** Replaces characters that a terminal acts on by blanks, but keeps line breaks and the colours in which commands print. */
 export function printableLines(text: string): string {
   return text
     .split(lineBreakOrColour)
@@ -15,13 +16,14 @@ export function printableLines(text: string): string {
     .join('');
 }
 
+/** The characters that a terminal acts on and that JSON does not escape. */
 const acted = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Details of events, base64 in the API, become what they hold. Hashes, lists of bytes in a manifest, become hex. */
+/** Decodes the details of events, base64 in the API, and turns hashes, lists of bytes in a manifest, into hex. */
 function readable(name: string, value: unknown): unknown {
   if (name === 'hash' && Array.isArray(value)) return Buffer.from(value as number[]).toString('hex');
   const isEncoded = name === 'details' && typeof value === 'string' && value !== '';
-  const found = isEncoded ? detailsOf({ details: value }) : {};
+  const found = isEncoded ? detailsIn(value) : {};
   return Object.keys(found).length > 0 ? found : value;
 }
 
@@ -30,7 +32,7 @@ export function jsonText(value: unknown, indent?: number): string {
   return withoutActions(JSON.stringify(value, readable, indent));
 }
 
-/** Escapes, as JSON and YAML do in quotes, what a terminal acts on. */
+/** Escapes characters that a terminal acts on, as JSON and YAML do in quotes. */
 export function withoutActions(quoted: string): string {
   const escaped = (found: string) => found.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
   return quoted.replace(acted, escaped);
@@ -75,42 +77,21 @@ export function hanging(line: string, columns = 110): string {
   return wrapped(line, Math.max(20, columns - 6)).join(`\n${' '.repeat(6)}`);
 }
 
-/** Ends a text with a full stop if it has none: details of broken connections come from Node. */
-export function sentence(text: string): string {
-  return /[.!?]$/.test(text) ? text : `${text}.`;
+/** Returns rows as CSV, with a column for each field of JSON and without characters that a terminal acts on. */
+export function csvOf(rows: readonly unknown[]): string {
+  return csvText(printableTexts(JSON.parse(jsonText(rows)) as object[]));
 }
 
-/**
- * Returns rows as CSV (RFC 4180), with a column for each field of JSON. A cell that a spreadsheet would take for a formula begins with an
- * apostrophe.
- */
-export function csvText(rows: readonly unknown[]): string {
-  const plain = JSON.parse(jsonText(rows)) as Record<string, unknown>[];
-  const names = [...new Set(plain.flatMap((row) => Object.keys(row)))];
-  const cell = (value: unknown) => {
-    const text = value == null ? '' : typeof value === 'string' ? value : jsonText(value);
-    const safe = printable(/^[\s\p{C}]*[=+\-@\uff0b\uff0d\uff1d\uff20]/u.test(text) ? `'${text}` : text);
-    return /[",]|^ | $/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  };
-  return [names, ...plain.map((row) => names.map((name) => row[name]))].map((line) => `${line.map(cell).join(',')}\r\n`).join('');
+/** Quotes a path for a shell, unless it needs no quotes, with `~` for the home of the user. */
+export function shellPath(path: string, home: string): string {
+  return path.startsWith(`${home}/`) ? `~/${shellWord(path.slice(home.length + 1))}` : shellWord(path);
 }
 
-const units = [
-  ['day', 86_400],
-  ['hour', 3_600],
-  ['minute', 60],
-] as const;
-
-/** Formats a moment as a distance from now, such as `3 minutes ago` or `in 2 hours`. */
-export function relativeTime(timestamp: string, now: number): string {
-  const seconds = Math.round((now - Date.parse(timestamp)) / 1_000);
-  const distance = Math.abs(seconds);
-  const unit = units.find(([, size]) => distance >= size);
-  if (!unit) return distance < 5 ? 'now' : directed(`${distance} seconds`, seconds);
-  const count = Math.floor(distance / unit[1]);
-  return directed(`${count} ${unit[0]}${count === 1 ? '' : 's'}`, seconds);
-}
-
-function directed(distance: string, seconds: number): string {
-  return seconds < 0 ? `in ${distance}` : `${distance} ago`;
+/** Returns the command line that was typed, without the token and passwords in it: an error may end up in a log. */
+export function commandLine(args: readonly string[]): string {
+  const words = args.map((arg, index) => {
+    if (args[index - 1] === '--token') return 'TOKEN';
+    return arg.startsWith('--token=') ? '--token=TOKEN' : shellWord(arg.replace(/\/\/[^/]*@/, '//'));
+  });
+  return ['cms', ...words].join(' ');
 }

@@ -2,13 +2,13 @@ import type { Client } from 'computation-management-client';
 import { createContext, type ReactNode, use } from 'react';
 import type { Me } from './permissions.ts';
 
-/** What every screen of a domain needs. */
+/** The domain, the user and the client that every screen of a domain uses. */
 interface DomainContext {
   domain: string;
   me: Me;
   /** Calls the API as the signed-in user, in this domain. */
   client: Client;
-  /** A CVM that answers without being registered. Only where CVMs are simulated. */
+  /** A CVM that takes runs without being registered. Undefined unless CVMs are simulated. */
   exampleCvm: string | undefined;
 }
 

@@ -11,7 +11,7 @@ export function meIn(user: string, roles: readonly Role[]): Me {
   return { user, may: (action) => actions.has(action) };
 }
 
-/** Returns the domains in which the user may view anything, by name. */
+/** Returns the domains in which the user may view anything, sorted by name. */
 export function visibleDomains(roles: Record<string, Role[]>): string[] {
   const domains = Object.keys(roles).filter((domain) => meIn('', roles[domain] ?? []).may('view'));
   return domains.sort((one, other) => one.localeCompare(other));
@@ -24,7 +24,7 @@ interface Created {
   created_by: string;
 }
 
-/** What the API would let the user do (docs/contract.md, section 2). The console offers nothing else. */
+/** The actions that the API allows the user (docs/contract.md, section 2). The console offers no others. */
 export const permissions = {
   createComputation: (me: Me) => me.may('create_computation'),
   editComputation: (me: Me, { owner }: Owned) => me.may('edit') || owner === me.user,
@@ -32,7 +32,7 @@ export const permissions = {
   removeKeys: (me: Me, { owner }: Owned) => me.may('administer') || owner === me.user,
   deleteComputation: (me: Me, { owner }: Owned) => me.may('administer') || owner === me.user,
   startRun: (me: Me, { owner }: Owned) => me.may('run') || owner === me.user,
-  /** `creators` are the users whose assets the run uses. */
+  /** Returns whether the user may stop a run. `creators` are the users whose assets the run uses. */
   stopRun: (me: Me, { owner }: Owned, creators: readonly string[]) =>
     me.may('run') || owner === me.user || creators.includes(me.user),
   createAsset: (me: Me, type: 'algorithm' | 'dataset') => me.may(`provide_${type}`),
@@ -44,5 +44,3 @@ export const permissions = {
     asset.created_by === me.user || asset.content_access === 'domain',
   registerCvm: (me: Me) => me.may('administer'),
 };
-
-export const askForRole = 'Ask an administrator of the domain for a role that allows it. Then sign in again.';

@@ -1,19 +1,19 @@
 import { Alert } from '@cloudscape-design/components';
 import { type AccessAction, rolesWith } from 'computation-management-formats/vocabulary';
-import { askForRole } from './permissions.ts';
+import { askForRole } from 'computation-management-words';
 
 interface Props {
-  /** What the screen is for, such as `create computations`. */
+  /** The purpose of the form, such as `create computations`. */
   what: string;
-  /** Each of them allows it. */
+  /** The actions of which any one allows it. */
   actions: AccessAction[];
-  /** Who else may, such as `being the owner`. */
+  /** Another condition that allows it, such as `being the owner`. */
   or?: string;
 }
 
 const alternatives = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
-/** Stands in place of a form that the user may not use. */
+/** Shows in place of a form that the user may not use it, and which roles may. */
 export function Refused({ what, actions, or }: Props) {
   return (
     <Alert type="warning" header={`You may not ${what}`}>

@@ -1,39 +1,6 @@
 import type { Schemas } from 'computation-management-client';
 import type { Approved } from 'computation-management-formats/approval-text';
-
-export type ApprovalState = 'missing' | 'given' | 'signed' | 'unsigned' | 'stale';
-
-export interface ApprovalRow {
-  user: string;
-  /** Empty if the approval is not needed. */
-  because: string[];
-  state: ApprovalState;
-  approval: Schemas['Approval'] | undefined;
-}
-
-type Policy = Schemas['Computation']['approval'];
-
-/** Returns a row for each user whose approval is needed, then for each who gave one without need. */
-export function approvalRows(policy: Policy, { needed, approvals }: Schemas['Approvals']): ApprovalRow[] {
-  const neededUsers = new Set(needed.map(({ user }) => user));
-  const unneeded = approvals.filter(({ user }) => !neededUsers.has(user)).map(({ user }) => ({ user, because: [] }));
-  return [...needed, ...unneeded].map(({ user, because }) => {
-    const approval = approvals.find((given) => given.user === user);
-    return { user, because, state: stateOf(policy, approval), approval };
-  });
-}
-
-function stateOf(policy: Policy, approval: Schemas['Approval'] | undefined): ApprovalState {
-  if (!approval) return 'missing';
-  if (policy === 'all_signed' && !approval.signed) return 'unsigned';
-  if (approval.stale) return 'stale';
-  return approval.signed ? 'signed' : 'given';
-}
-
-/** Whether the approval is there, and counts. */
-export function isGiven({ state }: Pick<ApprovalRow, 'state'>): boolean {
-  return state === 'given' || state === 'signed';
-}
+import { shellWord } from 'computation-management-words';
 
 interface Parts {
   computation: Pick<Schemas['Computation'], 'owner' | 'consumers'>;
@@ -42,7 +9,7 @@ interface Parts {
 }
 
 /**
- * Whether the API would take an approval of this user. Users who became result consumers by uploading a key are known only if their
+ * Returns whether the API would take an approval of this user. Users who became result consumers by uploading a key are known only if their
  * approval is needed.
  */
 export function mayApprove(user: string, { computation, inputs, approvals }: Parts): boolean {
@@ -61,7 +28,7 @@ export function expiryAfter(days: string, now: number): string | undefined {
   return days === '' ? undefined : new Date(now + Number(days) * dayInMilliseconds).toISOString();
 }
 
-/** Returns the command that signs and approves exactly what is shown. The user puts in the file of the private key. */
+/** Returns the command that signs and approves exactly what is shown. KEYFILE in it stands for the file of the private key. */
 export function approveCommand({
   domain,
   computation,
@@ -70,11 +37,10 @@ export function approveCommand({
   cvm_ids = [],
   expires_at,
 }: Approved): string {
-  const word = (text: string) => (/^[\w-][\w.:-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
   return [
-    `cms --domain ${word(domain)} approve ${word(computation)} --digest ${manifest_digest} --configuration ${configuration_digest}`,
+    `cms --domain ${shellWord(domain)} approve ${shellWord(computation)} --digest ${manifest_digest} --configuration ${configuration_digest}`,
     '--sign KEYFILE',
-    ...cvm_ids.map((cvm) => `--cvm ${word(cvm)}`),
+    ...cvm_ids.map((cvm) => `--cvm ${shellWord(cvm)}`),
     ...(expires_at === undefined ? [] : [`--expires ${expires_at}`]),
   ].join(' ');
 }

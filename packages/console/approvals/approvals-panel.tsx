@@ -1,8 +1,9 @@
-import { Box, Button, Header, SpaceBetween, type StatusIndicatorProps, Table } from '@cloudscape-design/components';
+import { Button, SpaceBetween, type StatusIndicatorProps } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
+import { type ApprovalRow, approvalRows, type ApprovalState, isGiven } from 'computation-management-words';
 import type { Overview } from '../loading/overview.ts';
-import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
+import { type Column, FactTable } from '../lists/columns.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { useDomain, useFrame } from '../access/console-context.ts';
 import { ConfirmModal } from '../frame/confirm-modal.tsx';
@@ -11,7 +12,7 @@ import { StatusIndicator } from '../show/status.tsx';
 import { Term } from '../show/term.tsx';
 import { Moment, Time } from '../show/time.tsx';
 import { Name, Names } from '../show/visible-texts.tsx';
-import { type ApprovalRow, approvalRows, type ApprovalState, isGiven, mayApprove } from './approval.ts';
+import { mayApprove } from './approval.ts';
 import { Changes, useChanges } from './changes.tsx';
 
 const looks: Record<ApprovalState, { type: StatusIndicatorProps.Type; text: string }> = {
@@ -27,14 +28,13 @@ interface Props {
   reload: () => void;
 }
 
-/** Whose approval a run needs, and who has given it. */
+/** Shows whose approval a run needs, and who has given it. */
 export function ApprovalsPanel({ overview, reload }: Props) {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
-  const isNarrow = useNarrow();
   const [isWithdrawing, setWithdrawing] = useState(false);
   const { computation, approvals, digest } = overview;
-  const rows = approvalRows(computation.approval, approvals);
+  const rows = approvalRows(approvals);
   const needed = rows.filter(({ because }) => because.length > 0);
   const changes = useChanges(computation, approvals.approvals);
   const hasGiven = approvals.approvals.some(({ user }) => user === me.user);
@@ -72,46 +72,36 @@ export function ApprovalsPanel({ overview, reload }: Props) {
   ];
   return (
     <>
-      <Table
-        header={
-          <Header
-            variant="h2"
-            {...(needed.length > 0 && { counter: `(${needed.filter(isGiven).length} of ${needed.length})` })}
-            description={
-              <>
-                An approval covers one manifest and one configuration. A change makes it stale.
-                <Term of="stale" />
-              </>
-            }
-            actions={
-              <SpaceBetween direction="horizontal" size="xs">
-                {hasGiven && <Button onClick={() => setWithdrawing(true)}>Withdraw</Button>}
-                {mayApprove(me.user, overview) && (
-                  <Button
-                    href={addressOf({ screen: 'approve', domain, id: computation.id })}
-                    disabled={digest === undefined}
-                    disabledReason="There is no manifest yet: a part of it is missing."
-                  >
-                    Review and approve
-                  </Button>
-                )}
-              </SpaceBetween>
-            }
-          >
-            Approvals
-          </Header>
+      <FactTable
+        title="Approvals"
+        {...(needed.length > 0 && { counter: `(${needed.filter(isGiven).length} of ${needed.length})` })}
+        description={
+          <>
+            An approval covers one manifest and one configuration. A change makes it stale.
+            <Term of="stale" />
+          </>
         }
-        ariaLabels={{ tableLabel: 'Approvals' }}
+        actions={
+          <SpaceBetween direction="horizontal" size="xs">
+            {hasGiven && <Button onClick={() => setWithdrawing(true)}>Withdraw</Button>}
+            {mayApprove(me.user, overview) && (
+              <Button
+                href={addressOf({ screen: 'approve', domain, id: computation.id })}
+                disabled={digest === undefined}
+                disabledReason="There is no manifest yet: a part of it is missing."
+              >
+                Review and approve
+              </Button>
+            )}
+          </SpaceBetween>
+        }
         items={rows}
-        trackBy="user"
-        wrapLines
-        columnDefinitions={definitionsOf(columns, isNarrow)}
+        rowKey={({ user }) => user}
+        columns={columns}
         empty={
-          <Box textAlign="center">
-            {computation.approval === 'none'
-              ? 'A run needs no approval, and nobody has given one.'
-              : 'Whose approval a run needs is known once assets are linked and keys uploaded.'}
-          </Box>
+          computation.approval === 'none'
+            ? 'A run needs no approval, and nobody has given one.'
+            : 'Whose approval a run needs is known once assets are linked and keys uploaded.'
         }
       />
       {isWithdrawing && (
@@ -132,7 +122,7 @@ function Given({ approved_at, cvm_ids, expires_at }: Schemas['Approval']) {
   );
 }
 
-/** On which CVMs and until when an approval counts, if that is limited. */
+/** Shows on which CVMs and until when an approval counts. Nothing if it has no limits. */
 export function Limits({ cvm_ids, expires_at }: Pick<Schemas['Approval'], 'cvm_ids' | 'expires_at'>) {
   return (
     <>

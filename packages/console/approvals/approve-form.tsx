@@ -1,10 +1,13 @@
 import { Alert, Box, Button, Checkbox, FileInput, FormField, Input, Select } from '@cloudscape-design/components';
-import { type Schemas, ServiceProblem } from 'computation-management-client';
+import { type Client, type Schemas, ServiceProblem } from 'computation-management-client';
 import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
+import { type Coverage, readCoverage } from 'computation-management-words';
 import { useState } from 'react';
 import { useDomain, useFrame } from '../access/console-context.ts';
-import { fieldErrors } from '../loading/problem-text.ts';
+import { Panel } from '../frame/panel.tsx';
+import { loadOverview, type Overview } from '../loading/overview.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
+import { fieldErrors } from '../loading/problem-text.ts';
 import { useAction } from '../loading/use-action.ts';
 import type { Loaded } from '../loading/use-loaded.ts';
 import { useGoOn } from '../routing/navigation.ts';
@@ -14,10 +17,8 @@ import { serviceNow } from '../show/service-clock.ts';
 import { momentText, namesIn } from '../show/texts.ts';
 import { Name } from '../show/visible-texts.tsx';
 import { approveCommand, expiryAfter } from './approval.ts';
-import type { Consent } from './consent.ts';
 import { NeedsPassphrase } from './openssh-key.ts';
 import { readPrivateKey, type Sign } from './private-key.ts';
-import { Panel } from '../frame/panel.tsx';
 
 const lifetimes = [
   { value: '', label: 'Until something changes' },
@@ -29,19 +30,20 @@ const lifetimes = [
 interface Props {
   consent: Consent;
   loaded: Loaded<Consent>;
-  /** What the user has approved before: the limits stay until the user chooses others. */
+  /** The approval that the user gave before. Its limits stay until the user chooses others. */
   before: Schemas['Approval'] | undefined;
 }
 
 /**
- * Approves the manifest and the configuration that are shown. If one of them is another by then, the service refuses, and the page shows
- * what is there now. The user must look at that first.
+ * Shows the form that approves the manifest and the configuration on the page. If one of them has changed, the service refuses: then the
+ * page shows what is there now, and the user must confirm that first.
  */
 export function ApproveForm({ consent, loaded, before }: Props) {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
   const goOn = useGoOn();
-  const { overview, digests } = consent;
+  const { overview, coverage } = consent;
+  const { manifest_digest, configuration_digest } = coverage;
   const { id, approval: policy } = overview.computation;
   const [chosen, setChosen] = useState<{ lifetime: string; expires_at: string | undefined }>();
   const [typed, setTyped] = useState<string>();
@@ -62,10 +64,10 @@ export function ApproveForm({ consent, loaded, before }: Props) {
     ...(kept === undefined || isOver ? [] : [{ value: 'kept', label: `Until ${momentText(kept)}, as before` }]),
     ...lifetimes,
   ];
-  const approved = { domain, computation: id, approver: me.user, ...digests, ...limits };
+  const approved = { domain, computation: id, approver: me.user, manifest_digest, configuration_digest, ...limits };
   const approve = useAction(async () => {
     const sign = await signing.read();
-    const body = { digest: digests.manifest_digest, configuration_digest: digests.configuration_digest, ...limits };
+    const body = { digest: manifest_digest, configuration_digest, ...limits };
     const signature = await sign?.(approvalText(approved));
     try {
       await client.approve({ id, body: { ...body, ...(signature !== undefined && { signature }) } });
@@ -173,7 +175,7 @@ export function ApproveForm({ consent, loaded, before }: Props) {
   );
 }
 
-/** The key with which the user signs. It is read once it is needed. Another file begins anew, without the passphrase of the one before. */
+/** Keeps the key with which the user signs, and reads it when it is needed. Another file forgets the passphrase of the one before. */
 function useSigning() {
   const [key, setKey] = useState<File>();
   const [passphrase, setPassphrase] = useState('');
@@ -196,4 +198,16 @@ function useSigning() {
     }
   };
   return { key, choose, read, isLocked, passphrase, setPassphrase, fault };
+}
+
+/** The data that a user looks at before approving. */
+export interface Consent {
+  overview: Overview;
+  coverage: Coverage;
+}
+
+/** Reads everything that a user looks at before approving. @throws ContradictionError; ServiceProblem, also while there is no manifest */
+export async function loadConsent(client: Client, id: string, signal: AbortSignal): Promise<Consent> {
+  const overview = await loadOverview(client, id, signal);
+  return { overview, coverage: await readCoverage(client, { id, computation: overview.computation, signal }) };
 }

@@ -1,33 +1,26 @@
 import { Alert, KeyValuePairs, Link } from '@cloudscape-design/components';
 import { type Schemas, ServiceProblem } from 'computation-management-client';
-import { approvalTexts } from 'computation-management-formats/approval-cautions';
-import type { Configuration } from 'computation-management-formats/approval-text';
-import { policyLines } from 'computation-management-formats/attestation';
+import { type Coverage, describeConfiguration, describeMissing, type ManifestFile } from 'computation-management-words';
 import { useDomain } from '../access/console-context.ts';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
+import type { Input } from '../loading/overview.ts';
 import { LoadedView } from '../loading/problem-alert.tsx';
-import { missingSentences } from '../loading/problem-text.ts';
 import { type Loaded, refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
-import type { FileRow } from '../manifest/manifest-rows.ts';
 import { ManifestView } from '../manifest/manifest-view.tsx';
 import { aboveInComputation, addressOf } from '../routing/places.ts';
 import { useUnsavedWork } from '../routing/unsaved-work.ts';
-import { agentFacts } from '../show/agent-facts.tsx';
-import { Hash, Lines } from '../show/hash.tsx';
-import { StatusIndicator } from '../show/status.tsx';
+import { Hash, factItems } from '../show/hash.tsx';
 import { Term } from '../show/term.tsx';
 import { Time } from '../show/time.tsx';
 import { Name, Warnings } from '../show/visible-texts.tsx';
 import { mayApprove } from './approval.ts';
-import { ApproveForm } from './approve-form.tsx';
+import { ApproveForm, type Consent, loadConsent } from './approve-form.tsx';
 import { Limits } from './approvals-panel.tsx';
 import { Changes, useChanges } from './changes.tsx';
-import { CompareFile } from './compare-file.tsx';
-import { type Consent, loadConsent } from './consent.ts';
-import { OpenText } from './open-text.tsx';
 import { Panel } from '../frame/panel.tsx';
+import { CompareFile, OpenText } from './check-file.tsx';
 
-/** Shows all that an approval covers, and what it does not, and takes the approval. */
+/** Shows everything that an approval covers, and what it does not protect from, and takes the approval. */
 export function ApproveScreen({ id }: { id: string }) {
   const { client, domain } = useDomain();
   const loaded = useLoaded(id, (signal) => loadConsent(client, id, signal));
@@ -42,8 +35,11 @@ export function ApproveScreen({ id }: { id: string }) {
     >
       {problem instanceof ServiceProblem && problem.missing_items ? (
         <Alert type="info" header="There is nothing to approve yet">
-          A manifest exists when nothing of it is missing. Still missing: {missingSentences(problem.missing_items).join('. ')}.{' '}
-          <Link href={addressOf({ screen: 'computation', domain, id })}>Open the computation</Link>
+          A manifest exists when nothing of it is missing. Still missing:{' '}
+          {describeMissing(problem.missing_items)
+            .map(({ sentence }) => sentence)
+            .join('. ')}
+          . <Link href={addressOf({ screen: 'computation', domain, id })}>Open the computation</Link>
         </Alert>
       ) : (
         <LoadedView loaded={loaded} what="what you approve">
@@ -56,9 +52,10 @@ export function ApproveScreen({ id }: { id: string }) {
 
 function Review({ consent, loaded }: { consent: Consent; loaded: Loaded<Consent> }) {
   const { client, me } = useDomain();
-  const { overview, manifest, configuration, digests, owners, cautions } = consent;
+  const { overview, coverage } = consent;
+  const { id } = overview.computation;
   // Also one that is given elsewhere meanwhile.
-  const present = useLoaded(manifest.id, (signal) => client.listApprovals({ id: manifest.id, signal }), {
+  const present = useLoaded(id, (signal) => client.listApprovals({ id, signal }), {
     everySeconds: refreshSeconds.approve,
   });
   const mine = (present.value ?? overview.approvals).approvals.find(({ user }) => user === me.user);
@@ -68,7 +65,7 @@ function Review({ consent, loaded }: { consent: Consent; loaded: Loaded<Consent>
       <div role="region" aria-label="What your approval does not protect from">
         <Alert type="warning" header="What your approval does not protect from">
           <ul>
-            {cautions.map((caution) => (
+            {coverage.cautions.map((caution) => (
               <li key={caution}>{caution}</li>
             ))}
           </ul>
@@ -76,16 +73,10 @@ function Review({ consent, loaded }: { consent: Consent; loaded: Loaded<Consent>
         </Alert>
       </div>
       <Panel title="What runs, on what, and for whom">
-        <ManifestView
-          manifest={manifest}
-          digest={digests.manifest_digest}
-          owners={owners}
-          inputs={overview.inputs}
-          check={(row) => <Check row={row} />}
-        />
+        <ManifestView {...coverage} digest={coverage.manifest_digest} isKnown check={(file) => <Check file={file} />} />
       </Panel>
       <Panel title="Where and how it runs">
-        <ConfigurationView configuration={configuration} digest={digests.configuration_digest} />
+        <ConfigurationView coverage={coverage} />
       </Panel>
       {mayApprove(me.user, overview) ? (
         <ApproveForm consent={consent} loaded={loaded} before={mine} />
@@ -96,9 +87,8 @@ function Review({ consent, loaded }: { consent: Consent; loaded: Loaded<Consent>
   );
 }
 
-/** What the user has approved before, with its limits, and what has changed since. */
-function Before({ consent: { overview, digests }, mine }: { consent: Consent; mine: Schemas['Approval'] }) {
-  const { manifest_digest, configuration_digest } = digests;
+/** Shows the approval that the user gave before, with its limits, and what has changed since. */
+function Before({ consent: { overview, coverage }, mine }: { consent: Consent; mine: Schemas['Approval'] }) {
   const changes = useChanges(overview.computation, [mine]).get(mine.user) ?? [];
   if (mine.stale) {
     return (
@@ -110,7 +100,7 @@ function Before({ consent: { overview, digests }, mine }: { consent: Consent; mi
       </Alert>
     );
   }
-  if (mine.digest !== manifest_digest || mine.configuration_digest !== configuration_digest) {
+  if (mine.digest !== coverage.manifest_digest || mine.configuration_digest !== coverage.configuration_digest) {
     return (
       <Alert type="warning" header="You have approved something else">
         The computation has changed since this page was opened. Reload the page.
@@ -126,7 +116,7 @@ function Before({ consent: { overview, digests }, mine }: { consent: Consent; mi
   );
 }
 
-function Check({ row: { type, name, hash, asset } }: { row: FileRow }) {
+function Check({ file: { type, name, hash, asset } }: { file: ManifestFile<Input> }) {
   const { me } = useDomain();
   const isMine = asset?.created_by === me.user;
   const isOpen = asset?.state === 'ready' && !asset.source && (isMine || asset.content_access === 'domain');
@@ -140,30 +130,17 @@ function Check({ row: { type, name, hash, asset } }: { row: FileRow }) {
   );
 }
 
-function ConfigurationView({ configuration, digest }: { configuration: Configuration; digest: string }) {
-  const { agent_config, approval, attestation_policy: policy, log_access } = configuration;
+function ConfigurationView({ coverage: { configuration, configuration_digest } }: { coverage: Coverage }) {
+  const [machines, ...facts] = factItems(describeConfiguration(configuration));
   return (
     <KeyValuePairs
       columns={2}
       items={[
-        {
-          label: 'Machines',
-          info: <Term of="attestation" />,
-          value: policy ? (
-            <Lines of={policyLines(policy)} />
-          ) : (
-            <StatusIndicator type="warning">Any: no attestation is asked for</StatusIndicator>
-          ),
-        },
-        ...agentFacts(agent_config),
-        { label: 'Whose approval a run needs', value: approvalTexts[approval] },
-        {
-          label: 'Who reads the logs of a run',
-          value: log_access === 'none' ? 'Nobody' : <StatusIndicator type="warning">All parties</StatusIndicator>,
-        },
+        ...(machines ? [{ ...machines, info: <Term of="attestation" /> }] : []),
+        ...facts,
         {
           label: 'Digest of the configuration',
-          value: <Hash value={digest} what="digest of the configuration" isWhole />,
+          value: <Hash value={configuration_digest} what="digest of the configuration" isWhole />,
         },
       ]}
     />

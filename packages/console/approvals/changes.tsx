@@ -1,16 +1,15 @@
 import type { Schemas } from 'computation-management-client';
-import { detailsIn } from 'computation-management-formats/bytes';
-import { type DescribedChange, describeChanges } from 'computation-management-formats/approval-changes';
+import { type DescribedChange, staleChanges } from 'computation-management-words';
 import { useDomain } from '../access/console-context.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { Ago } from '../show/time.tsx';
 
 type Approval = Schemas['Approval'];
 
-/** The events among which what made an approval stale is looked for. Older changes are told without who made them. */
+/** The number of events that are searched for who made a change. Older changes are told without a name. */
 const latestEvents = 100;
 
-/** Says in words what made approvals stale, by user: who changed what, as far as the journal tells. */
+/** Describes what made approvals stale, by user: who changed what, as far as the journal tells. */
 export function useChanges(
   { id, assets }: Schemas['Computation'],
   approvals: readonly Approval[],
@@ -21,18 +20,11 @@ export function useChanges(
   const loaded = useLoaded(JSON.stringify([id, stale]), async (signal) =>
     from === undefined ? [] : (await client.listEvents({ id, from, limit: latestEvents, signal })).events,
   );
-  const datasets = assets.filter(({ asset_type }) => asset_type === 'dataset').map(({ file_name }) => file_name);
-  return new Map(
-    stale.map(({ user, approved_at, cvm_ids, stale_because }) => {
-      const events = (loaded.value ?? [])
-        .filter(({ timestamp }) => timestamp >= approved_at)
-        .map((event) => ({ ...event, details: detailsIn(event.details) }));
-      return [user, describeChanges(stale_because ?? [], { datasets, cvm_ids, events })];
-    }),
-  );
+  const events = loaded.value ?? [];
+  return new Map(stale.map((approval) => [approval.user, staleChanges(approval, { assets, events })]));
 }
 
-/** A sentence for each change, with how long ago it was made. */
+/** Shows a sentence for each change, with how long ago it was made. */
 export function Changes({ of }: { of: readonly DescribedChange[] }) {
   return (
     <ul className="long-words">

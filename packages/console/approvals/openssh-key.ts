@@ -1,19 +1,19 @@
 import { fromHex, toBase64Url, toLatin1 } from 'computation-management-formats/bytes';
 import { unsigned } from 'computation-management-formats/der';
 
-/** Why a file cannot sign here. */
+/** The error of a file that cannot sign in a browser. The message says why, and what to do. */
 export class UnusableKey extends Error {}
 
-/** The file has a passphrase that is not given, or is another one. */
+/** The error of a key whose passphrase is missing or wrong. */
 export class NeedsPassphrase extends Error {}
 
-/** A key as browsers and Node take it (RFC 7517, RFC 8037). */
+/** A JSON Web Key, as browsers and Node take it (RFC 7517, RFC 8037). */
 export type Jwk = { kty: string } & Partial<Record<'crv' | 'x' | 'y' | 'd' | 'n' | 'e' | 'p' | 'q' | 'dp' | 'dq' | 'qi', string>>;
 
-/** What stands before a key in a file of OpenSSH (its PROTOCOL.key). */
+/** The bytes before a key in a file of OpenSSH (its PROTOCOL.key). */
 const magic = 'openssh-key-v1\0';
 const lengths: Record<string, number> = { 'aes128-ctr': 16, 'aes192-ctr': 24, 'aes256-ctr': 32 };
-/** A key derivation of more would take minutes. */
+/** The most rounds of a key derivation. More would take minutes. */
 const mostRounds = 1_000;
 
 /**
@@ -80,7 +80,7 @@ function keyIn(secret: Uint8Array<ArrayBuffer>): Jwk {
   return { kty: 'RSA', n, e, d, qi, p, q, dp: remainder(one), dq: remainder(other) } as Jwk;
 }
 
-/** Reads numbers and strings as SSH writes them (RFC 4251, section 5). */
+/** Returns a reader of numbers and strings as SSH writes them (RFC 4251, section 5). */
 function reader(bytes: Uint8Array<ArrayBuffer>) {
   let at = 0;
   const take = (length: number) => {

@@ -4,7 +4,7 @@ import { derElements, signatureInDer, unsigned } from 'computation-management-fo
 import { keyIn } from 'computation-management-formats/public-key';
 import { type Jwk, readOpenSshKey, UnusableKey } from './openssh-key.ts';
 
-/** Signs a text for an approval, in base64. The key cannot be read out of it again. */
+/** A function that signs the text of an approval and returns base64. The key cannot be read out of it. */
 export type Sign = (text: string) => Promise<string>;
 
 const { subtle } = crypto;
@@ -35,7 +35,7 @@ function bytesOf(body: string | undefined): Bytes {
   return bytes;
 }
 
-/** @param given a JSON Web Key, or PKCS#8 */
+/** Imports a private key and returns the function that signs with it. @param given a JSON Web Key, or PKCS#8 @throws UnusableKey */
 async function signerOf(given: Jwk | Bytes): Promise<Sign> {
   const method = 'kty' in given ? methodOfJwk(given) : methodIn(given);
   if (!method) throw new UnusableKey('Approvals are signed with an Ed25519, ECDSA or RSA key. Choose one of these.');
@@ -52,7 +52,7 @@ async function signerOf(given: Jwk | Bytes): Promise<Sign> {
   };
 }
 
-/** @param der a key in PKCS#8 (RFC 5958): a version, the algorithm, the key */
+/** Returns the WebCrypto method of a key in PKCS#8 (RFC 5958: a version, the algorithm, the key). Undefined for other keys. */
 function methodIn(der: Bytes): Method | undefined {
   const key = keyIn(derElements(der)[0]?.content.subarray(3));
   return key && methodOf(key);
@@ -62,7 +62,7 @@ function methodOfJwk({ kty, crv: namedCurve = '' }: Jwk): Method {
   return { name: kty === 'OKP' ? 'Ed25519' : kty === 'RSA' ? 'RSA-PSS' : 'ECDSA', hash: 'SHA-256', saltLength: 32, namedCurve };
 }
 
-/** Browsers write the two numbers of an ECDSA signature one after the other, the service reads them in DER (RFC 3279). */
+/** Converts an ECDSA signature to DER (RFC 3279), which the service reads: browsers write its two numbers one after the other. */
 function derOf(signature: Uint8Array): Uint8Array {
   const half = signature.length / 2;
   return signatureInDer([signature.subarray(0, half), signature.subarray(half)].map(unsigned));

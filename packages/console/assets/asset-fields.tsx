@@ -1,7 +1,11 @@
 import { FormField, Input, RadioGroup, Textarea } from '@cloudscape-design/components';
-import type { Schemas } from 'computation-management-client';
-import type { ReactNode } from 'react';
-import type { FieldErrors } from '../loading/problem-text.ts';
+import type { KnownAsset, Schemas } from 'computation-management-client';
+import { type ReactNode, useState } from 'react';
+import { useDomain, useFrame } from '../access/console-context.ts';
+import { ConfirmModal } from '../frame/confirm-modal.tsx';
+import { ReadAgain } from '../loading/problem-alert.tsx';
+import { type FieldErrors, fieldErrors } from '../loading/problem-text.ts';
+import { useAction } from '../loading/use-action.ts';
 
 export type AssetFieldValues = Pick<Schemas['AssetRow'], 'file_name' | 'description' | 'content_access' | 'use'>;
 
@@ -31,16 +35,16 @@ interface Props {
   fields: AssetFieldValues;
   change: (changed: Partial<AssetFieldValues>) => void;
   errors: FieldErrors<(typeof assetFields)[number]>;
-  /** What is wrong with the name beside what the service says of it. */
+  /** An error of the name that is not the service's. */
   nameFault?: string | undefined;
   isDisabled?: boolean;
-  /** Who may read it and what it may be used for are its creator's alone. */
+  /** True for the creator of the asset, who alone chooses who may read it and use it. */
   isMine: boolean;
-  /** Shown below the name. */
+  /** Other fields, shown below the name. */
   children?: ReactNode;
 }
 
-/** What is said of an asset beside its content. */
+/** Shows the fields of an asset beside its content. */
 export function AssetFields({ fields, change, errors, nameFault, isDisabled = false, isMine, children }: Props) {
   return (
     <div className="stack">
@@ -71,5 +75,54 @@ export function AssetFields({ fields, change, errors, nameFault, isDisabled = fa
           </FormField>
         ))}
     </div>
+  );
+}
+
+interface EditProps {
+  found: KnownAsset;
+  onClose: () => void;
+  onSaved: () => void;
+  onReadAgain: () => void;
+}
+
+/** Shows a dialog that changes an asset. Only the creator can change who may read it and use it. */
+export function EditAsset({ found, onClose, onSaved, onReadAgain }: EditProps) {
+  const { client, me } = useDomain();
+  const { notify } = useFrame();
+  // The page behind the dialog loads again: the version to change is the one that the user sees in these fields.
+  const [{ asset, etag }] = useState(found);
+  const { id, asset_type, mime_type, created_by } = asset;
+  const [fields, setFields] = useState<AssetFieldValues>({
+    file_name: asset.file_name,
+    description: asset.description,
+    content_access: asset.content_access,
+    use: asset.use,
+  });
+  const change = (changed: Partial<AssetFieldValues>) => setFields((before) => ({ ...before, ...changed }));
+  const isMine = created_by === me.user;
+  const save = useAction(async () => {
+    const { file_name, description } = fields;
+    const changed = { file_name, description, asset_type, mime_type };
+    await client.updateAsset({ id, ifMatch: etag, body: { asset: isMine ? { ...changed, ...fields } : changed } });
+    notify('The changes are saved.');
+    onSaved();
+  });
+  const errors = fieldErrors(save.problem, assetFields);
+  return (
+    <ConfirmModal
+      title={`Edit ${asset.file_name}`}
+      confirm="Save changes"
+      action={save}
+      fields={errors.fields}
+      conflict={
+        <ReadAgain problem={save.problem} readAgain={onReadAgain}>
+          Nothing was saved. Reading {asset.file_name} again shows the changes of others, and drops yours.
+        </ReadAgain>
+      }
+      isDisabled={fields.file_name === ''}
+      onClose={onClose}
+    >
+      <AssetFields fields={fields} change={change} errors={errors} isMine={isMine} />
+    </ConfirmModal>
   );
 }

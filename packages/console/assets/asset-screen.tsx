@@ -1,28 +1,28 @@
-import { Alert, Box, Button, Header, KeyValuePairs, Link, SpaceBetween, Table } from '@cloudscape-design/components';
+import { Alert, Box, Button, KeyValuePairs, Link, SpaceBetween } from '@cloudscape-design/components';
 import { assetWithoutReading, type KnownAsset } from 'computation-management-client';
 import { useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { permissions } from '../access/permissions.ts';
-import { DeleteModal } from '../frame/delete-modal.tsx';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
+import { FactTable } from '../lists/columns.tsx';
 import { PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
 import { LoadedView } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
-import { useAddress } from '../routing/navigation.ts';
 import { aboveAsset, addressOf } from '../routing/places.ts';
-import { fetchLines } from 'computation-management-formats/source';
+import { fetchLines } from 'computation-management-words';
 import { Hash, Lines } from '../show/hash.tsx';
 import { AssetState, Status } from '../show/status.tsx';
 import { sizeText } from '../show/texts.ts';
 import { Moment } from '../show/time.tsx';
 import { Name } from '../show/visible-texts.tsx';
 import { assetTypeText } from './asset-texts.ts';
-import { EditAsset } from './edit-asset.tsx';
 import { ContentPanel } from './content-panel.tsx';
 import { Panel } from '../frame/panel.tsx';
+import { DeleteModal } from '../frame/confirm-modal.tsx';
+import { EditAsset } from './asset-fields.tsx';
 
-/** One asset: what is known of it, its content as far as the user may have it, and where it is used. */
+/** Shows an asset: its facts, its content if the user may read it, and the computations that use it. */
 export function AssetScreen({ id }: { id: string }) {
   const { client, domain, me } = useDomain();
   const [asked, setAsked] = useState<'edit' | 'delete'>();
@@ -121,29 +121,26 @@ function AssetSummary({ found: { asset } }: { found: KnownAsset }) {
 function ContentReads({ reads }: { reads: { user: string; read_at: string }[] }) {
   return (
     <SpaceBetween size="s">
-      <Table
-        header={
-          <Header variant="h2" counter={`(${reads.length})`} description="Who else has read the content, the latest 100.">
-            Reads by others
-          </Header>
-        }
-        ariaLabels={{ tableLabel: 'Reads by others' }}
+      <FactTable
+        title="Reads by others"
+        counter={`(${reads.length})`}
+        description="Who else has read the content, the latest 100."
         items={reads}
-        columnDefinitions={[
+        rowKey={({ user, read_at }) => `${read_at} ${user}`}
+        columns={[
           { id: 'user', header: 'User', isRowHeader: true, cell: ({ user }) => <Name of={user} /> },
           { id: 'at', header: 'Read', cell: ({ read_at }) => <Moment at={read_at} /> },
         ]}
-        empty={<Box textAlign="center">Nobody else has read it.</Box>}
+        empty="Nobody else has read it."
       />
       {reads.length === 100 && <Alert type="info">Earlier reads are no longer recorded.</Alert>}
     </SpaceBetween>
   );
 }
 
-/** The computations that an asset is linked to. */
+/** Shows the computations that an asset is linked to. */
 function LinkedComputations({ id }: { id: string }) {
   const { domain } = useDomain();
-  const { query } = useAddress();
   const page = usePage('listLinkedComputations', { id });
   return (
     <PagedTable
@@ -151,7 +148,6 @@ function LinkedComputations({ id }: { id: string }) {
       variant="container"
       page={page}
       rowKey={(computation) => computation.id}
-      query={query}
       columns={[
         {
           id: 'name',

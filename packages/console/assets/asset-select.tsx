@@ -17,7 +17,7 @@ interface Props {
 
 const pageSize = 100;
 
-/** Chooses one asset of the domain. Reads the list on as the user scrolls or types, until it has what is looked for. */
+/** Shows a field that chooses one asset of the domain. Reads more of the list as the user scrolls or types. */
 export function AssetSelect({ chosen, isOffered, onChoose }: Props) {
   const { client, domain } = useDomain();
   const [text, setText] = useState('');

@@ -12,7 +12,7 @@ export function assetTypeText(type: AssetType): string {
   return type === 'algorithm' ? 'Algorithm' : 'Dataset';
 }
 
-/** The texts of every field that takes one file. */
+/** The texts of Cloudscape's field that takes one file. */
 export const fileUploadTexts = {
   uploadButtonText: () => 'Choose file',
   dropzoneText: () => 'Drop the file here',
@@ -36,12 +36,12 @@ const changes = {
   second_algorithm: 'The computation has an algorithm. Choose another type, or unlink that algorithm first.',
 };
 
-/** Whether the computation has no place for an asset of this name or type. */
+/** Returns whether an error says that the computation has no place for an asset of its name or type. */
 export function hasNoPlace(problem: unknown): boolean {
   return problem instanceof ServiceProblem && (problem.code === 'conflict' || problem.code === 'too_large');
 }
 
-/** Returns what the user can change so that there is a place, if the problem has this reason. */
+/** Returns the advice for a conflict of this reason between an asset and a computation. Undefined for other errors. */
 export function linkConflict(problem: unknown, reason: keyof typeof changes): string | undefined {
   return problem instanceof ServiceProblem && problem.reason === reason ? changes[reason] : undefined;
 }

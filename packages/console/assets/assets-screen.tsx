@@ -18,7 +18,7 @@ import { assetTypeOptions, assetTypeText } from './asset-texts.ts';
 
 type Row = Schemas['AssetRow'];
 
-/** The assets of the domain: algorithms and datasets. */
+/** Shows the assets of the domain: algorithms and datasets. */
 export function AssetsScreen() {
   const { domain, me } = useDomain();
   const { query } = useAddress();
@@ -49,20 +49,9 @@ export function AssetsScreen() {
         page={page}
         columns={columns}
         rowKey={({ id }) => id}
-        query={query}
         filterNames={['type']}
         actions={upload}
-        filters={
-          <div className="filters">
-            <ChoiceFilter
-              label="Type"
-              all="Any type"
-              value={query.get('type')}
-              options={assetTypeOptions}
-              onChange={(type) => page.change({ type })}
-            />
-          </div>
-        }
+        filters={<ChoiceFilter label="Type" all="Any type" page={page} name="type" options={assetTypeOptions} />}
         empty={
           <SpaceBetween size="s" alignItems="center">
             <span>The domain has no assets yet.</span>

@@ -1,11 +1,13 @@
 import { Box, Button, FileUpload, SpaceBetween } from '@cloudscape-design/components';
 import type { KnownAsset, Schemas } from 'computation-management-client';
+import { fromBase64 } from 'computation-management-formats/bytes';
 import { useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { permissions } from '../access/permissions.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
 import { useUnsavedWork } from '../routing/unsaved-work.ts';
+import { saveFile } from '../show/save-file.ts';
 import { StatusIndicator } from '../show/status.tsx';
 import { Name } from '../show/visible-texts.tsx';
 import { fileFault, fileUploadTexts } from './asset-texts.ts';
@@ -18,7 +20,7 @@ interface Props {
   reload: () => void;
 }
 
-/** The content: to be uploaded by its creator, to be downloaded by whoever may, or withheld. */
+/** Shows the content of an asset: a form to upload it for its creator, a download for those who may read it, or that it is withheld. */
 export function ContentPanel({ found: { asset }, reload }: Props) {
   const { me } = useDomain();
   return (
@@ -98,16 +100,8 @@ function SendContent({ asset, reload }: SendProps) {
 
 /** Lets the user save the content of an asset, which the service returned inline or as a link. */
 function saveContent({ asset, download, file_name }: Schemas['Asset']): void {
+  // Never the type that was sent with it: a page of it must not open with the console's rights.
+  if (!download) return saveFile(file_name, fromBase64(asset ?? '') ?? '', 'application/octet-stream');
   const anchor = document.createElement('a');
-  anchor.download = file_name;
-  if (download) {
-    anchor.href = download.url;
-    anchor.rel = 'noreferrer';
-  } else {
-    const bytes = Uint8Array.from(atob(asset ?? ''), (character) => character.charCodeAt(0));
-    // Never the type that was sent with it: a page of it must not open with the console's rights.
-    anchor.href = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }));
-    setTimeout(() => URL.revokeObjectURL(anchor.href), 60_000);
-  }
-  anchor.click();
+  Object.assign(anchor, { download: file_name, href: download.url, rel: 'noreferrer' }).click();
 }

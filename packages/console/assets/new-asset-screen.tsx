@@ -18,7 +18,7 @@ import { UploadProgress, useUpload } from './upload-progress.tsx';
 
 type Fields = AssetFieldValues & Pick<Schemas['AssetRow'], 'asset_type'>;
 
-/** Creates an asset and uploads its content. With `?computation=` it is linked to that computation too. */
+/** Shows a form that creates an asset and uploads its content. With `?computation=` in the address, links it to that computation too. */
 export function NewAssetScreen() {
   const { domain, me } = useDomain();
   return (

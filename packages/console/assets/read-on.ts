@@ -5,7 +5,7 @@ type Row = Schemas['AssetRow'];
 /** The beginning of the list of assets, as far as it has been read. */
 export interface ReadAssets {
   assets: Row[];
-  /** How many rows of the list have been read. */
+  /** The number of rows of the list that have been read. */
   offset: number;
   /** The number of rows in the whole list. */
   total: number;
@@ -34,7 +34,7 @@ export async function readOn(
   return read;
 }
 
-/** Whether an asset's name, type or creator contains the text. */
+/** Returns whether the name, type or creator of an asset contains a text, in any case. */
 export function contains({ file_name, asset_type, created_by }: Row, text: string): boolean {
   return [file_name, asset_type, created_by].some((part) => part.toLowerCase().includes(text.trim().toLowerCase()));
 }

@@ -14,18 +14,18 @@ type Target = Schemas['AssetUpload'];
 
 export interface Step {
   state: 'sending' | 'interrupted' | 'hashing';
-  /** The bytes that have been sent. */
+  /** The number of bytes that have been sent. */
   sent: number;
 }
 
 interface UploadOptions {
   /** The identifier of the asset. */
   id: string;
-  /** Default: a new link. */
+  /** The link to send the file to. Undefined: a new link is fetched. */
   target: Target | undefined;
   file: File;
   signal: AbortSignal;
-  /** Sends the file once. */
+  /** Sends the file once to a link. */
   put: (
     target: Target,
     file: File,
@@ -73,7 +73,7 @@ export async function expectReadable(file: Pick<File, 'name' | 'slice'>): Promis
   });
 }
 
-/** The content of the asset is that of another file. It stays. */
+/** The error of an asset that has the content of another file already. The content stays. */
 export class OtherContent extends ServiceProblem {}
 
 /**

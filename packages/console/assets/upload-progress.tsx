@@ -10,13 +10,13 @@ import { expectReadable, type Step, uploadFile } from './upload-file.ts';
 interface Upload {
   state: 'idle' | Step['state'] | 'done' | 'cancelled' | 'failed';
   file: File | undefined;
-  /** Bytes. */
+  /** The number of bytes that have been sent. */
   sent: number;
   problem: unknown;
-  /** Whether the whole file is with the service: what follows needs no page. */
+  /** True once the whole file is in storage: the service does the rest, also after the page is left. */
   hasArrived: boolean;
   cancel: () => void;
-  /** Returns whether the content has arrived and is hashed. Without a target, it gets a new link. */
+  /** Sends a file as the content of an asset. Without a target, fetches a new link. Returns whether the content has arrived and is hashed. */
   send: (asset: string, target: Schemas['AssetUpload'] | undefined, file: File) => Promise<boolean>;
 }
 
@@ -53,12 +53,12 @@ export function useUpload(): Upload {
 
 interface Props {
   upload: Upload;
-  /** What names the asset, such as a link to it. */
+  /** The name of the asset, or a link to it. */
   asset: ReactNode;
   retry?: (() => void) | undefined;
 }
 
-/** How far the upload of a file is. */
+/** Shows how far the upload of a file is. */
 export function UploadProgress({ upload, asset, retry }: Props) {
   const { state, sent, file, problem, cancel } = upload;
   if (state === 'idle' || !file) return null;

@@ -5,7 +5,7 @@ import { sizeText } from '../show/texts.ts';
 
 type Verdict = Schemas['AttestationOfRun']['verdict'];
 
-/** Nothing but `verified` may look harmless. */
+/** The mark and the text of each verdict. Only `verified` is marked as a success. */
 const looks: Record<NonNullable<Verdict> | 'none' | 'test', { type: StatusIndicatorProps.Type; text: string }> = {
   verified: { type: 'success', text: 'Attested' },
   refused: { type: 'error', text: 'Attestation refused' },
@@ -15,12 +15,12 @@ const looks: Record<NonNullable<Verdict> | 'none' | 'test', { type: StatusIndica
 };
 
 interface Props {
-  /** null: the agent sent no evidence that was verified. */
+  /** The verified attestation. null: the agent sent no evidence that was verified. */
   attestation:
     (Pick<Schemas['AttestationOfRun'], 'checks'> & { verdict: Verdict; tokens?: Schemas['AttestationToken'][] }) | null;
 }
 
-/** Whether the machine proved what it is, with each check in words. */
+/** Shows whether a CVM proved what it is, with each check in words. */
 export function AttestationBadge({ attestation }: Props) {
   const { verdict = null, checks = [], tokens = [] } = attestation ?? {};
   const isTest = verdict === 'verified' && checks.some(({ name }) => name === 'test_root');

@@ -9,32 +9,32 @@ import {
   Textarea,
   Toggle,
 } from '@cloudscape-design/components';
+import type { Schemas } from 'computation-management-client';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
-import { approvalTexts } from 'computation-management-formats/approval-cautions';
+import { approvalTexts } from 'computation-management-words';
 import { type ReactNode, useState } from 'react';
-import { permissions } from '../access/permissions.ts';
-import { fieldErrors, type FieldErrors } from '../loading/problem-text.ts';
-import { ProblemAlert } from '../loading/problem-alert.tsx';
-import type { Action } from '../loading/use-action.ts';
-import { alreadySent } from '../frame/confirm-modal.tsx';
 import { useDomain } from '../access/console-context.ts';
-import { namesIn } from '../show/texts.ts';
-import { useUnsavedWork } from '../routing/unsaved-work.ts';
-import { approvalPolicies, type ComputationFields } from './computation-fields.ts';
+import { permissions } from '../access/permissions.ts';
+import { alreadySent } from '../frame/confirm-modal.tsx';
 import { Panel } from '../frame/panel.tsx';
+import { ProblemAlert } from '../loading/problem-alert.tsx';
+import { fieldErrors, type FieldErrors } from '../loading/problem-text.ts';
+import type { Action } from '../loading/use-action.ts';
+import { useUnsavedWork } from '../routing/unsaved-work.ts';
+import { namesIn } from '../show/texts.ts';
 
 interface Props {
   initial: ComputationFields;
-  /** What the button says. */
+  /** The text of the button. */
   submit: string;
   save: Action<[ComputationFields]>;
   cancelAddress: string;
-  /** Shown above the buttons, such as a way out of a conflict. */
+  /** Shown above the buttons, such as a way to solve a conflict. */
   conflict?: ReactNode;
   isNew: boolean;
 }
 
-/** The form of a new computation, or of one that is changed. */
+/** Shows the form of a new computation, or of one that is changed. */
 export function ComputationForm({ initial, submit, save, cancelAddress, conflict, isNew }: Props) {
   const { me } = useDomain();
   const [fields, setFields] = useState(initial);
@@ -233,3 +233,41 @@ function AgentFields({ fields: { agent_config }, change, errors }: AgentProps) {
     </ExpandableSection>
   );
 }
+
+type AgentConfig = Required<Schemas['AgentConfigInput']>;
+
+/**
+ * The fields of a computation that its form edits. Fields that the form does not show are kept, because a replacement resets those that it leaves
+ * out.
+ */
+export type ComputationFields = Given & Required<Pick<Given, Shown>> & { agent_config: AgentConfig };
+type Given = Schemas['ComputationInput'];
+type Shown = 'description' | 'owner' | 'approval' | 'consumers' | 'providers';
+
+const noConfiguration: AgentConfig = {
+  log_level: '',
+  cert_file: '',
+  server_key: '',
+  server_ca_file: '',
+  client_ca_file: '',
+  attested_tls: false,
+};
+
+export function newFields(owner: string): ComputationFields {
+  return { name: '', description: '', owner, approval: 'none', consumers: [], providers: [], agent_config: noConfiguration };
+}
+
+export function fieldsOf(computation: Schemas['Computation']): ComputationFields {
+  const { id: _, status: _1, created_at: _2, updated_at: _3, assets: _4, run: _5, ...given } = computation;
+  return { ...given, agent_config: { ...noConfiguration, ...given.agent_config } };
+}
+
+/** Returns the fields of a duplicate. It belongs to the user who makes it, and has no private key of the agent. */
+export function copyOf(computation: Schemas['Computation'], owner: string): ComputationFields {
+  const fields = fieldsOf(computation);
+  const name = `Copy of ${computation.name}`.slice(0, 200);
+  return { ...fields, name, owner, agent_config: { ...fields.agent_config, server_key: '' } };
+}
+
+/** The levels of approval in the order in which they may be raised. They are never lowered. */
+const approvalPolicies = ['none', 'all', 'all_signed'] as const;

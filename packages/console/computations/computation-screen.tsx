@@ -4,9 +4,7 @@ import { useDomain } from '../access/console-context.ts';
 import { permissions } from '../access/permissions.ts';
 import { ApprovalsPanel } from '../approvals/approvals-panel.tsx';
 import { EventsTable } from '../events/events-table.tsx';
-import { DeleteModal } from '../frame/delete-modal.tsx';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
-import { UploadKey } from '../keys/upload-key.tsx';
 import { loadOverview, type Overview } from '../loading/overview.ts';
 import { LoadedView } from '../loading/problem-alert.tsx';
 import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
@@ -20,8 +18,10 @@ import { PartiesPanel } from './parties-panel.tsx';
 import { nextStep } from './readiness.ts';
 import { ReadinessPanel } from './readiness-panel.tsx';
 import { StartRun } from './start-run.tsx';
+import { DeleteModal } from '../frame/confirm-modal.tsx';
+import { UploadKey } from '../keys/key-dialogs.tsx';
 
-/** One computation: who takes part, what a run still needs, its manifest, its runs and its events. */
+/** Shows a computation: who takes part, what a run still needs, its manifest, its runs and its events. */
 export function ComputationScreen({ id }: { id: string }) {
   const { domain, client, me } = useDomain();
   const cvm = useAddress().query.get('start'); // Run again

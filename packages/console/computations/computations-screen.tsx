@@ -1,12 +1,13 @@
 import { Button, Link, SpaceBetween } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
+import { describeMissing, type MissingItem } from 'computation-management-words';
 import { useEffect, useRef, useState } from 'react';
 import { permissions } from '../access/permissions.ts';
 import type { Column } from '../lists/columns.tsx';
 import { ChoiceFilter, TextFilter } from '../lists/filter-bar.tsx';
 import { PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
-import { missingSentences, problemText } from '../loading/problem-text.ts';
+import { problemText } from '../loading/problem-text.ts';
 import { type Loaded, refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
@@ -18,7 +19,7 @@ import { Name, Names } from '../show/visible-texts.tsx';
 
 type Row = Schemas['ComputationRow'];
 
-/** The computations of the domain. */
+/** Shows the computations of the domain. */
 export function ComputationsScreen() {
   const { client, domain, me } = useDomain();
   const { query } = useAddress();
@@ -58,26 +59,19 @@ export function ComputationsScreen() {
         page={page}
         columns={columns}
         rowKey={({ id }) => id}
-        query={query}
         filterNames={['status', 'owner']}
         actions={create}
         filters={
-          <div className="filters">
-            <ChoiceFilter
-              label="Status"
-              all="Any status"
-              value={query.get('status')}
-              options={statusOptions}
-              onChange={(chosen) => page.change({ status: chosen })}
-            />
-            <TextFilter label="Owner" value={query.get('owner')} onChange={(chosen) => page.change({ owner: chosen })} />
+          <>
+            <ChoiceFilter label="Status" all="Any status" page={page} name="status" options={statusOptions} />
+            <TextFilter label="Owner" page={page} name="owner" />
             <Button
               variant={owner === me.user ? 'primary' : 'normal'}
               onClick={() => page.change({ owner: owner === me.user ? undefined : me.user })}
             >
               Only mine
             </Button>
-          </div>
+          </>
         }
         empty={
           <SpaceBetween size="s" alignItems="center">
@@ -91,10 +85,10 @@ export function ComputationsScreen() {
 }
 
 const mostNamed = 2;
-/** A row that is only scrolled past asks for nothing. */
+/** The time in view after which a row asks the service. One that is only scrolled past asks for nothing. */
 const pauseInMilliseconds = 400;
 
-/** What a run of a computation waits for, first from the user. While the row is in view, it is asked for with each round of the list. */
+/** Shows what a run of a computation waits for, first from the user. Asks the service with each round of the list while the row is in view. */
 function Waits({ row: { id, status }, round, todo }: { row: Row; round: number; todo: Loaded<Schemas['Todo']> }) {
   const { client, domain } = useDomain();
   const cell = useRef<HTMLSpanElement>(null);
@@ -118,7 +112,7 @@ function Waits({ row: { id, status }, round, todo }: { row: Row; round: number; 
   const { value: missing, problem } = useLoaded(
     `${id} ${asked === undefined}`,
     async (signal) =>
-      asked === undefined ? undefined : missingSentences((await inTurn(() => client.dryRun({ id, signal }))).missing_items),
+      asked === undefined ? undefined : describeMissing((await inTurn(() => client.dryRun({ id, signal }))).missing_items),
     { round: asked },
   );
   if (isKey) return <Link href={addressOf({ screen: 'computation', domain, id })}>Your key</Link>;
@@ -126,12 +120,12 @@ function Waits({ row: { id, status }, round, todo }: { row: Row; round: number; 
   return <span ref={cell}>{problem === undefined ? <Missing of={missing} /> : `Not known. ${problemText(problem).detail}`}</span>;
 }
 
-function Missing({ of }: { of: string[] | undefined }) {
+function Missing({ of }: { of: MissingItem[] | undefined }) {
   if (of === undefined) return '-';
   if (of.length === 0) return <StatusIndicator type="success">Ready</StatusIndicator>;
   return (
     <>
-      <Names of={of.slice(0, mostNamed)} />
+      <Names of={of.slice(0, mostNamed).map(({ sentence }) => sentence)} />
       {of.length > mostNamed && ` and ${of.length - mostNamed} more`}
     </>
   );
@@ -139,7 +133,7 @@ function Missing({ of }: { of: string[] | undefined }) {
 
 const asking: Promise<unknown>[] = [Promise.resolve(), Promise.resolve(), Promise.resolve()];
 
-/** Three of the rows ask at once. */
+/** Runs requests of rows, three at once. */
 function inTurn<T>(ask: () => Promise<T>): Promise<T> {
   const answer = Promise.resolve(asking.shift()).then(ask);
   asking.push(answer.catch(() => undefined));

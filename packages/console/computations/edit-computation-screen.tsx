@@ -10,10 +10,9 @@ import { keysForBodies, useAction } from '../loading/use-action.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { useAddress, useGoOn } from '../routing/navigation.ts';
 import { aboveComputation, aboveInComputation, addressOf } from '../routing/places.ts';
-import { type ComputationFields, copyOf, fieldsOf, newFields } from './computation-fields.ts';
-import { ComputationForm } from './computation-form.tsx';
+import { ComputationForm, type ComputationFields, copyOf, fieldsOf, newFields } from './computation-form.tsx';
 
-/** Creates a computation. */
+/** Shows the screen that creates a computation. */
 export function NewComputationScreen() {
   const { domain, me } = useDomain();
   return (
@@ -36,7 +35,7 @@ function NewForm() {
   );
 }
 
-/** @param computation the one that is duplicated: its settings, but no private key, and its inputs */
+/** Shows the form of a new computation. @param computation the one to duplicate: its settings without a private key, and its inputs */
 function FilledForm({ computation }: { computation: Schemas['Computation'] | null }) {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
@@ -62,7 +61,7 @@ function FilledForm({ computation }: { computation: Schemas['Computation'] | nul
   );
 }
 
-/** Changes a computation, unless someone else has changed it since it was read. */
+/** Shows the screen that changes a computation. Saves nothing if someone else has changed it since it was read. */
 export function EditComputationScreen({ id }: { id: string }) {
   const { client, domain } = useDomain();
   const [reading, setReading] = useState(0);

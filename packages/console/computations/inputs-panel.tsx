@@ -1,4 +1,4 @@
-import { Alert, Button, FormField, Header, Link, SpaceBetween, Table } from '@cloudscape-design/components';
+import { Alert, Button, FormField, Link, SpaceBetween } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
 import { useDomain, useFrame } from '../access/console-context.ts';
@@ -6,7 +6,7 @@ import { permissions } from '../access/permissions.ts';
 import { AssetSelect } from '../assets/asset-select.tsx';
 import { assetTypeText } from '../assets/asset-texts.ts';
 import { ConfirmModal } from '../frame/confirm-modal.tsx';
-import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
+import { type Column, FactTable } from '../lists/columns.tsx';
 import type { Input, Overview } from '../loading/overview.ts';
 import { useAction } from '../loading/use-action.ts';
 import { addressOf } from '../routing/places.ts';
@@ -20,10 +20,9 @@ interface Props {
   reload: () => void;
 }
 
-/** The linked assets with their hashes. */
+/** Shows the linked assets with their hashes. */
 export function InputsPanel({ overview, reload }: Props) {
   const { domain, me } = useDomain();
-  const isNarrow = useNarrow();
   const [isLinking, setLinking] = useState(false);
   const [unlinked, setUnlinked] = useState<Input>();
   const { computation, inputs, warnings } = overview;
@@ -94,28 +93,20 @@ export function InputsPanel({ overview, reload }: Props) {
   ];
   return (
     <>
-      <Table
-        header={
-          <Header
-            variant="h2"
-            counter={`(${inputs.length})`}
-            actions={
-              mayLinkOwn && (
-                <div className="row">
-                  {upload}
-                  <Button onClick={() => setLinking(true)}>Link asset</Button>
-                </div>
-              )
-            }
-          >
-            Inputs
-          </Header>
+      <FactTable
+        title="Inputs"
+        counter={`(${inputs.length})`}
+        actions={
+          mayLinkOwn && (
+            <div className="row">
+              {upload}
+              <Button onClick={() => setLinking(true)}>Link asset</Button>
+            </div>
+          )
         }
-        ariaLabels={{ tableLabel: 'Inputs' }}
         items={inputs}
-        trackBy="id"
-        wrapLines
-        columnDefinitions={definitionsOf(columns, isNarrow)}
+        rowKey={({ id }) => id}
+        columns={columns}
         footer={
           warnings.length > 0 && (
             <Alert type="warning" header="This may be a mistake">
@@ -144,7 +135,7 @@ interface LinkProps {
   onLinked: () => void;
 }
 
-/** Links one of the assets that the user may link. */
+/** Shows a dialog that links one of the assets that the user may link. */
 function LinkAsset({ overview: { computation, inputs }, onClose, onLinked }: LinkProps) {
   const { client, me } = useDomain();
   const { notify } = useFrame();

@@ -1,23 +1,21 @@
-import { Badge, Button, Header, SpaceBetween, Table } from '@cloudscape-design/components';
+import { Badge, Button, SpaceBetween } from '@cloudscape-design/components';
 import { useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { permissions } from '../access/permissions.ts';
-import { RemoveKey } from '../keys/remove-key.tsx';
-import { UploadKey } from '../keys/upload-key.tsx';
-import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
+import { type Column, FactTable } from '../lists/columns.tsx';
 import type { Overview, Party } from '../loading/overview.ts';
 import { Name, Names } from '../show/visible-texts.tsx';
 import { StatusIndicator } from '../show/status.tsx';
+import { RemoveKey, UploadKey } from '../keys/key-dialogs.tsx';
 
 interface Props {
   overview: Overview;
   reload: () => void;
 }
 
-/** Who takes part. */
+/** Shows who takes part in a computation. */
 export function PartiesPanel({ overview, reload }: Props) {
   const { me } = useDomain();
-  const isNarrow = useNarrow();
   const [dialog, setDialog] = useState<'upload' | 'remove'>();
   const { parties, hasMyKey, computation } = overview;
   const close = () => setDialog(undefined);
@@ -45,31 +43,23 @@ export function PartiesPanel({ overview, reload }: Props) {
   ];
   return (
     <>
-      <Table
-        header={
-          <Header
-            variant="h2"
-            counter={`(${parties.length})`}
-            actions={
-              <SpaceBetween direction="horizontal" size="xs" alignItems="center">
-                <StatusIndicator type={hasMyKey ? 'success' : 'pending'}>
-                  {hasMyKey ? 'Your public key is here' : 'Your public key is missing'}
-                </StatusIndicator>
-                <Button onClick={() => setDialog('upload')}>{hasMyKey ? 'Replace key' : 'Upload key'}</Button>
-                {(hasMyKey || permissions.removeKeys(me, computation)) && (
-                  <Button onClick={() => setDialog('remove')}>Remove key</Button>
-                )}
-              </SpaceBetween>
-            }
-          >
-            Parties
-          </Header>
+      <FactTable
+        title="Parties"
+        counter={`(${parties.length})`}
+        actions={
+          <SpaceBetween direction="horizontal" size="xs" alignItems="center">
+            <StatusIndicator type={hasMyKey ? 'success' : 'pending'}>
+              {hasMyKey ? 'Your public key is here' : 'Your public key is missing'}
+            </StatusIndicator>
+            <Button onClick={() => setDialog('upload')}>{hasMyKey ? 'Replace key' : 'Upload key'}</Button>
+            {(hasMyKey || permissions.removeKeys(me, computation)) && (
+              <Button onClick={() => setDialog('remove')}>Remove key</Button>
+            )}
+          </SpaceBetween>
         }
-        ariaLabels={{ tableLabel: 'Parties' }}
         items={parties}
-        trackBy="user"
-        wrapLines
-        columnDefinitions={definitionsOf(columns, isNarrow)}
+        rowKey={({ user }) => user}
+        columns={columns}
       />
       {dialog === 'upload' && <UploadKey id={computation.id} onClose={close} onUploaded={done} />}
       {dialog === 'remove' && <RemoveKey computation={computation} onClose={close} onRemoved={done} />}

@@ -1,19 +1,20 @@
 import { KeyValuePairs, Link, type StatusIndicatorProps } from '@cloudscape-design/components';
 import { page } from 'computation-management-client';
+import { approvalRows, isGiven } from 'computation-management-words';
 import type { ReactNode } from 'react';
 import { useDomain } from '../access/console-context.ts';
-import { approvalRows, isGiven } from '../approvals/approval.ts';
+import { Panel } from '../frame/panel.tsx';
 import type { Debt, Overview } from '../loading/overview.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { addressOf } from '../routing/places.ts';
+import { useNow } from '../show/service-clock.ts';
 import { StatusIndicator, statusText } from '../show/status.tsx';
+import { durationText, momentText } from '../show/texts.ts';
 import { Ago } from '../show/time.tsx';
-import { Name } from '../show/visible-texts.tsx';
-import { Debts } from './debts.tsx';
+import { Name, Names } from '../show/visible-texts.tsx';
 import { fitFor, owedSince } from './readiness.ts';
-import { Panel } from '../frame/panel.tsx';
 
-/** Where a computation stands: what is there, who is waited for and since when. */
+/** Shows how far a computation is: what is there, who is waited for and since when. */
 export function ReadinessPanel({ overview }: { overview: Overview }) {
   const { client, me } = useDomain();
   const { computation, parties, isReady } = overview;
@@ -43,7 +44,7 @@ export function ReadinessPanel({ overview }: { overview: Overview }) {
 function Facts({ overview }: { overview: Overview }) {
   const { computation, inputs, parties, unowned, approvals } = overview;
   const owed = (kind: Debt['kind']) => parties.flatMap(({ owes }) => owes).filter((debt) => debt.kind === kind).length;
-  const needed = approvalRows(computation.approval, approvals).filter(({ because }) => because.length > 0);
+  const needed = approvalRows(approvals).filter(({ because }) => because.length > 0);
   const given = needed.filter(isGiven).length;
   const datasets = inputs.filter(({ asset_type }) => asset_type === 'dataset').length;
   const algorithm = inputs.length > datasets ? '1 algorithm' : 'No algorithm';
@@ -66,7 +67,7 @@ function fact(label: string, isThere: boolean, text: string): { label: string; v
   return { label, value: <StatusIndicator type={isThere ? 'success' : 'pending'}>{text}</StatusIndicator> };
 }
 
-/** Whether a registered CVM could take a run. It is read once: the dialog that starts a run checks the chosen CVM. */
+/** Shows how many registered CVMs could take a run. They are read once: the dialog that starts a run checks the chosen CVM. */
 function Machine({ policy }: { policy: Overview['computation']['attestation_policy'] }) {
   const { client, domain } = useDomain();
   const loaded = useLoaded(domain, (signal) => page(client, 'listCvms', { limit: 100, signal }));
@@ -84,7 +85,7 @@ function Machine({ policy }: { policy: Overview['computation']['attestation_poli
   );
 }
 
-/** Without a colour: the end of a run says nothing of the next one. */
+/** Shows the latest run, without a colour: its end says nothing about the next one. */
 function LatestRun({ run }: { run: Overview['computation']['run'] }) {
   const { domain } = useDomain();
   if (!run) return 'None yet';
@@ -98,5 +99,58 @@ function LatestRun({ run }: { run: Overview['computation']['run'] }) {
         On <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link>, started by <Name of={started_by} />
       </div>
     </>
+  );
+}
+
+interface Props {
+  overview: Overview;
+  /** Returns since when a user owes something, where that is known. */
+  since?: (debt: Debt, user: string) => string | undefined;
+}
+
+/** Shows what a run waits for, and from whom. */
+export function Debts({ overview: { parties, unowned, others }, since }: Props) {
+  const { me } = useDomain();
+  return (
+    <ul aria-label="What a run waits for">
+      {parties.flatMap(({ user, owes }) =>
+        owes.map((debt) => (
+          <li key={JSON.stringify([user, debt])}>
+            <Name of={user} />
+            {user === me.user && ' (you)'}: <DebtText debt={debt} />
+            <Waited since={since?.(debt, user)} />
+          </li>
+        )),
+      )}
+      {unowned.map((debt) => (
+        <li key={debt.files.join()}>
+          Nobody whom the service names: <DebtText debt={debt} />
+        </li>
+      ))}
+      {others.map(({ kind, sentence }) => (
+        <li key={sentence}>{kind === 'algorithm' ? `${sentence}: link one under Inputs` : <Name of={sentence} />}</li>
+      ))}
+    </ul>
+  );
+}
+
+function DebtText({ debt: { kind, files } }: { debt: Debt }) {
+  if (kind === 'key') return 'public key';
+  const what = kind === 'content' ? 'content of ' : files.length === 0 ? 'approval' : 'approval for ';
+  return (
+    <>
+      {what}
+      <Names of={files} />
+    </>
+  );
+}
+
+function Waited({ since }: { since: string | undefined }) {
+  const now = useNow();
+  if (since === undefined) return null;
+  return (
+    <time dateTime={since} title={`since ${momentText(since)}, ${since} (UTC)`}>
+      , for {durationText(now - Date.parse(since))}
+    </time>
   );
 }

@@ -8,7 +8,7 @@ export type Step = { does: 'start' | 'add-key' } | { does: 'go'; text: string; h
 
 /** Returns the next step of this user. Undefined if others have to go on first, or the user may do nothing. */
 export function nextStep(overview: Overview, { domain, me }: { domain: string; me: Me }): Step | undefined {
-  const { computation, parties, missing, digest, isReady } = overview;
+  const { computation, parties, others, digest, isReady } = overview;
   const { id, run } = computation;
   const go = (text: string, href: string): Step => ({ does: 'go', text, href });
   if (run && run.ended_at === null) return go('Watch the run', addressOf({ screen: 'run', domain, id, run: run.id }));
@@ -16,7 +16,7 @@ export function nextStep(overview: Overview, { domain, me }: { domain: string; m
   const asset = owed.find(({ kind }) => kind === 'content')?.asset;
   if (asset !== undefined) return go('Upload your content', addressOf({ screen: 'asset', domain, id: asset }));
   if (owed.some(({ kind }) => kind === 'key')) return { does: 'add-key' };
-  if (missing.info.includes('Missing algorithm') && permissions.createAsset(me, 'algorithm')) {
+  if (others.some(({ kind }) => kind === 'algorithm') && permissions.createAsset(me, 'algorithm')) {
     return go('Upload an algorithm', addressOf({ screen: 'new-asset', domain }, { computation: id }));
   }
   const owesApproval = owed.some(({ kind }) => kind === 'approval');
@@ -24,7 +24,7 @@ export function nextStep(overview: Overview, { domain, me }: { domain: string; m
   return isReady && permissions.startRun(me, computation) ? { does: 'start' } : undefined;
 }
 
-/** What changes a manifest or a configuration. */
+/** The types of events that change a manifest or a configuration. */
 const changes = ['created', 'updated', 'owner_changed', 'asset_linked', 'asset_unlinked', 'key_uploaded', 'key_removed'];
 
 /**

@@ -1,8 +1,9 @@
 import { Alert, FormField, Link } from '@cloudscape-design/components';
 import { ServiceProblem } from 'computation-management-client';
+import { describeMissing } from 'computation-management-words';
 import { useEffect, useState } from 'react';
 import { CvmInput } from '../cvms/cvm-input.tsx';
-import { fieldErrors, missingSentences } from '../loading/problem-text.ts';
+import { fieldErrors } from '../loading/problem-text.ts';
 import { useAction } from '../loading/use-action.ts';
 import { addressOf } from '../routing/places.ts';
 import { useGoOn } from '../routing/navigation.ts';
@@ -10,9 +11,9 @@ import { ConfirmModal } from '../frame/confirm-modal.tsx';
 import { useDomain } from '../access/console-context.ts';
 import type { Overview } from '../loading/overview.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
-import { Debts } from './debts.tsx';
+import { Debts } from './readiness-panel.tsx';
 
-/** Starts a run on a CVM, or explains what is missing. */
+/** Shows a dialog that starts a run on a CVM, or explains what is missing. */
 export function StartRun({ overview, first, onClose }: { overview: Overview; first: string; onClose: () => void }) {
   const { client, domain, exampleCvm } = useDomain();
   const goOn = useGoOn();
@@ -26,7 +27,7 @@ export function StartRun({ overview, first, onClose }: { overview: Overview; fir
   // The service says what would refuse a run on the chosen CVM, before the user presses the button.
   const chosen = usePaused(cvm.trim());
   const check = useLoaded(`${id} ${chosen}`, async (signal) =>
-    chosen === '' || !isReady ? [] : missingSentences((await client.dryRun({ id, cvm: chosen, signal })).missing_items),
+    chosen === '' || !isReady ? [] : describeMissing((await client.dryRun({ id, cvm: chosen, signal })).missing_items),
   );
   const refused = (chosen === cvm.trim() && check.value) || [];
   const activeRun = start.problem instanceof ServiceProblem ? start.problem.run_id : undefined;
@@ -61,7 +62,7 @@ export function StartRun({ overview, first, onClose }: { overview: Overview; fir
       {refused.length > 0 && (
         <Alert type="warning" header="A run cannot start on this CVM">
           <ul>
-            {refused.map((sentence) => (
+            {refused.map(({ sentence }) => (
               <li key={sentence}>{sentence}</li>
             ))}
           </ul>

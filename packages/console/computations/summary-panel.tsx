@@ -1,9 +1,9 @@
 import { KeyValuePairs } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
-import { approvalTexts } from 'computation-management-formats/approval-cautions';
+import { configurationOf } from 'computation-management-formats/approval-text';
+import { approvalTexts, describeAgent } from 'computation-management-words';
 import type { Overview } from '../loading/overview.ts';
-import { agentFacts } from '../show/agent-facts.tsx';
-import { Hash } from '../show/hash.tsx';
+import { Hash, factItems } from '../show/hash.tsx';
 import { Name, Names } from '../show/visible-texts.tsx';
 import { Moment } from '../show/time.tsx';
 import { Panel } from '../frame/panel.tsx';
@@ -31,16 +31,16 @@ export function SummaryPanel({ overview: { computation } }: { overview: Overview
   );
 }
 
-/** What the agent in the CVM is configured with. */
-export function ConfigurationTab({ computation: { agent_config } }: { computation: Schemas['Computation'] }) {
-  const { log_level, server_key } = agent_config;
+/** Shows the configuration of the agent in the CVM. */
+export function ConfigurationTab({ computation }: { computation: Schemas['Computation'] }) {
+  const { log_level, server_key } = computation.agent_config;
   return (
     <Panel title="Agent" description="What the agent in the CVM is started with.">
       <KeyValuePairs
         columns={2}
         items={[
           { label: 'Log level', value: log_level || 'Default' },
-          ...agentFacts(agent_config),
+          ...factItems(describeAgent(configurationOf(computation).agent_config)),
           {
             label: 'Private key',
             value:

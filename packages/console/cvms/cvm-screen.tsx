@@ -5,7 +5,6 @@ import { permissions } from '../access/permissions.ts';
 import { LoadedView } from '../loading/problem-alert.tsx';
 import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { addressOf } from '../routing/places.ts';
-import { DeleteModal } from '../frame/delete-modal.tsx';
 import { useDomain } from '../access/console-context.ts';
 import { AttestationBadge } from '../attestation/attestation-panel.tsx';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
@@ -16,13 +15,14 @@ import { Name } from '../show/visible-texts.tsx';
 import { Fit, Presence } from './presence.tsx';
 import { RegisterCvm } from './register-cvm.tsx';
 import { Panel } from '../frame/panel.tsx';
+import { DeleteModal } from '../frame/confirm-modal.tsx';
 
 interface Read {
   cvm: Schemas['Cvm'];
   etag: string | undefined;
 }
 
-/** One CVM: whether it is there, and what is registered of it. */
+/** Shows a CVM: whether it is connected, and its registration. */
 export function CvmScreen({ cvm }: { cvm: string }) {
   const { client, domain, me } = useDomain();
   const [asked, setAsked] = useState<'edit' | 'delete'>();

@@ -6,7 +6,7 @@ import type { Column } from '../lists/columns.tsx';
 import { PagedTable } from '../lists/paged-table.tsx';
 import { usePage } from '../lists/use-page.ts';
 import { refreshSeconds } from '../loading/use-loaded.ts';
-import { useAddress, useGoOn } from '../routing/navigation.ts';
+import { useGoOn } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../access/console-context.ts';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
@@ -17,10 +17,9 @@ import { RegisterCvm } from './register-cvm.tsx';
 
 type Cvm = Schemas['Cvm'];
 
-/** The registered CVMs, and whether each is there. */
+/** Shows the registered CVMs, and whether each is connected. */
 export function CvmsScreen() {
   const { domain, me } = useDomain();
-  const { query } = useAddress();
   const goOn = useGoOn();
   const [isRegistering, setRegistering] = useState(false);
   const page = usePage('listCvms', {}, { everySeconds: refreshSeconds.cvms });
@@ -54,7 +53,6 @@ export function CvmsScreen() {
         page={page}
         columns={columns}
         rowKey={({ id }) => id}
-        query={query}
         actions={
           permissions.registerCvm(me) && (
             <Button variant="primary" onClick={() => setRegistering(true)}>

@@ -13,13 +13,13 @@ const fits: Record<PresenceOfCvm['fit'], { type: StatusIndicatorProps.Type; text
   unknown: { type: 'info', text: 'Unknown' },
 };
 
-/** Returns what is known of a CVM in words: whether it is there, and whether it can take a run. */
+/** Returns in words whether a CVM is connected, and whether it can take a run. */
 export function presenceWords(presence: PresenceOfCvm): { state: string; fit: string } {
   const { state, fit } = presence;
   return { state: presenceTexts[state], fit: isKnown(presence) ? fits[fit].text : `Last reported: ${fit}` };
 }
 
-/** Whether the fitness is that of now. What a CVM has reported says nothing once it is disconnected. */
+/** Returns whether the reported fitness is current. A report says nothing once the CVM is disconnected. */
 function isKnown({ state, fit }: PresenceOfCvm): boolean {
   return state === 'connected' || fit === 'unknown';
 }
@@ -32,7 +32,7 @@ export function Presence({ presence }: { presence: PresenceOfCvm }) {
   );
 }
 
-/** Whether the CVM can take a run. */
+/** Shows whether the CVM can take a run. */
 export function Fit({ presence }: { presence: PresenceOfCvm }) {
   return (
     <StatusIndicator type={isKnown(presence) ? fits[presence.fit].type : 'stopped'}>

@@ -16,7 +16,7 @@ interface Props {
   onSaved: (cvm: string) => void;
 }
 
-/** Registers a CVM, or changes what is registered of it. */
+/** Shows a dialog that registers a CVM, or changes its registration. */
 export function RegisterCvm({ registered, onClose, onSaved }: Props) {
   const { client, domain } = useDomain();
   const { notify } = useFrame();

@@ -1,5 +1,7 @@
 import { Link } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
+import { fieldsText } from 'computation-management-words';
+import { Fragment } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import type { Column } from '../lists/columns.tsx';
 import { ChoiceFilter } from '../lists/filter-bar.tsx';
@@ -11,12 +13,11 @@ import { addressOf } from '../routing/places.ts';
 import { StatusIndicator } from '../show/status.tsx';
 import { Time } from '../show/time.tsx';
 import { Name } from '../show/visible-texts.tsx';
-import { Details } from './details.tsx';
-import { detailsText, eventMark, eventStatusText, eventText, eventTypes } from './event-texts.ts';
+import { detailsOf, eventMark, eventStatusText, eventText, eventTypes } from './event-texts.ts';
 
 type Event = Schemas['Event'];
 
-/** The journal of a computation, newest first. */
+/** Shows the journal of a computation, newest first. */
 export function EventsTable({ id }: { id: string }) {
   const { domain } = useDomain();
   const { query } = useAddress();
@@ -41,7 +42,7 @@ export function EventsTable({ id }: { id: string }) {
       header: 'Details',
       isSecondary: true,
       minWidth: 200,
-      cell: ({ details }) => (detailsText(details) === '' ? '-' : <Details of={details} />),
+      cell: ({ details }) => (detailsOf(details).length === 0 ? '-' : <Details of={details} />),
     },
     {
       id: 'run',
@@ -58,21 +59,32 @@ export function EventsTable({ id }: { id: string }) {
       page={page}
       columns={columns}
       rowKey={(event) => event.id}
-      saved={(event) => ({ ...event, details: detailsText(event.details) })}
-      query={query}
+      saved={(event) => ({ ...event, details: fieldsText(detailsOf(event.details)) })}
       filterNames={['type']}
       filters={
-        <div className="filters">
-          <ChoiceFilter
-            label="Event"
-            all="Any event"
-            value={query.get('type')}
-            options={eventTypes([...seen, query.get('type') ?? '']).map((type) => ({ value: type, label: eventText(type) }))}
-            onChange={(type) => page.change({ type })}
-          />
-        </div>
+        <ChoiceFilter
+          label="Event"
+          all="Any event"
+          page={page}
+          name="type"
+          options={eventTypes([...seen, query.get('type') ?? '']).map((type) => ({ value: type, label: eventText(type) }))}
+        />
       }
       empty="No events yet."
     />
   );
+}
+
+/** The pattern of values that are shown without a box, words and times: they cannot pass for more than a value. */
+const plainly = /^([\w:+/.@=-]+|\d+ \w{3} \d{4}, \d\d:\d\d:\d\d [\w+-]+)$/;
+
+/** Shows the details of an event. Values of more than one word are in a box, because an agent may send any. */
+export function Details({ of, without }: { of: string; without?: string }) {
+  return detailsOf(of, without).map(({ name, value }, index) => (
+    <Fragment key={index}>
+      {index > 0 && ', '}
+      {name !== '' && <>{/^[\w ]*$/.test(name) ? name : <Name of={name} />}: </>}
+      {plainly.test(value) ? value : <Name of={value} />}
+    </Fragment>
+  ));
 }

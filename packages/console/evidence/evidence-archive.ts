@@ -10,7 +10,7 @@ export function evidenceArchive(run: string, { evidence, keys, events, tokens }:
   return { name, text, command: `cms verify ${name}` };
 }
 
-/** The archive of a run that has ended. */
+/** Reads the archive of a run that has ended. @throws ServiceProblem */
 export async function readArchive(client: Client, { id, run, signal }: { id: string; run: string; signal?: AbortSignal }) {
   const [evidence, keys, attestation] = await Promise.all([
     client.getEvidence({ id, run, signal }),

@@ -1,15 +1,17 @@
-import { FileInput, FormField } from '@cloudscape-design/components';
+import { Alert, FileInput, FormField, LiveRegion } from '@cloudscape-design/components';
+import { type Finding, sumOf } from 'computation-management-verify';
 import { useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { Panel } from '../frame/panel.tsx';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
+import { LoadedView } from '../loading/problem-alert.tsx';
+import { useLoaded } from '../loading/use-loaded.ts';
 import { aboveInComputation, addressOf } from '../routing/places.ts';
 import { Name } from '../show/visible-texts.tsx';
 import { readArchive } from './evidence-archive.ts';
-import { Findings } from './findings.tsx';
-import { judge } from './judge.ts';
+import { judge, type Judgement } from './judge.ts';
 
-/** Fetches the archive of a run and judges it. */
+/** Shows the screen that verifies the evidence of a run of this service. */
 export function VerifyRunScreen({ id, run }: { id: string; run: string }) {
   const { client, domain } = useDomain();
   const load = async (signal: AbortSignal) => {
@@ -35,7 +37,7 @@ const fields = [
   ],
 ] as const;
 
-/** Judges an archive from anywhere. Needs no sign-in and sends nothing. */
+/** Shows the screen that verifies evidence in a file from anywhere. It needs no sign-in and sends nothing. */
 export function VerifyScreen() {
   const none: File[] = [];
   const [{ count, ...chosen }, setChosen] = useState({ count: 0, archive: none, keys: none, certificates: none, roots: none });
@@ -67,3 +69,78 @@ export function VerifyScreen() {
     </ScreenFrame>
   );
 }
+
+const kinds = [
+  ['does not hold', 'Does not hold'],
+  ['note', 'Not checked, or not shown by the evidence'],
+  ['holds', 'Holds'],
+] as const;
+
+/** The most findings that are shown of each kind. More would stop the page. */
+const mostShown = 200;
+const mostCharacters = 2_000;
+
+/** Shows the findings of the verifier in its own words. */
+export function Findings({ load }: { load: (signal: AbortSignal) => Promise<Judgement> }) {
+  const loaded = useLoaded('', load);
+  return (
+    <LoadedView loaded={loaded} what="and checking the evidence">
+      {(judgement) => (
+        <>
+          <LiveRegion>
+            <Sum of={judgement} />
+          </LiveRegion>
+          {'findings' in judgement && <Kinds findings={judgement.findings} />}
+        </>
+      )}
+    </LoadedView>
+  );
+}
+
+function Sum({ of }: { of: Judgement }) {
+  if ('problem' in of)
+    return (
+      <Alert type="error" header="Nothing was checked">
+        <span className="long-words">{cut(of.problem)}</span>
+      </Alert>
+    );
+  const isWrong = of.findings.some(({ verdict }) => verdict === 'does not hold');
+  return (
+    <Alert type={isWrong ? 'error' : 'success'} header={sumOf(of.findings)}>
+      {isWrong ? 'Do not rely on this evidence.' : 'This is worth as much as the keys below: compare them.'}
+    </Alert>
+  );
+}
+
+function Kinds({ findings }: { findings: Finding[] }) {
+  const all = kinds.map(([verdict, title]) => ({ title, found: findings.filter((each) => each.verdict === verdict) }));
+  const shown = all.filter(({ found }) => found.length > 0);
+  return (
+    <>
+      {shown.map(({ title, found }) => (
+        <Panel key={title} title={title} counter={`(${found.length})`}>
+          <ul className="long-words" aria-label={title}>
+            {found.slice(0, mostShown).map(({ sentence }, index) => (
+              <li key={index}>{apart(cut(sentence))}</li>
+            ))}
+          </ul>
+          {found.length > mostShown && `The first ${mostShown} are shown. cms verify prints all.`}
+        </Panel>
+      ))}
+      <Panel title="What only you can compare">
+        <ul>
+          <li>The key that signed the statement, with what other parties saved of the service.</li>
+          <li>The fingerprint of the key behind each approval, with the user, for example by phone.</li>
+          <li>The SHA-512 of the certificate of an attested CVM, with the certificate that the CVM shows.</li>
+          <li>This page, which comes from the service, with the output of your own copy of cms verify.</li>
+        </ul>
+      </Panel>
+    </>
+  );
+}
+
+const cut = (text: string) => (text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text);
+
+/** Isolates the quoted parts of a sentence, so that no text of others changes the order of its words. */
+const apart = (sentence: string) =>
+  sentence.split(/("(?:[^"\\]|\\.)*")/).map((part, index) => (index % 2 === 1 ? <bdi key={index}>{part}</bdi> : part));

@@ -1,18 +1,20 @@
 import { Box, Button, Modal, SpaceBetween } from '@cloudscape-design/components';
-import { type ReactNode, useEffect, useId } from 'react';
-import { ProblemAlert } from '../loading/problem-alert.tsx';
-import type { Action } from '../loading/use-action.ts';
+import { type ReactNode, useEffect, useId, useState } from 'react';
+import { useFrame } from '../access/console-context.ts';
+import { ProblemAlert, ReadAgain } from '../loading/problem-alert.tsx';
+import { type Action, useAction } from '../loading/use-action.ts';
+import { useGoOn } from '../routing/navigation.ts';
 import { useUnsavedWork } from '../routing/unsaved-work.ts';
 
 interface Props {
   title: ReactNode;
-  /** What the button says, such as `Delete`. */
+  /** The text of the button, such as `Delete`. */
   confirm: string;
   children: ReactNode;
   action: Action<[]>;
   /** The places in the request whose errors are shown at fields, such as `/name`. */
   fields?: readonly string[];
-  /** Shown below the problem, such as a way out of a conflict. */
+  /** Shown below the problem, such as a way to solve a conflict. */
   conflict?: ReactNode;
   isDisabled?: boolean;
   onClose: () => void;
@@ -81,5 +83,53 @@ function FirstFocus({ form }: { form: string }) {
   return null;
 }
 
-/** Why a change cannot be cancelled while it is under way. */
+/** The reason why a change cannot be cancelled while it is under way. */
 export const alreadySent = 'It has been sent. Wait for the answer.';
+
+interface DeleteProps {
+  /** The word for the deletion. Default: `Delete`. */
+  verb?: 'Delete' | 'Remove';
+  name: string;
+  /** Deletes the version that the page shows. */
+  remove: () => Promise<unknown>;
+  /** The message after the deletion. */
+  notice: string;
+  /** The address to go to afterwards. */
+  list: string;
+  onClose: () => void;
+  onReadAgain: () => void;
+  /** The explanation of what else is lost. */
+  children: ReactNode;
+}
+
+/** Asks before something is deleted. Deletes nothing that someone has changed since it was shown. */
+export function DeleteModal({ onClose, onReadAgain, children, ...shown }: DeleteProps) {
+  // The page behind the dialog may load again: the version to delete is the one that the user has seen.
+  const [{ verb = 'Delete', name, remove, notice, list }] = useState(shown);
+  const { notify } = useFrame();
+  const goOn = useGoOn();
+  const action = useAction(async () => {
+    await remove();
+    notify(notice);
+    goOn(list);
+  });
+  return (
+    <ConfirmModal
+      title={
+        <>
+          {verb} <bdi>{name}</bdi>
+        </>
+      }
+      confirm={verb}
+      action={action}
+      conflict={
+        <ReadAgain problem={action.problem} readAgain={onReadAgain}>
+          Nothing was {`${verb.toLowerCase()}d`}. Reading <bdi>{name}</bdi> again shows the changes of others.
+        </ReadAgain>
+      }
+      onClose={onClose}
+    >
+      {children}
+    </ConfirmModal>
+  );
+}

@@ -1,6 +1,6 @@
 interface Focused {
   element: Element;
-  /** The headings above it, from the title of the screen to the nearest one. */
+  /** The headings above the element, from the title of the screen to the nearest one. */
   headings: HTMLElement[];
 }
 
@@ -10,7 +10,7 @@ interface Focused {
  * @returns a function that ends it
  */
 export function keepFocus(): () => void {
-  /** Outside of dialogs. A dialog gives the focus back to what had it before. */
+  /** The element outside of dialogs that had the focus last. A dialog gives the focus back by itself. */
   let latest: Focused | undefined;
   const note = ({ target }: FocusEvent) => {
     if (!(target instanceof Element) || isInDialog(target)) return;
@@ -54,12 +54,12 @@ export function focusTitle(): void {
   focusOn(document.querySelector<HTMLElement>('main h1'));
 }
 
-/** Whether nothing has the focus, as after the element that had it has gone. An open dialog keeps it. */
+/** Returns whether nothing has the focus, as after the element that had it has gone. An open dialog keeps the focus. */
 export function isFocusLost(): boolean {
   return !isDialogOpen() && (document.activeElement ?? document.body) === document.body;
 }
 
-/** Whether the user is in a dialog or in the content of the screen, from where a title must not take the focus. */
+/** Returns whether the user is in a dialog or in the content of the screen, from where a title must not take the focus. */
 export function isFocusTaken(): boolean {
   return isDialogOpen() || (document.activeElement?.closest('#content') ?? null) !== null;
 }

@@ -6,7 +6,7 @@ interface Props extends Pick<HeaderProps, 'description' | 'actions' | 'counter' 
   children: ReactNode;
 }
 
-/** A part of a screen, below its title. */
+/** Shows a part of a screen below a title. */
 export function Panel({ title, children, ...header }: Props) {
   return (
     <Container

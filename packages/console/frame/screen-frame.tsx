@@ -8,7 +8,7 @@ import { focusTitle, isFocusTaken } from './focus.ts';
 interface Props {
   title: string;
   description?: ReactNode;
-  /** From the domain down to this screen, which is added as the last one. */
+  /** The breadcrumbs from the domain down to this screen, which is added as the last one. */
   above: readonly { text: string; href: string }[];
   actions?: ReactNode;
   /** False if the screen is a table that shows the title itself. */
@@ -16,7 +16,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** What every screen has: a title, which has the focus when the user comes from another screen, the way up, and its actions. */
+/** Shows a screen with its title, breadcrumbs and actions. The title gets the focus when the user comes from another screen. */
 export function ScreenFrame({ title, description, above, actions, hasHeader = true, children }: Props) {
   const { breadcrumbs } = useFrame();
   const [firstTitle] = useState(title);

@@ -1,12 +1,12 @@
 interface HtmlPage {
   title: string;
-  /** The address of its styles. */
+  /** The address of the style sheet. */
   styles: string;
   head?: string;
   body: string;
 }
 
-/** A page beside the console: of the help, or in place of a console that is not there. */
+/** Returns a page beside the console: of the help, or in place of a console that is not built. */
 export function htmlPage({ title, styles, head = '', body }: HtmlPage): string {
   return `<!doctype html>
 <html lang="en">
@@ -24,3 +24,11 @@ ${body}
 </html>
 `;
 }
+
+/** The documents of docs/ from which the console's build makes the pages at /help/. */
+export const helpPages = [
+  { name: 'participant', title: 'For participants' },
+  { name: 'console', title: 'The web console' },
+  { name: 'evidence', title: 'Evidence' },
+  { name: 'glossary', title: 'Glossary' },
+] as const;

@@ -1,11 +1,12 @@
-import { Box, type TableProps } from '@cloudscape-design/components';
+import { Box, Header, type HeaderProps, Table, type TableProps } from '@cloudscape-design/components';
 import { type ReactNode, useSyncExternalStore } from 'react';
 
+/** A column of a table. */
 export interface Column<Row> {
   id: string;
   header: string;
   cell: (row: Row) => ReactNode;
-  /** In a narrow window, it is not a column, but a line below the row header. */
+  /** True if a narrow window shows the fact as a line below the row header instead of as a column. */
   isSecondary?: boolean;
   isRowHeader?: boolean;
   minWidth?: number;
@@ -25,7 +26,7 @@ export function definitionsOf<Row>(columns: readonly Column<Row>[], isNarrow: bo
     }));
 }
 
-/** A row header with the facts that a narrow window has no columns for. */
+/** Shows a row header with the facts that a narrow window has no columns for. */
 function WithLines<Row>({ row, cell, lines }: { row: Row; cell: Column<Row>['cell']; lines: Column<Row>[] }) {
   return (
     <>
@@ -42,9 +43,61 @@ function WithLines<Row>({ row, cell, lines }: { row: Row; cell: Column<Row>['cel
   );
 }
 
+interface FactTableProps<Row> extends Pick<HeaderProps, 'counter' | 'description' | 'actions'> {
+  title: string;
+  /** The name of the table for screen readers. Default: the title. */
+  label?: string;
+  columns: readonly Column<Row>[];
+  items: readonly Row[];
+  /** Returns a text that identifies a row. */
+  rowKey: (row: Row) => string;
+  /** True for a table within a panel, whose title is above its own. */
+  isEmbedded?: boolean;
+  /** Shown below the rows. */
+  footer?: ReactNode;
+  /** Shown in place of rows, if there are none. */
+  empty?: ReactNode;
+}
+
+/** Shows a table without pages. */
+export function FactTable<Row>({
+  title,
+  label = title,
+  columns,
+  items,
+  rowKey,
+  isEmbedded = false,
+  ...props
+}: FactTableProps<Row>) {
+  const isNarrow = useNarrow();
+  const { counter, description, actions, footer, empty } = props;
+  return (
+    <Table
+      variant={isEmbedded ? 'embedded' : 'container'}
+      header={
+        <Header
+          variant={isEmbedded ? 'h3' : 'h2'}
+          {...(counter !== undefined && { counter })}
+          description={description}
+          actions={actions}
+        >
+          {title}
+        </Header>
+      }
+      ariaLabels={{ tableLabel: label }}
+      items={items}
+      trackBy={rowKey}
+      wrapLines
+      columnDefinitions={definitionsOf(columns, isNarrow)}
+      footer={footer}
+      empty={typeof empty === 'string' ? <Box textAlign="center">{empty}</Box> : empty}
+    />
+  );
+}
+
 const narrow = window.matchMedia('(max-width: 688px)');
 
-/** Whether the window is too narrow for tables of many columns. */
+/** Returns whether the window is too narrow for tables of many columns. The component is rendered again when that changes. */
 export function useNarrow(): boolean {
   return useSyncExternalStore(subscribe, () => narrow.matches);
 }

@@ -1,19 +1,24 @@
 import { Input, Select } from '@cloudscape-design/components';
 import { useState } from 'react';
+import type { LoadedPage } from './use-page.ts';
 
 interface ChoiceProps {
   label: string;
-  /** What the filter shows if nothing is chosen. */
+  /** The text of the filter if nothing is chosen. */
   all: string;
-  /** From the address. One that is not among the options filters nothing. */
-  value: string | null;
+  /** The page of the list, whose address has the value. One that is not among the options filters nothing. */
+  page: Filtered;
+  /** The parameter of the address. */
+  name: string;
   options: readonly { value: string; label: string }[];
-  onChange: (value: string | undefined) => void;
 }
+
+type Filtered = Pick<LoadedPage<never>, 'query' | 'change'>;
 
 const mostUnfiltered = 10;
 
-export function ChoiceFilter({ label, all, value, options, onChange }: ChoiceProps) {
+/** Shows a filter of a list that offers the values to choose from. */
+export function ChoiceFilter({ label, all, page, name, options }: ChoiceProps) {
   const choices = [{ value: '', label: all }, ...options];
   return (
     <div className="filter">
@@ -21,22 +26,17 @@ export function ChoiceFilter({ label, all, value, options, onChange }: ChoicePro
         ariaLabel={label}
         filteringType={choices.length > mostUnfiltered ? 'auto' : 'none'}
         filteringAriaLabel={`Find: ${label}`}
-        selectedOption={choices.find((choice) => choice.value === value) ?? { value: '', label: all }}
+        selectedOption={choices.find((choice) => choice.value === page.query.get(name)) ?? { value: '', label: all }}
         options={choices}
-        onChange={({ detail }) => onChange(detail.selectedOption.value || undefined)}
+        onChange={({ detail }) => page.change({ [name]: detail.selectedOption.value || undefined })}
       />
     </div>
   );
 }
 
-interface TextProps {
-  label: string;
-  value: string | null;
-  onChange: (value: string | undefined) => void;
-}
-
-/** A filter of text. It takes effect at Enter, or when the focus leaves it. */
-export function TextFilter({ label, value, onChange }: TextProps) {
+/** Shows a filter of text. It takes effect at Enter, or when the focus leaves it. */
+export function TextFilter({ label, page, name }: Pick<ChoiceProps, 'label' | 'page' | 'name'>) {
+  const value = page.query.get(name);
   const [typed, setTyped] = useState(value ?? '');
   const [known, setKnown] = useState(value);
   if (known !== value) {
@@ -45,7 +45,7 @@ export function TextFilter({ label, value, onChange }: TextProps) {
     setTyped(value ?? '');
   }
   const take = () => {
-    if (typed.trim() !== (value ?? '')) onChange(typed.trim() || undefined);
+    if (typed.trim() !== (value ?? '')) page.change({ [name]: typed.trim() || undefined });
   };
   return (
     <div className="filter">

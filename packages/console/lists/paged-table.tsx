@@ -1,9 +1,12 @@
-import { Box, Button, Header, Pagination, Select, SpaceBetween, Table } from '@cloudscape-design/components';
+import { Box, Button, ButtonDropdown, Header, Pagination, Select, SpaceBetween, Table } from '@cloudscape-design/components';
+import { csvText } from 'computation-management-words';
 import type { ReactNode } from 'react';
+import { useFrame } from '../access/console-context.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
-import { type Column, definitionsOf, useNarrow } from './columns.tsx';
+import { useAction } from '../loading/use-action.ts';
 import { pageCount, pageSizes } from '../routing/places.ts';
-import { ExportRows } from './export-rows.tsx';
+import { saveFile } from '../show/save-file.ts';
+import { type Column, definitionsOf, useNarrow } from './columns.tsx';
 import type { LoadedPage } from './use-page.ts';
 
 interface Props<Row> {
@@ -12,23 +15,22 @@ interface Props<Row> {
   page: LoadedPage<Row>;
   columns: Column<Row>[];
   rowKey: (row: Row) => string;
-  /** What to show if there are no rows at all. */
+  /** Shown if there are no rows at all. */
   empty: ReactNode;
   actions?: ReactNode;
   filters?: ReactNode;
-  /** Names of the parameters of the query that are filters. */
+  /** The parameters of the address that are filters. */
   filterNames?: readonly string[];
-  query: URLSearchParams;
   variant?: 'full-page' | 'container';
-  /** What a file has of a row. Default: the row as the API gives it. */
+  /** Returns the fields of a row that are saved in a file. Default: the row as the API gives it. */
   saved?: (row: Row) => object;
 }
 
-/** One page of a list, with the exact number of all rows. */
+/** Shows one page of a list, with the exact number of all rows. */
 export function PagedTable<Row>(props: Props<Row>) {
-  const { title, page, columns, rowKey, filters, filterNames = [], query, variant = 'full-page' } = props;
+  const { title, page, columns, rowKey, filters, filterNames = [], variant = 'full-page' } = props;
   const isNarrow = useNarrow();
-  const { loaded, limit, change } = page;
+  const { loaded, limit, change, query } = page;
   const { value, problem, isLoading, reload } = loaded;
   const pages = pageCount(value?.total ?? 0, limit);
   const isFiltered = filterNames.some((name) => query.has(name));
@@ -70,7 +72,7 @@ export function PagedTable<Row>(props: Props<Row>) {
             {title}
           </Header>
         }
-        filter={filters}
+        filter={filters && <div className="filters">{filters}</div>}
         pagination={
           <Pagination
             currentPageIndex={Math.min(page.page, pages)}
@@ -115,5 +117,49 @@ function Nothing({ text, action, onClick }: NothingProps) {
       <span>{text}</span>
       <Button onClick={onClick}>{action}</Button>
     </SpaceBetween>
+  );
+}
+
+/** The most rows that are saved. Reading more would keep the page and the service busy for minutes. */
+const mostRows = 10_000;
+
+interface ExportProps<Row> {
+  title: string;
+  /** Reads all rows that the filters match. */
+  all: () => AsyncIterable<Row>;
+  /** Returns the fields of a row that are saved. Default: the row as the API gives it. */
+  saved?: ((row: Row) => object) | undefined;
+}
+
+/** Shows a button that saves all rows of a list as CSV or JSON, whatever page is shown. */
+function ExportRows<Row>({ title, all, saved = (row) => row as object }: ExportProps<Row>) {
+  const { notify } = useFrame();
+  const save = useAction(async (form: string) => {
+    const rows: object[] = [];
+    let isCut = false;
+    for await (const row of all()) {
+      if ((isCut = rows.length === mostRows)) break;
+      rows.push(saved(row));
+    }
+    const name = title.toLowerCase();
+    if (form === 'csv') saveFile(`${name}.csv`, csvText(rows), 'text/csv');
+    else saveFile(`${name}.json`, `${JSON.stringify({ items: rows }, null, 2)}\n`);
+    notify(isCut ? `Only the first ${mostRows} rows are saved. Filter the list for others.` : `${rows.length} rows are saved.`);
+  });
+  return (
+    <>
+      <ProblemAlert problem={save.problem} />
+      <ButtonDropdown
+        ariaLabel={`Save as a file: ${title.toLowerCase()}`}
+        loading={save.isRunning}
+        items={[
+          { id: 'csv', text: 'CSV, for spreadsheets' },
+          { id: 'json', text: 'JSON' },
+        ]}
+        onItemClick={({ detail: { id } }) => void save.run(id)}
+      >
+        Save as
+      </ButtonDropdown>
+    </>
   );
 }

@@ -1,4 +1,12 @@
-import { type Arguments, type Item, items, type ListOperation, type Page, page as loadPage } from 'computation-management-client';
+import {
+  type Arguments,
+  type Item,
+  items,
+  type ListOperation,
+  type OptionalIfEmpty,
+  type Page,
+  page as loadPage,
+} from 'computation-management-client';
 import { useMemo } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { type Loaded, useLoaded } from '../loading/use-loaded.ts';
@@ -6,13 +14,15 @@ import { navigate, useAddress } from '../routing/navigation.ts';
 import { changedQuery, type PageQuery, pageOf } from '../routing/places.ts';
 
 export interface LoadedPage<Row> extends PageQuery {
+  /** The query of the address, which has the filters. */
+  query: URLSearchParams;
   loaded: Loaded<Page<Row>>;
   /** Reads all rows that the filters match. */
   all: () => AsyncIterable<Row>;
   change: (changes: Record<string, string | number | undefined>) => void;
 }
 
-/** Loads the page that the address names. `filters` are those of the operation. */
+/** Loads the page of a list that the address names. @param filters the filters of the operation */
 export function usePage<O extends ListOperation>(
   operation: O,
   filters: Partial<Arguments<O>>,
@@ -24,18 +34,11 @@ export function usePage<O extends ListOperation>(
   const { limit, offset } = place;
   const loaded = useLoaded(
     JSON.stringify([domain, operation, limit, offset, filters]),
-    (signal) => loadPage(client, operation, ...([{ ...filters, limit, offset, signal }] as unknown as Parameters<O>)),
+    (signal) =>
+      loadPage(client, operation, ...([{ ...filters, limit, offset, signal }] as unknown as OptionalIfEmpty<Arguments<O>>)),
     options,
   );
   const change: LoadedPage<Item<O>>['change'] = (changes) => navigate(`${pathname}${changedQuery(query, changes)}`);
-  const all = () => items(client, operation, ...([filters] as unknown as Parameters<O>));
-  return { ...place, loaded, change, all };
+  const all = () => items(client, operation, ...([filters] as unknown as OptionalIfEmpty<Arguments<O>>));
+  return { ...place, query, loaded, change, all };
 }
-
-type Parameters<O extends ListOperation> = typeof loadPage<O> extends (
-  client: never,
-  operation: never,
-  ...given: infer Given
-) => unknown
-  ? Given
-  : never;

@@ -1,6 +1,7 @@
 import { type Client, findRows, items, page, type Schemas, wholeAnswer } from 'computation-management-client';
+import { describeMissing, isNothing, type MissingItem } from 'computation-management-words';
 
-/** A linked asset. Its fields from the list of assets may be missing, such as right after the asset was deleted. */
+/** A linked asset. The fields from the list of assets may be missing, such as right after the asset was deleted. */
 export type Input = Schemas['AssetOfComputation'] & Partial<Schemas['AssetRow']>;
 
 export interface Overview extends Debts {
@@ -38,7 +39,7 @@ export async function loadOverview(client: Client, id: string, signal: AbortSign
     inputs,
     missing,
     warnings: dryRun.warnings ?? [],
-    isReady: missing.keys.length + missing.hashes.length + missing.info.length === 0,
+    isReady: isNothing(missing),
     digest,
     approvals,
     hasMyKey: uploaded,
@@ -59,39 +60,39 @@ export async function loadComputation(client: Client, id: string, signal: AbortS
 /** A user who takes part in a computation. */
 export interface Party {
   user: string;
-  /** Such as `owner` and `dataset penguins.csv`. */
+  /** The parts of the user in the computation, such as `owner` and `dataset penguins.csv`. */
   parts: string[];
-  /** What a run still waits for from this user. */
+  /** The things that a run still waits for from this user. */
   owes: Debt[];
 }
 
-/** Something that a run waits for from a party. */
+/** A thing that a run waits for from a party. */
 export interface Debt {
   kind: 'key' | 'content' | 'approval';
-  /** The names of the files that it is for. */
+  /** The names of the files for which it is owed. */
   files: string[];
   /** The asset whose content is missing. */
   asset?: string;
-  /** When that asset was created. */
+  /** The time at which the asset with missing content was created. */
   since?: string | undefined;
 }
 
 interface Given {
   computation: Pick<Schemas['Computation'], 'owner' | 'consumers'>;
-  /** The linked assets, with what is known of each. */
+  /** The linked assets, each with the fields that are known. */
   inputs: readonly (Pick<Schemas['AssetOfComputation'], 'file_name' | 'asset_type'> &
     Partial<Pick<Schemas['AssetRow'], 'id' | 'created_by' | 'created_at' | 'state'>>)[];
   missing: Schemas['MissingItems'];
   approvals: Schemas['Approvals'];
 }
 
-/** What a run waits for: from which party, and what no party in particular owes. */
+/** The things that a run waits for, by the party that owes them, and those that no party in particular owes. */
 interface Debts {
   parties: Party[];
-  /** Content of files of nobody whom the service names. */
+  /** The missing content of files whose creator the service does not name. */
   unowned: Debt[];
-  /** In the words of the service. */
-  others: string[];
+  /** The other things that a run waits for. */
+  others: MissingItem[];
 }
 
 const resultConsumer = 'result consumer';
@@ -130,11 +131,11 @@ export function partiesOf({ computation, inputs, missing, approvals }: Given): D
     const isOnlyConsumer = because.includes(resultConsumer) && because.length === 1;
     party(user).owes.push({ kind: 'approval', files: isOnlyConsumer ? [] : because });
   }
-  const others = missing.info.filter((sentence) => !sentence.startsWith('Approval of '));
+  const others = describeMissing(missing).filter(({ kind }) => kind === 'algorithm' || kind === 'other');
   return { parties: [...parties.values()], unowned, others };
 }
 
-/** Returns the approvals that a run needs and that are not there, or do not count. */
+/** Returns the approvals that a run needs and that are missing, or do not count. */
 function missingApprovals({ needed, approvals }: Schemas['Approvals']): Schemas['NeededApproval'][] {
   const given = new Set(approvals.filter(({ stale }) => !stale).map(({ user }) => user));
   return needed.filter(({ user }) => !given.has(user));

@@ -9,7 +9,7 @@ import { useAction } from './use-action.ts';
 import type { Loaded } from './use-loaded.ts';
 
 interface Props {
-  /** Nothing is shown if it is undefined. */
+  /** The error. Nothing is shown if it is undefined. */
   problem: unknown;
   /** The places in the request whose errors are shown at fields, such as `/name`. */
   fields?: readonly string[] | undefined;
@@ -17,7 +17,7 @@ interface Props {
   isRetrying?: boolean;
 }
 
-/** What went wrong, with a way to try again, or to sign in again if the sign-in has expired. */
+/** Shows an error, with a way to try again, or to sign in again if the sign-in has expired. */
 export function ProblemAlert({ problem, fields, retry, isRetrying = false }: Props) {
   if (problem === undefined) return null;
   const { title, detail, advice, points, requestId } = problemText(problem, fields);
@@ -58,7 +58,7 @@ export function ProblemAlert({ problem, fields, retry, isRetrying = false }: Pro
   );
 }
 
-/** A button for users whose sign-in has expired. Says why, if it does not lead to the sign-in page. */
+/** Shows a button for users whose sign-in has expired. Says why, if it does not lead to the sign-in page. */
 export function SignInAgain() {
   const { signInAgain } = useFrame();
   const leave = useAction(signInAgain);
@@ -73,10 +73,10 @@ export function SignInAgain() {
 }
 
 interface ReadAgainProps {
-  /** Why the change failed. Nothing is shown unless someone else was faster. */
+  /** The error of the change. Nothing is shown unless someone else has changed the resource meanwhile. */
   problem: unknown;
   readAgain: () => void;
-  /** What reading again means. */
+  /** The explanation of what reading again means. */
   children: ReactNode;
 }
 
@@ -99,7 +99,7 @@ export function ReadAgain({ problem, readAgain, children }: ReadAgainProps) {
 
 interface LoadedViewProps<Value> {
   loaded: Loaded<Value>;
-  /** What is loaded, such as `the computation`. */
+  /** The words for the value, such as `the computation`. */
   what: string;
   children: (value: Value) => ReactNode;
 }

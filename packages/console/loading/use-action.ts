@@ -2,14 +2,14 @@ import { newKey } from 'computation-management-client';
 import { useState } from 'react';
 
 export interface Action<Arguments extends unknown[]> {
-  /** Returns whether it succeeded. */
+  /** Runs the action. Returns whether it succeeded. */
   run: (...given: Arguments) => Promise<boolean>;
   isRunning: boolean;
   problem: unknown;
   forget: () => void;
 }
 
-/** A change that the user asks for: whether it is under way, and why it failed. */
+/** Wraps a change that the user asks for: tells whether it is under way, and keeps the error if it failed. */
 export function useAction<Arguments extends unknown[]>(act: (...given: Arguments) => Promise<void>): Action<Arguments> {
   const [isRunning, setRunning] = useState(false);
   const [problem, setProblem] = useState<unknown>();

@@ -1,20 +1,20 @@
 import { useCallback, useEffect, useEffectEvent, useState } from 'react';
 
 export interface Loaded<Value> {
-  /** The latest value. While it is loaded again it stays. */
+  /** The latest value. It stays while it is loaded again. */
   value: Value | undefined;
-  /** Why the latest attempt failed. */
+  /** The error of the latest attempt. Undefined if it succeeded. */
   problem: unknown;
   isLoading: boolean;
-  /** How often it was loaded again. */
+  /** The number of times that the value was loaded again. */
   round?: number;
   reload: () => void;
 }
 
 interface Options {
-  /** How often to load again while the page is visible. Default: never. */
+  /** The seconds after which the value is loaded again while the page is visible. Default: never. */
   everySeconds?: number | undefined;
-  /** Loads again when it grows, beside its own reasons. Such as the round of what this explains. */
+  /** A number that loads the value again when it grows, such as the round of another value on which this one depends. */
   round?: number | undefined;
 }
 
@@ -25,7 +25,7 @@ interface Outcome<Value> {
   problem?: unknown;
 }
 
-/** Loads a value, and again whenever `key` changes. A value of another key is never shown. */
+/** Loads a value, and again whenever `key` changes. Never returns the value of another key. */
 export function useLoaded<Value>(
   key: string,
   load: (signal: AbortSignal) => Promise<Value>,
@@ -66,7 +66,7 @@ export function useLoaded<Value>(
   return { value: current?.value, problem: current?.problem, isLoading, round: current?.attempt ?? 0, reload };
 }
 
-/** How often what is shown is loaded again while the page is visible. docs/cost.md says what that costs. */
+/** The seconds after which each screen is loaded again while the page is visible. docs/cost.md says what that costs. */
 export const refreshSeconds = {
   sideBar: 120,
   todo: 60,

@@ -1,13 +1,18 @@
-import { Alert, Button, ExpandableSection, Header, KeyValuePairs, SpaceBetween, Table } from '@cloudscape-design/components';
-import { type Client, type KeyOwners, type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
+import { Alert, Button, ExpandableSection, KeyValuePairs, SpaceBetween } from '@cloudscape-design/components';
+import { type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
 import { toHex } from 'computation-management-formats/bytes';
-import { manifestLines } from 'computation-management-formats/source';
+import {
+  describeManifest,
+  type DescribedManifest,
+  describeMissing,
+  type ManifestFile,
+  type Receiver,
+} from 'computation-management-words';
 import type { ReactNode } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { assetTypeText } from '../assets/asset-texts.ts';
-import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
+import { type Column, FactTable } from '../lists/columns.tsx';
 import { LoadedView } from '../loading/problem-alert.tsx';
-import { missingSentences } from '../loading/problem-text.ts';
 import type { Input } from '../loading/overview.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { Hash, Lines } from '../show/hash.tsx';
@@ -15,28 +20,34 @@ import { saveFile } from '../show/save-file.ts';
 import { Term } from '../show/term.tsx';
 import { sizeText } from '../show/texts.ts';
 import { Name, Names } from '../show/visible-texts.tsx';
-import { type FileRow, fileRows, type ReceiverRow, receiverRows } from './manifest-rows.ts';
 import { Panel } from '../frame/panel.tsx';
 
 interface TabProps {
   id: string;
-  /** The digest of the present manifest: another one loads it again. */
+  /** The digest of the current manifest. With another digest, the manifest is loaded again. */
   digest?: string | undefined;
-  /** The run whose manifest to show. Default: that of a run started now. */
+  /** The run whose manifest is shown. Default: a run that would start now. */
   run?: string;
-  /** The assets that are linked now: those of the present manifest. */
+  /** The linked assets, which are those of the current manifest. Undefined for the manifest of a run. */
   inputs?: readonly Input[];
 }
 
-/** The manifest of a run, or what a run would still need. */
+/** Shows the manifest of a run, or what is still missing for one. */
 export function ManifestTab({ id, digest, run, inputs }: TabProps) {
   const { client } = useDomain();
-  const loaded = useLoaded(`${id} ${run ?? ''} ${digest ?? ''}`, (signal) => loadManifest(client, { id, run, signal }));
+  const loaded = useLoaded(`${id} ${run ?? ''} ${digest ?? ''}`, async (signal) => {
+    const { data: manifest, digest } = wholeAnswer(await client.call('getManifest', { id, run, signal }));
+    return { manifest, digest };
+  });
   const { problem, value } = loaded;
   if (problem instanceof ServiceProblem && problem.missing_items) {
     return (
       <Alert type="info" header="There is no manifest yet">
-        A manifest exists when nothing of it is missing. Still missing: {missingSentences(problem.missing_items).join('. ')}.
+        A manifest exists when nothing of it is missing. Still missing:{' '}
+        {describeMissing(problem.missing_items)
+          .map(({ sentence }) => sentence)
+          .join('. ')}
+        .
       </Alert>
     );
   }
@@ -58,30 +69,17 @@ export function ManifestTab({ id, digest, run, inputs }: TabProps) {
       }
     >
       <LoadedView loaded={loaded} what="the manifest">
-        {(found) => <ManifestView {...found} inputs={inputs} />}
+        {(found) => (
+          <ManifestView {...found} {...describeManifest(found.manifest, { assets: inputs })} isKnown={inputs !== undefined} />
+        )}
       </LoadedView>
     </Panel>
   );
 }
 
-interface LoadedManifest {
-  manifest: Schemas['Manifest'];
-  digest: string | undefined;
-  configurationDigest: string | undefined;
-}
-
-/** Reads the manifest of a run started now, or the one that `run` was started with. */
-export async function loadManifest(
-  client: Client,
-  { id, run, signal }: { id: string; run?: string | undefined; signal: AbortSignal },
-): Promise<LoadedManifest> {
-  const { data, digest, configurationDigest } = wholeAnswer(await client.call('getManifest', { id, run, signal }));
-  return { manifest: data, digest, configurationDigest };
-}
-
-/** @param check what a user can do to check a file */
-function fileColumns(knowsParties: boolean, check: (row: FileRow) => ReactNode): Column<FileRow>[] {
-  const size: Column<FileRow> = {
+/** Returns the columns of the files. @param check returns what a user can do to check a file */
+function fileColumns(knowsParties: boolean, check: ViewProps['check'] = () => null): Column<File>[] {
+  const size: Column<File> = {
     id: 'size',
     header: 'Size and type',
     isSecondary: true,
@@ -143,7 +141,7 @@ function Party({ of }: { of: string | undefined }) {
   return of === undefined ? 'Nobody whom the service names' : <Name of={of} />;
 }
 
-const receiverColumns: Column<ReceiverRow>[] = [
+const receiverColumns: Column<Receiver>[] = [
   {
     id: 'user',
     header: 'Receiver',
@@ -168,23 +166,21 @@ const receiverColumns: Column<ReceiverRow>[] = [
   },
 ];
 
-interface ViewProps {
+type File = ManifestFile<Input>;
+
+interface ViewProps extends DescribedManifest<Input> {
   manifest: Schemas['Manifest'];
   digest: string | undefined;
-  owners?: KeyOwners;
-  /** The assets that are linked now. */
-  inputs?: readonly Input[] | undefined;
-  /** What a user can do to check a file. */
-  check?: (row: FileRow) => ReactNode;
+  /** True if the linked assets are known, and with them the parties. */
+  isKnown: boolean;
+  /** Returns what a user can do to check a file. */
+  check?: (file: File) => ReactNode;
 }
 
-/** A manifest: what the CVM is allowed to run, on what, and who gets the results. */
-export function ManifestView({ manifest, digest, owners, inputs, check = () => null }: ViewProps) {
-  const isNarrow = useNarrow();
-  const { id, name, description, algorithm: _, datasets: _1, result_consumers: _2, ...rest } = manifest;
-  const others = manifestLines(rest);
-  const files = fileRows(manifest, inputs);
-  const receivers = receiverRows(manifest, owners);
+/** Shows a manifest: what the CVM is allowed to run, on what, and who gets the results. */
+export function ManifestView(props: ViewProps) {
+  const { manifest, digest, files, receivers, others, isKnown, check } = props;
+  const { id, name, description } = manifest;
   return (
     <SpaceBetween size="l">
       <KeyValuePairs
@@ -207,31 +203,22 @@ export function ManifestView({ manifest, digest, owners, inputs, check = () => n
           ...(others.length > 0 ? [{ label: 'Also', value: <Lines of={others} /> }] : []),
         ]}
       />
-      <Table
-        variant="embedded"
-        header={
-          <Header variant="h3" counter={`(${files.length})`}>
-            Files
-          </Header>
-        }
-        ariaLabels={{ tableLabel: 'Files of the manifest' }}
+      <FactTable
+        isEmbedded
+        title="Files"
+        label="Files of the manifest"
+        counter={`(${files.length})`}
         items={files}
-        trackBy={({ index }) => String(index)}
-        wrapLines
-        columnDefinitions={definitionsOf(fileColumns(inputs !== undefined, check), isNarrow)}
+        rowKey={({ index }) => String(index)}
+        columns={fileColumns(isKnown, check)}
       />
-      <Table
-        variant="embedded"
-        header={
-          <Header variant="h3" counter={`(${receivers.length})`}>
-            Who receives the results
-          </Header>
-        }
-        ariaLabels={{ tableLabel: 'Who receives the results' }}
+      <FactTable
+        isEmbedded
+        title="Who receives the results"
+        counter={`(${receivers.length})`}
         items={receivers}
-        trackBy={({ index }) => String(index)}
-        wrapLines
-        columnDefinitions={definitionsOf(receiverColumns, isNarrow)}
+        rowKey={({ index }) => String(index)}
+        columns={receiverColumns}
       />
       <ExpandableSection headerText="JSON">
         <pre className="json" tabIndex={0} aria-label="The manifest in JSON">
@@ -242,7 +229,7 @@ export function ManifestView({ manifest, digest, owners, inputs, check = () => n
   );
 }
 
-/** Hashes are arrays of numbers. They are shown in hexadecimal, as everywhere else. */
+/** Returns whether a value is a hash: an array of numbers, which is shown in hexadecimal. */
 function isBytes(value: unknown): value is number[] {
   return Array.isArray(value) && value.length > 0 && value.every((entry) => typeof entry === 'number');
 }

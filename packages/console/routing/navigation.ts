@@ -11,13 +11,13 @@ window.addEventListener('beforeunload', (event) => {
   if (hasWork('upload', 'form')) event.preventDefault();
 });
 
-/** Whether the user has gone to another address since the document was loaded. */
+/** Returns whether the user has gone to another address since the document was loaded. */
 export function hasMoved(): boolean {
   return hasGoneOn;
 }
 
 interface How {
-  /** Leaves no step for the browser's back. */
+  /** True to replace the present step in the browser's history instead of adding one. */
   replace?: boolean;
 }
 
@@ -37,7 +37,7 @@ function go(address: string, { replace = false }: How = {}): void {
   show();
 }
 
-/** Leads from an address without a screen of its own to one with a screen. The user has not gone on by that. */
+/** Replaces an address without a screen by one with a screen. `hasMoved` does not count this. */
 export function redirect(address: string): void {
   history.replaceState(null, '', address);
   show();
@@ -48,7 +48,7 @@ function show(): void {
   moved.dispatchEvent(new Event('moved'));
 }
 
-/** The present address. */
+/** Returns the present address. The component is rendered again when it changes. */
 export function useAddress(): { pathname: string; query: URLSearchParams } {
   const href = useSyncExternalStore(subscribe, () => location.href);
   return useMemo(() => {

@@ -85,17 +85,17 @@ export function tabQuery(tab: string, tabs: readonly string[]): { tab: string | 
   return { tab: tab === tabs[0] ? undefined : tab };
 }
 
-/** The way up from an asset. */
+/** Returns the breadcrumbs above an asset. */
 export function aboveAsset(domain: string) {
   return [{ text: 'Assets', href: addressOf({ screen: 'assets', domain }) }];
 }
 
-/** The way up from a computation. */
+/** Returns the breadcrumbs above a computation. */
 export function aboveComputation(domain: string) {
   return [{ text: 'Computations', href: addressOf({ screen: 'computations', domain }) }];
 }
 
-/** The way up from a part of a computation. */
+/** Returns the breadcrumbs above a part of a computation. */
 export function aboveInComputation(domain: string, id: string, name = 'Computation') {
   return [...aboveComputation(domain), { text: name, href: addressOf({ screen: 'computation', domain, id }) }];
 }
@@ -105,13 +105,13 @@ export const pageSizes = [10, 25, 50, 100] as const;
 const usualPageSize = 25;
 
 export interface PageQuery {
-  /** From 1. */
+  /** The number of the page, from 1. */
   page: number;
   limit: number;
   offset: number;
 }
 
-/** Reads the page that an address names. What it does not understand becomes the first page, or the usual size. */
+/** Reads the page and its size from an address. Values that are not valid become the first page, or the usual size. */
 export function pageOf(query: URLSearchParams): PageQuery {
   const limit = pageSizes.find((size) => String(size) === query.get('limit')) ?? usualPageSize;
   const text = query.get('page') ?? '1';
@@ -124,7 +124,7 @@ export function pageCount(total: number, limit: number): number {
   return Math.max(1, Math.ceil(total / limit));
 }
 
-/** Returns the query with other values. Another filter or size begins at the first page. */
+/** Returns the query with changed parameters. Another filter or size begins at the first page. */
 export function changedQuery(query: URLSearchParams, changes: Record<string, string | number | undefined>): string {
   const changed = new URLSearchParams(query);
   if (!('page' in changes)) changed.delete('page');

@@ -17,7 +17,7 @@ export function holdWork(work: Work): () => void {
   return () => void held.delete(entry);
 }
 
-/** Whether there is unsaved work, of these kinds or of any. */
+/** Returns whether there is unsaved work, of these kinds or of any. */
 export function hasWork(...wanted: Work[]): boolean {
   return [...held].some(({ work }) => wanted.length === 0 || wanted.includes(work));
 }
@@ -43,7 +43,7 @@ export function mayGo(from: string, to: string, ask: Ask): boolean {
   return from === to || mayLeave(ask);
 }
 
-/** Holds work while the component is shown. Undefined: there is none. */
+/** Records unsaved work while the component is shown. Undefined: there is none. */
 export function useUnsavedWork(work: Work | undefined): void {
   useEffect(() => (work === undefined ? undefined : holdWork(work)), [work]);
 }

@@ -58,26 +58,20 @@ export function AgentSteps({ run, events }: { run: Run; events: readonly Pick<Sc
   );
 }
 
-/** What the agent waits for after its events. docs/participant.md explains the commands. */
+/** Returns the steps of those who send files of a type. */
+const sending =
+  (type: 'algorithm' | 'dataset', option: string) =>
+  ({ run, inputs }: Given): Step[] =>
+    inputs
+      .filter(({ asset_type }) => asset_type === type)
+      .map(({ created_by: user, file_name: file }) => {
+        return { user, what: 'send', file, command: `cms send FILE ${option}${options(run)}` };
+      });
+
+/** The steps for which the agent waits after its events. docs/participant.md explains the commands. */
 const stepsIn: Record<string, (given: Given) => Step[]> = {
-  ReceivingAlgorithm: ({ run, inputs }) =>
-    inputs
-      .filter(({ asset_type }) => asset_type === 'algorithm')
-      .map((asset) => ({
-        user: asset.created_by,
-        what: 'send',
-        file: asset.file_name,
-        command: `cms send FILE --type TYPE ${options(run)}`,
-      })),
-  ReceivingData: ({ run, inputs }) =>
-    inputs
-      .filter(({ asset_type }) => asset_type === 'dataset')
-      .map((asset) => ({
-        user: asset.created_by,
-        what: 'send',
-        file: asset.file_name,
-        command: `cms send FILE ${options(run)}`,
-      })),
+  ReceivingAlgorithm: sending('algorithm', '--type TYPE '),
+  ReceivingData: sending('dataset', ''),
   Running: () => [],
   ConsumingResults: ({ run, consumers }) =>
     consumers.map((user) => ({
@@ -87,7 +81,7 @@ const stepsIn: Record<string, (given: Given) => Step[]> = {
     })),
 };
 
-/** The party has these: the service could name a wrong certificate. */
+/** The options for files that the party has. The service could name a wrong certificate. */
 const ofParty = '--key KEY --agent-certificate AGENT.pem';
 const options = ({ computation_id, id }: Run) => `--computation ${computation_id} --run ${id} ${ofParty}`;
 

@@ -24,10 +24,10 @@ export function useNames(ids: readonly string[] | undefined): Names {
   return names;
 }
 
-/** The names of computations. null: it is not there, such as after it was deleted. Missing: it is not read yet. */
+/** The names of computations by identifier. null: the computation is not there, such as after it was deleted. Missing: not read yet. */
 type Names = ReadonlyMap<string, string | null>;
 
-/** Returns the names of computations. One that could not be read for another reason is missing, so it can be asked for again. */
+/** Reads the names of computations. One that could not be read is missing, so that it can be asked for again. */
 export async function readNames(client: Client, ids: Iterable<string>, signal: AbortSignal): Promise<Names> {
   const names = new Map<string, string | null>();
   const read = async (id: string) => names.set(id, (await client.getComputation({ id, peek: 'true', signal })).name);

@@ -9,7 +9,7 @@ export interface Phase {
   state: 'done' | 'active' | 'failed';
 }
 
-/** What an agent's events begin. Other types of its own are shown under their own name. */
+/** The names of the phases that events of an agent begin. Other types begin phases of their own name. */
 const names = new Map([
   ['ReceivingAlgorithm', 'Receiving the algorithm'],
   ['ReceivingData', 'Receiving the data'],
@@ -17,7 +17,7 @@ const names = new Map([
   ['ConsumingResults', 'Result ready'],
   ['stop_requested', 'Stopping'],
 ]);
-/** They end a run, or say more of the phase in which they come. */
+/** The types of events that begin no phase: they end a run, or say more about the phase in which they come. */
 const beginNothing = ['AlgorithmRun', 'Complete', 'Failed', 'Stopped', 'completed', 'failed', 'cancelled', 'started'];
 
 /**

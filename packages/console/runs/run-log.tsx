@@ -8,7 +8,7 @@ import { Time } from '../show/time.tsx';
 import { gather } from './watched-run.ts';
 
 interface Read {
-  /** The latest ones. */
+  /** The latest lines. */
   lines: Schemas['LogLine'][];
   dropped: number;
   isWhole: boolean;
@@ -16,10 +16,10 @@ interface Read {
 }
 
 const nothing: Read = { lines: [], dropped: 0, isWhole: false };
-/** The gateway writes lines within some seconds, also the last ones of a run. */
+/** The time after the end of a run in which lines may still come: the gateway writes them within some seconds. */
 const lateInMilliseconds = 10_000;
 
-/** The last lines of the agent's log, as they come. `most`: how many. */
+/** Shows the last lines of the agent's log, as they come. @param most the number of lines */
 export function RunLog({
   run,
   isLive,
@@ -93,7 +93,7 @@ export function RunLog({
   );
 }
 
-/** Reads a log to its end, and of a run that goes on for as long as it does. */
+/** Reads a log to its end. Waits for lines of a run that goes on for as long as it does. */
 async function readLog(
   client: Client,
   place: { id: string; run: string; signal: AbortSignal },

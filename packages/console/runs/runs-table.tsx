@@ -21,7 +21,7 @@ type Run = Schemas['Run'];
 const runStatuses = ['running', 'stopping', 'completed', 'failed', 'cancelled'] as const;
 const runStatusOptions = statusOptions.filter(({ value }) => value !== 'created');
 
-/** The runs of the domain, or of one computation. */
+/** Shows the runs of the domain, or of one computation. */
 export function RunsTable({ computation }: { computation?: string }) {
   const { domain } = useDomain();
   const { query } = useAddress();
@@ -77,19 +77,8 @@ export function RunsTable({ computation }: { computation?: string }) {
       page={page}
       columns={computation === undefined ? [...columns.slice(0, 2), ofComputation, ...columns.slice(2)] : columns}
       rowKey={({ id }) => id}
-      query={query}
       filterNames={['status']}
-      filters={
-        <div className="filters">
-          <ChoiceFilter
-            label="Status"
-            all="Any status"
-            value={query.get('status')}
-            options={runStatusOptions}
-            onChange={(chosen) => page.change({ status: chosen })}
-          />
-        </div>
-      }
+      filters={<ChoiceFilter label="Status" all="Any status" page={page} name="status" options={runStatusOptions} />}
       empty={
         computation === undefined
           ? 'Nobody has started a run yet. Start one on the page of a computation.'
@@ -99,7 +88,7 @@ export function RunsTable({ computation }: { computation?: string }) {
   );
 }
 
-/** The runs of the domain. */
+/** Shows the runs of the domain. */
 export function RunsScreen() {
   return (
     <ScreenFrame title="Runs" above={[]} hasHeader={false}>

@@ -1,7 +1,6 @@
 import { Box, Button, StatusIndicator } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useLayoutEffect, useRef, useState } from 'react';
-import { Details } from '../events/details.tsx';
 import { detailsOf, eventMark, eventStatusText, eventText } from '../events/event-texts.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
@@ -11,21 +10,22 @@ import { offsetText } from '../show/texts.ts';
 import { Time } from '../show/time.tsx';
 import { Name } from '../show/visible-texts.tsx';
 import { eventsBefore, shownEvents } from './watched-run.ts';
+import { Details } from '../events/events-table.tsx';
 
-/** The service's own time of the event is shown instead. */
+/** The detail with the time by the reporter's clock. The service's own time of the event is shown instead. */
 const reportersClock = 'occurred_at';
 
 interface Props {
   run: Schemas['Run'];
   events: readonly Schemas['Event'][];
-  /** How many events of the run come before these. */
+  /** The number of events of the run that come before these. */
   earlier: number;
   isLive: boolean;
-  /** Whether the events recorded before the screen was opened are loaded, so that all further events are new. */
+  /** True once the events recorded before the screen was opened are loaded: all further events are new. */
   announces: boolean;
 }
 
-/** The events of a run, oldest first; of a long run, only the latest. Screen readers announce new events. */
+/** Shows the events of a run, oldest first; of a long run, only the latest. Screen readers announce new events. */
 export function Timeline({ run, events, earlier, isLive, announces }: Props) {
   const { client } = useDomain();
   const [asksForAll, setAsksForAll] = useState(false);

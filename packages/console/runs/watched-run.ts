@@ -5,15 +5,15 @@ import { useDomain } from '../access/console-context.ts';
 
 interface WatchedRun {
   run: Schemas['Run'] | undefined;
-  /** Oldest first: the latest ones at the time the screen was opened, and all since. */
+  /** The events, oldest first: the latest ones at the time the screen was opened, and all since. */
   events: Schemas['Event'][];
-  /** How many events come before these. */
+  /** The number of events of the run that come before these. */
   earlier: number;
-  /** Whether the events recorded before the screen was opened are loaded, so that all further events are new. */
+  /** True once the events recorded before the screen was opened are loaded: all further events are new. */
   isFollowing: boolean;
-  /** Why the service cannot be reached at the moment. The watch goes on. */
+  /** The error while the service cannot be reached. The watch goes on. */
   interruption: unknown;
-  /** Why the watch ended early. */
+  /** The error that ended the watch early. */
   problem: unknown;
 }
 
@@ -78,9 +78,9 @@ function runAfter(run: Schemas['Run'], event: Schemas['Event']): Schemas['Run'] 
 type Event = Schemas['Event'];
 
 interface Latest {
-  /** Oldest first. */
+  /** The events, oldest first. */
   events: Event[];
-  /** How many events of the run come before these. */
+  /** The number of events of the run that come before these. */
   earlier: number;
 }
 
@@ -150,7 +150,7 @@ export function gather<Entry>(passOn: (entries: Entry[]) => void): Gather<Entry>
   };
 }
 
-/** How many events a timeline shows at first: the latest. */
+/** The number of events that a timeline shows at first: the latest ones. */
 const mostShown = 200;
 
 /** Returns the events of a timeline that are shown, and how many earlier ones are not. */

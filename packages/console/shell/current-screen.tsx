@@ -6,9 +6,9 @@ import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
 import type { Place } from '../routing/places.ts';
 import { StatusIndicator } from '../show/status.tsx';
-import { readConfiguration } from '../sign-in/configuration.ts';
+import { readConfiguration } from '../sign-in/session.ts';
 
-/** A screen with a file of its own. */
+/** Returns a screen whose file is loaded when it is first shown. */
 function ofItsOwn<Props>(load: () => Promise<ComponentType<Props>>): LazyExoticComponent<ComponentType<Props>> {
   return lazy(async () => {
     try {
@@ -40,7 +40,7 @@ const screens: { [S in Place['screen']]: ComponentType<Extract<Place, { screen: 
   statistics: ofItsOwn(async () => (await import('../statistics/statistics-screen.tsx')).StatisticsScreen),
 };
 
-/** The screen of a place. An error in it leaves the navigation usable. */
+/** Shows the screen of a place. An error in it leaves the navigation usable. */
 export function CurrentScreen({ place }: { place: Place }) {
   const Screen = screens[place.screen] as ComponentType<Place>;
   return (
@@ -60,7 +60,7 @@ function Opening() {
   );
 }
 
-/** The file of a screen did not come. */
+/** The error of a screen whose file could not be loaded. */
 class ScreenNotLoaded extends Error {
   constructor(options: ErrorOptions) {
     super('The screen could not be loaded.', options);

@@ -5,7 +5,7 @@ import { addressOf } from '../routing/places.ts';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 import { Panel } from '../frame/panel.tsx';
 
-/** Leads to the user's only domain, or lets the user choose one. */
+/** Goes to the user's only domain, or shows the domains to choose from. */
 export function Home({ domains }: { domains: string[] }) {
   const [only] = domains.length === 1 ? domains : [];
   useEffect(() => {
@@ -18,7 +18,7 @@ export function Home({ domains }: { domains: string[] }) {
   );
 }
 
-/** The address names a domain in which the user has no role. */
+/** Shows that the address names a domain in which the user has no role. */
 export function NoDomain({ domain, domains }: { domain: string; domains: string[] }) {
   return (
     <ScreenFrame title="No access" above={[]}>

@@ -12,7 +12,7 @@ type Match = Schemas['Match'];
 const kinds = { computation: 'Computations', asset: 'Assets', cvm: 'CVMs' } satisfies Record<Match['kind'], string>;
 const longestQuery = 200;
 
-/** Finds computations, assets and CVMs of the domain, and leads to the chosen one. */
+/** Shows a field that finds computations, assets and CVMs of the domain, and goes to the chosen one. */
 export default function SearchBox() {
   const { client, domain } = useDomain();
   const [typed, setTyped] = useState('');
@@ -56,7 +56,7 @@ function queryOf(text: string): string {
   return text.trim().slice(0, longestQuery);
 }
 
-/** Each kind is a group, in the order of its best match. */
+/** Groups matches by their kind, in the order of the best match of each kind. */
 function optionsOf(matches: readonly Match[]): AutosuggestProps.Options {
   return [...Map.groupBy(matches, ({ kind }) => kind)].map(([kind, ofKind]) => ({
     label: kinds[kind],

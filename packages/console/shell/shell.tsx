@@ -27,7 +27,7 @@ import { TopBar } from './top-bar.tsx';
 // Nobody needs it before a screen is there.
 const SearchBox = lazy(() => import('./search-box.tsx'));
 
-/** The console around its screens. */
+/** Shows the console around its screens. */
 export function Shell({ session }: { session: Session }) {
   const { pathname } = useAddress();
   const place = useMemo(() => placeOf(pathname), [pathname]);
@@ -96,7 +96,7 @@ export function Shell({ session }: { session: Session }) {
   );
 }
 
-/** The first stop of the keyboard: leads past the bars. */
+/** Shows the link that is the first stop of the keyboard and leads past the bars. */
 function SkipLink() {
   const skip = (event: MouseEvent) => {
     event.preventDefault(); // the address stays
@@ -139,11 +139,11 @@ function useDomainContext(session: Session, domains: string[], domain: string | 
 
 interface Notice {
   text: ReactNode;
-  /** Where it was first shown: it does not follow the user any further. */
+  /** The path at which it was first shown. It is closed when the user goes on. */
   shownAt: string | undefined;
 }
 
-/** The latest message to the user, until it is closed or the user goes on. */
+/** Keeps the latest message to the user until it is closed or the user goes on. */
 function useNotice(pathname: string) {
   const [notice, setNotice] = useState<Notice>();
   const notify = useCallback((text: ReactNode) => setNotice({ text, shownAt: undefined }), []);

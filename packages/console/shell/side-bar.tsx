@@ -13,31 +13,11 @@ const screens = [
   ['statistics', 'Statistics'],
 ] as const;
 
-/** The screen of the side bar to which each place belongs. */
-const partOf: Record<Place['screen'], (typeof screens)[number][0]> = {
-  home: 'computations',
-  verify: 'computations',
-  todo: 'todo',
-  computations: 'computations',
-  'new-computation': 'computations',
-  computation: 'computations',
-  approve: 'computations',
-  'edit-computation': 'computations',
-  run: 'computations',
-  'verify-run': 'computations',
-  runs: 'runs',
-  assets: 'assets',
-  'new-asset': 'assets',
-  asset: 'assets',
-  cvms: 'cvms',
-  cvm: 'cvms',
-  statistics: 'statistics',
-};
-
-/** Leads to the screens of the domain, and shows how much waits for the user. */
+/** Shows links to the screens of the domain, and how much waits for the user. */
 export function SideBar({ place }: { place: Place }) {
   const { domain, client } = useDomain();
   const isNarrow = useNarrow();
+  const links = screens.map(([screen, text]) => ({ screen, text, href: addressOf({ screen, domain }) }));
   const waiting = useLoaded(
     `${domain} ${place.screen}`,
     async (signal) => {
@@ -52,11 +32,11 @@ export function SideBar({ place }: { place: Place }) {
       {isNarrow && <h1 className="only-heard">Screens</h1>}
       <SideNavigation
         header={{ text: domain, href: addressOf({ screen: 'computations', domain }) }}
-        activeHref={addressOf({ screen: partOf[place.screen], domain })}
-        items={screens.map(([screen, text]) => ({
+        activeHref={links.findLast(({ href }) => addressOf(place).startsWith(href))?.href ?? ''}
+        items={links.map(({ screen, text, href }) => ({
           type: 'link',
           text,
-          href: addressOf({ screen, domain }),
+          href,
           info:
             screen === 'todo' && waiting.value ? (
               <Badge color="blue">{waiting.value > 99 ? '99+' : waiting.value}</Badge>

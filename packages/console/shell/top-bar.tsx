@@ -1,21 +1,21 @@
 import { TopNavigation } from '@cloudscape-design/components';
 import { applyMode, Mode } from '@cloudscape-design/global-styles';
 import { type ReactNode, useState } from 'react';
-import { helpPages } from '../help/help-pages.ts';
 import { navigate } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
+import { helpPages } from '../help/html-page.ts';
 
 interface Props {
   user: string;
   roles: readonly string[];
   domain: string | undefined;
   domains: readonly string[];
-  /** Undefined outside of domains. */
+  /** The field that finds things. Undefined outside of domains. */
   search: ReactNode;
   signOut: () => void;
 }
 
-/** The bar above every screen: the domain, the help, the appearance and the user. */
+/** Shows the bar above every screen: the domain, the help, the appearance and the user. */
 export function TopBar({ user, roles, domain, domains, search, signOut }: Props) {
   const [appearance, setAppearance] = useState(chosenAppearance);
   const choose = (id: string) => {
@@ -79,13 +79,13 @@ type Appearance = (typeof appearances)[number];
 const key = 'console.appearance';
 const systemIsDark = window.matchMedia('(prefers-color-scheme: dark)');
 
-/** The user's choice, kept on this device. */
+/** Returns the appearance that the user chose on this device. */
 function chosenAppearance(): Appearance {
   const kept = localStorage.getItem(key);
   return appearances.find((appearance) => appearance === kept) ?? 'system';
 }
 
-/** Colours the page as chosen, and goes on following the system if that is the choice. */
+/** Applies the chosen appearance to the page, and follows the system if that is the choice. */
 export function followAppearance(): void {
   systemIsDark.addEventListener('change', applyAppearance);
   applyAppearance();

@@ -1,15 +1,17 @@
 import { CopyToClipboard } from '@cloudscape-design/components';
+import { type Fact, hashGroups } from 'computation-management-words';
 import { Fragment } from 'react';
+import { StatusIndicator } from './status.tsx';
 
 interface Props {
   value: string | null | undefined;
-  /** What it is, such as `hash of penguins.csv`. */
+  /** The value in words, such as `hash of penguins.csv`. */
   what: string;
-  /** Shows all of it instead of its beginning and its end. */
+  /** True to show the whole value instead of its beginning and its end. */
   isWhole?: boolean;
 }
 
-/** A hash or an identifier, to be copied. */
+/** Shows a hash or an identifier with a button that copies it. */
 export function Hash({ value, what, isWhole = false }: Props) {
   if (!value) return <>-</>;
   const text = isWhole || value.length <= 20 ? value : `${value.slice(0, 8)}…${value.slice(-8)}`;
@@ -27,12 +29,12 @@ export function Hash({ value, what, isWhole = false }: Props) {
   );
 }
 
-/** A whole hash in groups of eight characters, any other text as it is. */
+/** Shows a whole hash in groups of eight characters, and any other text as it is. */
 export function Groups({ of }: { of: string }) {
   if (!/^[0-9a-f]{64,}$/.test(of)) return of;
   return (
     <span className="groups">
-      {(of.match(/.{1,8}/g) ?? []).map((group, index) => (
+      {hashGroups(of).map((group, index) => (
         <Fragment key={index}>
           <span>{group}</span>
           <wbr />
@@ -42,7 +44,7 @@ export function Groups({ of }: { of: string }) {
   );
 }
 
-/** Lines of words that may be long, such as addresses. */
+/** Shows lines of words that may be long, such as addresses. */
 export function Lines({ of }: { of: readonly string[] }) {
   return of.map((line) => (
     <div key={line} className="long-words">
@@ -53,4 +55,19 @@ export function Lines({ of }: { of: readonly string[] }) {
       </bdi>
     </div>
   ));
+}
+
+/** Returns the facts of a configuration as items of key-value pairs. */
+export function factItems(facts: readonly Fact[]) {
+  return facts.map(({ label, lines, mark, pem }) => ({
+    label,
+    value:
+      pem !== undefined ? (
+        <pre className="json name">{pem}</pre>
+      ) : mark ? (
+        <StatusIndicator type={mark === 'risk' ? 'warning' : 'success'}>{lines.join(', ')}</StatusIndicator>
+      ) : (
+        <Lines of={lines} />
+      ),
+  }));
 }

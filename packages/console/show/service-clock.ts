@@ -1,19 +1,19 @@
 import { useSyncExternalStore } from 'react';
 
-/** How far the service's clock is ahead of the browser's, in milliseconds. */
+/** The milliseconds by which the service's clock is ahead of the browser's. */
 let ahead = 0;
 
-/** `Date` has whole seconds. A smaller difference says nothing. */
+/** The least difference of clocks that counts: the header `Date` has whole seconds. */
 const leastInMilliseconds = 5_000;
 
-/** Learns the service's clock from an answer that has just come, which was made at any time since. Without a `Date`, the browser's clock counts. */
+/** Learns the service's clock from the header `Date` of an answer that has just come, and was made at any time since `sentAt`. */
 export function learnServiceTime({ headers }: Pick<Response, 'headers'>, sentAt = Date.now()): void {
   const date = Date.parse(headers.get('date') ?? '');
   const found = date - Date.now();
   if (ahead <= found - leastInMilliseconds || ahead >= date - sentAt + leastInMilliseconds) ahead = found;
 }
 
-/** The time of the service, in milliseconds since 1970. Its timestamps are compared with this, not with the browser's clock. */
+/** Returns the time by the service's clock, in milliseconds since 1970. Timestamps of the service are compared with it. */
 export function serviceNow(): number {
   return Date.now() + ahead;
 }
@@ -23,7 +23,7 @@ const listeners = new Set<() => void>();
 let now = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** The time of the service, in milliseconds since 1970. It goes on every 10 seconds. */
+/** Returns the time by the service's clock, in milliseconds since 1970. The component is rendered again every ten seconds. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => (now === 0 ? tick() : now));
 }

@@ -1,7 +1,7 @@
 import { StatusIndicator as Indicator, type StatusIndicatorProps } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 
-/** A status with its icon. Cloudscape's own may break its words anywhere. */
+/** Shows a status with its icon. Cloudscape's own component may break its words anywhere. */
 export function StatusIndicator({ children, ...props }: StatusIndicatorProps) {
   return (
     <Indicator {...props}>

@@ -1,7 +1,7 @@
 import { useId } from 'react';
 import glossary from '../../../docs/glossary.md?raw';
 
-/** Explains a word of the glossary where it stands. */
+/** Shows a button that explains a word of the glossary. */
 export function Term({ of }: { of: 'attestation' | 'digest' | 'manifest' | 'stale' }) {
   const id = useId();
   const [, text = ''] = new RegExp(`^- \\*\\*${of}\\*\\*: (.*(?:\n  .*)*)`, 'm').exec(glossary) ?? [];

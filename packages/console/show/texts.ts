@@ -1,4 +1,5 @@
 import { sizeText as textOf } from 'computation-management-client';
+import { agoText as exactAgoText } from 'computation-management-words';
 
 const format = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
@@ -16,21 +17,9 @@ export function momentText(timestamp: string): string {
   return Number.isNaN(date.getTime()) ? timestamp : format.format(date);
 }
 
-const distance = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
-
-const units = [
-  ['year', 365 * 86_400],
-  ['month', 30 * 86_400],
-  ['day', 86_400],
-  ['hour', 3_600],
-  ['minute', 60],
-] as const;
-
-/** Returns how far a point in time is from now, such as `5 minutes ago` or `in 2 days`. Less than a minute is `just now`. */
+/** Returns how far a point in time is from now, such as `5 minutes ago`. Less than a minute is `just now`: pages count by ten seconds. */
 export function agoText(timestamp: string, now: number): string {
-  const seconds = (Date.parse(timestamp) - now) / 1_000;
-  const unit = units.find(([, size]) => Math.abs(seconds) >= size);
-  return unit ? distance.format(Math.trunc(seconds / unit[1]), unit[0]) : 'just now';
+  return Math.abs(Date.parse(timestamp) - now) < 60_000 ? 'just now' : exactAgoText(timestamp, now);
 }
 
 /** Returns a length of time in its two largest units, such as `3 min 20 s`. */
@@ -48,7 +37,7 @@ export function offsetText(milliseconds: number): string {
   return `+${milliseconds < 60_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : durationText(milliseconds)}`;
 }
 
-/** Returns a number of bytes with its unit. They stay on one line. */
+/** Returns a number of bytes with its unit, which stay on one line. */
 export function sizeText(bytes: number | null): string {
   return textOf(bytes).replace(' ', '\u00a0');
 }
@@ -57,4 +46,10 @@ export function sizeText(bytes: number | null): string {
 export function namesIn(text: string): string[] {
   const names = text.split(/[,\n]/).map((name) => name.trim());
   return [...new Set(names)].filter((name) => name !== '');
+}
+
+/** Returns a public key in the form that the service takes: a line of OpenSSH as it is, PEM in base64. */
+export function keyToSend(text: string): string {
+  const key = text.trim();
+  return key.startsWith('-----BEGIN') ? btoa(key) : key;
 }

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react';
 import { serviceNow, useNow } from './service-clock.ts';
 import { agoText, durationText, momentText } from './texts.ts';
 
-/** A point in time. Its title is the same in UTC. */
+/** Shows a point in time in the zone of the browser. The tooltip has it in UTC. */
 export function Time({ at }: { at: string }) {
   return (
     <time dateTime={at} title={`${at} (UTC)`}>
@@ -12,7 +12,7 @@ export function Time({ at }: { at: string }) {
   );
 }
 
-/** A point in time, with how long ago that is. */
+/** Shows a point in time, with how long ago that is. */
 export function Moment({ at }: { at: string }) {
   return (
     <>
@@ -24,7 +24,7 @@ export function Moment({ at }: { at: string }) {
   );
 }
 
-/** How long ago something was. The point in time is its title. */
+/** Shows how long ago something was. The tooltip has the point in time. */
 export function Ago({ at }: { at: string }) {
   return (
     <time dateTime={at} title={`${momentText(at)}, ${at} (UTC)`}>
@@ -33,7 +33,7 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** The time between two moments, or until now. It goes on by the second. */
+/** Shows the time between two moments. Without an end, it goes on by the second. */
 export function Elapsed({ from, to }: { from: string; to: string | null }) {
   const [now, setNow] = useState(serviceNow);
   useEffect(() => {

@@ -18,7 +18,7 @@ const scripts = {
   Cherokee: /\p{Script=Cherokee}/u,
 };
 
-/** What somebody else has named, in a box: it passes for no word of the page and for no other name. */
+/** Shows a name that somebody else chose in a box, so that it passes for no word of the page and for no other name. */
 export function Name({ of }: { of: string }) {
   const foreign = Object.entries(scripts).flatMap(([script, letters]) => (letters.test(of) ? [script] : []));
   return (
@@ -56,7 +56,7 @@ export function keepTextsVisible(): void {
   });
 }
 
-/** Names of others, each in its box. */
+/** Shows names that others chose, each in its box. */
 export function Names({ of }: { of: readonly string[] }) {
   return of.map((name, index) => (
     <Fragment key={index}>
@@ -66,7 +66,7 @@ export function Names({ of }: { of: readonly string[] }) {
   ));
 }
 
-/** What the service warns of, in its words: they pass for none of the page. */
+/** Shows the warnings of the service in boxes, so that they pass for no words of the page. */
 export function Warnings({ of }: { of: readonly string[] }) {
   return (
     of.length > 0 && (

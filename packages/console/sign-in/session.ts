@@ -12,9 +12,8 @@ import {
 import type { Role } from 'computation-management-formats/vocabulary';
 import { abandonWork, hasWork, mayEndUpload, mayLeave } from '../routing/unsaved-work.ts';
 import { identityOf, stored, storedTokens, tokenSource } from './tokens.ts';
-import { type Configuration, configuration } from './configuration.ts';
 
-/** The user who is signed in. */
+/** The session of the user who is signed in. */
 export interface Session {
   /** The user's identifier in the API: the claim `sub`. */
   user: string;
@@ -22,7 +21,7 @@ export interface Session {
   roles: Record<string, Role[]>;
   /** The base URL of the API, without a slash at its end. */
   api: string;
-  /** A CVM that answers without being registered. Only where CVMs are simulated. */
+  /** A CVM that takes runs without being registered. Undefined unless CVMs are simulated. */
   exampleCvm: string | undefined;
   /**
    * Returns a token for the API. Renews it if it is about to expire, or if the API has refused it. If the issuer does not renew it,
@@ -32,18 +31,18 @@ export interface Session {
    * @throws ServiceProblem if the issuer does not answer; `unauthenticated` if it did not leave because of unsaved work
    */
   token: TokenSource;
-  /** Whether the user has to sign in again, and has unsaved work. */
+  /** A flag that is set while the user has to sign in again but has unsaved work. */
   expiry: Pick<ExpiryFlag, 'isSet' | 'subscribe'>;
   /** Leaves for the sign-in page, which comes back to this address. Changes nothing if the user chooses to finish an upload. */
   signInAgain: () => Promise<void>;
-  /** Changes nothing if the user chooses to stay with unsaved work. */
+  /** Signs out. Changes nothing if the user chooses to stay with unsaved work. */
   signOut: () => Promise<void>;
 }
 
-/** A sign-in that waits for the issuer's answer, and where the user was when it began. */
+/** The sign-in that waits for the issuer's answer, with the address at which it began. */
 const pending = stored<PendingSignIn & { returnTo: string }>('sign-in');
 
-/** When the API last refused a token, in milliseconds since 1970. It tells whether signing in again has helped. */
+/** The time at which the API last refused a token, in milliseconds since 1970. It tells whether signing in again has helped. */
 const refusal = stored<number>('refused');
 
 /** The address after signing out. Without the parameter, the console would sign in again at once. */
@@ -63,7 +62,7 @@ export async function currentSession(): Promise<Session> {
   }
   neverShowAgainWithoutTokens();
   try {
-    const { api, membershipClaim, exampleCvm, ...issuer } = await configuration();
+    const { api, membershipClaim, exampleCvm, ...issuer } = await readConfiguration();
     const application = applicationOf(issuer);
     const tokens = await tokensFor(address, application);
     const expiry = expiryFlag();
@@ -102,12 +101,12 @@ export async function currentSession(): Promise<Session> {
   }
 }
 
-/** Whether the tokens may still be valid, because the issuer could not be asked. */
+/** Returns whether the tokens may still be valid, because the issuer could not be asked. */
 function mayStillBeSignedIn(error: unknown): boolean {
   return error instanceof ServiceProblem && ['unreachable', 'unavailable', 'too_many_requests'].includes(error.code);
 }
 
-/** After signing out, Back may show the page as the browser has kept it, with its tokens in memory. */
+/** Reloads the page if Back shows it after signing out: the browser has kept it with its tokens in memory. */
 function neverShowAgainWithoutTokens(): void {
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted && storedTokens.read() === undefined) location.reload();
@@ -159,7 +158,7 @@ async function signOut(application: SignInOptions): Promise<void> {
 
 const notSignedIn = 'You are not signed in';
 
-/** Says why nobody is signed in. Trying again comes back to this address. */
+/** Shows a page that says why nobody is signed in. Trying again comes back to this address. Never returns. */
 function stayOutside(text: string, title = notSignedIn): Promise<never> {
   return stay({ title, text, link: 'Try again', address: `${location.pathname}${location.search}` });
 }
@@ -177,7 +176,7 @@ interface Notice {
   title: string;
   text: string;
   link: string;
-  /** Where the link leads. */
+  /** The address to which the link leads. */
   address: string;
 }
 
@@ -197,7 +196,7 @@ function showNotice({ title, text, link, address }: Notice): void {
   document.body.replaceChildren(main);
 }
 
-/** Whether the user has to sign in again, in the form that React subscribes to. */
+/** A flag that says that the user has to sign in again, in the form that React subscribes to. */
 interface ExpiryFlag {
   isSet: () => boolean;
   set: () => void;
@@ -218,4 +217,26 @@ function expiryFlag(): ExpiryFlag {
       return () => changes.removeEventListener('change', onChange);
     },
   };
+}
+
+/** The configuration of a deployment for its console, in `/console/config.json`. */
+interface Configuration {
+  /** The base URL of the API, without a slash at its end. */
+  api: string;
+  /** The OpenID Connect issuer of the API's tokens. */
+  issuer: string;
+  clientId: string;
+  /** The scopes to ask for, separated by spaces. */
+  scopes: string;
+  /** The claim of the access token that contains strings `<domainID>:<role>`. */
+  membershipClaim: string;
+  /** A CVM that takes runs without being registered. Undefined unless CVMs are simulated. */
+  exampleCvm?: string;
+}
+
+/** Reads the configuration from the server. @throws Error if it has none, or does not answer */
+export async function readConfiguration(): Promise<Configuration> {
+  const response = await fetch('/console/config.json', { cache: 'no-store' });
+  if (!response.ok) throw new Error(`The console has no configuration: config.json answered ${response.status}.`);
+  return (await response.json()) as Configuration;
 }

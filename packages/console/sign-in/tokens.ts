@@ -8,19 +8,19 @@ interface Parts {
   leave: () => Promise<never>;
   /** Shows a page that says why nobody is signed in. */
   stayOutside: (text: string) => Promise<never>;
-  /** When the API last refused a token, in milliseconds since 1970. It tells whether signing in again has helped. */
+  /** The time at which the API last refused a token, in milliseconds since 1970. It tells whether signing in again has helped. */
   refusal: Stored<number>;
-  /** Whether leaving the page would lose what the user has typed, or an upload. */
+  /** Returns whether leaving the page would lose what the user has typed, or an upload. */
   hasWork: () => boolean;
-  /** Called instead of leaving, while there is work. */
+  /** Called instead of leaving while there is unsaved work. */
   onExpired: () => void;
 }
 
 const minuteInMilliseconds = 60_000;
 
 /**
- * Returns the source of tokens that Session describes. While the user has work that leaving would lose, it does not leave.
- * @throws ServiceProblem `unauthenticated` then; or if the issuer does not answer
+ * Returns the source of tokens that `Session.token` describes. It does not leave the page while the user has unsaved work: then it throws
+ * ServiceProblem `unauthenticated`. It also throws if the issuer does not answer.
  */
 export function tokenSource({ renewed, leave, stayOutside, refusal, hasWork, onExpired }: Parts): TokenSource {
   let leaving: Promise<never> | undefined;
@@ -75,6 +75,7 @@ interface Stored<Value> {
   remove: () => void;
 }
 
+/** Returns a value in the storage of this tab. @param name its key is `console.` and this name */
 export function stored<Value>(name: string): Stored<Value> {
   const key = `console.${name}`;
   return {
@@ -87,7 +88,7 @@ export function stored<Value>(name: string): Stored<Value> {
   };
 }
 
-/** What an access token says about its user. The console shows it; only the API decides by it. */
+/** The user and the roles in an access token. The console shows them; only the API decides by them. */
 interface Identity {
   /** The claim `sub`, under which the API knows the user. */
   user: string;
@@ -95,7 +96,7 @@ interface Identity {
   roles: Record<string, Role[]>;
 }
 
-/** @throws Error if the access token is not a JWT that names a user */
+/** Reads the user and the roles in an access token. @throws Error if it is not a JWT that names a user */
 export function identityOf(token: string, membershipClaim: string): Identity {
   const claims = readClaims(token);
   if (claims === undefined) throw new Error('The issuer gave an access token that is not a JWT.');

@@ -4,9 +4,9 @@ type Entry = Schemas['StatisticsEntry'];
 type Status = Entry['status'];
 
 export interface DailyCounts {
-  /** Each UTC day of the range, oldest first, such as `2026-01-31`. */
+  /** The UTC days of the range, oldest first, such as `2026-01-31`. */
   days: string[];
-  /** For each status that occurs, its count on each of the days. */
+  /** The statuses that occur, with the count on each of the days. */
   series: { status: Status; counts: number[]; total: number }[];
 }
 

@@ -1,5 +1,6 @@
-import { Box, Button, Container, Header, SegmentedControl, Table } from '@cloudscape-design/components';
+import { Box, Button, Container, SegmentedControl } from '@cloudscape-design/components';
 import { lazy, Suspense } from 'react';
+import { FactTable } from '../lists/columns.tsx';
 import { LoadedView } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { navigate, useAddress } from '../routing/navigation.ts';
@@ -15,7 +16,7 @@ const StatusChart = lazy(async () => ({ default: (await import('./status-chart.t
 
 const ranges = [7, 30, 90, 366] as const;
 
-/** How often computations entered each status on each day. */
+/** Shows how often computations entered each status on each UTC day. */
 export function StatisticsScreen() {
   const { client, domain } = useDomain();
   const { query } = useAddress();
@@ -52,12 +53,11 @@ export function StatisticsScreen() {
                   <StatusChart counts={counts} />
                 </Suspense>
               </Panel>
-              <Table
-                header={<Header variant="h2">In total</Header>}
-                ariaLabels={{ tableLabel: 'In total' }}
+              <FactTable
+                title="In total"
                 items={counts.series}
-                trackBy="status"
-                columnDefinitions={[
+                rowKey={({ status }) => status}
+                columns={[
                   { id: 'status', header: 'Status', isRowHeader: true, cell: ({ status }) => <Status status={status} /> },
                   { id: 'total', header: 'Times entered', cell: ({ total }) => total.toLocaleString('en') },
                 ]}

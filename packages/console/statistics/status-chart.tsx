@@ -4,7 +4,7 @@ import type { DailyCounts } from './daily-counts.ts';
 
 type Status = DailyCounts['series'][number]['status'];
 
-/** Visible on light and dark backgrounds, and distinguishable without telling red from green. */
+/** The colours of the statuses: visible on light and dark backgrounds, and distinguishable without telling red from green. */
 const colors: Record<Status, string> = {
   created: '#8d99a8',
   running: '#688ae8',
@@ -16,7 +16,7 @@ const colors: Record<Status, string> = {
 
 const dayFormat = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-/** The counts of each day, stacked by status. */
+/** Shows the counts of each day as bars, stacked by status. */
 export function StatusChart({ counts: { days, series } }: { counts: DailyCounts }) {
   return (
     <BarChart<string>

@@ -1,15 +1,15 @@
-import { Alert, Box, Button, type ButtonProps, Header, Link, Table } from '@cloudscape-design/components';
+import { Alert, Button, type ButtonProps, Link } from '@cloudscape-design/components';
 import { useState } from 'react';
-import { UploadKey } from '../keys/upload-key.tsx';
-import { type Column, definitionsOf, useNarrow } from '../lists/columns.tsx';
+import { type Column, FactTable } from '../lists/columns.tsx';
 import { LoadedView } from '../loading/problem-alert.tsx';
 import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../access/console-context.ts';
 import { Names } from '../show/visible-texts.tsx';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
+import { UploadKey } from '../keys/key-dialogs.tsx';
 
-/** What waits for the user: approvals, keys and content. */
+/** Shows what waits for the user: approvals, keys and content. */
 export function TodoScreen() {
   const { client, domain } = useDomain();
   const [chosen, setChosen] = useState<string>();
@@ -38,7 +38,7 @@ export function TodoScreen() {
                 title="Approvals to give"
                 items={todo.approvals}
                 total={todo.totals.approvals}
-                trackBy="computation_id"
+                rowKey={({ computation_id }) => computation_id}
                 nothing="No manifest waits for your approval."
                 {...ofComputation}
                 action="Review and approve"
@@ -49,7 +49,7 @@ export function TodoScreen() {
                 title="Keys to upload"
                 items={todo.keys}
                 total={todo.totals.keys}
-                trackBy="computation_id"
+                rowKey={({ computation_id }) => computation_id}
                 nothing="No computation waits for your key."
                 {...ofComputation}
                 action="Upload key to"
@@ -59,7 +59,7 @@ export function TodoScreen() {
                 title="Content to upload"
                 items={todo.content}
                 total={todo.totals.content}
-                trackBy="asset_id"
+                rowKey={({ asset_id }) => asset_id}
                 nothing="All your assets have their content."
                 header="File"
                 name={({ file_name }) => file_name}
@@ -88,23 +88,22 @@ export function TodoScreen() {
 interface TaskTableProps<T> {
   title: string;
   items: T[];
-  /** null if there may be more than were examined. */
+  /** The number of all items. null if there may be more than were examined. */
   total: number | null;
-  trackBy: keyof T & string;
+  rowKey: (item: T) => string;
   /** Shown if there are no items. */
   nothing: string;
-  /** What names an item, and where that leads. */
+  /** The header of the column with the names of the items. */
   header: string;
   name: (item: T) => string;
   href: (item: T) => string;
-  /** What the user does about an item, and where. */
+  /** The text of the button of an item, such as `Upload key to`, which its name follows. */
   action: string;
   act: (item: T) => Pick<ButtonProps, 'href' | 'onClick'>;
   more?: Column<T>[];
 }
 
-function TaskTable<T>({ title, items, total, trackBy, nothing, header, name, href, action, act, more = [] }: TaskTableProps<T>) {
-  const isNarrow = useNarrow();
+function TaskTable<T>({ title, items, total, rowKey, nothing, header, name, href, action, act, more = [] }: TaskTableProps<T>) {
   const columns: Column<T>[] = [
     { id: 'name', header, isRowHeader: true, cell: (item) => <Link href={href(item)}>{name(item)}</Link> },
     ...more,
@@ -119,18 +118,13 @@ function TaskTable<T>({ title, items, total, trackBy, nothing, header, name, hre
     },
   ];
   return (
-    <Table
-      header={
-        <Header variant="h2" counter={`(${total ?? `${items.length}+`})`}>
-          {title}
-        </Header>
-      }
-      ariaLabels={{ tableLabel: title }}
+    <FactTable
+      title={title}
+      counter={`(${total ?? `${items.length}+`})`}
       items={items}
-      trackBy={trackBy}
-      wrapLines
-      columnDefinitions={definitionsOf(columns, isNarrow)}
-      empty={<Box textAlign="center">{nothing}</Box>}
+      rowKey={rowKey}
+      columns={columns}
+      empty={nothing}
       footer={total !== items.length && `The first ${items.length} are shown. Others may follow as these are done.`}
     />
   );

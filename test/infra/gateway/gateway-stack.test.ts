@@ -71,6 +71,19 @@ const only = <P>(stack: SynthesizedStack, type: string): P => {
 
 const listed = (actions: string | string[]) => [actions].flat();
 
+let bundled: Promise<string[]> | undefined;
+/** Bundles the gateway once, and returns the variables that it reads. */
+const variables = () => (bundled ??= bundledVariables());
+
+async function bundledVariables(): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-'));
+  await bundleGateway(folder);
+  expect(readFileSync(join(folder, 'start.mjs'), 'utf8')).not.toContain('${'); // CloudFormation takes the command as it is
+  const read = variablesRead(join(folder, 'index.mjs'));
+  rmSync(folder, { recursive: true });
+  return read;
+}
+
 describe.each(synthesize(withGateway))('the gateway of $stage.name', (synthesized) => {
   const { stage, stacks } = synthesized;
   const stack = gatewayOf(synthesized);
@@ -153,11 +166,7 @@ describe.each(synthesize(withGateway))('the gateway of $stage.name', (synthesize
   });
 
   it('has the variables that its bundle reads, and no others of the service', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'gateway-'));
-    await bundleGateway(folder);
-    expect(readFileSync(join(folder, 'start.mjs'), 'utf8')).not.toContain('${'); // CloudFormation takes the command as it is
-    const read = variablesRead(join(folder, 'index.mjs')).filter((name) => name !== 'GATEWAY_TLS');
-    rmSync(folder, { recursive: true });
+    const read = (await variables()).filter((name) => name !== 'GATEWAY_TLS');
     const ofTheStart = ['AWS_REGION', 'BUNDLE_FILES', 'BUNDLE_URL', 'CERTIFICATE_VERSION', ...Object.keys(taskSettings)];
     expect(container.Environment.map(({ Name }) => Name).sort()).toEqual([...read, ...ofTheStart].sort());
   });

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { functionNames, type FunctionName } from '../../../infra/bundles/function-names.ts';
 import { startStack, type Stack } from '../../../local/stack.ts';
@@ -9,7 +9,7 @@ import { tasks } from '../../../shared/tasks/tasks.ts';
 import { testClock } from '../../support/test-clock.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { recordCalls, watchFunctions } from '../../support/recorded-calls.ts';
-import { callAs, readyComputation, type Call } from '../../support/ready-computation.ts';
+import { callAs, publicKey, readyComputation, type Call } from '../../support/ready-computation.ts';
 
 function ofTable(action: string): string {
   return `dynamodb:${action}`;
@@ -55,11 +55,6 @@ const path = (id: string) => `/d1/computations/${id}`;
 const asset = (fields: Record<string, unknown> = {}) => ({
   asset: { file_name: `${randomUUID()}.csv`, asset_type: 'dataset', asset: btoa('a,b'), ...fields },
 });
-
-function publicKey(): string {
-  const pem = generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' });
-  return Buffer.from(pem).toString('base64');
-}
 
 async function done(method: string, route: string, body?: unknown): Promise<Record<string, unknown>> {
   const reply = await call(method, route, body);

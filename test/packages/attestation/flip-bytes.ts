@@ -18,7 +18,7 @@ interface Genuine {
 }
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
-/** What AMD signs, and the 48 used bytes of both numbers of the signature. */
+/** The bytes of a report that AMD signs, and the 48 used bytes of both numbers of the signature. */
 const snpBytes = [...range(0, 0x2a0 + 48), ...range(0x2a0 + 72, 0x2a0 + 72 + 48)];
 /** A quote up to its certificates: header, body, signature, key, and the quoting enclave's report with its signature. */
 const tdxBytes = (quote: Buffer) => range(0, quote.indexOf('-----BEGIN'));

@@ -24,7 +24,7 @@ const chip = Buffer.alloc(64, 7);
 /** Bootloader, tee, four reserved, snp, microcode. */
 export const tcb = [3, 1, 0, 0, 0, 0, 8, 115];
 
-/** What a forged chain differs in from one that is right. */
+/** The differences of a forged chain from one that is right. */
 export interface SnpChange {
   /** Changes the report before it is signed. */
   report?: (report: Buffer) => void;
@@ -169,7 +169,7 @@ export function coseOf(claims: Record<string, unknown>): Uint8Array {
   return encode(new Tagged(18, [encode(new Map([[1, -7]])), header, payload, Buffer.alloc(64)]));
 }
 
-/** In JSON, bytes are base64. */
+/** Encodes claims as a JWT, with bytes in base64. */
 export function jwtOf(claims: Record<string, unknown>): Uint8Array {
   const json = Object.entries(claims).map(([name, claim]) => [
     name,

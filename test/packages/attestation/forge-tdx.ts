@@ -27,7 +27,7 @@ const versions = [2, 2, 2, 2, 3, 1, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0];
 type Document = Record<string, unknown>;
 type Level = { tcb: Document; tcbStatus: string };
 
-/** What a forged quote and its collateral differ in from one that is right. */
+/** The differences of a forged quote and its collateral from those that are right. */
 export interface TdxChange {
   version?: 4 | 5;
   /** Changes header and body before they are signed. Offsets in the body are from `bodyAt`. */
@@ -50,7 +50,7 @@ export interface TdxChange {
   collateral?: Partial<TdxCollateral>;
 }
 
-/** Where the body begins in a quote of version 5. In one of version 4 it is 48. */
+/** The place where the body begins in a quote of version 5. In one of version 4 it is 48. */
 export const bodyAt = 54;
 
 /** Makes the collateral current from a year before a day to a year after it. */

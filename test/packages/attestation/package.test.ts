@@ -1,50 +1,20 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { createContext, runInContext } from 'node:vm';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { firstSteps, takeFirstSteps } from '../first-steps.ts';
 
-const repository = fileURLToPath(new URL('../../..', import.meta.url));
 const vectors = fileURLToPath(new URL('vectors', import.meta.url));
-const packageRoot = join(repository, 'packages/attestation');
-const folder = mkdtempSync(join(tmpdir(), 'attestation-'));
-const installed = join(folder, 'node_modules/computation-management-attestation');
-
-async function run(command: string, args: string[], cwd: string): Promise<string> {
-  const { stdout } = await promisify(execFile)(command, args, { cwd, env: { ...process.env, npm_config_loglevel: 'error' } });
-  return stdout;
-}
-
-beforeAll(async () => {
-  await run('npm', ['run', 'build', '--workspace', 'packages/attestation'], repository);
-  const published = [join(packageRoot, 'dist'), join(repository, 'node_modules/cborg')];
-  const packed = await run('npm', ['pack', ...published, '--ignore-scripts', '--json', '--pack-destination', folder], repository);
-  const tarballs = (JSON.parse(packed) as { filename: string }[]).map(({ filename }) => `./${filename}`);
-  writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
-  await run('npm', ['install', ...tarballs, '--offline', '--ignore-scripts', '--no-audit', '--no-fund'], folder);
-});
+let folder: string;
+let printed: string;
+beforeAll(async () => ({ folder, printed } = await takeFirstSteps('attestation')));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('the package of the attestation', () => {
-  it('has its declarations and its README, and no sources', () => {
-    const names = readdirSync(installed, { recursive: true, encoding: 'utf8' });
-    expect(names.filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'))).toEqual([]);
-    expect(names).toEqual(expect.arrayContaining(['index.js', 'index.d.ts', 'verify-tdx.js', 'README.md', 'LICENSE']));
-  });
-
-  it('runs the example of its README in Node', async () => {
-    const [, example = ''] = /^```js\n(.+?)^```/ms.exec(readFileSync(join(installed, 'README.md'), 'utf8')) ?? [];
-    const program = example.replaceAll(/'(report\.bin|vcek\.der)'/g, (_, name: string) =>
-      JSON.stringify(join(vectors, name === 'vcek.der' ? 'snp-milan.vcek.der' : 'snp-milan.report')),
-    );
-    writeFileSync(join(folder, 'example.mjs'), program);
-    const printed = await run(process.execPath, ['example.mjs'], folder);
-    expect(printed).toMatch(/^refused\n/);
-    expect(printed).toContain('report_data');
+  it('works as its README says, in an empty folder', () => {
+    expect(printed).toMatch(firstSteps.attestation.printed);
   });
 
   it('verifies SNP and TDX with what browsers have alone', async () => {

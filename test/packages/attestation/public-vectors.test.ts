@@ -6,7 +6,7 @@ import { failingChecks } from './failing-checks.ts';
 const read = (file: string) => readFileSync(new URL(`vectors/${file}`, import.meta.url));
 const collateral = ['tdx', 'tdx-outdated'].map((file) => JSON.parse(read(`${file}.collateral.json`).toString()) as TdxCollateral);
 
-/** Each is bound to the report data that it has, taken as a nonce. vectors/README.md names the sources. */
+/** Public reports of SNP. Each is bound to the report data that it has, taken as a nonce. vectors/README.md names the sources. */
 const snp: [report: string, certificate: string, day: string, failing: string[], measurement: string | null][] = [
   ['snp-milan', 'snp-milan.vcek.der', '2025-06-01', [], 'a1f3930413247bb3'],
   ['snp-milan', 'snp-milan.vcek.der', '2031-01-01', ['certificate_validity'], 'a1f3930413247bb3'],

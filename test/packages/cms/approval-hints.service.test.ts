@@ -1,6 +1,6 @@
-import { describeChanges } from 'computation-management-formats/approval-changes';
+import { toHex } from 'computation-management-formats/bytes';
+import { describeChanges } from 'computation-management-words';
 import { configurationOf } from 'computation-management-formats/approval-text';
-import { generateKeyPairSync } from 'node:crypto';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { plainName } from 'computation-management-formats/quoted-name';
@@ -9,6 +9,7 @@ import { parse } from 'yaml';
 import { startAnsweringServer, type Answer, type AnsweringServer } from '../../support/answering-server.ts';
 import { changesOfEachField } from '../../support/covered-changes.ts';
 import { cmsIn } from './fake-terminal.ts';
+import { publicKey } from '../../support/ready-computation.ts';
 
 const idOf = (number: number) => `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`;
 const todoOf = (count: number) => ({
@@ -79,7 +80,7 @@ describe('cms approve', () => {
     (request, response) =>
       json(manifest)(request, response.setHeaders(new Map(Object.entries(headers))));
   const answers = (given: object, headers: Record<string, string> = {}) => ({
-    [path]: json({ owner: 'alice', ...configuration }),
+    [path]: json({ id: idOf(0), owner: 'alice', ...configuration }),
     [`${path}/events`]: json({ events: [], limit: 100, offset: 0, total: 0 }),
     [`${path}/manifest`]: withHeaders({ ...digests, ...headers }),
     [`${path}/approvals`]: json({ ...approval, ...given }, 201),
@@ -104,6 +105,13 @@ describe('cms approve', () => {
   it.each(['manifest-digest', 'configuration-digest'])('approves nothing if the service names another %s', async (header) => {
     const given = await cms(answers({}, { [header]: '0'.repeat(64) }))('approve', idOf(0), '--yes');
     expect(given).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('Nothing was approved') });
+    expect(asked).toEqual([`GET ${path}`, `GET ${path}/manifest`]);
+  });
+
+  it('approves nothing if the service returns another computation', async () => {
+    const another = json({ id: idOf(1), owner: 'alice', ...configuration });
+    const given = await cms({ ...answers({}), [path]: another })('approve', idOf(0), '--yes');
+    expect(given).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('The service returned another computation') });
     expect(asked).toEqual([`GET ${path}`, `GET ${path}/manifest`]);
   });
 
@@ -197,7 +205,7 @@ describe('names of others', () => {
     ],
     ...['a\u001b[2K\u001b[1A', 'a\u009b2J', 'a\u2028Digests'],
   ];
-  const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
+  const key = publicKey();
   const file = (index: number) => ({ hash: Array.from({ length: 32 }, () => index), user_key: key });
   const of = (name: string, names: readonly string[]) => {
     const manifest = {
@@ -217,7 +225,9 @@ describe('names of others', () => {
     });
     const inputs = ['the algorithm', ...names].map((file_name, index) => ({ id: idOf(100 + index), file_name }));
     const assets = inputs.map((input, index) => ({ ...input, asset_type: index === 0 ? 'algorithm' : 'dataset' }));
-    const rows = assets.map((asset) => ({ ...asset, mime_type: name, size: 1, created_by: name })).reverse();
+    const rows = assets
+      .map((asset, index) => ({ ...asset, checksum: toHex(file(index).hash), mime_type: name, size: 1, created_by: name }))
+      .reverse();
     const event = { originator: name, details: btoa(JSON.stringify({ fingerprint: parsePublicKey(key).fingerprint })) };
     const digests = { 'manifest-digest': canonicalDigest(manifest), 'configuration-digest': canonicalDigest(configuration) };
     return cms({

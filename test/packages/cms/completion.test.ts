@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What zsh offers after these words: `FILES` stands for files. */
+/** Returns the words that zsh offers after a command line. `FILES` stands for names of files. */
 function offeredByZsh(...words: string[]): string[] {
   const line = `
     compdef() { :; }
@@ -33,7 +33,7 @@ function offeredByZsh(...words: string[]): string[] {
   return stdout.trim().split('\n');
 }
 
-/** What bash offers after these words. */
+/** Returns the words that bash offers after a command line. */
 function offered(...words: string[]): string[] {
   const line = `. "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cms; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', line, scripts.bash, ...words], { encoding: 'utf8', cwd: folder });

@@ -708,7 +708,7 @@ describe('errors of cms', () => {
   });
 
   it('with --json the help and the version are JSON, and so is an error where a command is missing', async () => {
-    expect(await alice('--version', '--json')).toEqual({ exitCode: 0, stdout: '{"version":"1.0.0"}\n', stderr: '' });
+    expect(await alice('--version', '--json')).toEqual({ exitCode: 0, stdout: '{"version":"0.1.0"}\n', stderr: '' });
     const { stdout } = await alice('run', '--help', '--json');
     expect(JSON.parse(stdout)).toEqual({ help: expect.stringMatching(/^Usage: cms run/) });
     const { exitCode, stderr } = await alice('--json');
@@ -882,7 +882,7 @@ parties:
       exitCode: 2,
       stderr: expect.stringContaining('cms asset --help'),
     });
-    expect((await alice('-v')).stdout).toBe('1.0.0\n');
+    expect((await alice('-v')).stdout).toBe('0.1.0\n');
     expect((await alice('version')).stdout).toMatch(/^cms 1\.0\.0\nservice \d+\.\d+\.\d+\n$/);
     writeSshKeys(join(folder, 'alice'));
     const { exitCode, stdout } = await alice('doctor');

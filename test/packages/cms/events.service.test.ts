@@ -116,14 +116,14 @@ describe('cms events', () => {
   });
 
   it('ends without a word when nobody reads its output any more', async () => {
-    const child = spawn(process.execPath, [join(import.meta.dirname, '../../../packages/cms/bin/cms.js'), '--help']);
+    const child = spawn(process.execPath, [join(import.meta.dirname, '../../../packages/cms/cms.ts'), '--help']);
     child.stdout.destroy();
     const [exitCode, stderr] = await Promise.all([once(child, 'close'), text(child.stderr)]);
     expect({ exitCode, stderr }).toEqual({ exitCode: [141, null], stderr: '' });
   });
 
   it.skipIf(!existsSync('/dev/full'))('ends with a sentence when its output is full, and as ever when its notes are', () => {
-    const program = join(import.meta.dirname, '../../../packages/cms/bin/cms.js');
+    const program = join(import.meta.dirname, '../../../packages/cms/cms.ts');
     const run = (line: string) =>
       spawnSync('sh', ['-c', `"$0" "$1" ${line}`, process.execPath, program], { encoding: 'utf8', env: { HOME: folder } });
     expect(run('--help >/dev/full')).toMatchObject({

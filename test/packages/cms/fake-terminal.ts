@@ -2,7 +2,7 @@ import type { ExitCode } from '../../../packages/cms/terminal/cms-error.ts';
 import { runCms } from '../../../packages/cms/run-cms.ts';
 import type { Terminal } from '../../../packages/cms/terminal/terminal.ts';
 
-/** What a command printed, and its exit code. */
+/** The output of a command, and its exit code. */
 export interface Ran {
   exitCode: ExitCode;
   stdout: string;

@@ -108,7 +108,7 @@ describe('a list', () => {
   it('is CSV that no spreadsheet takes for formulas', async () => {
     const lines = [
       'id,details,originator,event_type,n,at,hash',
-      `${id},"{""reason"":""Over, \\""and\\"" out""}",'=1+1,'-x,'-1,' @a,`,
+      `${id},"{""reason"":""Over, \\""and\\"" out""}",'=1+1,'-x,-1,' @a,`,
       `${id},,"'\uff1d2 ",,,,01ff`,
       '',
     ];

@@ -351,7 +351,7 @@ describe('a user whom this machine does not know by name, as in a container,', (
   `;
   const cms = (env: Record<string, string>, ...args: string[]) => {
     const preload = `data:text/javascript,${encodeURIComponent(nameless)}`;
-    const program = join(import.meta.dirname, '../../../packages/cms/bin/cms.js');
+    const program = join(import.meta.dirname, '../../../packages/cms/cms.ts');
     const options = { encoding: 'utf8', env: { HOME: join(folder, 'nameless'), ...env } } as const;
     const { status, stderr } = spawnSync(process.execPath, ['--import', preload, program, ...args], options);
     return { status, stderr };

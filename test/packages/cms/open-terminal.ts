@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a command printed, on both outputs in order, and its exit code. */
+/** The output of a command, standard output and errors in order, and its exit code. */
 export interface Typed {
   exitCode: number;
   output: string;
@@ -16,7 +16,7 @@ export interface UserTerminal {
 }
 
 interface Options {
-  /** Where it begins. */
+  /** The directory in which the command starts. */
   folder: string;
   /** A folder with programs that go before those of this machine. */
   programs: string;

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import {
   type Client,
@@ -10,21 +9,22 @@ import {
 } from 'computation-management-client';
 import { configurationOf } from 'computation-management-formats/approval-text';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { agoText, describeCoverage } from 'computation-management-words';
 import { named, thenUse } from '../../../packages/cms/context/computation-reference.ts';
 import type { Context } from '../../../packages/cms/context/context.ts';
-import { formatCoverage } from '../../../packages/cms/context/coverage.ts';
+import { formatCoverage, formatManifest } from '../../../packages/cms/context/coverage.ts';
 import type { Collaboration } from '../../../packages/cms/collaboration/collaboration.ts';
 import { findComputation } from '../../../packages/cms/collaboration/sync.ts';
 import { explainProblem } from '../../../packages/cms/context/explain-problem.ts';
 import { formatMissing, missingItems } from '../../../packages/cms/context/missing-items.ts';
 import { processTerminal, type Terminal } from '../../../packages/cms/terminal/terminal.ts';
-import { eventLine } from '../../../packages/cms/terminal/event-line.ts';
-import { printableLines, relativeTime } from '../../../packages/cms/terminal/text.ts';
-import { commandLine } from '../../../packages/cms/terminal/shell-word.ts';
+import { printableLines, commandLine } from '../../../packages/cms/terminal/text.ts';
 import { type Column, table } from '../../../packages/cms/terminal/table.ts';
 import type { Profile } from '../../../packages/cms/profile/profile.ts';
 import { liveLine } from '../../../packages/cms/terminal/progress.ts';
 import { watchOutages } from '../../../packages/cms/context/outages.ts';
+import { publicKey } from '../../support/ready-computation.ts';
+import { eventLine } from '../../../packages/cms/commands/watch-to-end.ts';
 
 interface Row {
   id: string;
@@ -83,8 +83,7 @@ describe('the text of a command', () => {
 describe('a manifest', () => {
   it('is shown with the configuration that an approval covers', () => {
     const config = { attested_tls: true, cert_file: '/etc/agent.pem', server_ca_file: '-----BEGIN CERTIFICATE-----\nMA==\n' };
-    const key = () => generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
-    const [ofAlice, ofBob, ofNobody] = [key(), key(), key()] as const;
+    const [ofAlice, ofBob, ofNobody] = [publicKey(), publicKey(), publicKey()] as const;
     const manifest = {
       id: 'c',
       name: 'n',
@@ -93,9 +92,16 @@ describe('a manifest', () => {
       datasets: [{ hash: [2], user_key: ofBob, filename: 'a.csv' }],
       result_consumers: [{ user_key: ofAlice }, { user_key: ofNobody }],
     };
-    const row = { file_name: 'mean.py', mime_type: '', size: 5, created_by: 'bob "b"' } as Schemas['AssetRow'];
+    const row = {
+      file_name: 'a.csv',
+      asset_type: 'dataset',
+      checksum: '02',
+      mime_type: 'text/csv',
+      size: 5,
+      created_by: 'bob "b"',
+    };
     const owners = {
-      assetOf: (dataset?: string) => (dataset === 'a.csv' ? { ...row, mime_type: 'text/csv' } : undefined),
+      assets: [row as Schemas['AssetRow']],
       usersWith: (fingerprint: string) => (fingerprint === parsePublicKey(ofAlice).fingerprint ? ['alice', 'eve'] : []),
     };
     const configuration = configurationOf({
@@ -104,8 +110,8 @@ describe('a manifest', () => {
       attestation_policy: null,
       log_access: 'none',
     });
-    const digests = { manifest_digest: '', configuration_digest: '' };
-    const shown = formatCoverage({ manifest, configuration, owners, ...digests }, { columns: undefined }, { cvm_ids: ['c-1'] });
+    const covered = describeCoverage(manifest, configuration, owners);
+    const shown = formatCoverage(covered, { columns: undefined }, { cvm_ids: ['c-1'] });
     const [key1, key2, key3] = [ofAlice, ofBob, ofNobody].map((key) => `key ${parsePublicKey(key).fingerprint} of`);
     for (const text of [
       `Algorithm  brought by nobody whom the service names\n`,
@@ -121,7 +127,7 @@ describe('a manifest', () => {
       expect(shown).toContain(text);
     expect(shown).toMatch(/CA of the server {13}Given as text\n {31}SHA-256 [0-9a-f]{64}\n/);
     expect(shown).toMatch(/Manifest {7}[0-9a-f]{64}\n {2}Configuration {2}[0-9a-f]{64}\n$/);
-    expect(formatCoverage({ manifest }, { columns: 80 })).not.toContain('Configuration');
+    expect(formatManifest(manifest, { columns: 80 })).not.toContain('Configuration');
     const [dataset] = manifest.datasets;
     const strange = {
       ...manifest,
@@ -130,7 +136,7 @@ describe('a manifest', () => {
       result_consumers: [Object.assign({ user_key: ofAlice }, { limit: 1 })],
       version: 2,
     } as typeof manifest;
-    const all = formatCoverage({ manifest: strange }, { columns: 80 });
+    const all = formatManifest(strange, { columns: 80 });
     for (const line of ['arguments ["-x"]', 'also filename: f', 'the agent may fetch it', 'also limit: 1', 'also version: 2']) {
       expect(all).toContain(`${line}\n`);
     }
@@ -231,7 +237,7 @@ describe('sizes and times', () => {
     [86_400 * 3, '3 days ago'],
     [-7_300, 'in 2 hours'],
   ])('%i seconds back is %s', (seconds, text) => {
-    expect(relativeTime('2026-01-01T00:00:00Z', Date.parse('2026-01-01T00:00:00Z') + seconds * 1_000)).toBe(text);
+    expect(agoText('2026-01-01T00:00:00Z', Date.parse('2026-01-01T00:00:00Z') + seconds * 1_000)).toBe(text);
   });
 });
 

@@ -38,17 +38,17 @@ function preparationOf(party: Party): string {
 /**
  * Plays the story at a service with simulated CVMs: two terminals of one user, as someone has who tries it.
  * @param folder where the user has a home and the repository
- * @param program the file of `cms`. Default: that of the repository
+ * @param cms the file of `cms`, and the Node that runs it. Default: that of the repository, and of this process
  */
 export async function playStory(
   server: string,
   folder: string,
-  program = join(repository, 'packages/cms/bin/cms.js'),
+  { program, node } = { program: join(repository, 'packages/cms/cms.ts'), node: process.execPath },
 ): Promise<Scene[]> {
   const [home, clone, programs] = ['home', 'home/clone', 'bin'].map((name) => join(folder, name)) as [string, string, string];
   for (const each of [home, clone, programs]) mkdirSync(each, { recursive: true });
   symlinkSync(join(repository, 'tools'), join(clone, 'tools'));
-  writeFileSync(join(programs, 'cms'), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`, { mode: 0o755 });
+  writeFileSync(join(programs, 'cms'), `#!/bin/sh\nexec '${node}' '${program}' "$@"\n`, { mode: 0o755 });
   writeFileSync(join(programs, 'npx'), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 });
   writeSshKeys(home);
   const spare = dirname(writeSshKeys(join(folder, 'spare')));

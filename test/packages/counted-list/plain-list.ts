@@ -1,11 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type CountedList,
-  countedList,
-  type LogUpdate,
-  recordChange,
-  type RecordOptions,
-} from 'computation-management-counted-list';
+import { type CountedList, countedList, recordChange, type RecordOptions } from 'computation-management-counted-list';
 import type { Key } from '../../../shared/table/keys.ts';
 import { listTable } from '../../../shared/table/row-lists.ts';
 import { type Table, queryPartition } from '../../../shared/table/table.ts';
@@ -51,15 +45,11 @@ export class PlainList {
     for (const [number, member] of changed) this.members.set(number, member);
   }
 
-  record(transaction: Transaction, change: Parameters<typeof recordChange>[2]): void {
-    const recording = {
-      add: ({ update }: { update: LogUpdate }) => transaction.add({ update: { ...update, Key: update.Key as Key } }),
-      beforehand: (check: (table: ReturnType<typeof listTable>) => void) =>
-        transaction.beforehand((table) => check(listTable(table))),
-      afterwards: (work: (table: ReturnType<typeof listTable>) => Promise<void>) =>
-        transaction.afterwards((table) => work(listTable(table))),
-    };
-    recordChange(recording, { name: this.name, states }, change, this.options);
+  record(transaction: Transaction, change: Parameters<typeof recordChange>[1]): void {
+    const { update, beforehand, afterwards } = recordChange({ name: this.name, states }, change, this.options);
+    transaction.add({ update: { ...update, Key: update.Key as Key } });
+    transaction.beforehand((table) => beforehand(listTable(table)));
+    transaction.afterwards((table) => afterwards(listTable(table)));
   }
 
   page({ limit, offset, state }: { limit: number; offset: number; state?: string | undefined }) {

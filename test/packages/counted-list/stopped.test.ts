@@ -40,7 +40,7 @@ function aBusyList(name: string) {
       },
     );
   };
-  /** What one client of a table has seen refuses no changes that another one makes. */
+  /** Sets states through another client of the table: what one client has seen refuses no changes that another one makes. */
   const setThroughAnotherClient = async () => {
     const other = new PlainList(
       tableThrough(table, (send) => send()),

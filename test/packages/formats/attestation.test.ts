@@ -1,4 +1,4 @@
-import { attestationPolicyInput, isAgentUrl, policyLines } from 'computation-management-formats/attestation';
+import { attestationPolicyInput, isAgentUrl } from 'computation-management-formats/attestation';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 
@@ -71,19 +71,4 @@ describe('an attestation policy', () => {
     ['a text as allow_debug', { ...least, allow_debug: 'yes' }],
     ['another field', { ...least, firmware: [] }],
   ])('is refused with %s', (_what, given) => expect(v.is(attestationPolicyInput, given)).toBe(false));
-
-  it('is shown with every rule', () => {
-    const minimum_tcb = { bootloader: 3, tee: 0, snp: 8, microcode: 115 };
-    const policy = v.parse(attestationPolicyInput, { ...least, minimum_tcb, allow_debug: true });
-    expect(policyLines(policy)).toEqual([
-      'Platforms: snp',
-      `Measurement: ${'0a'.repeat(48)}`,
-      'Least version of bootloader: 3',
-      'Least version of tee: 0',
-      'Least version of snp: 8',
-      'Least version of microcode: 115',
-      'The host may debug the CVM',
-    ]);
-    expect(policyLines(null)).toEqual(['None: a run may use any CVM']);
-  });
 });

@@ -190,7 +190,7 @@ const longer = (element: Buffer) => {
   return Buffer.concat([Buffer.of(element[0] ?? 0, 0x85, 0, 0, 0, content.length >> 8, content.length & 0xff), content]);
 };
 const even = rsaOf(modulusOf(rsa.publicKey) + 1n);
-/** Of certificates, where OpenSSL reads more than of keys. */
+/** Keys that stand in certificates, where OpenSSL reads more than in keys. */
 const inCertificates: [string, Buffer, string][] = [
   ...['01', '02', '0100000001'].map((exponent): [string, Buffer, string] => [
     `the exponent 0x${exponent}`,

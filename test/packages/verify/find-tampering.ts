@@ -1,5 +1,5 @@
 import { checkEvidence } from '../../../packages/verify/check-evidence.ts';
-import { UnreadableError } from '../../../packages/verify/read-json.ts';
+import { UnreadableError } from '../../../packages/verify/evidence-files.ts';
 import type { Tampering } from './tamperings.ts';
 
 /**

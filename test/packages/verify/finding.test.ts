@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fails, formatFindings, holds, quoted } from '../../../packages/verify/finding.ts';
-import { parseJson } from '../../../packages/verify/read-json.ts';
+import { parseJson } from '../../../packages/verify/evidence-files.ts';
 
 describe('the output of the check', () => {
   it('has one line for each fact, and no control characters, whatever the evidence says', () => {

@@ -17,7 +17,7 @@ const at = (second: number) => new Date(Date.parse('2025-07-17T08:00:00.000Z') +
 
 const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 };
 
-/** Those who sign, with a key of each type, and sign as its holder does (docs/contract.md, section 9). */
+/** The keys of those who sign, one of each type. Each signs as its holder does (docs/contract.md, section 9). */
 const pairs: Record<string, () => { privateKey: KeyObject; publicKey: KeyObject }> = {
   alice: () => generateKeyPairSync('ed25519'),
   bob: () => generateKeyPairSync('ec', { namedCurve: 'P-384' }),
@@ -65,7 +65,7 @@ export function aToken(changed?: (report: Buffer) => void, more: SnpChange = {})
 }
 
 const attested = aToken();
-/** Of the verdict of a service on the token, whose checks all passed. */
+/** The checks of a service's verdict on the token, which all passed. */
 const checksOfSnp = (
   await verifyToken(attested.token, {
     boundTo: { certificateHash: Buffer.from(attested.certificateHash, 'hex') },
@@ -108,18 +108,18 @@ export interface Genuine {
   signature: string;
   key_id: string;
   keys: { keys: object[] };
-  /** From the first event of the run to its last, oldest first. */
+  /** The events from the first one of the run to its last, oldest first. */
   events: Event[];
   /** The events of the journal before and after these. */
   before: Event[];
   after: Event[];
-  /** Whether the file of events is a page as the API returns it. Default: a list. */
+  /** Tells whether the file of events is a page as the API returns it. Default: a list. */
   isPage?: boolean;
   /** Signs another statement with the same key. */
   signed: (statement: object) => string;
 }
 
-/** What a run is started with, as its statement says it, and where it runs. */
+/** The start of a run: what it is started with, as its statement says it, and where it runs. */
 export interface Start extends Record<string, unknown> {
   domain: string;
   cvm_id: string;
@@ -138,13 +138,13 @@ export interface Start extends Record<string, unknown> {
 }
 
 interface Otherwise {
-  /** Whose approval the computation demands. Default: `none`. */
+  /** The users whose approval the computation demands. Default: `none`. */
   level?: ApprovalLevel;
   /** Changes what the run is started with. */
   change?: (start: Start) => void;
   /** Changes the events before the run. */
   changeBefore?: (events: NewEvent[]) => void;
-  /** What the CVM reports in each event of the run. */
+  /** The part of each event of the run that the CVM reports. */
   duringRun?: Parameters<typeof anEvent>[0];
 }
 

@@ -1,7 +1,8 @@
 import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
 import { canonicalDigest, canonicalJson } from 'computation-management-formats/digests';
 import { approvalLevels } from 'computation-management-formats/vocabulary';
-import { checkEvidence, type EvidenceFiles } from '../../../packages/verify/check-evidence.ts';
+import { checkEvidence } from '../../../packages/verify/check-evidence.ts';
+import type { EvidenceFiles } from '../../../packages/verify/evidence-files.ts';
 import type { Finding } from '../../../packages/verify/finding.ts';
 import {
   filesOf,
@@ -14,14 +15,14 @@ import {
 } from './genuine-evidence.ts';
 import { changedSomewhere, pick, type Random, whole } from './tamperings.ts';
 
-/** What a lying service states, and what it shows as the journal. */
+/** A statement of a lying service, and what it shows as the journal. */
 export interface Lie {
   what: string;
   statement: Record<string, unknown>;
-  /** What an honest service would state. */
+  /** The statement of an honest service. */
   truth: Record<string, unknown>;
   files: EvidenceFiles;
-  /** Whether the journal is the true one, which a party has kept. */
+  /** Tells whether the journal is the true one, which a party has kept. */
   isTrueJournal: boolean;
 }
 
@@ -30,7 +31,7 @@ const invented = ['alice', 'mallory'].map((user) => ({ ...newSigner('mallory'), 
 
 const fingerprints = new Map([...signers, ...invented].map(({ key, fingerprint }) => [key, fingerprint]));
 
-/** What each of the parties has ever signed: approvals by their texts, by the fingerprint of the key. */
+/** The approvals that each of the parties has ever signed, by their texts, by the fingerprint of the key. */
 const signedTexts = new Map<string, Map<string, StatedApproval>>(signers.map(({ fingerprint }) => [fingerprint, new Map()]));
 function given(signer: (typeof signers)[number], approved: Parameters<typeof signedApproval>[1]): StatedApproval {
   const texts = signedTexts.get(signer.fingerprint);
@@ -62,7 +63,7 @@ function givenElsewhere({ domain, manifest, configuration }: Start): StatedAppro
 
 type Falsify = (start: Start, random: Random, elsewhere: StatedApproval[]) => unknown;
 
-/** What a service may do to what a run was started with, before it signs. */
+/** The changes that a service may make to what a run was started with, before it signs. */
 const falsifications: Record<string, Falsify> = {
   'an approval left out': ({ approvals }, random) => approvals.splice(whole(random, approvals.length), 1),
   'an asset left out': ({ assets }, random) => assets.splice(whole(random, assets.length), 1),
@@ -180,7 +181,7 @@ const otherLines =
   /^The run needed no approval:|^The run was started with this manifest, configuration, assets and approvals: "[^"]*" \(|^The journal has the same approvals as the last ones before the run: /;
 const namesIn = (list = '') => [...list.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(([name]) => JSON.parse(name) as string);
 
-/** Whether the verifier has no objection to a lie: where it rests on the word of the service, which may be true. */
+/** Returns whether the verifier has no objection to a lie: where it rests on the word of the service, which may be true. */
 export const isBelieved = async ({ files }: Lie) =>
   (await checkEvidence(files)).every(({ verdict }) => verdict !== 'does not hold');
 
@@ -245,7 +246,10 @@ function textsOf(statement: Record<string, unknown>, user: string, fingerprint: 
     );
 }
 
-/** Whether a statement has the approvals of the truth, and demands them for the same. No event names the domain, only approvals do. */
+/**
+ * Returns whether a statement has the approvals of the truth, and demands them for the same. No event names the domain, only
+ * approvals do.
+ */
 function isTrue({ statement, truth }: Lie): boolean {
   const names = ['computation', 'manifest', 'configuration', 'assets', 'approval', 'result_consumers', 'approvals'];
   const partsOf = (of: Record<string, unknown>) => canonicalJson(Object.fromEntries(names.map((name) => [name, of[name]])));

@@ -8,12 +8,12 @@ export type Files = ReturnType<typeof filesOf>;
 
 export interface Tampering {
   kind: string;
-  /** What was changed, for a report of one that was not found. */
+  /** The change, for a report of one that was not found. */
   what: string;
   files: Files;
   /** The files before. */
   genuine: Files;
-  /** What a finding must say. */
+  /** The text that a finding must have. */
   named: RegExp;
 }
 
@@ -188,7 +188,7 @@ interface Attested {
   tokens: [Record<'verdict' | 'verified_at' | 'certificate_sha512', string | null>];
 }
 
-/** What a service may state about a token, otherwise than the token says. */
+/** The statements about a token that a service may make, otherwise than the token says. */
 const misstatements: ((attestation: Attested, random: Random) => unknown)[] = [
   ({ tokens: [token] }, random) => (token.certificate_sha512 = withOtherHexDigit(token.certificate_sha512 ?? '', random)),
   ({ tokens: [token] }) => (token.certificate_sha512 = null),
@@ -238,7 +238,7 @@ function withOtherHexDigit(text: string, random: Random): string {
   return text.slice(0, place) + pick('0123456789abcdef'.replace(text[place] ?? '', ''), random) + text.slice(place + 1);
 }
 
-/** Which members may be null (docs/contract.md, section 10). */
+/** The members that may be null (docs/contract.md, section 10). */
 export const mayBeNull =
   /^(attestation|attestation_hash|attestation\.tokens\.\d\.(verdict|verified_at|certificate_sha512|collateral)|configuration\.attestation_policy(\.minimum_tcb)?|run\.reason|approvals\.\d\.(cvm_ids|expires_at|signature|key))$/;
 

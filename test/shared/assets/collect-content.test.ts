@@ -157,7 +157,10 @@ describe('collectContent', () => {
   });
 });
 
-/** Hours after the creation. An upload ends, its event arrives or is lost, checks run; storage gives back nothing if `broken`. */
+/**
+ * A step in the life of an upload, `at` so many hours after the asset's creation: the upload ends, its event arrives, or content
+ * checks run. Storage gives back no content if `broken`.
+ */
 type Step =
   { at: number; arrives: true } | { at: number; told: true; broken?: true } | { at: number; collects: true; broken?: true };
 

@@ -11,7 +11,7 @@ import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 const stores = sharedByTests(() => startStores({ latencyInMilliseconds: 5 }));
 
-/** Every 15 minutes, 12,500 checks are due at 50,000 uploads an hour. */
+/** The number of content checks that are due at once. Every 15 minutes, 12,500 are due at 50,000 uploads an hour. */
 const checks = amount({ sample: 200, full: 12_500 });
 const timeBetweenCalls = 900_000;
 

@@ -27,7 +27,7 @@ const domain = 'd1';
 const later = (seconds: number) => new Date(Date.parse(clockOfTests) + seconds * 1_000).toISOString();
 const record = (assetId: string, user: string, seconds = 0, table = stores.table) =>
   recordContentRead(table, { domain, assetId, user, now: later(seconds) });
-/** The table through another endpoint, with a client that retries as in the service. */
+/** Returns the table behind another endpoint, with a client that retries as in the service. */
 function tableAt(endpoint: string) {
   const document = documentAt(endpoint);
   return { table: { name: stores.table.name, document, deadline: patientDeadline }, close: () => document.destroy() };
@@ -35,7 +35,7 @@ function tableAt(endpoint: string) {
 
 const readsOf = async (assetId: string) => parseContentReads(await getItem(stores.table, assetKeys.contentReads(assetId)));
 
-/** Stores reads as they were recorded, one a second. */
+/** Stores reads of an asset's content as the service would have recorded them, one a second. */
 async function putReads(id: string, count: number): Promise<void> {
   const reads = Array.from({ length: count }, (_, index) => [`${Date.parse(later(index))}-aaaaaa`, 'bob']);
   await putItem(stores.table, { ...assetKeys.contentReads(id), latest_reads: Object.fromEntries(reads) as unknown });

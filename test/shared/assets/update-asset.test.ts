@@ -149,7 +149,10 @@ describe('updateAsset', () => {
   });
 
   describe('of an asset that is linked', () => {
-    /** A linked dataset, and how often a request changes the inputs of its computation. */
+    /**
+     * Creates a dataset that is linked to a computation.
+     * @returns its identifier, and a function that returns how often a request changes the inputs of the computation
+     */
     async function aLinkedDataset() {
       const id = await newAsset();
       const computationId = await aComputation(stores.table, domain);

@@ -18,7 +18,7 @@ const open = { content_access: 'creator' as const, use: 'open' as const };
 const create = (domain: string) =>
   createAsset(stores.table, stores.content, { domain, ...fields, ...open, createdBy: 'bob', now: given_at });
 
-/** Storage that gives back no object. */
+/** Returns storage that gives back no object, but takes all other requests. */
 function brokenStorage({ client, bucket }: ContentStore): ContentStore {
   const send = (command: GetObjectCommand, options: object) =>
     client.send(

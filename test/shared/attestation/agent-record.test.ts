@@ -17,7 +17,7 @@ let cvms = 0;
 const newCvm = () => ({ domain: 'd1', cvmId: `cvm-${++cvms}` });
 type Cvm = ReturnType<typeof newCvm>;
 const read = (cvm: Cvm) => readAgentRecord(embedded.table, cvm);
-/** A CVM with the certificate of the samples whose commands the stream `s1` takes. */
+/** Registers a CVM with the certificate of the samples, whose commands the stream `s1` takes. */
 async function heldCvm(): Promise<Cvm> {
   const cvm = newCvm();
   await registerCvm(embedded.table, { ...cvm, given: cvmBody, now });

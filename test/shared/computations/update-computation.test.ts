@@ -18,9 +18,9 @@ let seals: string[] = [];
 beforeEach(() => {
   seals = [];
 });
-/** Stands for KMS: a seal is another one each time. */
 const policy: AttestationPolicy = { platforms: ['snp'], measurements: ['0a'.repeat(48)], minimum_tcb: null, allow_debug: false };
 
+/** Seals a key in place of KMS. The seal is another one each time. */
 const seal: SealKey = async ({ plain }) => {
   seals.push(plain);
   return plain === '' ? '' : { digest: digestOfKey(plain), sealed: `seal ${seals.length} of ${plain}` };

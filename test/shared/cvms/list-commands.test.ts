@@ -36,7 +36,7 @@ const accept = (run: RunReference) =>
   report(run, { type: 'event', event_type: 'Running', status: 'InProgress', originator: 'agent' });
 const work = (run: RunReference, at = now) => listCommands(stores.table, domain, run.cvm_id, at);
 
-/** What is listed, with a word for each command. */
+/** Returns the commands that are listed for a CVM, by their types, and the state of the run that holds it. */
 async function told(run: RunReference, at = now) {
   const { commands, run: held } = await work(run, at);
   return {

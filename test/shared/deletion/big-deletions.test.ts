@@ -25,11 +25,14 @@ import { inconsistencies, scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { listRuns } from '../../../shared/runs/read-runs.ts';
 
-/** `npm run test:full` deletes 5,000, with a round trip of 5 ms. */
+/** The number of runs of a large computation. `npm run test:full` deletes 5,000, with a round trip of 5 ms. */
 const manyRuns = amount({ sample: 12, full: 5_000 });
 const manyLinks = amount({ sample: 91, full: 5_000 });
 const mostMilliseconds = 3_000;
-/** Until the runs of a deleted computation have left endpoint 8, if the purge begins at once. */
+/**
+ * The longest time in milliseconds until the runs of a deleted computation have left the list of endpoint 8, if the purge begins
+ * at once.
+ */
 const mostMillisecondsInList = 60_000;
 
 const stores = sharedByTests(() => startStores({ latencyInMilliseconds: 5 }));
@@ -37,7 +40,7 @@ const stores = sharedByTests(() => startStores({ latencyInMilliseconds: 5 }));
 const domain = 'd1';
 const isGone = { code: 'not_found' };
 
-/** The time that work takes, and its calls to DynamoDB through `stores.mortal`. */
+/** The milliseconds that work takes, and its calls to DynamoDB through `stores.mortal`. */
 interface Figures {
   milliseconds: number;
   calls: number;
@@ -51,14 +54,14 @@ async function measure(work: () => Promise<unknown>): Promise<Figures> {
 
 const described = (what: string, { milliseconds, calls }: Figures) => `${what}: ${milliseconds} ms, ${calls} calls`;
 
-/** A computation that is ready to run, whose algorithm has more links than fit into a transaction. */
+/** Creates a computation that is ready to run, whose algorithm has more links than fit into a transaction. */
 async function aWidelyLinkedAsset(): Promise<{ id: string; algorithm: string }> {
   const ready = await aReadyComputation(stores, domain);
   await addHalfLinks(stores.table, ready.algorithm);
   return ready;
 }
 
-/** Links the algorithm of a computation that is ready to run to `count` computations in all. */
+/** Creates a computation that is ready to run, and links its algorithm to `count` computations in all. */
 async function anAssetWithLinks(count: number): Promise<{ id: string; algorithm: string }> {
   const ready = await aReadyComputation(stores, domain);
   await inParallel([...Array(count - 1).keys()], async () => {

@@ -13,15 +13,15 @@ import { tableThrough, type Command } from '../../support/embedded-table.ts';
 const stores = sharedByTests(startStores);
 
 const callInMilliseconds = 100;
-/** A purge takes two calls for 24 of them. */
+/** The number of snapshots of a large computation. A purge takes two calls for 24 of them. */
 const manySnapshots = 1_200;
 
-/** A deletion that died after its commit. */
+/** Deletes a computation as a process would that died after its commit: nothing is purged. */
 async function deleteOnly(domain: string, id: string): Promise<void> {
   await cutOffAfter(2, stores, () => deleteComputation(stores.mortal, { domain, id, permit: allowed }));
 }
 
-/** Returns the computation, whose purge takes more than eight turns. */
+/** Deletes a computation whose purge takes more than eight turns. @returns the identifier of the computation */
 async function aBigPurge(domain: string): Promise<string> {
   const id = await aComputation(stores.table, domain);
   const names = Array.from({ length: manySnapshots }, (_, number) => `left-${number}`);
@@ -33,7 +33,7 @@ async function aBigPurge(domain: string): Promise<string> {
   return id;
 }
 
-/** Returns a computation whose run is still in the list of runs, and that run. */
+/** Deletes a computation whose run is still in the list of runs. @returns the identifiers of the computation and of the run */
 async function aSmallPurge(domain: string): Promise<{ id: string; run: string }> {
   const { computation_id: id, run_id: run } = await aRunOnNewCvm(stores, domain);
   await endRunWith(stores, domain, run);
@@ -41,7 +41,7 @@ async function aSmallPurge(domain: string): Promise<{ id: string; run: string }>
   return { id, run };
 }
 
-/** A table in a time of its own, in which only its calls take time. @param onCall called before each */
+/** Returns a table with a clock of its own, on which only calls of the table take time. @param onCall called before each call */
 function timedTable(onCall: (time: number, command: Command) => void | Promise<void>): Table {
   let time = 0;
   const clock = { ...systemClock, now: () => time, steady: () => time };

@@ -33,11 +33,17 @@ const stores = sharedByTests(startStores);
 
 const domain = 'd1';
 const isGone = (error: unknown) => expect(error).toMatchObject({ code: 'not_found' });
-/** Fewer than the megabytes of 120 large snapshots, each of which takes a call. */
+/**
+ * The number of calls after which an attempt to purge is cut off. It is lower than the calls for 120 large snapshots, each of
+ * which takes one.
+ */
 const callsOfAnAttempt = 40;
 let computations = 0;
 
-/** A computation with a life behind it: links, keys of two users, two runs, and an asset unlinked while one of them was active. */
+/**
+ * Creates a computation with a life behind it: links, keys of two users, two runs, and an asset unlinked while one of them was
+ * active.
+ */
 async function aLivedComputation() {
   const { table } = stores;
   const { id, algorithm } = await aReadyComputation(stores, domain);

@@ -19,7 +19,7 @@ const stores = sharedByTests(startStores);
 const domain = 'd1';
 let cvms = 0;
 
-/** A computation that is ready to run, with a dataset that has many links. */
+/** Creates a computation that is ready to run, with a dataset that has many links. */
 async function aWorld() {
   const { id } = await aReadyComputation(stores, domain);
   const dataset = await anAsset(stores, domain, { file_name: 'iris.csv', asset_type: 'dataset' });

@@ -25,7 +25,7 @@ import { httpEvent } from '../../support/http-event.ts';
 import { testClock } from '../../support/test-clock.ts';
 import { setTestEnvironment } from '../../support/test-environment.ts';
 
-/** Steps of the lifecycle. Tasks of maintenance would work for other domains too. */
+/** The tasks that are steps of runs. Tasks of maintenance are left out, because they would work for other domains too. */
 const stepsOfRuns = Object.entries(taskCases).filter(
   ([name]) => name.startsWith('lifecycle/') && name !== 'lifecycle/sweep-runs',
 );

@@ -21,7 +21,7 @@ import { startEmbeddedTable, tableThrough } from '../../support/embedded-table.t
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { systemClock } from '../../../shared/runtime/deadline.ts';
 
-/** Their names begin like that of the removed domain d1, or it begins like theirs. */
+/** Domains that must not change when d1 is removed: their names begin like `d1`, or `d1` begins like theirs. */
 const others = ['d', 'd10', 'd1-x'];
 
 /** The first parts of the names of all partitions that a domain has. A new kind of item must be written by `fillDomain`. */
@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(() => stores.stop());
 
-/** A table whose process is killed at this call. */
+/** Returns a table whose process is killed after so many calls. */
 function mortal(table: Table, lastCall: number): Table {
   let calls = 0;
   return tableThrough(table, async (send) => {
@@ -135,7 +135,7 @@ describe('the removal of a domain', () => {
   });
 
   const [id, second] = [numberedId(1), numberedId(2)];
-  /** A computation without a definition, 130 of its events, which are more than a page of a walk, and a CVM. */
+  /** Writes a computation without a definition, 130 of its events, which are more than a page of a walk, and a CVM. */
   const fill = () =>
     putItems(stores.table, [
       { ...keyToWrite(listKeys.row(lists.computations('d1'), 1)), id: id, owner: 'alice' },

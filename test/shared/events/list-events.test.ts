@@ -13,7 +13,7 @@ const domain = 'd1';
 const started = '2025-07-17T09:00:00.000Z';
 const atOnce = { clock: patientClock, endsAt: 0, endpoint: 'listEvents', domain, perStage: 1, perDomain: 1 };
 
-/** A computation with the events of earlier runs, and a run. */
+/** Creates a computation with the events of earlier runs, and starts a run of it. */
 async function aRunAfter(eventsBefore: number) {
   const { id } = await aReadyComputation(stores, domain);
   const earlier = Array.from({ length: eventsBefore }, (_, at) => anEvent({ run_id: randomUUID(), status: `Part${at}` }));

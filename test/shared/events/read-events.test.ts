@@ -35,7 +35,7 @@ function expected(events: Event[], filter: EventFilter, { limit, offset }: Pagin
   return { events: matching.slice(offset, offset + limit), total: matching.length };
 }
 
-/** The same for the events after one of them, oldest first. */
+/** Returns the expected events of a plain list after one of them, oldest first. */
 function expectedAfter(events: Event[], filter: EventFilter, { limit, after }: Continuation): EventsAfter {
   const matching = events.filter((event) => passes(event, filter));
   const following = events.slice(after).filter((event) => passes(event, filter));
@@ -208,7 +208,7 @@ describe('readEvents of a damaged journal', () => {
   });
 });
 
-/** A watcher that has seen all events of a journal, and asks for those that match. */
+/** Begins to watch a journal whose events have all been seen, for new events that match a filter. */
 async function watch(filter: EventFilter, eventsBefore = 3) {
   const { direct, table, proxy } = proxied;
   const computation = randomUUID();

@@ -7,7 +7,7 @@ import { getItem } from '../../../shared/table/table.ts';
 
 const bucket = { perSecond: 40, burst: 80 };
 
-/** A bucket that gives the answers in turn, and what it was asked for. */
+/** Makes a limit whose bucket gives these answers in turn. `asked` is what the bucket was asked for. */
 function answering(...answers: Taken[]) {
   return answeringOf(bucket, ...answers);
 }

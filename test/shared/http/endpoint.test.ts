@@ -23,7 +23,7 @@ const contract = {
 
 interface Sent {
   body?: string;
-  /** The body as API Gateway passes it if it is not text. */
+  /** The bytes of a body that is not text. API Gateway passes it in base64. */
   base64?: Buffer;
   query?: Record<string, string>;
   rawQuery?: string;

@@ -15,7 +15,10 @@ const signer = sharedByTests(async () => {
 
 const groups = ['d1:creator', 'd1:runner', 'other:administrator'];
 
-/** The access tokens of providers that are set up as docs/identity-providers.md says, with what each adds of its own. */
+/**
+ * Access tokens of identity providers that are set up as docs/identity-providers.md says, with the claims that each adds of its
+ * own.
+ */
 const tokens = {
   Okta: {
     issuer: 'https://acme.okta.com/oauth2/computations',

@@ -113,7 +113,7 @@ describe('a kept answer', () => {
   });
 });
 
-/** Text of random characters with 4 bytes in UTF-8, which compresses worst. */
+/** Returns a text of random characters with 4 bytes in UTF-8, which compresses worst. */
 function randomWide(characters: number): string {
   const random = randomBytes(characters * 2);
   return Array.from({ length: characters }, (_, index) => String.fromCodePoint(0x1_0000 + random.readUInt16LE(index * 2))).join(

@@ -10,7 +10,7 @@ const embedded = sharedByTests(startEmbeddedTable);
 
 const ownWait = (fields: Partial<Wait> = {}) => aWait({ endpoint: `tests/${randomUUID()}`, ...fields });
 
-/** Counts the looks, and notes the second of each. The look with the number `enough` sees enough. */
+/** Makes a wait that counts its looks and notes the second of each. The look with the number `enough` sees enough. */
 function lookout(wait: Wait, enough = Infinity) {
   const startedAt = wait.clock.now();
   const seconds: number[] = [];
@@ -29,7 +29,7 @@ function lookout(wait: Wait, enough = Infinity) {
   };
 }
 
-/** A clock whose waits never end. `isWaiting` resolves when the first has begun. */
+/** Makes a clock whose waits never end. `isWaiting` resolves when the first wait has begun. */
 function stillClock() {
   const { promise: isWaiting, resolve } = Promise.withResolvers<undefined>();
   const wait = () => {
@@ -103,7 +103,7 @@ describe('waitFor', () => {
   });
 });
 
-/** Waits of one endpoint that no other test has. */
+/** Makes waits of one endpoint that no other test has. */
 function waitsOf(caps: Pick<Wait, 'perStage' | 'perDomain'>) {
   const endpoint = `tests/${randomUUID()}`;
   return (fields: Partial<Wait> = {}) => aWait({ endpoint, ...caps, ...fields });

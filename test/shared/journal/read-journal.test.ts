@@ -46,7 +46,10 @@ function patient(): Table {
   return { ...embedded.table, deadline: () => new Deadline(60_000, clock) };
 }
 
-/** Reads a journal that has a gap in the first attempts. @returns the number of the attempt that succeeds */
+/**
+ * Reads a journal that has a gap in the first attempts.
+ * @returns the number of the attempt that succeeds
+ */
 const readsAfter = (gaps: number) =>
   withoutGaps(patient(), (attempt) =>
     attempt <= gaps ? Promise.reject(new JournalGapError('It has a gap.')) : Promise.resolve(attempt),

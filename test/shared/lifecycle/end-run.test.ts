@@ -127,7 +127,7 @@ type StartedRun = Awaited<ReturnType<typeof aRunOnNewCvm>>;
 type Ways = typeof waysToEnd;
 
 /**
- * Makes a run end in one way. `stop` asks for its stop, if it is to be `stopping` before.
+ * Makes a run end in one way. `stop` requests its stop, if the run is to be `stopping` before.
  * @returns the detail of the reason, and the computation whose run ended if it is another one
  */
 type MakeEnd = (
@@ -167,7 +167,7 @@ const executionEndsWith =
 const offer = (run: RunReference) =>
   offerRun(stores.table, stores.executions, { run, task_token: 'token' }, { now, acceptInSeconds: 60 });
 
-/** Sweeps with a state machine that knows no execution, or says that each has this status. */
+/** Sweeps with a state machine that knows no execution, or says that each execution has this status. */
 async function sweep(status?: string): Promise<void> {
   const { executions, stop } = await startIdleStepFunctions();
   if (status !== undefined) {
@@ -280,7 +280,7 @@ const rows = Object.entries(waysToEnd).flatMap(([by, ways]) =>
   ),
 );
 
-/** What the event of the end says of the stop. */
+/** Returns `confirmed` in the details of the event that ended a run: whether the CVM confirmed the stop. */
 async function confirmationOf(computationId: string): Promise<unknown> {
   const { events } = await readEvents(stores.table, computationId, {}, { limit: 100, offset: 0 });
   const end = events.find(({ event_type }) => ['completed', 'failed', 'cancelled'].includes(event_type));

@@ -37,7 +37,7 @@ it('is valid Amazon States Language, as AWS and the interpreter of one machine g
   expect(() => new StateMachine(broken)).toThrow('invalid');
 });
 
-/** The notes and functions on the way from a state to the end, when nothing else goes wrong. */
+/** Lists the results and functions of the states from this one to the end, when nothing else goes wrong. */
 function wayFrom(name: string): string[] {
   const state = states[name];
   if (!state) throw new Error(`There is no state ${name}.`);
@@ -45,7 +45,7 @@ function wayFrom(name: string): string[] {
   return [...(here ? [here] : []), ...(state.Next ? wayFrom(state.Next) : [])];
 }
 
-/** The same when the function of a state fails with this error for good. */
+/** Lists the results and functions of the states to the end after the function of a state has failed with this error for good. */
 function wayAfter(step: string, error: string): string[] {
   const state = Object.values(states).find(({ Parameters }) => Parameters?.FunctionName === step);
   const caught = state?.Catch?.find(({ ErrorEquals }) => ErrorEquals.includes(error) || ErrorEquals.includes('States.ALL'));

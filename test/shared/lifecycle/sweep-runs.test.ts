@@ -23,11 +23,11 @@ import { startIdleStepFunctions } from '../../support/simulated-step-functions.t
 import { readRun } from '../../../shared/rows/run.ts';
 import { computationKey } from '../../../shared/rows/computation.ts';
 
-/** How runs end that a test ends. */
+/** The way in which tests end a run: by a failure. */
 const end = { way: waysToEnd.recordOutcome.failure };
 
 const stores = sharedByTests(startStores);
-/** Step Functions that have lost all executions. */
+/** A Step Functions that has lost all executions. */
 const lost = sharedByTests(startIdleStepFunctions);
 
 const cvm = (domain: string, cvm_id: string) => ({ domain, cvm_id });
@@ -99,10 +99,13 @@ describe('sweepRuns', () => {
     expect(await readRun(stores.table, 'd1', run)).toMatchObject({ status: 'failed' });
   });
 
-  /** The executions that the last such sweep started. */
+  /** The names of the executions that the last sweep under `sweepWhileExecutionsAre` started. */
   const started: string[] = [];
 
-  /** Sweeps while Step Functions says that every execution has this status, which the embedded one never gives to a lone execution. */
+  /**
+   * Sweeps while Step Functions says that every execution has this status, which the embedded engine never gives to a lone
+   * execution.
+   */
   async function sweepWhileExecutionsAre(status: ExecutionStatus, resumes = false): Promise<number> {
     const { executions, stop } = await startIdleStepFunctions();
     started.length = 0;

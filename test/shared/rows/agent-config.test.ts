@@ -5,7 +5,6 @@ import {
   agentConfigInput,
   changedConfigFields,
   defaultAgentConfig,
-  isDefaultAgentConfig,
   parseAgentConfig,
   withoutServerKey,
 } from '../../../shared/rows/agent-config.ts';
@@ -94,9 +93,9 @@ describe('changedConfigFields', () => {
       'cert_file',
       'attested_tls',
     ]);
-    expect([
-      isDefaultAgentConfig(defaultAgentConfig),
-      isDefaultAgentConfig({ ...defaultAgentConfig, server_key: full.server_key }),
-    ]).toEqual([true, false]);
+    expect(changedConfigFields(defaultAgentConfig, defaultAgentConfig)).toEqual([]);
+    expect(changedConfigFields(defaultAgentConfig, { ...defaultAgentConfig, server_key: full.server_key })).toEqual([
+      'server_key',
+    ]);
   });
 });

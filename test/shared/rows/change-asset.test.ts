@@ -15,7 +15,7 @@ import { patientDeadline, startEmbeddedTable } from '../../support/embedded-tabl
 import { s3At } from '../../support/s3-at.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
-/** The number of actions that a change takes. */
+/** Returns the number of actions that a change adds to a transaction. */
 function actionsOf(change: (transaction: Transaction) => unknown): number {
   const transaction = new Transaction();
   const before = transaction.actionsLeft;
@@ -118,7 +118,7 @@ async function read(id: string, by: string, table = stores.table) {
   return asset;
 }
 
-/** Makes the asset's content so large on record that it is answered with a download. */
+/** Makes the stored size of an asset's content so large that the asset is answered with a download. */
 async function makeLarge(id: string): Promise<void> {
   const asset = await readAsset(stores.table, domain, id);
   const transaction = new Transaction();

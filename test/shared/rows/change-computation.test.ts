@@ -13,7 +13,7 @@ import { aComputation } from '../../support/builders-store.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { getItem } from '../../../shared/table/table.ts';
-import { replaceConsumers } from '../../../shared/rows/definition.ts';
+import { emptyDefinition, replaceDefinition } from '../../../shared/rows/definition.ts';
 import { readComputation } from '../../../shared/rows/computation.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
@@ -56,14 +56,15 @@ describe('changeInputs', () => {
   });
 });
 
-describe('replaceConsumers', () => {
+describe('replaceDefinition', () => {
   const computation = { domain, id: numberedId(7) };
+  const withConsumers = (consumers: string[]) => ({ ...emptyDefinition, consumers });
   const replace = (before: string[], after: string[]) =>
-    commit((transaction) => replaceConsumers(transaction, computation, { before, after }));
+    commit((transaction) => replaceDefinition(transaction, computation, withConsumers(before), withConsumers(after)));
   const listed = async () => (await getItem(embedded.table, computationKeys.consumers(computation.id)))?.['consumers'];
   const isNoted = async (user: string) => (await getItem(embedded.table, userKeys.consumer(domain, user, 7))) !== undefined;
 
-  it('keeps the list in its order, and notes the computation with each of its users alone', async () => {
+  it('keeps the consumers in their order, and notes the computation with each of its users alone', async () => {
     const seen = async () => [await listed(), await isNoted('alice'), await isNoted('bob'), await isNoted('carol')];
     await replace([], ['bob', 'alice']);
     expect(await seen()).toEqual([['bob', 'alice'], true, true, false]);
@@ -77,7 +78,7 @@ describe('replaceConsumers', () => {
 
   it('adds nothing to the transaction if the list stays the same', () => {
     const transaction = new Transaction();
-    replaceConsumers(transaction, computation, { before: ['bob', 'alice'], after: ['bob', 'alice'] });
+    replaceDefinition(transaction, computation, withConsumers(['bob', 'alice']), withConsumers(['bob', 'alice']));
     expect(transaction.isEmpty).toBe(true);
   });
 });

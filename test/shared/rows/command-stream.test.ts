@@ -26,7 +26,7 @@ const at = (seconds: number) => new Date(Date.parse(byAlice.now) + seconds * 1_0
 const now = at(0);
 const cvmId = 'cvm-1';
 
-/** A registered CVM in a domain of its own, and two gateways. */
+/** Registers a CVM in a domain of its own, and makes two gateways. */
 async function aCvm() {
   const place = { domain: randomUUID(), cvmId };
   await registerCvm(stores.table, { ...place, given: { description: '' }, now });

@@ -28,12 +28,16 @@ import { beforeTheNextTransaction, betweenReads } from '../../support/interleave
 import { startIdleStepFunctions } from '../../support/simulated-step-functions.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { testClock } from '../../support/test-clock.ts';
+import { longestWaitInMilliseconds } from '../../support/patience.ts';
 
 const stores = sharedByTests(startStores);
 
 const domain = 'd1';
 
-/** The command that a CVM gets for a run that starts while `act` changes its computation: after that is read, before its journal. */
+/**
+ * Returns the command that a CVM gets for a run that starts while `act` changes its computation: after the computation is read,
+ * before its journal is.
+ */
 async function commandOfRun(computationId: string, cvm_id: string, act: () => Promise<unknown>) {
   betweenReads(stores.mortal, { afterThis: 'Query', beforeThat: 'BatchGet' }, act);
   const run_id = await aRun({ table: stores.mortal, executions: stores.executions }, domain, computationId, cvm_id);
@@ -129,7 +133,9 @@ describe('startRun', () => {
     const assetId = await anAsset(stores, domain, { file_name: 'iris.csv', asset_type: 'dataset' });
     await linkAsset(stores.table, { domain, assetId, computationId: id, ...byAlice });
     await markForDeletion(stores.table, domain, await readAssetToChange(stores.table, domain, assetId), byAlice.now);
-    const deadline = new Deadline(20_000, testClock({ speed: 0, skipsWaits: true }));
+    // Its signal goes by the time of the machine, and what the request may wait by the clock.
+    const clock = testClock({ speed: 0, skipsWaits: true });
+    const deadline = new Deadline(longestWaitInMilliseconds, clock, { retryTime: 20_000 });
     const start = aRun({ ...stores, table: { ...stores.table, deadline: () => deadline } }, domain, id, 'cvm-marked');
     await expect(start).rejects.toMatchObject({ code: 'unavailable' });
     expect(await readComputation(stores.table, domain, id)).toMatchObject({ status: 'created', run: null });

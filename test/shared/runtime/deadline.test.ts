@@ -10,7 +10,7 @@ import { aWait } from '../../support/a-wait.ts';
 import { serveKms } from '../../support/answering-aws.ts';
 import { patientDeadline } from '../../support/embedded-table.ts';
 
-/** A clock whose wall time jumps while `steady` goes on. */
+/** Makes a clock whose wall time jumps while `steady` goes on. */
 function clockThatIsSet() {
   const time = { wall: 1_800_000_000_000, steady: 0 };
   const clock = { now: () => time.wall, steady: () => time.steady, wait: () => Promise.resolve() };

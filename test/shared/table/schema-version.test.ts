@@ -22,7 +22,7 @@ const domain = 'd1';
 const aStartedRun = () => aRunOnNewCvm(stores, domain);
 type Started = Awaited<ReturnType<typeof aStartedRun>>;
 
-/** Each kind of item with a version: where it stands, and who reads it. */
+/** The kinds of items with a schema version: where each is stored, and which function reads it. */
 const kinds: Record<string, { key: (run: Started) => AnyKey; read: (run: Started) => Promise<unknown> }> = {
   computation: {
     key: (run) => computationKey(domain, run.computation_id),

@@ -8,7 +8,7 @@ import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { SharedReads } from '../../../shared/table/row-lists.ts';
 
-/** Answers a number with its double, and notes the questions of each call. */
+/** Makes a function that answers a number with its double, and notes the questions of each call. */
 function doubling() {
   const calls: number[][] = [];
   const double = batched(async (numbers: number[]) => {
@@ -42,7 +42,7 @@ beforeAll(() => {
   table = embedded.table;
 });
 
-/** A read that ends when it is told to. */
+/** Makes a read that ends when the test says so. */
 function heldRead() {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let begun = 0;

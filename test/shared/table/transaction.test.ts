@@ -112,10 +112,13 @@ describe('transact on a busy table', () => {
 describe('a retry of transact', () => {
   const put = { put: { Item: { ...writableKey('a', 'token') } } };
 
-  /** The retries of the SDK's default, without its pauses of up to 4 seconds. */
+  /** The SDK's default retries, without their pauses of up to 4 seconds. */
   const retriesAtOnce = new ConfiguredRetryStrategy(3, 0);
 
-  /** The tokens under which a transaction is sent that meets a fault so many times. The SDK itself retries what is in progress. */
+  /**
+   * Returns the tokens under which a transaction is sent that meets a fault so many times. The SDK itself retries a transaction
+   * in progress.
+   */
   async function tokensSent(kind: 'conflict' | 'still-in-progress', times: number): Promise<unknown[]> {
     const proxied = await startProxiedTable({ latencyInMilliseconds: 0 });
     const tokens: unknown[] = [];
@@ -157,7 +160,7 @@ describe('withFreshReads', () => {
   });
 });
 
-/** The check of an item that does not exist. */
+/** Returns a check of an item that does not exist, with an error that names it. */
 const failing = (name: string): Action => ({
   check: { Key: writableKey(name, name), ConditionExpression: 'attribute_exists(pk)' },
   otherwise: new Error(`${name} is missing.`),
@@ -175,7 +178,10 @@ describe('an action that is added first', () => {
 
 const name = 'cancelOnce';
 
-/** The table, whose next transaction is cancelled for these reasons: the engine never gives most of them. Pauses take no time. */
+/**
+ * Returns the table, whose next transaction is cancelled for these reasons: the engine never gives most of them. Pauses take no
+ * time.
+ */
 function cancelledOnce(reasons: string[] | undefined): Table {
   const { middlewareStack } = embedded.table.document;
   middlewareStack.remove(name);
@@ -252,10 +258,10 @@ const fields = {
 
 const stores = sharedByTests(startStores);
 
-/** The items, except for the numbers that a list has assigned. */
+/** Returns the items of the table, except the counters of numbers that lists have assigned. */
 const items = async () => (await scan(stores.table)).filter(({ sk }) => sk !== 'counter');
 
-/** That of a request whose answer is kept already. */
+/** The answer keeper of a request whose answer is kept already. */
 const answerKeeper: AnswerKeeper = {
   keep: () => {
     throw new Error('The answer is kept already.');

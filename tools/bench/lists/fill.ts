@@ -1,5 +1,5 @@
 import { numberedId } from 'computation-management-formats/identifiers';
-import type { Member } from 'computation-management-counted-list/node';
+import type { Member } from 'computation-management-counted-list';
 import { keyToWrite, type Key, listKeys } from '../../../shared/table/keys.ts';
 import { openList, recordMember, type RowList, rowLists } from '../../../shared/table/row-lists.ts';
 import type { Item, Table } from '../../../shared/table/table.ts';

@@ -8,7 +8,7 @@ import { startStack, type Stack } from '../../../../local/stack.ts';
 const secretId = 'arn:aws:secretsmanager:eu-central-1:111122223333:secret:computations-dev-canary-a1b2c3';
 const password = 'made-by-the-deployment';
 
-/** The operations and inputs that Secrets Manager and the user pool were asked for. */
+/** The requests that Secrets Manager and the user pool received, with the name of the operation. */
 const asked: [operation: unknown, input: unknown][] = [];
 let answers: Record<string, object>;
 let aws: Server;

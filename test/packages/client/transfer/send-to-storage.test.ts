@@ -23,11 +23,11 @@ async function sendTo(
     renewed?: (typeof first)[];
     /** The statuses with which the service fails to give a new link at first. */
     renewals?: number[];
-    /** How long an attempt takes. */
+    /** The minutes that an attempt takes. */
     minutes?: number;
-    /** Whether each attempt comes further than the one before. */
+    /** Tells whether each attempt comes further than the one before. */
     grows?: boolean;
-    /** What storage says beside each status. */
+    /** The body of each answer of storage. */
     body?: string;
   } = {},
 ) {

@@ -1,5 +1,6 @@
+import { fieldsText } from 'computation-management-words';
 import { describe, expect, it } from 'vitest';
-import { detailsOf, detailsText, eventMark, eventText } from '../../../../packages/console/events/event-texts.ts';
+import { detailsOf, eventMark, eventText } from '../../../../packages/console/events/event-texts.ts';
 
 const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64');
 
@@ -12,16 +13,16 @@ describe('details of an event', () => {
     [base64('plain text of an agent'), 'plain text of an agent'],
     [base64('[1,2]'), '[1,2]'],
   ])('%s reads as: %s', (details, text) => {
-    expect(detailsText(details)).toBe(text);
+    expect(fieldsText(detailsOf(details))).toBe(text);
   });
 
   it('leave out the field that is shown elsewhere', () => {
     const details = base64('{"occurred_at":"2026","reason":"x"}');
-    expect(detailsOf(details, 'occurred_at')).toEqual([{ name: 'reason: ', value: 'x' }]);
+    expect(detailsOf(details, 'occurred_at')).toEqual([{ name: 'reason', value: 'x' }]);
   });
 
   it.each(['not base64!', base64(Buffer.from([0xff, 0xfe]))])('%s stays as it came', (details) => {
-    expect(detailsText(details)).toBe(details);
+    expect(fieldsText(detailsOf(details))).toBe(details);
   });
 });
 

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { toBase64 } from 'computation-management-formats/bytes';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { expect, it } from 'vitest';
-import { keyToSend } from '../../../../packages/console/keys/key-to-send.ts';
+import { keyToSend } from '../../../../packages/console/show/texts.ts';
 
 it('a public key in PEM is sent in a form that the service takes, and a line of OpenSSH as it is', () => {
   const { publicKey } = generateKeyPairSync('ed25519');

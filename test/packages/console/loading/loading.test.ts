@@ -28,7 +28,7 @@ const owesOf = (given: Partial<Parameters<typeof partiesOf>[0]>) => {
   const { parties, others } = partiesOf({ computation, inputs, missing: nothing, approvals: noApprovals, ...given });
   return {
     owes: Object.fromEntries(parties.map(({ user, owes }) => [user, owes.map(({ kind, files }) => [kind, ...files].join(' '))])),
-    others,
+    others: others.map(({ sentence }) => sentence),
   };
 };
 
@@ -47,7 +47,7 @@ describe('the parties of a computation', () => {
     const missing = { keys: ['alice', 'erin'], hashes: ['penguins.csv'], info: ['Missing algorithm'] };
     expect(owesOf({ missing })).toEqual({
       owes: { alice: ['key'], dana: [], bob: ['content penguins.csv'], carol: [], erin: ['key'] },
-      others: ['Missing algorithm'],
+      others: ['An algorithm'],
     });
   });
 
@@ -158,7 +158,7 @@ describe('what a user reads about a problem', () => {
   it('has every missing item', () => {
     const missing_items = { keys: ['alice'], hashes: ['penguins.csv'], info: ['Missing algorithm'] };
     const problem = new ServiceProblem({ status: 422, code: 'incomplete', detail: 'Not yet.', request: '', missing_items });
-    expect(problemText(problem).points).toEqual(['Public key of alice', 'Content of penguins.csv', 'Missing algorithm']);
+    expect(problemText(problem).points).toEqual(['The public key of alice', 'The content of penguins.csv', 'An algorithm']);
   });
 
   it('says that the service does not answer', () => {

@@ -1,0 +1,84 @@
+import { derElements } from 'computation-management-formats/der';
+import { type Bytes, demand } from './evidence-bytes.ts';
+
+/** An element of DER. */
+export type Element = ReturnType<typeof derElements<Bytes>>[number];
+
+/** The tags of the elements that certificates have. */
+export const tags = {
+  boolean: 0x01,
+  integer: 0x02,
+  bits: 0x03,
+  octets: 0x04,
+  oid: 0x06,
+  utcTime: 0x17,
+  time: 0x18,
+  sequence: 0x30,
+  set: 0x31,
+} as const;
+
+/** Reads all elements that bytes consist of. @throws Refusal if the bytes are not DER */
+export function elements(bytes: Bytes): Element[] {
+  const found = derElements(bytes, Infinity);
+  const length = found.reduce((sum, each) => sum + each.bytes.length, 0);
+  demand(length === bytes.length, 'its DER is cut off, or has a length that is not definite or not the shortest');
+  demand(!found.some(({ tag }) => (tag & 0x1f) === 0x1f), 'its DER has a tag of several bytes');
+  return found;
+}
+
+/** Reads the one element that bytes consist of. @throws Refusal if it does not have this tag */
+export function element(bytes: Bytes, tag: number): Element {
+  const [first, ...others] = elements(bytes);
+  demand(first?.tag === tag && others.length === 0, `its DER is not one element of type ${tag}`);
+  return first;
+}
+
+/** Returns the parts of a sequence or set. */
+export function parts(bytes: Bytes, tag: number = tags.sequence): Element[] {
+  return elements(element(bytes, tag).content);
+}
+
+/** Takes the first element of a queue. @throws Refusal if it does not have this tag */
+export function take(queue: Element[], tag: number): Element {
+  const next = queue.shift();
+  demand(next?.tag === tag, `its DER has no element of type ${tag} where there should be one`);
+  return next;
+}
+
+/** Reads an object identifier, such as `2.5.4.3`. @throws Refusal if it is another element */
+export function oid({ tag, content }: Element): string {
+  demand(tag === tags.oid && content.length > 0, 'its DER has no object identifier where there should be one');
+  const arcs: number[] = [0];
+  for (const byte of content) {
+    arcs.push((arcs.pop() ?? 0) * 128 + (byte & 0x7f));
+    if (byte < 0x80) arcs.push(0);
+  }
+  const [first = 0, ...rest] = arcs.slice(0, -1);
+  const root = Math.min(2, Math.floor(first / 40));
+  return [root, first - root * 40, ...rest].join('.');
+}
+
+/** Reads an integer from 0 to 2^32 - 1. @throws Refusal if it is another element */
+export function smallInteger(bytes: Bytes): number {
+  const { content } = element(bytes, tags.integer);
+  demand(
+    content.length >= 1 && content.length <= 5 && (content[0] ?? 0) < 0x80,
+    'its DER has a number that is negative or too large',
+  );
+  return content.reduce((number, byte) => number * 256 + byte, 0);
+}
+
+/** Returns the bytes of a bit string. @throws Refusal if it has other than whole bytes */
+export function bitString({ content }: Element): Bytes {
+  demand(content[0] === 0, 'its DER has bits that are not whole bytes');
+  return content.slice(1);
+}
+
+/** Reads a UTCTime or GeneralizedTime in the form of RFC 5280. @throws Refusal if it is another element */
+export function time({ tag, content }: Element): Date {
+  const text = new TextDecoder('latin1').decode(content);
+  demand(tag === (text.length === 13 ? tags.utcTime : tags.time) && /^(\d{12}|\d{14})Z$/.test(text), 'its DER has no time');
+  const century = Number(text.slice(0, 2)) < 50 ? '20' : '19';
+  const [year, month, day, hour, minute, second] = (tag === tags.utcTime ? century + text : text).match(/^\d{4}|\d\d/g) ?? [];
+  return new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+}

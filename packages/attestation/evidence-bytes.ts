@@ -1,0 +1,56 @@
+import { type Bytes, fromHex } from 'computation-management-formats/bytes';
+
+export { type Bytes, isEqual, toHex } from 'computation-management-formats/bytes';
+
+/** Says why evidence is refused. Its message becomes the detail of the failing check. */
+class Refusal extends Error {}
+
+/** Refuses the evidence unless a fact is true. @throws Refusal with the reason */
+export function demand(fact: boolean, reason: string): asserts fact {
+  if (!fact) throw new Refusal(reason);
+}
+
+/** Reads hexadecimal digits. @param what names them in the reason @throws Refusal if the text is another thing */
+export function bytesOfHex(text: unknown, what: string): Bytes {
+  demand(typeof text === 'string' && /^([\da-f]{2})*$/i.test(text), `${what} is not hexadecimal`);
+  return fromHex(text);
+}
+
+/** Reads base64 or base64url, with or without padding. @param what names it in the reason @throws Refusal if the text is another thing */
+export function bytesOfBase64(text: string, what: string): Bytes {
+  const standard = text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '');
+  demand(/^[\w+/]*$/.test(standard) && standard.length % 4 !== 1, `${what} is not base64`);
+  return Uint8Array.from(atob(standard), (character) => character.charCodeAt(0));
+}
+
+/** Returns whether all bytes are zero. */
+export function isZero(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0);
+}
+
+/** Returns the bytes of all parts, one part after the other. */
+export function concatenate(...parts: Uint8Array[]): Bytes {
+  return Uint8Array.from(parts.flatMap((part) => [...part]));
+}
+
+/** Returns a part of the bytes. @throws Refusal if there are fewer */
+export function slice(bytes: Bytes, at: number, length: number): Bytes {
+  demand(at + length <= bytes.length, `it ends after ${bytes.length} bytes, where ${at + length} are needed`);
+  return bytes.slice(at, at + length);
+}
+
+/** Reads a number of up to 6 bytes, the lowest byte first. @throws Refusal if there are fewer bytes */
+export function littleEndian(bytes: Bytes, at: number, length: number): number {
+  return slice(bytes, at, length).reduceRight((number, byte) => number * 256 + byte, 0);
+}
+
+/** Returns the SHA-256, SHA-384 or SHA-512 of bytes. */
+export async function sha(bits: 256 | 384 | 512, bytes: Bytes): Promise<Bytes> {
+  return new Uint8Array(await crypto.subtle.digest(`SHA-${bits}`, bytes));
+}
+
+/** Quotes the first 80 characters of a text on one line, with `?` for all but printable ASCII. */
+export function quote(text: unknown): string {
+  const plain = String(text).slice(0, 80);
+  return JSON.stringify(plain).replaceAll(/[^\x20-\x7e]/g, '?');
+}

@@ -1,0 +1,151 @@
+import { Box, Button, FileInput } from '@cloudscape-design/components';
+import { sha3_256 } from '@noble/hashes/sha3.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { fromBase64 } from 'computation-management-formats/bytes';
+import { useEffect, useRef, useState } from 'react';
+import { useDomain } from '../access/console-context.ts';
+import { ProblemAlert } from '../loading/problem-alert.tsx';
+import { problemText } from '../loading/problem-text.ts';
+import { useAction } from '../loading/use-action.ts';
+import { Groups } from '../show/hash.tsx';
+import { StatusIndicator } from '../show/status.tsx';
+import { Name } from '../show/visible-texts.tsx';
+
+interface Props {
+  /** The file of the manifest in words, such as `the algorithm`. */
+  what: string;
+  /** The SHA3-256 in the manifest, hex. */
+  hash: string;
+}
+
+type Outcome = { file: string } & ({ percent: number } | { hash: string } | { problem: unknown });
+
+/** Shows a field that compares a file of the user with one of a manifest. The file is hashed in the browser and sent nowhere. */
+export function CompareFile({ what, hash: expected }: Props) {
+  const [outcome, setOutcome] = useState<Outcome>();
+  const running = useRef<AbortController>(undefined);
+  useEffect(() => () => running.current?.abort(), []);
+  const compare = async (file: File | undefined) => {
+    if (!file) return;
+    running.current?.abort();
+    const { signal } = (running.current = new AbortController());
+    const tell = (found: { percent: number } | { hash: string } | { problem: unknown }) => {
+      if (!signal.aborted) setOutcome({ file: file.name, ...found });
+    };
+    tell({ percent: 0 });
+    const onProgress = (bytes: number) => tell({ percent: Math.floor((100 * bytes) / file.size) });
+    await hashFile(file, { signal, onProgress }).then(
+      (hash) => tell({ hash }),
+      (problem: unknown) => tell({ problem }),
+    );
+  };
+  return (
+    <>
+      <FileInput ariaLabel={`Compare ${what} with my file`} value={[]} onChange={({ detail }) => void compare(detail.value[0])}>
+        Compare with my file
+      </FileInput>
+      <div role="status">{outcome && <Compared outcome={outcome} expected={expected} />}</div>
+    </>
+  );
+}
+
+function Compared({ outcome, expected }: { outcome: Outcome; expected: string }) {
+  const file = <Name of={outcome.file} />;
+  if ('percent' in outcome)
+    return (
+      <StatusIndicator type="loading">
+        Hashing {file}: {outcome.percent} %
+      </StatusIndicator>
+    );
+  if ('problem' in outcome)
+    return (
+      <StatusIndicator type="error">
+        {file}: {problemText(outcome.problem).detail}
+      </StatusIndicator>
+    );
+  if (outcome.hash === expected) return <StatusIndicator type="success">Same content as {file}</StatusIndicator>;
+  return (
+    <StatusIndicator type="error">
+      Not the content of {file}, whose hash is{' '}
+      <span className="hash">
+        <Groups of={outcome.hash} />
+      </span>
+    </StatusIndicator>
+  );
+}
+
+interface OpenProps {
+  /** The identifier of the asset. */
+  id: string;
+  creator: string;
+  isMine: boolean;
+  /** The SHA3-256 in the manifest, hex. */
+  hash: string;
+}
+
+/** The character that begins a line for an interpreter, but is a blank on the screen. */
+const loneReturn = /\r(?!\n)/g;
+
+/** Shows the text of an algorithm after checking that it is the one of the manifest. */
+export function OpenText({ id, creator, isMine, hash }: OpenProps) {
+  const { client } = useDomain();
+  const [text, setText] = useState<string>();
+  const read = useAction(async () => {
+    const { asset } = await client.getAsset({ id });
+    if (asset === undefined) throw new Error('The content is too long to show. Download it on the page of the asset.');
+    const bytes = fromBase64(asset) ?? new Uint8Array();
+    if ((await hashFile(new Blob([bytes]), { signal: new AbortController().signal })) !== hash) {
+      throw new Error('The service returned another content than that of the manifest. Do not approve it.');
+    }
+    try {
+      setText(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    } catch {
+      throw new Error(
+        'The content is that of the manifest, and no text. Compare it with your file, or download it on the page of the asset.',
+      );
+    }
+  });
+  if (text !== undefined) {
+    return (
+      <pre className="json whole-lines" tabIndex={0} aria-label="The text of the algorithm">
+        {text.replace(loneReturn, '‹U+000D›\n')}
+      </pre>
+    );
+  }
+  return (
+    <>
+      <Button loading={read.isRunning} onClick={() => void read.run()}>
+        Read the algorithm
+      </Button>
+      {!isMine && (
+        <Box variant="small" display="block">
+          <Name of={creator} /> sees that you read it.
+        </Box>
+      )}
+      <ProblemAlert problem={read.problem} />
+    </>
+  );
+}
+
+interface Options {
+  signal: AbortSignal;
+  /** Called with the number of bytes that are hashed. */
+  onProgress?: (bytes: number) => void;
+}
+
+/**
+ * Returns the SHA3-256 of a file, hex. Reads it in pieces, so that it may be larger than the memory.
+ * @throws the reason of the signal, or why the file cannot be read
+ */
+async function hashFile(file: Pick<Blob, 'stream'>, { signal, onProgress }: Options): Promise<string> {
+  const hash = sha3_256.create();
+  const reader = file.stream().getReader();
+  let bytes = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    const { value, done } = await reader.read();
+    if (done) return bytesToHex(hash.digest());
+    hash.update(value);
+    onProgress?.((bytes += value.length));
+  }
+}

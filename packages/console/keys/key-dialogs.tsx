@@ -1,0 +1,124 @@
+import { Checkbox, FileInput, FormField, Input, Textarea } from '@cloudscape-design/components';
+import type { Schemas } from 'computation-management-client';
+import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
+import { useState } from 'react';
+import { useDomain, useFrame } from '../access/console-context.ts';
+import { permissions } from '../access/permissions.ts';
+import { ConfirmModal } from '../frame/confirm-modal.tsx';
+import { fieldErrors } from '../loading/problem-text.ts';
+import { useAction } from '../loading/use-action.ts';
+import { useLoaded } from '../loading/use-loaded.ts';
+import { Names } from '../show/visible-texts.tsx';
+import { keyToSend } from '../show/texts.ts';
+
+interface Props {
+  /** The identifier of the computation. */
+  id: string;
+  onClose: () => void;
+  onUploaded: () => void;
+}
+
+/** Shows a dialog that uploads the user's own public key to a computation. */
+export function UploadKey({ id, onClose, onUploaded }: Props) {
+  const { client } = useDomain();
+  const { notify } = useFrame();
+  const [key, setKey] = useState('');
+  const [isPrivate, setPrivate] = useState(false);
+  const [isForAll, setForAll] = useState(false);
+  const todo = useLoaded('todo', (signal) => client.getTodo({ signal }));
+  const others = todo.value?.keys.filter(({ computation_id }) => computation_id !== id) ?? [];
+  const upload = useAction(async () => {
+    const ids = [id, ...(isForAll ? others.map(({ computation_id }) => computation_id) : [])];
+    for (const each of ids) await client.uploadKey({ id: each, body: { key: keyToSend(key) } });
+    notify(ids.length === 1 ? 'Your public key is uploaded.' : `Your public key is uploaded to ${ids.length} computations.`);
+    onUploaded();
+  });
+  const take = (text: string) => {
+    // A private key must not leave the user's machine: it does not even stay in the field.
+    setPrivate(holdsPrivateKey(text));
+    setKey(holdsPrivateKey(text) ? '' : text);
+  };
+  const errors = fieldErrors(upload.problem, ['/key']);
+  return (
+    <ConfirmModal
+      title="Upload your public key"
+      confirm="Upload"
+      action={upload}
+      fields={errors.fields}
+      isDisabled={key.trim() === ''}
+      onClose={onClose}
+    >
+      <FormField
+        label="Public key"
+        description="The line of a .pub file, or PEM. RSA, ECDSA or Ed25519."
+        errorText={isPrivate ? 'This is a private key. Keep it to yourself, and use the .pub file beside it.' : errors.at('/key')}
+        secondaryControl={
+          <FileInput
+            ariaLabel="Choose a public key file"
+            value={[]}
+            accept=".pub,.pem,text/plain"
+            onChange={({ detail }) => void detail.value[0]?.text().then(take)}
+          >
+            Choose file
+          </FileInput>
+        }
+        stretch
+      >
+        <Textarea
+          value={key}
+          rows={5}
+          spellcheck={false}
+          placeholder="ssh-ed25519 AAAA... alice@example.com"
+          onChange={({ detail }) => take(detail.value)}
+        />
+      </FormField>
+      {others.length > 0 && (
+        <Checkbox
+          checked={isForAll}
+          onChange={({ detail }) => setForAll(detail.checked)}
+          description={<Names of={others.map(({ name }) => name)} />}
+        >
+          Also give it to all other computations that wait for your key ({others.length})
+        </Checkbox>
+      )}
+    </ConfirmModal>
+  );
+}
+
+interface RemoveProps {
+  computation: Schemas['Computation'];
+  onClose: () => void;
+  onRemoved: () => void;
+}
+
+/** Shows a dialog that removes the user's own public key. The owner and administrators can name another user. */
+export function RemoveKey({ computation, onClose, onRemoved }: RemoveProps) {
+  const { client, me } = useDomain();
+  const { notify } = useFrame();
+  const [user, setUser] = useState(me.user);
+  const remove = useAction(async () => {
+    await client.removeKey({ id: computation.id, ...(user !== me.user && { user }) });
+    notify('The public key is removed.');
+    onRemoved();
+  });
+  const errors = fieldErrors(remove.problem, ['query/user']);
+  return (
+    <ConfirmModal
+      title="Remove a public key"
+      confirm="Remove"
+      action={remove}
+      fields={errors.fields}
+      isDisabled={user.trim() === ''}
+      onClose={onClose}
+    >
+      <FormField label="Whose key" errorText={errors.at('query/user')}>
+        <Input
+          value={user}
+          disabled={!permissions.removeKeys(me, computation)}
+          onChange={({ detail }) => setUser(detail.value)}
+        />
+      </FormField>
+      An approval of this user goes with the key. An active run keeps its manifest.
+    </ConfirmModal>
+  );
+}

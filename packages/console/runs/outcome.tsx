@@ -1,0 +1,137 @@
+import { Alert, Link } from '@cloudscape-design/components';
+import { type Client, items, type Schemas } from 'computation-management-client';
+import { describeDifferences } from 'computation-management-words';
+import { useDomain } from '../access/console-context.ts';
+import { ProblemAlert } from '../loading/problem-alert.tsx';
+import { useLoaded } from '../loading/use-loaded.ts';
+import { addressOf } from '../routing/places.ts';
+import { StatusIndicator } from '../show/status.tsx';
+import { durationText } from '../show/texts.ts';
+import { Time } from '../show/time.tsx';
+import { Name } from '../show/visible-texts.tsx';
+import type { Phase } from './phases.ts';
+
+type Run = Schemas['Run'];
+
+/** Shows what differs between a run that failed and the last one before it that completed. */
+export function LastGoodRun({ run }: { run: Run }) {
+  const { client, domain } = useDomain();
+  const { computation_id: id } = run;
+  const loaded = useLoaded(run.id, async (signal) => await compareWithGood(client, run, signal));
+  const { value, problem } = loaded;
+  if (problem !== undefined) return <ProblemAlert problem={problem} retry={loaded.reload} isRetrying={loaded.isLoading} />;
+  if (value === undefined) return null;
+  if (value === null) {
+    return (
+      <Alert type="info" header="No earlier run has completed">
+        There is nothing to compare this run with.
+      </Alert>
+    );
+  }
+  const { good, differences } = value;
+  return (
+    <Alert
+      type="info"
+      header={
+        differences.length === 0
+          ? 'Nothing differs from the last run that completed'
+          : 'What differs from the last run that completed'
+      }
+    >
+      {differences.length === 0
+        ? 'The files, keys, configuration and CVM are the same as in '
+        : 'Compared are the manifest, the configuration and the CVM of '}
+      <Link href={addressOf({ screen: 'run', domain, id, run: good.id })}>
+        the run of <Time at={good.started_at} />
+      </Link>
+      .
+      {differences.length > 0 && (
+        <ul>
+          {differences.map((sentence) => (
+            <li key={sentence} className="long-words">
+              <bdi>{sentence}</bdi>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Alert>
+  );
+}
+
+/** Compares a run with the last one before it that completed. Returns null if there is none. */
+async function compareWithGood(
+  client: Client,
+  run: Run,
+  signal: AbortSignal,
+): Promise<{ good: Run; differences: string[] } | null> {
+  const { computation_id: id } = run;
+  for await (const good of items(client, 'listRuns', { computation_id: id, status: 'completed', signal })) {
+    if (good.started_at >= run.started_at) continue;
+    const isSame = run.manifest_digest === good.manifest_digest && run.configuration_digest === good.configuration_digest;
+    const coveredBy = async ({ id: of, cvm_id }: Run) => {
+      if (isSame) return { cvm_id, manifest: { datasets: [] }, configuration: {} };
+      const { manifest, configuration } = (await client.getEvidence({ id, run: of, signal })).statement;
+      return { cvm_id, manifest, configuration };
+    };
+    const [earlier, later] = await Promise.all([coveredBy(good), coveredBy(run)]);
+    return { good, differences: describeDifferences(earlier, later) };
+  }
+  return null;
+}
+
+const marks = { done: 'success', active: 'in-progress', failed: 'error' } as const;
+
+/** Shows the phases of a run on one axis of time. */
+export function PhasesChart({ phases }: { phases: readonly Phase[] }) {
+  const begin = phases[0]?.from ?? 0;
+  const whole = Math.max(1, (phases.at(-1)?.to ?? 0) - begin);
+  const share = (milliseconds: number) => `${(100 * milliseconds) / whole}%`;
+  return (
+    <ol className="phases" aria-label="Phases of the run">
+      {phases.map(({ name, from, to, state }) => (
+        <li key={`${name} ${from}`}>
+          <StatusIndicator type={marks[state]}>{name}</StatusIndicator>
+          <span className="phase-track" aria-hidden="true">
+            <span
+              className={`phase-bar ${state}`}
+              style={{ insetInlineStart: share(from - begin), inlineSize: share(to - from) }}
+            />
+          </span>
+          <span>{to - from < 1_000 ? 'under 1 s' : durationText(to - from)}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** Shows how a run ended, and why. Nothing while it goes on. */
+export function Outcome({ run: { status, reason, ended_at, started_at }, phases }: { run: Schemas['Run']; phases: Phase[] }) {
+  if (status === 'failed') {
+    const failed = phases.at(-1);
+    const took = durationText(Date.parse(ended_at ?? started_at) - Date.parse(started_at));
+    return (
+      <Alert type="error" header={<>The run failed: {reason === null ? 'no reason was given' : <Name of={reason} />}</>}>
+        It failed after {took}, in the phase <strong>{failed?.name}</strong>.
+      </Alert>
+    );
+  }
+  if (status === 'cancelled') {
+    return (
+      <Alert type="warning" header="The run was cancelled">
+        {reason === null ? 'No reason was given.' : <Name of={reason} />}
+      </Alert>
+    );
+  }
+  if (status === 'completed') {
+    return (
+      <Alert type="success" header="The run completed">
+        {reason === null ? (
+          'The results are in the CVM. Result consumers fetch them there with their keys.'
+        ) : (
+          <Name of={reason} />
+        )}
+      </Alert>
+    );
+  }
+  return null;
+}

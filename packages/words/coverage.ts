@@ -1,0 +1,143 @@
+import { type Client, type KeyOwners, readKeyOwners, type Schemas, wholeAnswer } from 'computation-management-client';
+import { type Configuration, configurationOf, type Limits } from 'computation-management-formats/approval-text';
+import { canonicalDigest, hashOfBytes } from 'computation-management-formats/digests';
+import { quotedName } from 'computation-management-formats/quoted-name';
+import { policyLines } from './lines.ts';
+import { type DescribedManifest, describeManifest } from './manifest.ts';
+
+type Manifest = Schemas['Manifest'];
+
+/** Everything that an approval of a computation covers, and what it does not protect from. */
+export interface Coverage extends DescribedManifest {
+  manifest: Manifest;
+  configuration: Configuration;
+  /** The SHA3-256 of the canonical JSON of the manifest, 64 hex digits, computed here. */
+  manifest_digest: string;
+  /** The SHA3-256 of the canonical JSON of the configuration, 64 hex digits, computed here. */
+  configuration_digest: string;
+  /** The risks that the approval does not protect from, a sentence each. */
+  cautions: string[];
+}
+
+/** The service contradicts itself, so nothing that it returned can be approved. The message says how, and what to do. */
+export class ContradictionError extends Error {
+  override readonly name = 'ContradictionError';
+}
+
+/**
+ * Reads the manifest of a computation that was read before, and describes what an approval of both covers.
+ * @throws ContradictionError if the service names other digests than those of what it returned, or returned another computation
+ * @throws ServiceProblem `incomplete` while there is no manifest, and any other
+ */
+export async function readCoverage(
+  client: Client,
+  { id, computation, signal }: { id: string; computation: Schemas['Computation']; signal?: AbortSignal | undefined },
+): Promise<Coverage> {
+  const { data: manifest, ...served } = wholeAnswer(await client.call('getManifest', { id, signal }));
+  if (computation.id !== id || manifest.id !== id) {
+    throw new ContradictionError('The service returned another computation than the one asked for.');
+  }
+  const configuration = configurationOf(computation);
+  if (served.digest !== canonicalDigest(manifest) || served.configurationDigest !== canonicalDigest(configuration)) {
+    throw new ContradictionError(
+      'The service names other digests than those of the manifest and the configuration that it returned. Nothing was approved. If they were just changed, try again.',
+    );
+  }
+  return describeCoverage(manifest, configuration, await readKeyOwners(client, computation, signal));
+}
+
+/** Describes what an approval of a manifest and a configuration covers. @param owners who brings which file, and whose key is whose */
+export function describeCoverage(manifest: Manifest, configuration: Configuration, owners: KeyOwners): Coverage {
+  const described = describeManifest(manifest, owners);
+  return {
+    manifest,
+    configuration,
+    manifest_digest: canonicalDigest(manifest),
+    configuration_digest: canonicalDigest(configuration),
+    ...described,
+    cautions: cautionsOf(manifest, configuration, described),
+  };
+}
+
+/** The levels of approval in words. */
+export const approvalTexts: Record<Configuration['approval'], string> = {
+  none: 'Only where an asset asks for it',
+  all: 'Every party approves',
+  all_signed: 'Every party approves, with a signature',
+};
+
+/** Stands for the owner of a file or key that the service does not name. */
+export const nobody = 'nobody whom the service names';
+
+/** Returns the risks that an approval does not protect from, a sentence each. */
+function cautionsOf(
+  { algorithm }: Manifest,
+  { agent_config, attestation_policy: policy, log_access }: Configuration,
+  described: DescribedManifest,
+): string[] {
+  const ownerless = [
+    ...described.files.filter(({ asset }) => asset?.created_by === undefined),
+    ...described.receivers.filter(({ users }) => users?.length === 0),
+  ].map(({ fingerprint }) => fingerprint);
+  return [
+    ...(policy === null ? ['Any machine may run this: no attestation is asked for, so nothing proves what it runs on.'] : []),
+    ...(policy?.allow_debug === true ? ['The host of the machine may debug it, and so read everything in it.'] : []),
+    ...(agent_config.attested_tls
+      ? []
+      : ['TLS is not attested: a connection to the agent does not prove that it ends in a confidential machine.']),
+    ...(log_access === 'parties'
+      ? ['All parties may read the logs of a run, and an algorithm can write any data into them.']
+      : []),
+    ...(algorithm.source ? [] : ['The arguments of the algorithm are not covered: its provider gives them to the agent.']),
+    ...[...new Set(ownerless)].map((fingerprint) => `The key ${fingerprint} belongs to ${nobody}.`),
+    'No digest covers who the parties are, sizes, or the name of the algorithm: the service says them. Compare each fingerprint with its owner.',
+  ];
+}
+
+/** A labelled fact of a configuration. */
+export interface Fact {
+  label: string;
+  /** The fact, a line each. */
+  lines: string[];
+  /** A mark for a fact that protects, or that is a risk. Undefined for others. */
+  mark?: 'protects' | 'risk' | undefined;
+  /** The whole certificate, of which the lines have the hash. */
+  pem?: string | undefined;
+}
+
+/** Describes a configuration. @param limits the CVMs and the end to which the approval of it is limited */
+export function describeConfiguration(configuration: Configuration, { cvm_ids, expires_at }: Limits = {}): Fact[] {
+  const { agent_config, approval, attestation_policy: policy, log_access } = configuration;
+  const only = cvm_ids?.length ? [`Only the CVMs ${cvm_ids.map(quotedName).join(', ')}`] : [];
+  return [
+    {
+      label: 'Machines',
+      lines: [...only, ...(policy ? policyLines(policy) : ['Any: no attestation is asked for'])],
+      mark: policy ? undefined : 'risk',
+    },
+    ...(expires_at === undefined ? [] : [{ label: 'Until', lines: [`Only runs that start before ${expires_at}`] }]),
+    ...describeAgent(agent_config),
+    { label: 'Whose approval a run needs', lines: [approvalTexts[approval]] },
+    {
+      label: 'Who reads the logs of a run',
+      lines: [log_access === 'none' ? 'Nobody' : 'All parties'],
+      mark: log_access === 'none' ? undefined : 'risk',
+    },
+  ];
+}
+
+/** Describes the part of the configuration of an agent that an approval covers. */
+export function describeAgent({ attested_tls, ...files }: Configuration['agent_config']): Fact[] {
+  return [
+    { label: 'TLS of the agent', lines: [attested_tls ? 'Attested' : 'Not attested'], mark: attested_tls ? 'protects' : 'risk' },
+    { label: 'Certificate of the agent', ...certificate(files.cert_file) },
+    { label: 'CA of the server', ...certificate(files.server_ca_file) },
+    { label: 'CA of the clients', ...certificate(files.client_ca_file) },
+  ];
+}
+
+function certificate(file: string): Pick<Fact, 'lines' | 'pem'> {
+  if (file === '') return { lines: ['None'] };
+  if (!file.includes('\n')) return { lines: [`The file ${quotedName(file)} in the CVM`] };
+  return { lines: ['Given as text', `SHA-256 ${hashOfBytes(new TextEncoder().encode(file))}`], pem: file };
+}

@@ -1,0 +1,26 @@
+export { describeChanges, type DescribedChange, describeDifferences, staleChanges } from './changes.ts';
+export {
+  approvalTexts,
+  ContradictionError,
+  type Coverage,
+  describeAgent,
+  describeConfiguration,
+  describeCoverage,
+  type Fact,
+  nobody,
+  readCoverage,
+} from './coverage.ts';
+export { type DetailField, detailFields, fieldsText } from './event-details.ts';
+export { fetchLines, policyLines } from './lines.ts';
+export { type DescribedManifest, describeManifest, fingerprintOf, type ManifestFile, type Receiver } from './manifest.ts';
+export { askForRole, describeProblem, invalidPlaces, waitAMinute } from './problem.ts';
+export {
+  type ApprovalRow,
+  approvalRows,
+  type ApprovalState,
+  describeMissing,
+  isGiven,
+  isNothing,
+  type MissingItem,
+} from './readiness.ts';
+export { agoText, csvText, hashGroups, sentence, shellWord } from './texts.ts';

@@ -1,0 +1,77 @@
+import type { AttestationPolicy } from 'computation-management-formats/attestation';
+import { quotedName } from 'computation-management-formats/quoted-name';
+
+/** Returns the rules of an attestation policy, a line each. null: there is no policy. */
+export function policyLines(policy: AttestationPolicy | null): string[] {
+  if (policy === null) return ['None: a run may use any CVM'];
+  const { platforms, measurements, minimum_tcb, allow_debug } = policy;
+  return [
+    `Platforms: ${platforms.join(', ')}`,
+    ...measurements.map((measurement) => `Measurement: ${measurement}`),
+    ...Object.entries(minimum_tcb ?? {}).map(([name, least]) => `Least version of ${name}: ${String(least)}`),
+    allow_debug ? 'The host may debug the CVM' : 'The host may not debug the CVM',
+  ];
+}
+
+interface Shown {
+  source?: { url: string; kbs_resource_path?: string | undefined } | null | undefined;
+  kbs?: { url?: string | undefined } | null | undefined;
+  decompress?: boolean | null | undefined;
+  algo_type?: string | null | undefined;
+  algo_args?: readonly string[] | null | undefined;
+}
+
+/** Returns how the agent gets the file of an asset, a line for each fact. Empty if a party sends the file. */
+export function fetchLines({ source, kbs, decompress, algo_type, algo_args }: Shown): string[] {
+  const place = source && { url: source.url, kbs_resource_path: source.kbs_resource_path };
+  const facts = {
+    source: place,
+    kbs: kbs && { url: kbs.url },
+    decompress,
+    algo_type,
+    algo_args: algo_args?.length ? algo_args : null,
+  };
+  return membersOf(facts)
+    .filter(([, value]) => Boolean(value))
+    .map(lineOf);
+}
+
+/**
+ * Returns a line for each member of a part of a manifest: an approval covers them all, also those that nobody knows.
+ * @param labelled the members that are shown elsewhere
+ */
+export function manifestLines(part: object, labelled: readonly string[] = []): string[] {
+  return membersOf(Object.fromEntries(Object.entries(part).filter(([name]) => !labelled.includes(name)))).map(lineOf);
+}
+
+type Member = readonly [path: string, value: unknown];
+
+function membersOf(value: unknown, path = ''): Member[] {
+  const entries = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+  if (entries.length === 0) return path === '' ? [] : [[path.slice(1), value]];
+  return entries.flatMap(([name, member]) => membersOf(member, `${path}.${/^\w+$/.test(name) ? name : quotedName(name)}`));
+}
+
+const labels = new Map([
+  ['source.url', 'fetched by the agent from'],
+  ['source.kbs_resource_path', 'decrypted with the key'],
+  ['source.encrypted true', 'encrypted'],
+  ['kbs.url', 'keys from'],
+  ['kbs.enabled true', 'the agent may fetch it'],
+  ['decompress true', 'unpacked by the agent'],
+  ['algo_type', 'run as'],
+  ['algo_args', 'arguments'],
+]);
+
+/** Formats a member as a line that no value can imitate: a value of more than one plain word is quoted. */
+function lineOf([path, value]: Member): string {
+  const flag = value === true && labels.get(`${path} true`);
+  return flag || `${labels.get(path) ?? `also ${path}:`} ${valueText(value)}`;
+}
+
+function valueText(value: unknown): string {
+  if (Array.isArray(value))
+    return `[${value.map((entry) => (typeof entry === 'string' ? quotedName(entry) : valueText(entry))).join(',')}]`;
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(text) ? text : quotedName(text);
+}

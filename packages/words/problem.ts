@@ -1,0 +1,81 @@
+import { CutOffError, placeInDetail, placeText, ServiceProblem } from 'computation-management-client';
+import { describeMissing } from './readiness.ts';
+import { sentence } from './texts.ts';
+
+/** An error as a user reads about it. */
+export interface ProblemText {
+  title: string;
+  /** The error in a sentence. */
+  detail: string;
+  /** The next step of the user, where there is one. */
+  advice: string | undefined;
+  /** The invalid places of the request, and what a run waits for, a sentence each. The detail says none of them. */
+  points: string[];
+  /** The identifier of the request in the logs of the operator. */
+  requestId: string | undefined;
+}
+
+const titles: Partial<Record<ServiceProblem['code'], string>> = {
+  invalid_request: 'The request is not valid',
+  unauthenticated: 'You are not signed in',
+  forbidden: 'You may not do this',
+  not_found: 'This does not exist',
+  conflict: 'This is not possible now',
+  precondition_failed: 'This has changed in the meantime',
+  too_large: 'This is too large',
+  incomplete: 'Something is missing',
+  too_many_requests: 'Too many requests',
+  unavailable: 'The service is busy',
+  unreachable: 'The service does not answer',
+};
+
+/** The advice for whoever may not do something. */
+export const askForRole = 'Ask an administrator of the domain for a role that allows it. Then sign in again.';
+
+/** The advice for errors that pass. */
+export const waitAMinute = 'Try again in a minute.';
+
+const advices: Partial<Record<ServiceProblem['code'], string>> = {
+  unauthenticated: 'Keep a copy of what you have typed: signing in again loses it.',
+  forbidden: askForRole,
+  not_found: 'It may have been deleted, or belong to another domain. Look for it in its list.',
+  too_many_requests: waitAMinute,
+  unavailable: waitAMinute,
+  unreachable: 'Check your connection, then try again.',
+};
+
+const operatorsOwn: ServiceProblem['code'][] = ['internal', 'unexpected'];
+
+function tellOperator(requestId: string | undefined): string {
+  const what = requestId === undefined ? 'tell' : 'send the request identifier below to';
+  return `Try again. If it happens again, ${what} the operator of the service.`;
+}
+
+/**
+ * Describes an error.
+ * @param isShown whether the error at a place of the request, such as `/name`, is shown elsewhere: then it is left out here
+ */
+export function describeProblem(error: unknown, isShown: (pointer: string) => boolean = () => false): ProblemText {
+  if (!(error instanceof ServiceProblem)) {
+    const detail = sentence(error instanceof Error ? error.message : String(error));
+    const isCut = error instanceof CutOffError;
+    const title = isCut ? 'The transfer is not complete' : 'Something went wrong';
+    return { title, detail, advice: isCut ? advices.unreachable : undefined, points: [], requestId: undefined };
+  }
+  const { code, missing_items, requestId } = error;
+  const repeated = placeInDetail(error);
+  const missing = missing_items ? describeMissing(missing_items) : [];
+  return {
+    title: titles[code] ?? 'Something went wrong',
+    detail: repeated && isShown(repeated.pointer) ? 'Correct the fields that are marked.' : sentence(error.detail),
+    advice: operatorsOwn.includes(code) ? tellOperator(requestId) : advices[code],
+    points: [...invalidPlaces(error, isShown), ...missing.map((item) => item.sentence)],
+    requestId,
+  };
+}
+
+/** Returns the invalid places of a request, each with its error, but not the one that the detail names. */
+export function invalidPlaces(problem: ServiceProblem, isShown: (pointer: string) => boolean = () => false): string[] {
+  const repeated = placeInDetail(problem);
+  return problem.errors.filter((at) => at !== repeated && !isShown(at.pointer)).map(placeText);
+}

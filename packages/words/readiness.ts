@@ -1,0 +1,83 @@
+import type { Schemas } from 'computation-management-client';
+import { plainName } from 'computation-management-formats/quoted-name';
+
+/** An item that a run waits for. */
+export interface MissingItem {
+  /**
+   * `key`: a public key. `content`: the content of an asset. `approval`: an approval that is not given or does not count. `limit`: an approval
+   * that counts, but not for this CVM. `algorithm`: no algorithm is linked. `other`: anything else, in the words of the service.
+   */
+  kind: 'key' | 'content' | 'approval' | 'limit' | 'algorithm' | 'other';
+  /** The item in words, without a full stop. */
+  sentence: string;
+  /** The user who must act, as `plainName` writes the name. Undefined if that is not known. */
+  user?: string | undefined;
+  /** The name of the file whose content is missing. */
+  file?: string | undefined;
+}
+
+/** Returns whether a run waits for nothing. */
+export function isNothing({ keys, hashes, info }: Schemas['MissingItems']): boolean {
+  return keys.length + hashes.length + info.length === 0;
+}
+
+/** Describes what a run waits for: keys, then content, then the rest in the order of the service. */
+export function describeMissing({ keys, hashes, info }: Schemas['MissingItems']): MissingItem[] {
+  return [
+    ...keys.map((user): MissingItem => ({
+      kind: 'key',
+      sentence: `The public key of ${plainName(user)}`,
+      user: plainName(user),
+    })),
+    ...hashes.map((file): MissingItem => ({ kind: 'content', sentence: `The content of ${plainName(file)}`, file })),
+    ...info.map(fromSentence),
+  ];
+}
+
+/** A name as `plainName` writes it. The service words its sentences so: docs/contract.md, section 9. */
+const name = String.raw`([\w.@+-]+|"(?:[^"\\]|\\.)*"(?: \(not ASCII: [^)]*\))?)`;
+const approvalOfUser = new RegExp(`^Approval of ${name} (?:for ${name}|as result consumer)$`);
+const limitOfUser = new RegExp(`^A(pproval of ${name}), (which allows (?:only|the CVM) .*)$`);
+
+function fromSentence(sentence: string): MissingItem {
+  const limited = sentence.replace(limitOfUser, 'The a$1 is there, $3');
+  if (limited !== sentence) return { kind: 'limit', sentence: limited };
+  const user = approvalOfUser.exec(sentence)?.[1];
+  if (user !== undefined) return { kind: 'approval', sentence, user };
+  return sentence === 'Missing algorithm' ? { kind: 'algorithm', sentence: 'An algorithm' } : { kind: 'other', sentence };
+}
+
+/** The state of an approval. `unsigned`: it does not count for want of a signature. `stale`: it does not count for another reason. */
+export type ApprovalState = 'missing' | 'given' | 'signed' | 'unsigned' | 'stale';
+
+/** A user whose approval is needed, or who gave one without need. */
+export interface ApprovalRow {
+  user: string;
+  /** The reasons why the approval is needed: names of files, or `result consumer`. Empty if it is not needed. */
+  because: string[];
+  state: ApprovalState;
+  approval: Schemas['Approval'] | undefined;
+}
+
+/** Returns a row for each user whose approval is needed, then for each who gave one without need. */
+export function approvalRows({ needed, approvals }: Schemas['Approvals']): ApprovalRow[] {
+  const neededUsers = new Set(needed.map(({ user }) => user));
+  const unneeded = approvals.filter(({ user }) => !neededUsers.has(user)).map(({ user }) => ({ user, because: [] }));
+  return [...needed, ...unneeded].map(({ user, because }) => {
+    const approval = approvals.find((given) => given.user === user);
+    return { user, because, state: stateOf(approval), approval };
+  });
+}
+
+function stateOf(approval: Schemas['Approval'] | undefined): ApprovalState {
+  if (!approval) return 'missing';
+  const lacksSignature = approval.stale_because?.some(({ path, current }) => path === '/signature' && current === 'required');
+  if (lacksSignature === true) return 'unsigned';
+  if (approval.stale) return 'stale';
+  return approval.signed ? 'signed' : 'given';
+}
+
+/** Returns whether an approval is there and counts. */
+export function isGiven({ state }: Pick<ApprovalRow, 'state'>): boolean {
+  return state === 'given' || state === 'signed';
+}

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { changesBetween } from 'computation-management-formats/covered-changes';
+import { manifest } from '../../../shared/openapi/examples.ts';
+
+const dataset = (filename: string, first = 1) => ({
+  filename,
+  hash: [first, ...Array<number>(31).fill(0)],
+  user_key: `key of ${filename}`,
+});
+const policy = {
+  platforms: ['snp'],
+  measurements: ['ab'],
+  minimum_tcb: { bootloader: 1, tee: 2, snp: 3, microcode: 4 },
+  allow_debug: false,
+};
+const approved = {
+  manifest: { ...manifest, datasets: [dataset('a.csv'), dataset('b.csv')] },
+  configuration: {
+    agent_config: { cert_file: 'cert', server_ca_file: '', client_ca_file: '', attested_tls: true },
+    approval: 'all',
+    attestation_policy: policy,
+    log_access: 'none',
+  },
+};
+
+/** Lists all places in a JSON value, as JSON pointers, that could have another value. */
+function placesIn(value: unknown, path = ''): string[] {
+  const isPart = typeof value === 'object' && value !== null && !(Array.isArray(value) && typeof value[0] === 'number');
+  return isPart ? Object.entries(value).flatMap(([name, part]) => placesIn(part, `${path}/${name}`)) : [path];
+}
+
+function withOther(path: string): typeof approved {
+  const copy = structuredClone(approved);
+  const names = path.split('/').slice(1);
+  const last = names.pop() ?? '';
+  const parent = names.reduce<unknown>((part, name) => (part as Record<string, unknown>)[name], copy) as Record<string, unknown>;
+  const before = parent[last];
+  parent[last] = Array.isArray(before)
+    ? [9, ...(before.slice(1) as number[])]
+    : typeof before === 'boolean'
+      ? !before
+      : `${String(before)}x`;
+  return copy;
+}
+
+describe('changesBetween', () => {
+  it.each(placesIn(approved).filter((path) => !path.endsWith('/filename')))('names %s if it alone changes', (path) => {
+    expect(changesBetween(approved, withOther(path))).toMatchObject([{ path }]);
+  });
+
+  it('names nothing if nothing changes', () => {
+    expect(changesBetween(approved, structuredClone(approved))).toEqual([]);
+  });
+
+  const withDatasets = (...datasets: ReturnType<typeof dataset>[]) =>
+    changesBetween(approved, { ...approved, manifest: { ...approved.manifest, datasets } });
+  const changesOf = (index: number, name: string, [one, other]: [boolean, boolean]) =>
+    Object.entries({ filename: name, hash: `01${'00'.repeat(31)}`, user_key: `key of ${name}` }).map(([field, value]) => ({
+      path: `/manifest/datasets/${index}/${field}`,
+      approved: one ? value : null,
+      current: other ? value : null,
+    }));
+  const byPath = (changes: { path: string }[]) => changes.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+
+  it('matches datasets by their file names, and gives hashes in hex', () => {
+    expect(withDatasets(dataset('a.csv'), dataset('b.csv', 2))).toEqual([
+      { path: '/manifest/datasets/1/hash', approved: `01${'00'.repeat(31)}`, current: `02${'00'.repeat(31)}` },
+    ]);
+    expect(byPath(withDatasets(dataset('b.csv')))).toEqual(changesOf(0, 'a.csv', [true, false]));
+    expect(byPath(withDatasets(dataset('a.csv'), dataset('b.csv'), dataset('c.csv')))).toEqual(
+      changesOf(2, 'c.csv', [false, true]),
+    );
+    expect(withDatasets(dataset('b.csv'), dataset('a.csv'))).toEqual([
+      { path: '/manifest/datasets/0/filename', approved: 'a.csv', current: 'b.csv' },
+      { path: '/manifest/datasets/1/filename', approved: 'b.csv', current: 'a.csv' },
+    ]);
+  });
+
+  it('names each part of what is added or removed', () => {
+    const without = { ...approved, configuration: { ...approved.configuration, attestation_policy: null } };
+    const paths = placesIn({ configuration: { attestation_policy: policy } });
+    expect(changesBetween(approved, without).map(({ path, current }) => [path, current])).toEqual(
+      paths.map((path) => [path, null]),
+    );
+    expect(changesBetween(without, approved).map(({ path, approved }) => [path, approved])).toEqual(
+      paths.map((path) => [path, null]),
+    );
+  });
+
+  it('shortens values of more than 200 characters to their hash', () => {
+    const withText = (description: string) => ({ ...approved, manifest: { ...approved.manifest, description } });
+    const long = 'é'.repeat(201);
+    expect(changesBetween(withText('𝓐'.repeat(200)), withText(long))).toEqual([
+      {
+        path: '/manifest/description',
+        approved: '𝓐'.repeat(200),
+        current: `sha256:${createHash('sha256').update(long).digest('hex')}`,
+      },
+    ]);
+  });
+});

@@ -1,0 +1,42 @@
+import type { Schemas } from 'computation-management-client';
+import { describeCoverage } from 'computation-management-words';
+import { describe, expect, it } from 'vitest';
+
+const key = (letter: string) => letter.repeat(4);
+const manifest = {
+  id: 'c',
+  name: 'n',
+  description: '',
+  algorithm: { hash: [1], user_key: key('a') },
+  datasets: [],
+  result_consumers: [{ user_key: key('b') }],
+};
+const agent_config = { cert_file: '', server_ca_file: '', client_ca_file: '', attested_tls: true };
+const policy = { platforms: ['snp' as const], measurements: ['a'.repeat(96)], minimum_tcb: null, allow_debug: false };
+const safe = { agent_config, approval: 'all', attestation_policy: policy, log_access: 'none' } as const;
+const fetched = { ...manifest, algorithm: { ...manifest.algorithm, source: { url: 'https://example.com/a.py' } } };
+const row = { asset_type: 'algorithm', checksum: '01', created_by: 'alice' };
+const owners = { assets: [row as Schemas['AssetRow']], usersWith: () => ['bob'] };
+
+describe('what an approval does not protect from', () => {
+  it('is always that the service names the parties', () => {
+    const { cautions } = describeCoverage(fetched, safe, owners);
+    expect(cautions).toEqual([expect.stringContaining('Compare each fingerprint with its owner.')]);
+  });
+
+  it.each([
+    [{ configuration: { ...safe, attestation_policy: null } }, 'Any machine may run this'],
+    [{ configuration: { ...safe, attestation_policy: { ...policy, allow_debug: true } } }, 'may debug it'],
+    [{ configuration: { ...safe, agent_config: { ...agent_config, attested_tls: false } } }, 'TLS is not attested'],
+    [{ configuration: { ...safe, log_access: 'parties' as const } }, 'All parties may read the logs'],
+    [{ manifest }, 'The arguments of the algorithm are not covered'],
+    [{ owners: { ...owners, assets: [] } }, 'The key invalid: "aaaa" belongs to nobody'],
+    [{ owners: { ...owners, usersWith: () => [] } }, 'The key invalid: "bbbb" belongs to nobody'],
+    [{ owners: { ...owners, assets: [{ ...row, checksum: '02' } as Schemas['AssetRow']] } }, 'The key invalid: "aaaa" belongs'],
+  ])('is said of %j', (given, said) => {
+    const all = { manifest: fetched, configuration: safe, owners, ...given };
+    const { cautions } = describeCoverage(all.manifest, all.configuration, all.owners);
+    expect(cautions).toHaveLength(2);
+    expect(cautions[0]).toContain(said);
+  });
+});

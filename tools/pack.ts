@@ -1,0 +1,192 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { build } from 'esbuild';
+
+/**
+ * Prepares the package in the current folder for its tarball. `npm pack` starts it before and after.
+ *
+ * In the repository, `exports` and `bin` of package.json name TypeScript, which Node runs as it is. Below `node_modules` it does not, so
+ * the tarball has `dist`: a module of JavaScript for each of these files, with declarations. The modules contain what they import of this
+ * repository, and of npm what package.json lists neither in `dependencies` nor in `peerDependencies`.
+ *
+ * npm packs package.json as it stands, so that of the tarball takes its place meanwhile. `--restore` puts the original back. A process that
+ * waits for the end of npm does so too, in case npm is killed.
+ *
+ * Arguments: files and folders to copy to `dist`, or `--restore` with the process to wait for, if any.
+ */
+const repository = join(import.meta.dirname, '..');
+const root = process.cwd();
+const dist = join(root, 'dist');
+const packageFile = join(root, 'package.json');
+const originalFile = `${packageFile}.orig`;
+
+interface Manifest {
+  name: string;
+  version: string;
+  exports: Record<string, string>;
+  bin?: Record<string, string>;
+  scripts?: unknown;
+  dependencies?: Record<string, string>;
+  devDependencies?: unknown;
+  peerDependencies?: Record<string, string>;
+}
+
+/** Defines what packages of CommonJS call for the modules of Node. */
+const requireOfNode = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
+
+/** Finds the names of modules in declarations. */
+const moduleNames = /(?<=^(?! *\*).*\b(?:from |import\()['"])[^'"]+(?=['"])/gm;
+
+const isRestore = process.argv[2] === '--restore';
+if (isRestore) await endOf(Number(process.argv[3]));
+if (existsSync(originalFile)) renameSync(originalFile, packageFile);
+if (!isRestore) await prepare(process.argv.slice(2));
+
+/** Waits until a process has ended. Returns at once for NaN. */
+async function endOf(id: number): Promise<void> {
+  try {
+    for (;;) {
+      process.kill(id, 0);
+      await setTimeout(50);
+    }
+  } catch {
+    // There is no such process any more.
+  }
+}
+
+async function prepare(copied: readonly string[]): Promise<void> {
+  rmSync(dist, { recursive: true, force: true });
+  const { exports, bin = {}, dependencies = {}, scripts: _, devDependencies: __, ...description } = readManifest(root);
+  const installed = Object.fromEntries(
+    Object.entries(dependencies).filter(([name]) => !name.startsWith('computation-management-')),
+  );
+  const external = Object.keys({ ...installed, ...description.peerDependencies });
+  const entries = Object.values({ ...exports, ...bin }).filter(isSource);
+  await writeModules(entries, external);
+  writeDeclarations(entries, Object.values(exports).filter(isSource), external);
+  for (const file of [join(repository, 'LICENSE'), ...copied]) cpSync(file, join(dist, basename(file)), { recursive: true });
+
+  const moduleOf = (file: string) => `./dist/${relative(root, join(root, file)).replace(/\.ts$/, '.js')}`;
+  const declared = (file: string) => ({ types: `./dist/${placeOf(join(root, file))}`, default: moduleOf(file) });
+  const packed = {
+    ...description,
+    exports: mapValues(exports, (file) => (isSource(file) ? declared(file) : file)),
+    bin: mapValues(bin, moduleOf),
+    dependencies: installed,
+  };
+  spawn(process.execPath, [import.meta.filename, '--restore', String(process.ppid)], { detached: true, stdio: 'ignore' }).unref();
+  cpSync(packageFile, originalFile);
+  write(join(dist, 'package.json'), `${JSON.stringify(packed, null, 2)}\n`);
+  renameSync(join(dist, 'package.json'), packageFile);
+}
+
+/** Writes a module for each entry, and the licenses of the packages of npm that are in them. */
+async function writeModules(entryPoints: string[], external: string[]): Promise<void> {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    entryPoints,
+    external,
+    outdir: dist,
+    outbase: root,
+    bundle: true,
+    splitting: entryPoints.length > 1,
+    platform: 'node',
+    mainFields: ['module', 'main'],
+    target: 'node20',
+    format: 'esm',
+    metafile: true,
+    write: false,
+    logLevel: 'warning',
+  });
+  for (const { path, text } of outputFiles)
+    write(path, text.includes('typeof require ') ? text.replace(/^(#!.*\n)?/, `$1${requireOfNode}\n`) : text);
+  const folders = Object.keys(metafile.inputs).flatMap((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []);
+  if (folders.length > 0) write(join(dist, 'licenses.txt'), [...new Set(folders)].sort().map(licenseOf).join('\n'));
+}
+
+/** Returns the license of the package in a folder. A package without a file of its license has it in its README. */
+function licenseOf(folder: string): string {
+  const path = join(root, folder);
+  const { name, version } = readManifest(path);
+  const files = readdirSync(path);
+  const file = [/^(licen[cs]e|copying)/i, /^readme/i].map((pattern) => files.find((each) => pattern.test(each))).find(Boolean);
+  if (file === undefined) throw new Error(`${name} has no license.`);
+  return `${'='.repeat(80)}\n${name} ${version}\n\n${readFileSync(join(path, file), 'utf8').trim()}\n`;
+}
+
+/**
+ * Checks the types of the entries, and writes the declarations of those that are exported, with all that they refer to in this repository.
+ * @throws Error if they refer to a package that is not installed with this one
+ */
+function writeDeclarations(entries: string[], exported: string[], external: string[]): void {
+  const folder = join(dist, 'declared');
+  const project = join(dist, 'tsconfig.json');
+  const sources = sourcesByName();
+  const compilerOptions = {
+    rootDir: repository,
+    outDir: folder,
+    noEmit: false,
+    declaration: true,
+    emitDeclarationOnly: true,
+    target: 'ES2022',
+    lib: ['ES2023', 'ES2024.String', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable'], // what Node 20 has
+    paths: Object.fromEntries([...sources].map(([name, source]) => [name, [source]])), // else it takes them for installed packages
+  };
+  const files = entries.map((file) => join(root, file));
+  write(project, JSON.stringify({ extends: join(repository, 'tsconfig.json'), compilerOptions, files, include: [] }));
+  const compiler = join(repository, 'node_modules/typescript-7/bin/tsc');
+  const { stdout } = spawnSync(process.execPath, [compiler, '-p', project], { cwd: root, encoding: 'utf8' });
+  const faults = stdout.split('\n').filter((line) => /^(?!\.\.\/\.\.\/)\S/.test(line)); // other code than that of packages/ runs on Node 24
+  if (faults.length > 0) throw new Error(faults.join('\n'));
+  const places = new Set(exported.map((file) => placeOf(join(root, file))));
+  for (const place of places) {
+    const nameFromHere = (name: string) => {
+      const source = name.startsWith('.') ? join(repository, dirname(place), name) : sources.get(name);
+      if (source !== undefined) {
+        places.add(placeOf(source));
+        return relative(dirname(place), placeOf(source))
+          .replace(/^(?!\.)/, './')
+          .replace(/\.d\.ts$/, '.js');
+      }
+      if (['node:', ...external].some((each) => name.startsWith(each))) return name;
+      throw new Error(`${place} refers to ${name}, which is not installed with the package.`);
+    };
+    write(join(dist, place), readFileSync(join(folder, place), 'utf8').replaceAll(moduleNames, nameFromHere));
+  }
+  rmSync(folder, { recursive: true });
+  rmSync(project);
+}
+
+/** Returns the sources that the packages of this repository export, by the names that import them. */
+function sourcesByName(): Map<string, string> {
+  const folders = globSync('packages/*/package.json', { cwd: repository }).map((file) => join(repository, dirname(file)));
+  const entriesOf = (folder: string) => {
+    const { name, exports } = readManifest(folder);
+    return Object.entries(exports).map(([entry, file]) => [name + entry.slice(1), join(folder, file)] as const);
+  };
+  return new Map(folders.flatMap(entriesOf));
+}
+
+/** Returns the place of a source's declarations: in `dist`, the same as that of the source in the repository. */
+function placeOf(source: string): string {
+  return relative(repository, source).replace(/\.ts$/, '.d.ts');
+}
+
+function write(file: string, content: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
+}
+
+function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+}
+
+function isSource(file: string): boolean {
+  return file.endsWith('.ts');
+}
+
+function mapValues<T>(record: Record<string, string>, map: (value: string) => T): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
+}
