@@ -13,7 +13,7 @@ import { openService } from './session/service.ts';
 import { storedRunLogs } from './session/stored-logs.ts';
 import { Sessions } from './session/sessions.ts';
 import { streamHandler } from './stream-handler.ts';
-import { holdsResults } from './wire/agent-states.ts';
+import { holdsResults } from './wire/messages.ts';
 import type { CvmIdentity } from './wire/identity.ts';
 import { cvmsService } from './wire/protocol.ts';
 import { systemClock, type Clock } from '../shared/runtime/deadline.ts';

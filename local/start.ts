@@ -104,12 +104,12 @@ export interface Welcome {
   token: string;
   simulator: boolean;
   testEvidence: boolean;
-  /** Whether the web console is served. */
+  /** Tells that the web console is served. */
   withConsole: boolean;
   dataDirectory: string | undefined;
   /** The address of the gateway for the agents of real CVMs. */
   gateway: string | undefined;
-  /** Whether it listens on another port than it usually does, because that is taken. */
+  /** Tells that the gateway listens on another port than it usually does, because that one is taken. */
   isGatewayMoved: boolean;
 }
 

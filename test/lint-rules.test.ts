@@ -99,7 +99,7 @@ describe('the rules of folders', () => {
       writeFileSync(join(folder, file), `${lines.join('\n')}\nexport const own = 1;\n`);
     }
     writeFileSync(join(folder, 'tsconfig.json'), '{}');
-    const cruiser = join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
+    const cruiser = join(root, 'node_modules/dependency-cruiser/bin/dependency-cruiser.mjs');
     const folders = [...new Set(Object.keys(house).map((file) => file.split('/')[0] ?? ''))];
     const args = [cruiser, '--config', join(root, '.dependency-cruiser.js'), '--output-type', 'json', ...folders];
     const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder, maxBuffer: 2 ** 24 });

@@ -1,5 +1,5 @@
 import 'reflect-metadata'; // @peculiar/x509 needs it
-import { randomBytes, webcrypto } from 'node:crypto';
+import { randomBytes, webcrypto, createHash } from 'node:crypto';
 import {
   BasicConstraintsExtension,
   ExtendedKeyUsage,
@@ -16,6 +16,8 @@ import {
   X509CertificateGenerator,
 } from '@peculiar/x509';
 import { isIP } from 'node:net';
+import { GetPublicKeyCommand, SignCommand, type KMSClient } from '@aws-sdk/client-kms';
+import { joinedSignature } from 'computation-management-formats/der';
 import { type CvmIdentity, identityUri } from '../wire/identity.ts';
 
 /**
@@ -27,16 +29,16 @@ export interface Authority {
   key: string;
 }
 
-export interface SigningAuthority {
+interface SigningAuthority {
   /** PEM. */
   certificate: string;
   sign: Sign;
 }
 
 /** SHA-256 on P-256. @returns r and s, 32 bytes each */
-export type Sign = (content: Uint8Array) => Promise<Uint8Array>;
+type Sign = (content: Uint8Array) => Promise<Uint8Array>;
 
-export interface KeyPair {
+interface KeyPair {
   certificate: string;
   key: string;
 }
@@ -52,7 +54,7 @@ export async function createAuthority(stage: string, now = Date.now()): Promise<
   return { certificate, key: await exportKey(keys.privateKey) };
 }
 
-export async function selfSignedAuthority(
+async function selfSignedAuthority(
   stage: string,
   publicKey: Uint8Array,
   sign: Sign,
@@ -184,4 +186,24 @@ function validity(now: number, days: number) {
 
 async function exportKey(key: webcrypto.CryptoKey): Promise<string> {
   return PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY');
+}
+
+/**
+ * The certificate is signed again each time: certificates verify with any of them, because their key and name are the same.
+ * @param keyId an ARN or an alias of a key on P-256
+ */
+export async function kmsAuthority(client: KMSClient, keyId: string, stage: string): Promise<SigningAuthority> {
+  const { PublicKey = new Uint8Array() } = await client.send(new GetPublicKeyCommand({ KeyId: keyId }));
+  const sign = async (content: Uint8Array) => {
+    const { Signature = new Uint8Array() } = await client.send(
+      new SignCommand({
+        KeyId: keyId,
+        Message: createHash('sha256').update(content).digest(),
+        MessageType: 'DIGEST',
+        SigningAlgorithm: 'ECDSA_SHA_256',
+      }),
+    );
+    return joinedSignature(Signature);
+  };
+  return await selfSignedAuthority(stage, PublicKey, sign);
 }

@@ -2,8 +2,7 @@ import { KMSClient } from '@aws-sdk/client-kms';
 import { PutSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { environment } from '../../shared/runtime/environment.ts';
 import { log } from '../../shared/runtime/log.ts';
-import { kmsAuthority } from './kms-authority.ts';
-import { issueServerCertificate } from './authority.ts';
+import { kmsAuthority, issueServerCertificate } from './authority.ts';
 
 interface ResourceEvent {
   RequestType: 'Create' | 'Update' | 'Delete';

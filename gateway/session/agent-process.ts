@@ -2,7 +2,7 @@ import type { RunReference } from '../../shared/rows/run.ts';
 import * as v from 'valibot';
 import type { AgentRecord } from '../../shared/attestation/index.ts';
 import { reportSchema } from '../../shared/cvms/index.ts';
-import { type AgentState, isWithoutRun } from '../wire/agent-states.ts';
+import { type AgentState, isWithoutRun } from '../wire/messages.ts';
 import type { AgentStream } from '../wire/agent-stream.ts';
 import type { CvmIdentity } from '../wire/identity.ts';
 import type { GatewayParts } from './gateway-parts.ts';

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { log } from '../../shared/runtime/log.ts';
 import type { PendingCommand } from '../../shared/rows/command.ts';
-import { hasEnded } from '../wire/agent-states.ts';
+import { hasEnded, type AgentEvent, type AgentLog, type AttestationToken, type RunResponse } from '../wire/messages.ts';
 import type { AgentStream } from '../wire/agent-stream.ts';
 import { type CvmIdentity, logFieldsOf } from '../wire/identity.ts';
-import type { AgentEvent, AgentLog, AttestationToken, RunResponse } from '../wire/messages.ts';
 import { AgentProcess, type Attestation } from './agent-process.ts';
 import { CvmStreams } from './cvm-streams.ts';
 import { type GatewayParts, retryPause } from './gateway-parts.ts';

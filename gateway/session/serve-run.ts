@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PendingCommand } from '../../shared/rows/command.ts';
-import { type AgentState, isAtWork, isWithoutRun } from '../wire/agent-states.ts';
+import { type AgentState, isAtWork, isWithoutRun } from '../wire/messages.ts';
 import type { AgentStream } from '../wire/agent-stream.ts';
 import { encodeRunRequest } from '../wire/protocol.ts';
 import { type AgentProcess, restarted } from './agent-process.ts';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { endingEvents } from '../../shared/rows/ways-to-end.ts';
 import { stateEventIdPrefix, longestReason } from '../../shared/cvms/index.ts';
-import type { AgentState } from './agent-states.ts';
-import type { AgentEvent, AgentLog } from './messages.ts';
+import type { AgentState, AgentEvent, AgentLog } from './messages.ts';
 
 /**
  * Returns the identifier of an event that occurs once in a run. The agent's event and the one inferred from its state share it,

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type AgentState, isAgentState } from './agent-states.ts';
-import type { RunResponse, ServerMessage } from './messages.ts';
+import { type AgentState, isAgentState, type RunResponse, type ServerMessage } from './messages.ts';
 
 export interface Call {
   write: (message: ServerMessage) => boolean;

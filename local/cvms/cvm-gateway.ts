@@ -16,19 +16,19 @@ import type { Clock } from '../../shared/runtime/deadline.ts';
 export interface CvmGatewayOptions {
   /** 0 selects a free port. */
   port: number;
-  /** Whether a free port will do if this one is taken. Default false. */
+  /** Lets the gateway take a free port if this one is taken. Default false. */
   orAnyPort?: boolean;
   /** The interface to listen on. Default: the loopback interface. */
   host?: string;
   timings?: Partial<GatewayTimings>;
 }
 
-/** What a CVM needs besides its private key. */
+/** The certificates and the address that a CVM needs besides its private key. */
 export interface Enrolment {
   certificate: string;
   /** The certificate with which the CVM verifies the gateway. */
   ca: string;
-  /** Such as `localhost:7001`. */
+  /** The address of the gateway, such as `localhost:7001`. */
   address: string;
 }
 

@@ -18,7 +18,7 @@ import { tableDefinition } from '../../shared/table/table.ts';
 /** A running DynamoDB engine. */
 export interface LocalDynamoDb {
   endpoint: string;
-  /** Whether the engine listens there. Between its end and its restart, another program may. */
+  /** Says whether the engine listens at the endpoint. Between its end and its restart, another program may. */
   isListening: () => boolean;
   stop: () => Promise<void>;
 }

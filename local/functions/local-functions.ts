@@ -125,7 +125,7 @@ const scheduled = new Set<string>(schedules.map(({ name }) => name));
 
 const followsTable = tasks.find(({ trigger }) => trigger === 'table stream')?.name;
 
-/** How long API Gateway waits for the function of an endpoint. */
+/** The time that API Gateway waits for the function of an endpoint. */
 const endpointTimeoutInSeconds = 30;
 
 const functions: readonly { name: string; uses: Uses; waits?: boolean; timeoutInSeconds?: number }[] = [...routes, ...tasks];
@@ -148,7 +148,9 @@ function writes({ table = [] }: Uses): boolean {
   return table.some((action) => action === 'UpdateItem' || action === 'PutItem' || action === 'DeleteItem');
 }
 
-/** Whether all requests to it are GETs. They write who has read, or what the first of them makes, and seldom contend. */
+/**
+ * Says whether all requests to a function are GETs. They write who has read, or what the first of them makes, and seldom contend.
+ */
 function isGet(name: string): boolean {
   const methods = routes.filter((route) => route.name === name).map(({ method }) => method);
   return methods.length > 0 && methods.every((method) => method === 'GET');

@@ -3,7 +3,7 @@ import type { Cors } from '../../shared/http/cors.ts';
 import type { ApiResponse } from './http-messages.ts';
 import { UsageError } from '../../shared/command-line/arguments.ts';
 
-/** Which web pages may call this server. */
+/** Says whether web pages of an origin may call this server. */
 export type AllowsOrigin = (origin: string) => boolean;
 
 /**

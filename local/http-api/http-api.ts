@@ -1,18 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Clock } from '../../shared/runtime/deadline.ts';
 import { domainIsClosed } from '../../shared/http/domain-limit.ts';
 import { problemResponse } from '../../shared/http/problem.ts';
 import { isLimited } from '../../shared/http/route.ts';
 import { FunctionTimeoutError, RequestTooLargeError, type InvokeFunction } from '../functions/local-functions.ts';
 import { listen, type Listening } from '../machine/listen.ts';
-import type { ClosedDomains } from './closed-domains.ts';
 import { apiCors } from '../../shared/http/cors.ts';
 import { authorize, type AuthorizerOptions } from './authorize.ts';
 import { type AllowsOrigin, corsHeaders, preflightAnswer, withoutCorsHeaders } from './cors.ts';
-import { httpEvent } from './http-event.ts';
+import { httpEvent, type ApiRoute, matchRoute } from './http-event.ts';
 import { functionResponse, type ApiResponse, apiGatewayMessage, send, readBody } from './http-messages.ts';
-import { type ApiRoute, matchRoute } from './match-route.ts';
-import type { Clock } from '../../shared/runtime/deadline.ts';
 
 export interface HttpApiOptions {
   routes: readonly ApiRoute[];
@@ -120,7 +118,7 @@ async function answerTo(message: IncomingMessage, requestId: string, options: Ht
   }
 }
 
-/** What the function of a change answers on AWS while its domain is removed. */
+/** Returns what the function of a change answers on AWS while its domain is removed. */
 function refusalOf(domain: string, requestId: string): ApiResponse {
   const { statusCode, headers, body } = problemResponse(domainIsClosed(domain), requestId);
   return { statusCode, headers, body: Buffer.from(body) };
@@ -152,4 +150,34 @@ type Done = Parameters<NonNullable<HttpApiOptions['onResponse']>>[0];
 export function requestLine({ method, url, statusCode, milliseconds, route }: Done): string {
   if (route === undefined || (route.startsWith('cvms/') && statusCode < 400)) return '';
   return `  ${statusCode}  ${method.padEnd(6)} ${url}  ${milliseconds.toFixed(0)} ms\n`;
+}
+
+/** The domains that are being removed. They admit no change. */
+export class ClosedDomains {
+  private readonly closed = new Set<string>();
+  private readonly inProgress = new Map<string, Set<Promise<void>>>();
+
+  /** Begins a change. Returns what to call at its end, or undefined if the domain is closed. */
+  beginChange(domain: string): (() => void) | undefined {
+    if (this.closed.has(domain)) return undefined;
+    const changes = this.inProgress.get(domain) ?? new Set();
+    this.inProgress.set(domain, changes);
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    changes.add(promise);
+    return () => {
+      resolve(undefined);
+      changes.delete(promise);
+      if (changes.size === 0) this.inProgress.delete(domain);
+    };
+  }
+
+  /** Admits no further change, and waits for those in progress. */
+  async close(domain: string): Promise<void> {
+    this.closed.add(domain);
+    await Promise.all(this.inProgress.get(domain) ?? new Set<Promise<void>>());
+  }
+
+  open(domain: string): void {
+    this.closed.delete(domain);
+  }
 }

@@ -19,9 +19,9 @@ import * as v from 'valibot';
 /** A file of the kept state that cannot be used, and why. */
 export interface BrokenFile {
   file: string;
-  /** Such as `it is empty`. */
+  /** The problem in words, such as `it is empty`. */
   problem: string;
-  /** What is lost if the file is deleted. */
+  /** A sentence that says what is lost if the file is deleted. */
   withoutIt: string;
 }
 

@@ -19,7 +19,7 @@ export const localWaits = { perStage: 200, perDomain: 200 } as const;
 export interface Endpoints {
   dynamoDb: string;
   s3: string;
-  /** Where nobody listens: see `callInProcess`. */
+  /** The endpoint of Step Functions, where nobody listens: see `callInProcess`. */
   stepFunctions: string;
 }
 

@@ -68,13 +68,16 @@ export function ownOrigin({ url = '', headers: { host = '' }, socket }: Incoming
   return isPath && port === String(socket.localPort) ? `http://${host.toLowerCase()}` : undefined;
 }
 
-/** Whether a browser sent this for a page of another origin. */
+/** Says whether a browser sent this request for a page of another origin. */
 export function isOfOtherPage(request: IncomingMessage): boolean {
   const { origin, 'sec-fetch-site': site = 'none' } = request.headers;
   return (origin !== undefined && origin !== ownOrigin(request)) || (site !== 'none' && site !== 'same-origin');
 }
 
-/** Below the ports that Linux and macOS give to outgoing connections and to servers without a port of their own. */
+/**
+ * The lowest TCP port to choose. The range is below the ports that Linux and macOS give to outgoing connections and to servers without a
+ * port of their own.
+ */
 const lowest = 15_000;
 const highest = 32_000;
 
@@ -102,7 +105,7 @@ async function firstFree(ports: number[]): Promise<number> {
   throw new Error(`None of these TCP ports of 127.0.0.1 is free: ${ports.join(', ')}.`);
 }
 
-/** Whether a TCP port of an interface is free at this moment. */
+/** Says whether a TCP port of an interface is free at this moment. */
 export async function isFree(port: number, host: string): Promise<boolean> {
   const server = createServer();
   return await new Promise((resolve) => {

@@ -34,7 +34,9 @@ export type ConsoleMode = 'production' | 'development';
 
 interface BuildOptions {
   mode?: ConsoleMode;
-  /** Whether somebody waits for it. Otherwise it yields to the service, which starts at the same time. */
+  /**
+   * Tells that somebody waits for the build. Otherwise it yields to the service, which starts at the same time. Default false.
+   */
   isUrgent?: boolean;
 }
 

@@ -11,12 +11,12 @@ import {
   type Removed,
 } from '../../shared/domains/remove-domain.ts';
 import { isNameFor, reservedName } from '../sign-in/identity.ts';
-import type { ClosedDomains } from '../http-api/closed-domains.ts';
+import type { ClosedDomains } from '../http-api/http-api.ts';
 import type { LocalUsers } from './local-users.ts';
 import { removeLogsOfDomain } from '../cvms/run-logs.ts';
 import { UsageError } from '../../shared/command-line/arguments.ts';
 
-/** What `npm run domain` asks the service of this machine. */
+/** A request of `npm run domain` to the service of this machine. */
 export type DomainRequest =
   | { action: 'create'; domain: string; user: string }
   | { action: 'invite' | 'role'; domain: string; user: string; roles: string[] }

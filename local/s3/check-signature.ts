@@ -4,9 +4,9 @@ import { Sha256 } from '@smithy/core/checksum';
 import { HttpRequest } from '@smithy/core/transport';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { localCredentials } from '../machine/environment.ts';
-import { S3Error } from './s3-error.ts';
+import { S3Error } from './object-store.ts';
 
-/** What a signature says, in a presigned query or in a header. */
+/** The fields of a signature, in a presigned query or in a header. */
 interface Signature {
   given: string;
   credential: string;

@@ -13,7 +13,18 @@ import {
   readKeptJson,
   writeKeptFile,
 } from '../machine/data-directory.ts';
-import { S3Error } from './s3-error.ts';
+
+/** A refusal in the terms of S3. */
+export class S3Error extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
 
 const metadata = v.object({
   key: v.string(),

@@ -7,7 +7,7 @@ import type { LocalIssuer } from './issuer.ts';
 
 /** A request to the authorization server. */
 export interface SignInRequest {
-  /** Such as `POST /token`. */
+  /** The method and path of the request below the issuer, such as `POST /token`. */
   route: string;
   query: URLSearchParams;
   body: string;

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Identity } from './identity.ts';
 
-/** Why a device gets no token (RFC 8628, section 3.5), and what it is told. */
+/** The codes that tell why a device gets no token (RFC 8628, section 3.5), with the text for each. */
 export const notYet = {
   authorization_pending: 'The user has not decided yet.',
   access_denied: 'The user refused.',
@@ -20,7 +20,7 @@ export interface DeviceSignIns {
 
 interface Waiting {
   userCode: string;
-  /** By `performance.now()`. */
+  /** The time at which the sign-in expires, by `performance.now()`. */
   expiresAt: number;
   decision: Identity | 'refused' | undefined;
 }
@@ -28,7 +28,7 @@ interface Waiting {
 const lifetimeInSeconds = 600;
 const intervalInSeconds = 1;
 
-/** Without vowels, so that no code is a word (RFC 8628, section 6.1). */
+/** The letters of user codes. They have no vowels, so that no code is a word (RFC 8628, section 6.1). */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ';
 
 export function deviceSignIns(): DeviceSignIns {

@@ -7,7 +7,7 @@ import { keptFile } from '../machine/data-directory.ts';
 /** The user and the memberships that a token names. */
 export interface TokenRequest {
   sub: string;
-  /** Each has the form `<domainID>:<role>`. */
+  /** The memberships of the user. Each has the form `<domainID>:<role>`. */
   groups: string[];
   expiresInSeconds?: number;
   audience?: string;

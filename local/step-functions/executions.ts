@@ -5,7 +5,7 @@ import type { TimerClock } from '../../shared/runtime/deadline.ts';
 
 export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
 
-/** One execution, running or ended. Input and output are JSON texts, as in the API. */
+/** An execution, running or ended. Input and output are JSON texts, as in the API. */
 export interface Execution {
   executionArn: string;
   stateMachineArn: string;
@@ -19,7 +19,7 @@ export interface Execution {
   cause?: string;
 }
 
-/** What every execution of the state machine uses. */
+/** The parts that every execution of the state machine uses. */
 export interface ExecutionServices {
   definition: Definition;
   /** The interpreter of the definition. */
@@ -101,7 +101,7 @@ function failure(error: unknown): Partial<Execution> {
   return { status: 'FAILED', error: origin.name, cause: origin.message };
 }
 
-/** What the service reads of EventBridge's event about an execution. Times are Unix milliseconds. */
+/** The fields of EventBridge's event about an execution that the service reads. Times are Unix milliseconds. */
 export interface ExecutionStatusChangeEvent {
   'detail-type': 'Step Functions Execution Status Change';
   source: 'aws.states';

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { StateMachine } from 'aws-local-stepfunctions';
-import type { Answer } from '../machine/call-in-process.ts';
+import { Readable } from 'node:stream';
+import { HttpResponse } from '@smithy/core/transport';
+import { systemTimerClock, type TimerClock } from '../../shared/runtime/deadline.ts';
 import { type Definition, interpretable } from './definition.ts';
 import { type Execution, type ExecutionStatusChangeEvent, startExecution, statusChangeEvent } from './executions.ts';
 import { ApiError, createTaskTokens, type Invoke } from './tasks.ts';
-import { systemTimerClock, type TimerClock } from '../../shared/runtime/deadline.ts';
 
 export interface LocalStepFunctions {
   answer: Answer;
@@ -12,7 +13,7 @@ export interface LocalStepFunctions {
   stop: () => Promise<void>;
 }
 
-export interface StepFunctionsOptions {
+interface StepFunctionsOptions {
   definition: Definition;
   stateMachineArn: string;
   /** Calls the function of a task. */
@@ -21,7 +22,7 @@ export interface StepFunctionsOptions {
   onStatusChange: (event: ExecutionStatusChangeEvent) => void;
   /** Measures the limits of executions and tasks. Default: the system clock. */
   clock?: TimerClock;
-  /** How many executions are known after their end. Default 10,000, which take some 7 MB. */
+  /** The number of executions that are known after their end. Default 10,000, which take some 7 MB. */
   mostEnded?: number;
 }
 
@@ -69,7 +70,7 @@ function operationsOf(options: StepFunctionsOptions) {
   const machine = new StateMachine(interpretable(definition), { validationOptions: { noValidate: true } });
   const executions = new Map<string, Execution>();
   const aborts = new Map<string, (error?: string, cause?: string) => void>();
-  /** In the order of their ends. */
+  /** The ARNs of ended executions in the order of their ends. */
   const ended = new Set<string>();
   const tokens = createTaskTokens();
   let closed = false;
@@ -174,4 +175,28 @@ function optionalText(value: unknown): string | undefined {
 
 function epochSeconds(date: Date): number {
   return date.getTime() / 1_000;
+}
+
+interface SentRequest {
+  headers: Record<string, string>;
+  body?: string | Uint8Array;
+}
+
+/** Answers a call of an API of AWS that takes and gives JSON. @param target such as `AWSStepFunctions.StartExecution` */
+export type Answer = (target: string, body: string) => Promise<{ statusCode: number; body: string }>;
+
+/** Makes a client call a part of this process, so that no other program can. */
+export function callInProcess({ config }: { config: { requestHandler: unknown } }, answer: Answer): void {
+  config.requestHandler = {
+    handle: async ({ headers, body = '' }: SentRequest) => {
+      const answered = await answer(
+        headers['x-amz-target'] ?? '',
+        typeof body === 'string' ? body : new TextDecoder().decode(body),
+      );
+      const type = { 'content-type': 'application/x-amz-json-1.0' };
+      return { response: new HttpResponse({ ...answered, headers: type, body: Readable.from([Buffer.from(answered.body)]) }) };
+    },
+    destroy: () => undefined,
+    metadata: { handlerProtocol: 'http/1.1' },
+  };
 }

@@ -17,7 +17,7 @@ import { environment } from '../runtime/environment.ts';
 import { invalid } from '../runtime/errors.ts';
 import type { Route, TakesKey } from './route.ts';
 import { emitMetric, log, withLogFields } from '../runtime/log.ts';
-import { malformedJson, readBody } from './read-body.ts';
+import { readBody } from './read-body.ts';
 import { parameterNames, parseInput, refuseRepeatedParameter } from './parse.ts';
 import { parseCondition, type ConditionalHeader, type Names } from './etags.ts';
 import { problemResponse, toServiceError, type HttpResponse } from './problem.ts';
@@ -246,7 +246,7 @@ function bodyReader({ bodyLimit }: Route): Layer {
       try {
         event.body = JSON.parse(text);
       } catch {
-        throw malformedJson(text);
+        throw invalid('', 'Expected well-formed JSON.');
       }
     },
   };

@@ -27,7 +27,7 @@ async function as(sub: string, ...roles: string[]): Promise<Steps> {
 
 const newKey = () => ({ 'idempotency-key': randomUUID() });
 
-/** Only parties of a computation may approve, whatever their roles. */
+/** The names of requests that a role allows. Only parties of a computation may approve, whatever their roles. */
 const byRole = keyedNames.filter((name) => name !== 'approvals/approve');
 
 describe.each(byRole)('a repeat of %s', (name) => {

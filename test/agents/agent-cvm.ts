@@ -4,7 +4,7 @@ import { closeSync, copyFileSync, existsSync, mkdirSync, openSync, rmSync } from
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ensure } from '../../tools/demo/ensure.ts';
+import { ok as ensure } from 'node:assert';
 import { exitCodeOf, tailOf } from '../rehearse/emulator.ts';
 import { relay } from './relay.ts';
 

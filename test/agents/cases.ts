@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createServer } from 'node:tls';
 import { promisify } from 'node:util';
 import { createAuthority, issueCvmCertificate, issueServerCertificate } from '../../gateway/certificates/authority.ts';
-import { ensure } from '../../tools/demo/ensure.ts';
+import { ok as ensure } from 'node:assert';
 import type { AgentCvm } from './agent-cvm.ts';
 import type { RehearsalWorld } from './rehearsal-world.ts';
 import type { RehearsedParty } from './rehearsed-party.ts';

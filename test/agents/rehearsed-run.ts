@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { openSync, readFileSync, writeFileSync, writeSync, closeSync } from 'node:fs';
 import { join } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
-import { ensure } from '../../tools/demo/ensure.ts';
+import { ok as ensure } from 'node:assert';
 import { type KeyKind, RehearsedParty } from './rehearsed-party.ts';
 import type { RehearsedService } from './rehearsed-service.ts';
 

@@ -13,7 +13,7 @@ import {
 } from '../../gateway/certificates/authority.ts';
 import { freePort } from '../../local/machine/listen.ts';
 import { type Stack, startStack } from '../../local/stack.ts';
-import { ensure } from '../../tools/demo/ensure.ts';
+import { ok as ensure } from 'node:assert';
 import { type Call, callAs } from '../support/ready-computation.ts';
 import { type ServiceProcess, startService } from '../support/service-process.ts';
 import { serveExecutions } from '../support/simulated-step-functions.ts';

@@ -23,7 +23,7 @@ import { listComputations } from '../../shared/computations/describe-computation
 const domain = 'd1';
 const changesPerSecond = 500;
 const seconds = amount({ sample: 0.08, full: 2 });
-/** Of the changes, one in ten starts a run, and one in ten ends one. */
+/** The number of runs: one change in ten starts one, and one in ten ends one. */
 const runs = (changesPerSecond * seconds) / 10;
 
 /** Time passes more slowly than on the clock of this machine, which computes for all of AWS and all callers. */

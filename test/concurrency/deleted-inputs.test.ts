@@ -98,11 +98,13 @@ async function callsUntilDeleted(): Promise<number> {
 }
 
 interface Schedule {
-  /** Which of the two makes its first `first` calls before the other one makes `second`. Then it makes the rest, if it lives. */
+  /**
+   * The one of the two that makes its first `first` calls before the other one makes `second`. Then it makes the rest, if it lives.
+   */
   begins: 'run' | 'deletion';
   first: number;
   second: number;
-  /** Whether the one that began dies then, and if its next call still takes effect. */
+  /** Tells whether the one that began dies then, and if its next call still takes effect. */
   dies: 'no' | 'before a call' | 'after a call';
 }
 

@@ -43,7 +43,7 @@ const aStep: fc.Arbitrary<Step> = fc.record({
   name: fc.constantFrom('a', 'b'),
   type: fc.constantFrom('algorithm', 'dataset'),
 });
-/** Where the step's caller dies: before one of its calls to the table takes effect, or before the answer arrives. */
+/** The place at which the step's caller dies: before one of its calls to the table takes effect, or before the answer arrives. */
 const deathFields = { after: fc.nat(5), kind: fc.constantFrom('dropped', 'lost-answer') };
 const aDeath = fc.record(deathFields);
 const anEnding = fc.record({

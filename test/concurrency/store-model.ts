@@ -100,7 +100,7 @@ export function modelOf(items: Item[], domain: string): Model {
   return { computations: Object.fromEntries(computations), assets: Object.fromEntries(assets), statistics };
 }
 
-/** One step of a random history: an operation, and its computation and asset by index. */
+/** A step of a random history: an operation, and its computation and asset by index. */
 export interface Step {
   does: keyof typeof steps;
   computation: number;
@@ -126,7 +126,7 @@ const fields = { description: '', mime_type: '', user_key: '' };
 const nameKey = ({ file_name, asset_type }: { file_name: string; asset_type: AssetType }) =>
   asset_type === 'algorithm' ? 'the algorithm' : file_name;
 
-/** Whether another asset already has this asset's place in the computation. */
+/** Says whether another asset already has this asset's place in the computation. */
 function isTaken(
   model: Model,
   it: ModelComputation,

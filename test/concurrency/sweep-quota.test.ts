@@ -17,9 +17,9 @@ const now = '2026-01-01T01:00:00.000Z';
 /** `npm run test:full` sweeps 20,000 claims. */
 const count = amount({ sample: 500, full: 20_000 });
 const callsPerSweep = 200;
-/** Of the claims, those without a task token: their execution never started, or is about to offer its run. */
+/** The number of claims without a task token: their execution never started, or is about to offer its run. */
 const tokenless = 20;
-/** Those of AWS have some 0.6 to 1 KB. */
+/** A task token as long as those of AWS, which have some 0.6 to 1 KB. */
 const taskToken = 'T'.repeat(1_024);
 
 const computation_id = numberedId(1);

@@ -9,7 +9,7 @@ import { openapiDocument } from '../../shared/openapi/openapi-document.ts';
 const folder = mkdtempSync(join(tmpdir(), 'generated-types-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** What a client does with the types. Each line that must not compile says so. */
+/** A program that uses the types as a client does. Each line that must not compile says so. */
 const uses = `
 import type { components, operations } from './api.ts';
 

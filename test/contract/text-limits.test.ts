@@ -116,7 +116,7 @@ describe('a text in a body', () => {
   });
 });
 
-/** Also those of reports, which do not refuse the batch. */
+/** Returns the refusals of a body, also those of reports, which do not refuse the batch. */
 function refusalsOf(schema: NonNullable<Route['body']>, body: unknown): string[] {
   let parsed: unknown;
   const violations = violationsOf(() => (parsed = parseInput(schema, body, '')));

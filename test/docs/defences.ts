@@ -36,7 +36,7 @@ const consumersAreNamed = shared(
   'true',
 );
 
-/** By the attempts of docs/security.md: what prevents or detects each. `npm run mutants:defences` takes them out. */
+/** The defences by the attempts of docs/security.md that they prevent or detect. `npm run mutants:defences` takes them out. */
 export const defences: Record<string, Defence[]> = {
   'Call without a token, or with a forged or expired one': [
     at(
@@ -68,7 +68,9 @@ export const defences: Record<string, Defence[]> = {
       "} else log('INFO', error.message, { code: error.code, headers: event.headers });",
     ),
   ],
-  'Crash the service with nonsense': [shared('http/endpoint', 'throw malformedJson(text);', "throw new Error('malformed');")],
+  'Crash the service with nonsense': [
+    shared('http/endpoint', "throw invalid('', 'Expected well-formed JSON.');", "throw new Error('malformed');"),
+  ],
   'Lead a user of `npm start` to a web page that calls what listens there': [
     at('local/machine/listen.ts', 'if (ownOrigin(request) !== undefined || request.headers.host === proxyHost)', 'if (request)'),
   ],

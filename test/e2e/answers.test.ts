@@ -93,7 +93,7 @@ const registered =
   () => ({ path: { cvmID: typeof cvmID === 'string' ? cvmID : cvmID() }, ...sent });
 const registration = { description: 'Rack 4' };
 
-/** For every route, a request for each answer of its contract: the success, and each error except 401, 403, 429 and 5xx. */
+/** The requests that get each answer of a route's contract: the success, and each error except 401, 403, 429 and 5xx. */
 const answers: Record<RouteName, Answers> = {
   'computations/create-computation': { ...badBodies(() => ({ body: computation })), 201: () => ({ body: computation }) },
   'computations/list-computations': { 200: () => ({}), 400: () => unknown },

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Route } from '../../shared/http/route.ts';
 import type { HttpAnswer } from '../support/openapi-document.ts';
 
-/** One change to a request. */
+/** A change that spoils a request. */
 type Spoil =
   | { path: string; raw: string }
   | { query: string; raw: string }

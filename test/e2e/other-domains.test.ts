@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 const asset = { asset: { file_name: 'x.csv', asset_type: 'dataset' } };
 const key = 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=';
-/** What these routes need to get as far as the thing that the path names. */
+/** The bodies that these routes need to get as far as the thing that the path names. */
 const bodies: Partial<Record<RouteName, unknown>> = {
   'computations/update-computation': { name: 'N' },
   'keys/upload-key': { key },

@@ -64,7 +64,7 @@ export async function viewOf(stores: Stores, invoke: InvokeFunction, domain: str
   };
 }
 
-/** Whether an item is what a gateway recorded of an agent process, or an attestation that it sent. */
+/** Says whether an item is what a gateway recorded of an agent process, or an attestation that it sent. */
 function isOfAgent({ pk, sk }: Record<string, unknown>): boolean {
   return String(pk).startsWith('agent#') || String(sk).startsWith('attestation#');
 }

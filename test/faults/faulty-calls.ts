@@ -6,7 +6,7 @@ import { Deadline } from '../../shared/runtime/deadline.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { aroundKms } from '../support/recorded-calls.ts';
 
-/** What happens at a call: it fails without an effect, it fails although it took effect, or the process dies after its effect. */
+/** The faults of a call: it fails without an effect, it fails although it took effect, or the process dies after its effect. */
 export const faultKinds = ['fails', 'fails after its effect', 'is the last of its process'] as const;
 export type FaultKind = (typeof faultKinds)[number];
 

@@ -15,7 +15,10 @@ import { testClock } from '../support/test-clock.ts';
 
 type Call = () => Promise<unknown>;
 
-/** What a gateway asks of the service, by method. Prepares a world and returns a call that the gateway repeats until it succeeds. */
+/**
+ * The calls of a gateway to the service, by method. A case prepares a world and returns a call that the gateway repeats until it
+ * succeeds.
+ */
 export const gatewayCases: Record<keyof GatewayService, Record<string, (world: BenchWorld) => Promise<Call>>> = {
   pendingCommands: {
     'one of a run': async (world) => {

@@ -32,7 +32,7 @@ afterAll(() => world.stop());
 /** A path to the gateway that may fall silent without an end, as one whose other end lost its power. */
 class SilentPath {
   readonly server: Server;
-  /** When the gateway gave up each connection. */
+  /** The times at which the gateway gave up each connection. */
   readonly givenUp: number[] = [];
   private readonly sockets: [Socket, Socket][] = [];
 

@@ -18,7 +18,7 @@ import { systemClock } from '../../shared/runtime/deadline.ts';
 
 const world = sharedByTests(startGatewayStack);
 
-/** What the sessions of a gateway share, with the service of this machine. */
+/** Returns the parts that the sessions of a gateway share, with the service of this machine. */
 function gatewayParts(): GatewayParts {
   const id = randomUUID();
   return {

@@ -44,7 +44,7 @@ function anOutbox({
   return { outbox, sent, dropped: () => dropped };
 }
 
-/** One whose service takes reports after these failures. */
+/** Returns an outbox whose service takes reports after these failures. */
 const failingOutbox = (failures: Error[]) =>
   anOutbox({
     refuse: async () => {
@@ -53,7 +53,7 @@ const failingOutbox = (failures: Error[]) =>
     },
   });
 
-/** One whose service takes nothing until it is told to. */
+/** Returns an outbox whose service takes nothing until it is told to. */
 function heldOutbox() {
   const opened = Promise.withResolvers<undefined>();
   let failures = 0;
@@ -75,7 +75,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-/** What is logged from now on. */
+/** Returns the lines that are logged from now on, as they come. */
 function logLines(): object[] {
   const lines: object[] = [];
   vi.stubEnv('LOG_LEVEL', 'INFO');

@@ -1,4 +1,4 @@
-/** Whether the large tests run in full, as `npm run test:full` asks for. `npm test` runs a sample of them. */
+/** Tells that the large tests run in full, as `npm run test:full` asks for. `npm test` runs a sample of them. */
 const isFull = process.env['TEST_FULL'] === '1';
 
 /** Returns `full` in a full run, and `sample` otherwise. */

@@ -83,7 +83,7 @@ export const publicKey = Buffer.from(generateKeyPairSync('ed25519').publicKey.ex
 /** The fields that every change has in common. */
 export const byAlice = { by: 'alice', now: clockOfTests, permit: allowed };
 
-/** For updates without a private key. */
+/** Returns no stored key, for updates without a private key. */
 export const noKey = (): Promise<''> => Promise.resolve('');
 
 /** Permits everything. */

@@ -48,7 +48,9 @@ function build(leaves: readonly Leaf[], valueOf: (leaf: Leaf) => unknown): Cover
   return root as unknown as Covered;
 }
 
-/** For each field of the manifest and the configuration in a statement: what the service says when only that field has changed. */
+/**
+ * Returns, for each field of the manifest and the configuration in a statement, what the service says when only that field has changed.
+ */
 export function changesOfEachField(): { path: string; changes: ApprovalChange[] }[] {
   const { manifest, configuration } = statementSchema.entries as unknown as Record<'manifest' | 'configuration', Schema>;
   const leaves = [...leavesOf(manifest, ['manifest']), ...leavesOf(configuration, ['configuration'])];

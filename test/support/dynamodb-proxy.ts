@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { post } from './post.ts';
 
-/** One recorded call. Times are milliseconds of `performance.now()`. */
+/** A recorded call. Times are milliseconds of `performance.now()`. */
 export interface Call {
   operation: string;
   startedAt: number;

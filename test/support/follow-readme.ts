@@ -20,11 +20,11 @@ function stepsOf(readme: string): Step[] {
   });
 }
 
-/** What a reader of a README has. */
+/** The machine and the files that a reader of a README has. */
 export interface Surroundings {
   /** Files in the reader's folder, by name. */
   files?: Record<string, string | Uint8Array>;
-  /** What is put in the place of addresses, such as that of a service with another port. */
+  /** The addresses to put in the place of those of a README, such as that of a service with another port. */
   addresses?: Record<string, string>;
   env?: Record<string, string>;
 }

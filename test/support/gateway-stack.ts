@@ -26,7 +26,7 @@ export interface JournalEvent {
   details: string;
 }
 
-/** What a CVM shows: its certificate and its private key. */
+/** The certificate and the private key that a CVM shows. */
 export interface EnrolledCvm extends Enrolment {
   cvmId: string;
   key: string;
@@ -35,9 +35,9 @@ export interface EnrolledCvm extends Enrolment {
 /** The gateway of a test: in this process, or in one of its own that a test may kill. */
 interface TestedGateway {
   enrol: NonNullable<Stack['cvmGateway']>['enrol'];
-  /** Such as `localhost:7001`. */
+  /** The address of the gateway, such as `localhost:7001`. */
   address: string;
-  /** Where the logs of runs are; undefined for a gateway of its own, which prints them. */
+  /** The directory of the logs of runs; undefined for a gateway of its own, which prints them. */
   logs?: string;
   gateway?: NonNullable<Stack['cvmGateway']>['gateway'];
   /** Kills the process of the gateway. */

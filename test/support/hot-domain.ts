@@ -14,9 +14,9 @@ const storage = 30;
 export interface HotLoad extends SimulatedEndpoint {
   /** Changes per second of the hot domain. */
   hot: number;
-  /** How long it takes to reach them. At most 10 seconds. */
+  /** Milliseconds until the hot domain makes all its requests. At most 10 seconds. */
   rampInMilliseconds: number;
-  /** How long it goes on after the first 10 seconds. Default 10. */
+  /** Seconds that the simulation goes on after the first 10. Default 10. */
   steadyInSeconds?: number;
 }
 
@@ -33,11 +33,11 @@ export function changesOfProduction(): Record<'usual' | 'expensive', SimulatedEn
   };
 }
 
-/** What became of a hot domain and a quiet one beside it, which makes ten changes a second. Times are in milliseconds. */
+/** The answers of a hot domain and of a quiet one beside it, which makes ten changes a second. Times are in milliseconds. */
 export interface Beside {
-  /** Of all changes. */
+  /** The answers of all changes. */
   all: Answered[];
-  /** Of the changes that were sent while the hot domain made all its requests. */
+  /** The answers of the changes that were sent while the hot domain made all its requests. */
   quiet: Answered[];
   hot: Answered[];
   /** The concurrent executions at most, from the first second on. */
@@ -82,12 +82,12 @@ export function p95(answers: readonly Answered[]): number {
   return times[Math.floor(times.length * 0.95)] ?? NaN;
 }
 
-/** What the model assumes, in milliseconds. */
+/** Milliseconds of a cold start that the model assumes. */
 const coldStart = 300;
-/** Of a call, also one that is refused, with 512 MB, as docs/cost.md assumes. */
+/** Milliseconds of computing that the model assumes for a call, also one that is refused, with 512 MB, as docs/cost.md does. */
 const computing = 15;
 const roundTrip = 5;
-/** How long a transaction keeps others of its domain from being written. */
+/** Milliseconds for which a transaction keeps others of its domain from being written. */
 const transaction = 15;
 
 /** A function's environment: it serves one request at a time, and keeps its leases. */
@@ -98,7 +98,7 @@ interface Environment {
 export interface Answered {
   domain: string;
   status: 200 | 429 | 503;
-  /** Whether API Gateway refused the request because its route was used up. */
+  /** Tells that API Gateway refused the request because its route was used up. */
   isRouteFull?: true;
   at: number;
   milliseconds: number;
@@ -106,13 +106,13 @@ export interface Answered {
 
 /** An endpoint that changes a domain, with its limits. */
 export interface SimulatedEndpoint {
-  /** What API Gateway admits to its route, for all domains together. It answers 429 above. Default: no limit. */
+  /** The requests that API Gateway admits to its route, for all domains together. It answers 429 above. Default: no limit. */
   throttling?: Throttling | undefined;
   /** The executions that its function has at most. Lambda refuses more, and API Gateway answers 503. Default: no limit. */
   reserved?: number | undefined;
   /** The limit of each domain. Default: none. */
   bucket?: Bucket | undefined;
-  /** What a change takes besides its transaction, such as requests to storage. Default: nothing. */
+  /** Milliseconds that a change takes besides its transaction, such as requests to storage. Default: 0. */
   otherWorkInMilliseconds?: number;
 }
 

@@ -150,7 +150,10 @@ function amongRuns(partitions: Partitions): string[] {
   ];
 }
 
-/** What a user takes part in is mirrored at userKeys, item by item. Mirrors of a deleted computation are left to its purge. */
+/**
+ * Returns what differs among the mirrors: all that a user takes part in is mirrored at userKeys, item by item. Mirrors of a deleted
+ * computation are left to its purge.
+ */
 function amongMirrors(partitions: Partitions): string[] {
   const numberOfRow = (row: Item) => numberOf(String(row['id'])) ?? 0;
   const domains = new Map(rowsOf(partitions, 'computations').map(({ domain, row }) => [String(row['id']), domain]));
@@ -197,7 +200,10 @@ const statusOfEvent = {
   cancelled: 'cancelled',
 } as const;
 
-/** Each transition is counted once, unless a computation of the domain and with it its events were deleted. */
+/**
+ * Returns what differs in the statistics: each transition is counted once, unless a computation of the domain and with it its events were
+ * deleted.
+ */
 function inStatistics(partitions: Partitions): string[] {
   const domains = Map.groupBy(rowsOf(partitions, 'computations'), ({ domain }) => domain);
   return [...domains].flatMap(([domain, rows]) => {

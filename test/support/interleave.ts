@@ -30,7 +30,9 @@ export function beforeTheNextTransaction(
 
 type Read = 'Get' | 'BatchGet' | 'Query';
 
-/** Of two reads that are under way together, `afterThis` is answered before `act`, and `beforeThat` is sent after it. Once. */
+/**
+ * Acts once between two reads that are under way together: `afterThis` is answered before `act`, and `beforeThat` is sent after it.
+ */
 export function betweenReads(table: Table, reads: { afterThis: Read; beforeThat: Read }, act: () => Promise<unknown>): void {
   const middlewareStack = stackOf(table);
   const answered = Promise.withResolvers<undefined>();

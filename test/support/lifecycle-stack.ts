@@ -239,7 +239,7 @@ export async function expectEndedOnce(lifecycle: LifecycleStack, scenario: Scena
   await expectNothingLeft(lifecycle, scenario, next, cvm);
 }
 
-/** Whether a way of the table ends like this. */
+/** Says whether a way of the table ends with this status and reason. */
 function isInTable(status: string, reason: string): boolean {
   const ways: WayToEnd[] = Object.values(waysToEnd).flatMap((ofFunction) => Object.values<WayToEnd>(ofFunction));
   return ways.some((way) =>

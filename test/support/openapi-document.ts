@@ -126,7 +126,7 @@ function checkProblem(problem: Problem, status: number, headers: Headers, where:
   if (!problem.detail.startsWith(place)) throw new Error(`${where} does not name the place first: ${JSON.stringify(problem)}`);
 }
 
-/** Each operation has an example for every reason of its conflicts, under the name of the reason. */
+/** Checks that an operation has an example for the reason of a conflict, under the name of the reason. */
 function checkReason({ reason }: Problem, { examples = {} }: Media, where: string): void {
   if (reason !== undefined && !(reason in examples))
     throw new Error(`${where} has the reason ${reason}, which is not documented.`);

@@ -1,10 +1,10 @@
 import { availableParallelism, loadavg } from 'node:os';
 import { systemClock } from '../../shared/runtime/deadline.ts';
 
-/** How long a test waits for a fact. It is far more than any fact takes at a load of 10 on two cores. */
+/** Milliseconds that a test waits for a fact. It is far more than any fact takes at a load of 10 on two cores. */
 export const longestWaitInMilliseconds = 290_000;
 
-/** No read takes too long by it (packages/counted-list/view.ts). */
+/** A clock by which no read takes too long (packages/counted-list/view.ts). */
 export const patientClock = { ...systemClock, steady: () => 0 };
 
 /**
@@ -13,7 +13,9 @@ export const patientClock = { ...systemClock, steady: () => 0 };
  */
 export const untilTestEnds = { timeout: longestWaitInMilliseconds, interval: 50 };
 
-/** How many times longer the machine takes now than with a free core for everybody, from its load of the last minute. At least 1. */
+/**
+ * Returns how many times longer the machine takes now than with a free core for everybody, from its load of the last minute. At least 1.
+ */
 export function slowness(): number {
   const [load = 0] = loadavg();
   return Math.max(1, load / availableParallelism());

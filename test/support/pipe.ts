@@ -2,8 +2,8 @@ type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 export type StreamRecord = { [name: string]: Json };
 
 /**
- * Whether an event pattern of EventBridge selects a value. Knows what the service's filter uses, and throws for anything else: texts,
- * `prefix` and `exists`.
+ * Says whether an event pattern of EventBridge selects a value. Knows what the service's filter uses, and throws for anything else:
+ * texts, `prefix` and `exists`.
  */
 export function isSelected(pattern: unknown, value: Json | undefined): boolean {
   if (Array.isArray(pattern)) return pattern.some((condition) => meets(condition, value));

@@ -28,7 +28,7 @@ export const shells = {
 } as const;
 export type Shell = keyof typeof shells;
 
-/** Whether the shell is on this machine. */
+/** Says whether the shell is on this machine. */
 export function isThere(shell: Shell): boolean {
   return spawnSync(shell, [...shells[shell], 'exit 0']).status === 0;
 }

@@ -30,7 +30,7 @@ export interface RecordedCalls {
   listen: () => void;
   /** The actions of a function, such as `dynamodb:GetItem`, sorted. */
   actionsOf: (name: string) => string[];
-  /** Whether a function has changed members of a list, so that it may be its turn to fold the list's changes. */
+  /** Says whether a function has changed members of a list, so that it may be its turn to fold the list's changes. */
   hasChangedLists: (name: string) => boolean;
   /** Stops a function before this action until it is released, as in a crash. With an error, the function fails there. */
   hold: (name: string, action: string) => Hold;

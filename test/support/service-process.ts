@@ -26,7 +26,7 @@ export interface ServiceProcess {
 interface ServiceOptions {
   /** Variables besides those of this process. */
   environment?: Record<string, string>;
-  /** Whether simulated CVMs take the runs. Default false. */
+  /** Lets simulated CVMs take the runs. Default false. */
   simulator?: boolean;
 }
 
@@ -84,7 +84,7 @@ export function enginesOf(service: { pid: number }): number[] {
   return childrenOf(service.pid).flatMap(childrenOf).filter(isEngine);
 }
 
-/** Whether the program itself runs there: the shell beside it, which ends it, has the program among its arguments. */
+/** Says whether a process is the engine itself. The shell beside it, which ends it, has the program among its arguments. */
 function isEngine(pid: number): boolean {
   try {
     const [program = ''] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
@@ -105,7 +105,7 @@ export function descendantsOf(pid: number): number[] {
   return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
 }
 
-/** Whether a process runs, on Linux. One that has ended does not, even if it is still a zombie. */
+/** Says whether a process runs, on Linux. One that has ended does not, even if it is still a zombie. */
 export function isAlive(pid: number): boolean {
   return parentOf(pid) !== undefined;
 }
@@ -124,7 +124,7 @@ function parentOf(pid: number): number | undefined {
 
 const workers = 49;
 const portsOfWorker = 100;
-/** Above 10,080, which `fetch` refuses to call. */
+/** The lowest TCP port of tests. It is above 10,080, which `fetch` refuses to call. */
 const lowest = 10_100;
 let taken = process.pid % portsOfWorker;
 

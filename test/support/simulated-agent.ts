@@ -2,9 +2,9 @@ import { Client, credentials, Metadata, type ClientDuplexStream } from '@grpc/gr
 import type { ClientMessage, ServerMessage } from '../../gateway/wire/messages.ts';
 import { cvmsService, runRequestEncoding } from '../../gateway/wire/protocol.ts';
 
-/** How to reach the gateway, and as whom. PEM. */
+/** The address of the gateway, and the certificate and key with which the agent connects, in PEM. */
 export interface AgentOptions {
-  /** Such as `localhost:7001`. */
+  /** The address of the gateway, such as `localhost:7001`. */
   address: string;
   /** Default: `address`. */
   forwarderAddress?: string;
@@ -17,9 +17,9 @@ export interface AgentOptions {
   reconnectInMilliseconds?: number;
   /** Default true: the CVM has a log-forwarder. */
   hasForwarder?: boolean;
-  /** It cannot start the server for its users, and says so after this time. */
+  /** Makes the agent say after this time that it cannot start the server for its users. */
   cannotStart?: { error: string; afterMilliseconds: number };
-  /** How many requests it drops without a word. Default 0. */
+  /** The number of requests that the agent drops without a word. Default 0. */
   dropsRequests?: number;
   /** Default true. A real agent may need some seconds. */
   attestsAtOnce?: boolean;
@@ -40,7 +40,7 @@ export const eventsWithoutDatasets = [
 type Outgoing = Omit<ClientMessage, 'message'>;
 type Stream = ClientDuplexStream<Outgoing, ServerMessage>;
 
-/** What the agent reads of its manifest. */
+/** The fields of its manifest that the agent reads. */
 export interface RunRequest {
   id: string;
   datasets: { filename: string; hash: Uint8Array }[];
@@ -256,7 +256,7 @@ export class SimulatedAgent {
     this.answersState = false;
   }
 
-  /** It answers again. */
+  /** Lets the agent answer questions for its state again. */
   goOn(): void {
     this.answersState = true;
   }

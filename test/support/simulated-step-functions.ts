@@ -7,11 +7,10 @@ import {
 } from '@aws-sdk/client-sfn';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { Answer } from '../../local/machine/call-in-process.ts';
+import { type Answer, startStepFunctions } from '../../local/step-functions/step-functions.ts';
 import { listen, type Listening } from '../../local/machine/listen.ts';
 import { local, localCredentials } from '../../local/machine/environment.ts';
 import type { StackOptions } from '../../local/stack.ts';
-import { startStepFunctions } from '../../local/step-functions/step-functions.ts';
 import type { Executions } from '../../shared/lifecycle/executions.ts';
 
 /** Serves a part that is called in the process of its service, so that proxies and clients of tests reach it. */
@@ -104,7 +103,7 @@ export function quotaStepFunctions(isLost: (name: string) => boolean) {
   };
 }
 
-/** How each task was ended from now on, by its token: `completed`, or the error that it was failed with. */
+/** Returns how each task ends from now on, by its token: `completed`, or the error that it was failed with. */
 export function recordTasks({ client }: Executions): Map<string, string> {
   const ended = new Map<string, string>();
   client.middlewareStack.add(

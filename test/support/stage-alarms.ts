@@ -98,7 +98,7 @@ export function metricsOf({ Namespace = '', MetricName, Dimensions = [], Metrics
   return Metrics.flatMap(({ MetricStat }) => (MetricStat ? [MetricStat.Metric] : []));
 }
 
-/** What a stage writes in which nothing is broken. */
+/** The metrics that a stage writes in which nothing is broken. */
 export const healthy: Series = {
   ...Object.fromEntries(schedules.map(({ name }) => [`Invocations ${name.replace('/', '-')}`, [10]])),
   'Invocations canary': [2],

@@ -14,7 +14,7 @@ import {
 import { loadSync } from '@grpc/proto-loader';
 import { forgeCertificate, pem, spec } from '../packages/attestation/forge-certificates.ts';
 
-/** What an agent got: how many bytes of files, and of each call its metadata and the SHA3-256 of its file. */
+/** The calls that an agent got: how many bytes of files, and of each call its metadata and the SHA3-256 of its file. */
 export interface Received {
   bytes: number;
   files: { call: string; metadata: Record<string, string[]>; filename: string; hash: string }[];

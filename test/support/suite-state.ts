@@ -99,11 +99,11 @@ function valuesOf(file: string): Uint8Array[] {
 /** Compressed text in base64, in compressed text, and so on. */
 const deepest = 3;
 
-/** Also in the form for URLs. */
+/** Matches a run of base64, also in the form for URLs. */
 const base64Run = /[\w+/-]{12,}={0,2}/g;
 
 /**
- * Whether bytes contain a text: as it is or in base64, wherever in a longer text it stands, or in what they contain deflated or
+ * Says whether bytes contain a text: as it is or in base64, wherever in a longer text it stands, or in what they contain deflated or
  * gzipped. Compressed bytes are found if they are all of `bytes`, or stand in base64.
  * @param dictionaries with which JSON may be deflated
  */
@@ -138,12 +138,12 @@ function inflated(bytes: Buffer, dictionaries: readonly Uint8Array[]): Buffer[] 
   return [...plain, ...byDictionary.filter(isJson)];
 }
 
-/** Whether bytes begin as RFC 1952 says. */
+/** Says whether bytes begin as RFC 1952 says. */
 function isGzip(bytes: Buffer): boolean {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
-/** Whether bytes begin as RFC 1950 says: with the method deflate, and a checksum of the first two bytes. */
+/** Says whether bytes begin as RFC 1950 says: with the method deflate, and a checksum of the first two bytes. */
 function isZlib(bytes: Buffer): boolean {
   return bytes.length > 1 && ((bytes[0] ?? 0) & 0x0f) === 8 && bytes.readUInt16BE(0) % 31 === 0;
 }

@@ -25,7 +25,7 @@ const deployedUrl = process.env['TARGET_URL'];
 
 export const isDeployed = deployedUrl !== undefined;
 
-/** Whether the target can be called as this person. On one machine, every person is known. */
+/** Says whether the target can be called as this person. On one machine, every person is known. */
 export function isKnown(person: Person): boolean {
   return !isDeployed || givenTokens[person] !== undefined;
 }
@@ -83,7 +83,7 @@ async function startTarget(): Promise<Target> {
   return { baseUrl: stack.baseUrl, domain, otherDomain, tokenOf: (person) => tokens.get(person) ?? '', idOf };
 }
 
-/** No run ends by itself, however busy the machine is. */
+/** Time limits by which no run ends by itself, however busy the machine is. */
 const times = { acceptInSeconds: 3_600, silenceInSeconds: 3_600, runInSeconds: 3_600, stopInSeconds: 3_600 };
 
 /** Undefined if the service keeps its state in memory, or is deployed. */

@@ -23,9 +23,12 @@ interface Timer {
 interface TestClockOptions {
   /** Default: now. */
   start?: number;
-  /** How fast it runs. 0: only as it is moved. Slower than 1: its deadlines come late, and its waits do not take longer. Default 1. */
+  /**
+   * The speed of the clock. 0: it moves only as it is moved. Slower than 1: its deadlines come late, and its waits do not take longer.
+   * Default 1.
+   */
   speed?: number;
-  /** Its waits take no time: it jumps ahead by them. Its timers do not. */
+  /** Makes waits take no time: the clock jumps ahead by them. Its timers do not. */
   skipsWaits?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { findingsFor } from '../../tools/preflight/preflight.ts';
 import { startAnswering } from '../support/answering-server.ts';
 import { fullStage, ownStage } from '../support/synthesized-stages.ts';
 
-/** What the account of a test has, by the target of a request or its path. A text is XML. */
+/** The answers that the account of a test has, by the target of a request or its path. A text is XML. */
 type Account = Record<string, object | string>;
 
 const ready: Account = {

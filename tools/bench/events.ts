@@ -52,7 +52,7 @@ function realistic(size: number): Journal {
   };
 }
 
-/** No value repeats, so that dictionaries do not help. */
+/** Returns a journal in which no value repeats, so that dictionaries do not help. */
 function distinct(size: number): Journal {
   return {
     name: 'nothing repeats',

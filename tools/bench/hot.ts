@@ -14,7 +14,7 @@ import { printTable } from './print-table.ts';
  */
 const changesPerSecond = 5_000;
 const ramps = [10_000, 1_000, 0];
-/** What must hold: the concurrency at any time, the others once the hot domain makes all its requests. */
+/** The bounds that must hold: the concurrency at any time, the others once the hot domain makes all its requests. */
 const bounds = { timesAlone: 1.5, concurrency: 200, refusalInMilliseconds: 4_000 };
 
 const { usual, expensive } = changesOfProduction();

@@ -11,6 +11,7 @@ import { setTestEnvironment } from '../../test/support/test-environment.ts';
 import { fillWorld } from './bench-world.ts';
 import { endpointCases, longestWaits } from './endpoint-cases.ts';
 import { taskCases } from './task-cases.ts';
+import { printTable } from './print-table.ts';
 
 /** The cost of one call of a function at the table. */
 export interface Measurement {
@@ -19,7 +20,7 @@ export interface Measurement {
   /** The number of the endpoint. Undefined for tasks and public endpoints. */
   endpoint: number | undefined;
   case: string;
-  /** Whether the request has an Idempotency-Key, and is the first with it. Undefined: it has none. */
+  /** Tells that the request has an Idempotency-Key, and is the first or a later one with it. Undefined: it has none. */
   key?: 'first' | 'repeat';
   roundTrips: number;
   calls: number;
@@ -101,7 +102,8 @@ export async function measureEndpoints(): Promise<Measurement[]> {
 }
 
 /**
- * One change of a list in sixteen looks at the list's log. Two changes in a row never both look, so the one with fewer calls has not.
+ * Measures twice and returns the cheaper result. One change of a list in sixteen looks at the list's log. Two changes in a row never both
+ * look, so the one with fewer calls has not.
  */
 async function withoutLooks({ table = [] }: Uses, work: () => Promise<Measurement[]>): Promise<Measurement[]> {
   if (!table.includes('UpdateItem')) return work();
@@ -112,3 +114,8 @@ async function withoutLooks({ table = [] }: Uses, work: () => Promise<Measuremen
 }
 
 const last = 100;
+
+if (import.meta.main) {
+  console.log('\nDynamoDB per call: sequential round trips, calls, read and write units\n');
+  printTable((await measureEndpoints()).map(({ endpoint, ...measured }) => ({ '#': endpoint ?? '', ...measured })));
+}

@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { type Client, createClient, isTransient, ServiceProblem } from 'computation-management-client';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import {
   isMain,
   parseOptions,
@@ -9,9 +10,7 @@ import {
   runCommand,
   UsageError,
 } from '../../shared/command-line/arguments.ts';
-import { noService } from './ask-this-machine.ts';
-import { thisMachine, type EnrolmentTarget } from './enrolment-target.ts';
-import { prepareFiles } from './prepared-files.ts';
+import { noService, thisMachine, type EnrolmentTarget } from './this-machine.ts';
 
 const usage = `Usage: npm run cvm -- enrol --domain DOMAIN --cvm CVM [--out DIR] [--key ec|rsa] [--stage STAGE] [--now]
        npm run cvm -- revoke --domain DOMAIN --cvm CVM [--stage STAGE] [--now]
@@ -121,7 +120,7 @@ ${enrolment.address.startsWith('localhost:') ? hereAlone : ''}`;
 
 interface Registration {
   isKnown: boolean;
-  /** Whether an agent may be at work on a run, which loses its connection if the certificate changes. */
+  /** Tells that an agent may be at work on a run, which loses its connection if the certificate changes. */
   endsRun: boolean;
   /** Registers the CVM with a certificate, or without one, and with the description that it has. */
   change: (certificate: string | null) => Promise<void>;
@@ -153,4 +152,50 @@ async function readRegistration(
 
 function unlessMissing(error: unknown): undefined {
   if (!(error instanceof ServiceProblem) || error.code !== 'not_found') throw error;
+}
+
+/** Complete files under temporary names, beside those that they replace. */
+interface PreparedFiles {
+  /** Renames the files, and so replaces the previous ones. @throws Error that names the files that are left */
+  install: () => void;
+  discard: () => void;
+}
+
+/**
+ * Writes files of these names and contents into a directory, under other names. If one cannot be written, the previous files stay
+ * unchanged. Only this user can read them.
+ * @throws Error that says which directory, and why
+ */
+function prepareFiles(directory: string, contents: Record<string, string>): PreparedFiles {
+  const names = Object.keys(contents).map((name) => ({ name: join(directory, name), temporary: join(directory, `${name}.new`) }));
+  const discard = () => {
+    for (const { temporary } of names) rmSync(temporary, { force: true });
+  };
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    discard(); // the mode counts for new files alone
+    for (const [name, content] of Object.entries(contents)) {
+      writeFileSync(join(directory, `${name}.new`), content, { mode: 0o600, flush: true });
+    }
+  } catch (error) {
+    try {
+      discard();
+    } catch {
+      // the first error says more
+    }
+    throw new Error(`Cannot write into ${directory}: ${messageOf(error)}`, { cause: error });
+  }
+  const install = () => {
+    try {
+      for (const { name, temporary } of names) renameSync(temporary, name);
+    } catch (error) {
+      const left = `The new files are in ${directory}, and end in .new. Rename those that are left.`;
+      throw new Error(`A file cannot be replaced: ${messageOf(error)}. ${left}`, { cause: error });
+    }
+  };
+  return { install, discard };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,11 +1,10 @@
 import { KMSClient } from '@aws-sdk/client-kms';
-import { issueCvmCertificate } from '../../gateway/certificates/authority.ts';
-import { kmsAuthority } from '../../gateway/certificates/kms-authority.ts';
+import { issueCvmCertificate, kmsAuthority } from '../../gateway/certificates/authority.ts';
 import { outputsOf } from '../domains/stage-resources.ts';
 import { stageNamed } from '../../infra/stages/stages.ts';
 import { cvmAuthorityAlias } from '../../infra/state/keys.ts';
-import type { EnrolmentTarget } from './enrolment-target.ts';
 import { UsageError } from '../../shared/command-line/arguments.ts';
+import type { EnrolmentTarget } from './this-machine.ts';
 
 /**
  * A stage on AWS. The caller's credentials must be allowed to describe its gateway's stack, and, to enrol, to sign with the key of

@@ -11,7 +11,7 @@ import {
   UsageError,
   parseDuration,
 } from '../../shared/command-line/arguments.ts';
-import { domainsHere } from './domains-here.ts';
+import { domainsHere } from './this-machine.ts';
 
 const usage = `Usage: npm run domain -- create --domain DOMAIN --user USER [--email ADDRESS] [--stage STAGE]
        npm run domain -- invite --domain DOMAIN --user USER --role ROLE[,ROLE...] [--email ADDRESS] [--stage STAGE]

@@ -27,7 +27,7 @@ rebuild builds these lists and the index of names from the rows, and then checks
 
 The exit code is 0 if no list differs from its rows, 1 if one does or the command fails, 2 for a mistake on the command line.`;
 
-/** After so many rows, a check prints where another one can go on. */
+/** The number of rows after which a check prints where another one can go on. */
 const rowsBetweenPlaces = 100_000;
 
 interface OpenTable {

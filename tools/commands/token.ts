@@ -7,8 +7,7 @@ import {
   UsageError,
   parseDuration,
 } from '../../shared/command-line/arguments.ts';
-import { serviceHere } from './ask-this-machine.ts';
-import { membershipsHere } from './domains-here.ts';
+import { serviceHere, membershipsHere } from './this-machine.ts';
 
 const usage = `Usage: npm run --silent token -- --sub USER [--groups DOMAIN:ROLE[,DOMAIN:ROLE...]] [--expires-in 1h]
 

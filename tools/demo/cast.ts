@@ -1,5 +1,31 @@
-import { type Client, createClient } from 'computation-management-client';
-import type { Service } from './service.ts';
+import { issueLocalToken, ServiceProblem, type Client, createClient, sizeText } from 'computation-management-client';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startStack } from '../../local/stack.ts';
+
+/** The service that the demo uses. */
+export interface Service {
+  baseUrl: string;
+  token: (user: string, groups: string[]) => Promise<string>;
+  stop: () => Promise<void>;
+}
+
+/** Starts a service, or uses the one at `url`. That one gets `token` for all users, or issues a token for each. */
+export async function openService({ url, token }: { url: string | undefined; token: string | undefined }): Promise<Service> {
+  if (url === undefined) return await startStack({ port: 0, simulator: true });
+  const baseUrl = url.replace(/\/+$/, '');
+  return {
+    baseUrl,
+    token: async (user, groups) => token ?? (await issueLocalToken({ baseUrl, sub: user, groups }).catch(adviseToken)),
+    stop: async () => undefined,
+  };
+}
+
+function adviseToken(error: unknown): never {
+  if (!(error instanceof ServiceProblem) || error.code !== 'unexpected') throw error;
+  throw new Error(`${error.detail} Pass a token with --token.`, { cause: error });
+}
 
 /** The participants, each with the only role that it needs. */
 const roles = {
@@ -21,4 +47,22 @@ export async function gatherCast({ baseUrl, token }: Service, domain: string): P
     client('consumer'),
   ]);
   return { owner, developer, provider, consumer };
+}
+
+/** A file in tools/demo/data/. */
+export interface InputFile {
+  name: string;
+  path: string;
+  content: Buffer<ArrayBuffer>;
+  /** SHA3-256, the hash that an agent verifies. */
+  sha3: Buffer;
+  /** Formatted, such as `14.9 KiB`. */
+  size: string;
+}
+
+export async function readInputFile(name: string): Promise<InputFile> {
+  const path = join(import.meta.dirname, 'data', name);
+  const content = await readFile(path);
+  const sha3 = createHash('sha3-256').update(content).digest();
+  return { name, path, content, sha3, size: sizeText(content.length) };
 }

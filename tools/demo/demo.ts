@@ -1,11 +1,8 @@
 import { isMain, parseOptions, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
-import { gatherCast } from './cast.ts';
-import { checkManifest } from './check-manifest.ts';
-import { readInputFile } from './input-file.ts';
+import { gatherCast, readInputFile, openService, type Service } from './cast.ts';
+import { checkManifest, review } from './check.ts';
 import { prepare } from './prepare.ts';
-import { review } from './review.ts';
 import { runAndStop, runToEnd } from './runs.ts';
-import { openService, type Service } from './service.ts';
 import { printTimeline } from './timeline.ts';
 
 const usage = `Usage: npm run demo [-- --url URL [--token TOKEN] [--domain DOMAIN]]

@@ -1,7 +1,6 @@
-import type { Schemas } from 'computation-management-client';
+import { type Schemas, type Client, watchRun } from 'computation-management-client';
 import type { Cast } from './cast.ts';
-import { ensure } from './ensure.ts';
-import { follow, type FollowedRun } from './follow.ts';
+import { ok as ensure } from 'node:assert';
 import type { Timeline } from './timeline.ts';
 
 async function start({ step }: Timeline, { owner }: Cast, computationId: string, cvmId: string): Promise<FollowedRun> {
@@ -40,4 +39,36 @@ async function expectEnd({ step }: Timeline, run: Schemas['Run'] | undefined, ex
     ensure(run?.status === expected, `the run ended as ${outcome}`);
     return outcome;
   });
+}
+
+interface FollowedRun {
+  computationId: string;
+  runId: string;
+  /** The last event that was printed. */
+  after?: string;
+  startedAt: number;
+}
+
+const timeoutInMilliseconds = 60_000;
+
+/**
+ * Prints a run's events as they are recorded, until it has ended or `isAwaited` accepts one.
+ * @returns the run as it ended; undefined if the awaited event came
+ * @throws Error after a minute
+ */
+async function follow(
+  { event: print }: Timeline,
+  client: Client,
+  run: FollowedRun,
+  isAwaited: (event: Schemas['Event']) => boolean = () => false,
+): Promise<Schemas['Run'] | undefined> {
+  const signal = AbortSignal.timeout(timeoutInMilliseconds);
+  const events = watchRun(client, { id: run.computationId, run: run.runId, after: run.after, signal });
+  for (;;) {
+    const { done, value } = await events.next();
+    if (done) return value;
+    run.after = value.id;
+    print((Date.parse(value.timestamp) - run.startedAt) / 1_000, value.event_type, value.status, value.originator);
+    if (isAwaited(value)) return undefined;
+  }
 }

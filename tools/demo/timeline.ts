@@ -11,7 +11,7 @@ export interface Timeline {
 
 interface Line {
   mark: string;
-  /** By `performance.now()`. */
+  /** The time of the start, by `performance.now()`. */
   startedAt: number;
   who: string;
   what: string;

@@ -1,5 +1,27 @@
+import type { JsonSchema } from '@valibot/to-json-schema';
 import { writeFileSync } from 'node:fs';
-import { busEventDocument } from './bus-event-document.ts';
+import { jsonSchemaOf } from '../../shared/openapi/json-schema.ts';
+import { busEventSchema, eventDetails } from '../../infra/bus/bus-event.ts';
+
+/** Returns the JSON Schema of the field `detail` of an event on the bus, with the decoded `details` of the service's own events. */
+function busEventDocument(): JsonSchema {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    ...jsonSchemaOf(busEventSchema, 'output'),
+    allOf: Object.entries(eventDetails).map(([event_type, details]) => ({
+      if: { properties: { event_type: { const: event_type } }, required: ['event_type'] },
+      then: {
+        properties: {
+          details: {
+            contentEncoding: 'base64',
+            contentMediaType: 'application/json',
+            contentSchema: jsonSchemaOf(details, 'output'),
+          },
+        },
+      },
+    })),
+  };
+}
 
 /** The text of docs/schemas/computation-event.json. */
 export function eventSchemaFile(): string {

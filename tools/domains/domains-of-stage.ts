@@ -28,7 +28,7 @@ export interface DomainManager {
   changeRoles: (given: RolesOfUser) => Promise<DomainUser>;
   look: (domain: string) => Promise<DomainContents>;
   remove: (domain: string, options: { stop: boolean; wait: boolean }) => Promise<Removed>;
-  /** What a removal leaves, each in a sentence. */
+  /** The sentences that say what a removal leaves. */
   leaves: readonly string[];
 }
 
@@ -77,7 +77,7 @@ export async function domainsOfStage(
   };
 }
 
-/** What cannot be removed for one domain alone. docs/domains.md has the same. */
+/** Returns the sentences that say what cannot be removed for one domain alone. docs/domains.md has the same. */
 function leftIn({ logRetention, pointInTimeRecovery, issuer }: Stage): string[] {
   return [
     `Logs in CloudWatch and the bucket's access logs, which all domains share, for ${logRetention} days.`,

@@ -59,7 +59,10 @@ function pathStyle(at: { region: string; maxAttempts: number }): S3Client {
   return new S3Client({ ...at, forcePathStyle: true });
 }
 
-/** Without a limit of the domain, its tokens can make changes until they expire. An upload may begin as late, and take an hour. */
+/**
+ * Returns the times at which a closed domain gets no changes any more, and no uploads. Without a limit of the domain, its tokens can make
+ * changes until they expire. An upload may begin as late, and take an hour.
+ */
 export function closingOf(
   closedAt: number,
   { hasLimit, tokensLiveInSeconds }: { hasLimit: boolean; tokensLiveInSeconds: number },

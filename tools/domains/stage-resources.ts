@@ -1,7 +1,7 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
 import { nameIn, type Stage } from '../../infra/stages/stage.ts';
 
-/** What the commands of operators need of a deployed stage. */
+/** The resources of a deployed stage that the commands of operators need. */
 export interface StageResources {
   apiUrl: string;
   tableName: string;

@@ -1,14 +1,14 @@
 import { nameIn, targetsOf, type Stage } from '../../infra/stages/stage.ts';
 import type { Ask } from './account.ts';
 
-/** What a check has found: a sentence, and whether a deployment can succeed with it. */
+/** The finding of a check: a sentence, and whether a deployment can succeed with it. */
 export interface Finding {
   isMet: boolean;
   text: string;
 }
 
 export interface Check {
-  /** What it reads, which its credentials must be allowed. */
+  /** The action that reads what is checked, which the caller's credentials must be allowed. */
   action: string;
   run: (ask: Ask, stage: Stage) => Promise<Finding[]>;
 }

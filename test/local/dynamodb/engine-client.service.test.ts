@@ -2,7 +2,7 @@ import { ConditionalCheckFailedException, TransactionCanceledException } from '@
 import { DeleteCommand, GetCommand, PutCommand, QueryCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { engineClient } from '../../../local/dynamodb/engine-client.ts';
-import { withHealthOfEngine } from '../../../local/stack.ts';
+import { withHealthOfEngine } from '../../../local/storage.ts';
 import { maxAttempts } from '../../../shared/runtime/clients.ts';
 import { type Table, getItem, getItems, queryPartition } from '../../../shared/table/table.ts';
 import { deleteItems, putItem, putItemIf, putItems } from '../../../shared/table/writes.ts';
@@ -22,7 +22,7 @@ function tables(): { bySdk: Table; byEngineClient: Table } {
   return { bySdk, byEngineClient: { ...bySdk, document } };
 }
 
-/** What a call threw, as far as the service looks at it. */
+/** Returns what a call threw, as far as the service looks at it. */
 async function thrownBy(call: Promise<unknown>) {
   const error = await call.then(
     () => undefined,

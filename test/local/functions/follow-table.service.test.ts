@@ -1,6 +1,6 @@
 import { keysOf, listOfEntry } from 'computation-management-counted-list/keys';
 import { afterEach, describe, expect, it } from 'vitest';
-import { followTable } from '../../../local/functions/follow-table.ts';
+import { followTable } from '../../../local/functions/background.ts';
 import { type InvokeFunction, localFunctions } from '../../../local/functions/local-functions.ts';
 import { keyToWrite, listKeys, writableKey } from '../../../shared/table/keys.ts';
 import { recordMember, type RowList, rowLists } from '../../../shared/table/row-lists.ts';

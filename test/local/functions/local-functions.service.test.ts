@@ -16,7 +16,7 @@ function heldFunction() {
 
 const eventsOf = ({ started }: ReturnType<typeof heldFunction>) => started.map(({ event }) => event);
 
-/** How many invocations of a function that changes the table run at a time. */
+/** The number of invocations of a function that changes the table that run at a time. */
 const changesAtATime = 3;
 
 const times = <T>(count: number, make: (index: number) => T) => Array.from({ length: count }, (_, index) => make(index));

@@ -2,8 +2,7 @@ import type { APIGatewayProxyEventV2WithJWTAuthorizer } from 'aws-lambda';
 import { request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ClosedDomains } from '../../../local/http-api/closed-domains.ts';
-import { type HttpApiOptions, startHttpApi } from '../../../local/http-api/http-api.ts';
+import { ClosedDomains, type HttpApiOptions, startHttpApi } from '../../../local/http-api/http-api.ts';
 import { type LocalIssuer, openIssuer } from '../../../local/sign-in/issuer.ts';
 import { localFunctions } from '../../../local/functions/local-functions.ts';
 import { routes as routesOfService } from '../../../shared/endpoints/endpoints.ts';
@@ -65,7 +64,7 @@ let foreignIssuer: LocalIssuer;
 let api: Awaited<ReturnType<typeof startHttpApi>>;
 /** The same with CORS. */
 let apiWithCors: typeof api;
-/** It has the routes of the service and a closed domain, and its functions return what they are given. */
+/** An HTTP API with the routes of the service and a closed domain, whose functions return what they are given. */
 let gated: typeof api;
 const closedDomains = new ClosedDomains();
 let authorization: string;

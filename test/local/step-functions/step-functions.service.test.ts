@@ -15,9 +15,8 @@ import {
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Definition } from '../../../local/step-functions/definition.ts';
 import type { ExecutionStatusChangeEvent } from '../../../local/step-functions/executions.ts';
-import { callInProcess } from '../../../local/machine/call-in-process.ts';
+import { callInProcess, startStepFunctions } from '../../../local/step-functions/step-functions.ts';
 import { inProcess } from '../../../local/machine/environment.ts';
-import { startStepFunctions } from '../../../local/step-functions/step-functions.ts';
 import { amount } from '../../support/amounts.ts';
 import { testClock } from '../../support/test-clock.ts';
 

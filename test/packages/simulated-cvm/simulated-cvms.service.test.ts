@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { claimsOfSimulatedCvms, startStack, type Stack } from '../../../local/stack.ts';
+import { claimsOfSimulatedCvms } from '../../../local/cvms/simulated-cvms.ts';
+import { startStack, type Stack } from '../../../local/stack.ts';
 import { startSimulatedCvms } from '../../../packages/simulated-cvm/simulated-cvms.ts';
 import type { Event } from '../../../shared/journal/event.ts';
 import { readClaim } from '../../../shared/rows/claim.ts';

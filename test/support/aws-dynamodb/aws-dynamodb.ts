@@ -17,9 +17,9 @@ export interface AwsDynamoDbOptions {
   clock?: TimerClock;
   /** The seed of all random times and orders. Default 1. */
   seed?: number;
-  /** How long a transaction holds its items after its outcome is decided. Default 15. */
+  /** Milliseconds that a transaction holds its items after its outcome is decided. Default 15. */
   transactionInMilliseconds?: number;
-  /** How long a single write continues after it has become visible. Default 0. */
+  /** Milliseconds that a single write continues after it has become visible. Default 0. */
   singleWriteInMilliseconds?: number;
   /** The longest pause between two pieces of a page, or two items of a batch. Default 0. */
   betweenReadsInMilliseconds?: number;

@@ -61,7 +61,7 @@ export function connectEngine(endpoint: string): Engine {
 const maxPartitionKeyBytes = 2048;
 const maxSortKeyBytes = 1024;
 
-/** One item of one table. */
+/** A reference to an item of a table. */
 export interface ItemRef {
   /** Equal for two references to the same item. */
   id: string;
@@ -150,7 +150,7 @@ export interface Change {
   after: WireItem | undefined;
 }
 
-/** One action of a transaction, and its item. */
+/** An action of a transaction, and its item. */
 export interface Action {
   ref: ItemRef;
   kind: string;

@@ -150,7 +150,7 @@ export interface Reveals {
   reveal: (changes: Change[], milliseconds: number) => Promise<void>;
   /** Resolves when all due changes are written, so that a read that starts now sees them. */
   untilSettled: () => Promise<void>;
-  /** Whether a partly written transaction has a change on this partition key. */
+  /** Says whether a partly written transaction has a change on this partition key. */
   isPartlyVisible: (partitionKey: string) => boolean;
 }
 

@@ -28,7 +28,7 @@ export function valueSize(value: WireValue): number {
   return 1;
 }
 
-/** About one byte for every two significant digits, plus one, plus one for the sign. */
+/** Returns the bytes of a number: about one for every two significant digits, plus one, plus one for the sign. */
 function numberSize(number: string): number {
   const digits = number
     .replace(/e.*$/i, '')
@@ -156,7 +156,7 @@ export type UnitFigures = Record<UnitKind, number>;
 /** The units consumed per partition key since the start or the last reset. */
 export interface Units {
   of: (partitionKey: string) => UnitFigures;
-  /** By partition key, with the most write units first. All scans are under `scan`. */
+  /** Returns the figures by partition key, with the most write units first. All scans are under `scan`. */
   byPartitionKey: () => [partitionKey: string, figures: UnitFigures][];
   total: () => UnitFigures;
   /** The number of throttled requests, or items of a batch or transaction. */

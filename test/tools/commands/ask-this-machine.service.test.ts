@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { askThisMachine } from '../../../tools/commands/ask-this-machine.ts';
+import { askThisMachine } from '../../../tools/commands/this-machine.ts';
 import { startAnsweringServer, status } from '../../support/answering-server.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 

@@ -12,7 +12,7 @@ export interface MeasuredChange {
   change: string;
   where: string;
   size: number;
-  /** With the lists of the owners. */
+  /** The write units of a change, with those of the lists of owners. */
   writeUnits: number;
 }
 

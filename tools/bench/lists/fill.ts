@@ -2,15 +2,15 @@ import { numberedId } from 'computation-management-formats/identifiers';
 import type { Member } from 'computation-management-counted-list';
 import { keyToWrite, type Key, listKeys } from '../../../shared/table/keys.ts';
 import { openList, recordMember, type RowList, rowLists } from '../../../shared/table/row-lists.ts';
-import { type Table, type Item, queryBetween } from '../../../shared/table/table.ts';
+import type { Item, Table } from '../../../shared/table/table.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
-import { deleteItems, putItems } from '../../../shared/table/writes.ts';
+import { putItems } from '../../../shared/table/writes.ts';
+import { seededRandom } from '../../../test/support/seeded-random.ts';
 
-/** How many of a thousand computations have each status. In addition, a tenth of all assigned numbers was deleted. */
+/** The number of computations with each status among a thousand. In addition, a tenth of all assigned numbers was deleted. */
 const statuses = Object.entries({ completed: 620, created: 180, failed: 150, cancelled: 40, running: 9, stopping: 1 });
 const deletedShare = 0.1;
 const rowsPerWrite = 4_000;
-const membersPerBatch = 50_000;
 
 export const rareStatus = 'stopping';
 export const owners = ['7c1f4f0e-6f0b-4a53-9f3c-1d2f6a7f9b21', 'a', 'b', 'c'] as const;
@@ -79,7 +79,7 @@ async function writeRows(table: Table, list: RowList, size: number, row: RowOf):
     const isAtEdge = members > size - 10_000 || members < 3_000;
     const isAround = (member: number, distance: number) => Math.abs(members - member) < distance;
     const isInside = isAround(size / 2, aroundMiddle) || isAround(size / 10, 2_000) || isAround(size - 20_000, 500);
-    if (isAtEdge || isInside || (status === rareStatus && size < 50_000_000)) rows.push(row(number, status));
+    if (isAtEdge || isInside || status === rareStatus) rows.push(row(number, status));
     totals.set(status, (totals.get(status) ?? 0) + 1);
     if (rows.length < rowsPerWrite) continue;
     await putItems(table, rows as (Item & Key)[]);
@@ -89,22 +89,9 @@ async function writeRows(table: Table, list: RowList, size: number, row: RowOf):
   return { totals, lastNumber };
 }
 
-/** Removes the members that were filled in, in bulk. */
-export async function removeFilled(table: Table, domain: string, size: number): Promise<void> {
-  const list = rowLists.computations(domain);
-  for (const each of [list, ...owners.map((owner) => rowLists.ownedComputations(domain, owner))]) {
-    await openList(hurrying(table), each).rebuild(async () => []);
-  }
-  const last = [...membersOf(size)].at(-1)?.number ?? 0;
-  for (let from = 1; from <= last; from += membersPerBatch) {
-    const [first, end] = [listKeys.row(list.rows, from), listKeys.row(list.rows, Math.min(last, from + membersPerBatch - 1))];
-    await deleteItems(table, (await queryBetween(table, first, end, { attributes: ['pk', 'sk'] })) as unknown as Key[]);
-  }
-}
-
 /** The members of a list, the same each time, sorted by number. */
 export function* membersOf(size: number): Generator<Member> {
-  const random = sequence(size);
+  const random = seededRandom(size);
   const { states } = rowLists.computations('');
   for (let number = 1, members = 0; members < size; number++) {
     if (random() < deletedShare) continue;
@@ -134,7 +121,7 @@ export async function fillDays(
 }
 
 /** Folds all that is left, and deletes what that replaced. */
-export async function settle(table: Table, list: RowList): Promise<void> {
+async function settle(table: Table, list: RowList): Promise<void> {
   await openList(hurrying(table), list).fold({ least: 1, forMilliseconds: 60_000 });
 }
 
@@ -159,15 +146,4 @@ function pickStatus(random: () => number): string {
     if (left < 0) return status;
   }
   return 'completed';
-}
-
-/** Returns a seeded generator of numbers from 0 to 1 (mulberry32). */
-function sequence(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -2,12 +2,10 @@ import { inParallel } from '../../../shared/runtime/in-parallel.ts';
 import { listKeys } from '../../../shared/table/keys.ts';
 import { type Page, readPage } from '../../../shared/table/read-page.ts';
 import { numberOfRow, openList, recordMember, type RowList, rowLists } from '../../../shared/table/row-lists.ts';
-import { incrementBy } from '../../../shared/table/writes.ts';
-import { type Table, queryPrefix } from '../../../shared/table/table.ts';
+import { queryPrefix, type Table } from '../../../shared/table/table.ts';
 import { Transaction } from '../../../shared/table/transaction.ts';
 import type { ProxiedTable } from '../../../test/support/embedded-table.ts';
-import { fill, fillDays, type Filled, ownerOf, owners, rareStatus, removeFilled, rowOf, settle } from './fill.ts';
-import { openApi } from './through-api.ts';
+import { fill, fillDays, type Filled, ownerOf, owners, rareStatus, rowOf } from './fill.ts';
 
 export const limit = 10;
 export const repetitions = 41;
@@ -25,7 +23,7 @@ export interface Measurement {
   sequentialCalls: number;
   calls: number;
   readUnits: number;
-  /** Of all answers, as JSON. */
+  /** The kilobytes of all answers, as JSON. */
   kilobytes: number;
   /** Processor time of this process. */
   cpu: number;
@@ -38,27 +36,13 @@ interface Read {
   read: (table: Table) => Promise<number>;
 }
 
-export interface PageOptions {
-  /** Whether owners have lists of their own. */
-  isOwned: boolean;
-  /** Also fills a domain and deletes all its members, of which so many come and go through the API. */
-  deletes: { throughApi: number } | undefined;
-}
-
 /** Fills a domain and reads its pages. */
-export async function measurePages(
-  proxied: ProxiedTable,
-  size: number,
-  { isOwned, deletes }: PageOptions,
-): Promise<Measurement[]> {
+export async function measurePages(proxied: ProxiedTable, size: number): Promise<Measurement[]> {
   const { table, direct } = proxied;
   const domain = `bench-${size}`;
   const list = rowLists.computations(domain);
   const measurements: Measurement[] = [];
-  const empty = `bench-empty-${size}`;
-  await addUnfolded(direct, empty, 0);
-  measurements.push(await measure(proxied, pageOf(rowLists.computations(empty), { limit, offset: 0 }, 'empty domain')));
-  const filled = await fill(direct, domain, size, { isOwned });
+  const filled = await fill(direct, domain, size);
   const first = filled.lastNumber + 1;
   await fillDays(direct, domain, { ...year, number: first });
   const lastNumber = first + year.last - year.first;
@@ -66,46 +50,21 @@ export async function measurePages(
   // A process that reads the status for the first time does not know where its newest members are.
   measurements.push(await measureCold(proxied, pageOf(list, { limit, offset: 0, state: 'completed' }, 'completed, cold')));
   await readPage(table, list, { limit, offset: 0, state: 'completed' });
-  for (const read of readsOf(domain, size, filled, isOwned)) measurements.push(await measure(proxied, read));
+  for (const read of readsOf(domain, size, filled)) measurements.push(await measure(proxied, read));
   await makeBusy(direct, domain, lastNumber + unfolded);
   measurements.push(await measure(proxied, pageOf(list, { limit, offset: 0 }, 'busy log')));
-  if (deletes) measurements.push(await measureEmptied(proxied, size, deletes.throughApi));
   return measurements.map((each) => ({ ...each, size }));
 }
 
-/** Reads the first page of a domain all of whose members were deleted: in bulk, but for those that come and go through the API. */
-async function measureEmptied(proxied: ProxiedTable, size: number, throughApi: number): Promise<Measurement> {
-  const { direct } = proxied;
-  const domain = `bench-emptied-${size}`;
-  const list = rowLists.computations(domain);
-  const { lastNumber } = await fill(direct, domain, size);
-  await incrementBy(direct, listKeys.counter(list.rows), lastNumber);
-  const api = openApi(proxied.proxy.endpoint, domain);
-  const started = performance.now();
-  const ids = await api.create(throughApi);
-  await settle(direct, list);
-  await api.remove(ids);
-  await settle(direct, list);
-  await removeFilled(direct, domain, size);
-  const { total } = await readPage(direct, list, { limit, offset: 0 });
-  if (total > 0) throw new Error(`${total} members of ${domain} are left.`);
-  const seconds = Math.round((performance.now() - started) / 1_000);
-  process.stderr.write(`Deleted ${size.toLocaleString('en')} members, and ${throughApi} through the API, in ${seconds} s\n`);
-  await addUnfolded(direct, domain, lastNumber + throughApi);
-  return await measure(proxied, pageOf(list, { limit, offset: 0 }, 'all deleted'));
-}
-
-function readsOf(domain: string, size: number, { totals }: Filled, isOwned: boolean): Read[] {
+function readsOf(domain: string, size: number, { totals }: Filled): Read[] {
   const list = rowLists.computations(domain);
   const reads = offsetsIn(size).map((offset) => pageOf(list, { limit, offset }, 'all'));
   for (const state of ['completed', rareStatus]) {
     reads.push(...offsetsIn(totals.get(state) ?? 0).map((offset) => pageOf(list, { limit, offset, state }, state)));
   }
   const owned = rowLists.ownedComputations(domain, owners[0]);
-  if (isOwned) {
-    reads.push(...offsetsIn(size / owners.length - 100).map((offset) => pageOf(owned, { limit, offset }, 'owner')));
-    reads.push(pageOf(owned, { limit, offset: 0, state: rareStatus }, `owner, ${rareStatus}`));
-  }
+  reads.push(...offsetsIn(size / owners.length - 100).map((offset) => pageOf(owned, { limit, offset }, 'owner')));
+  reads.push(pageOf(owned, { limit, offset: 0, state: rareStatus }, `owner, ${rareStatus}`));
   const days = async (table: Table) => (await openList(table, list).days(year.first, year.last)).length;
   reads.push({ what: 'statistics', offset: 0, read: days });
   return reads;

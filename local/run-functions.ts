@@ -1,0 +1,119 @@
+import { paginateListObjectsV2 } from '@aws-sdk/client-s3';
+import { openContentStore, tokenPrefix, uploadPrefix } from '../shared/rows/content-store.ts';
+import { purgeByLambda } from '../shared/deletion/index.ts';
+import { openExecutions, type RunTimes, stateMachineDefinition } from '../shared/lifecycle/index.ts';
+import { replaceClient } from '../shared/runtime/clients.ts';
+import { systemTimerClock, type TimerClock, Deadline } from '../shared/runtime/deadline.ts';
+import { assertSchemaOfTable } from '../shared/table/stored.ts';
+import { createTableClient, openTable } from '../shared/table/table.ts';
+import { schedules } from '../shared/tasks/tasks.ts';
+import { withRunLogs } from './cvms/run-logs.ts';
+import { assertSameRoots, chooseRoots } from './cvms/simulated-cvms.ts';
+import { engineClient } from './dynamodb/engine-client.ts';
+import { type Endpoints, inProcess, local, setEnvironment } from './machine/environment.ts';
+import { localKms } from './machine/kms.ts';
+import { callInProcess, type LocalStepFunctions, startStepFunctions } from './step-functions/step-functions.ts';
+import type { LocalStorage } from './storage.ts';
+import { continueInterrupted, followTable, startBackground } from './functions/background.ts';
+import { type InvokeFunction, type LoadHandler, localFunctions } from './functions/local-functions.ts';
+
+export interface FunctionsOptions {
+  /** The directory of the state. Default: in memory. */
+  dataDirectory?: string | undefined;
+  /**
+   * Trusts public test keys in place of the roots of AMD and Intel. Simulated CVMs called `sim-attested-...` attest with them when they
+   * are registered. Default false.
+   */
+  testEvidence?: boolean;
+  times?: Partial<RunTimes>;
+  /** The log level of the functions: SILENT (default), ERROR, WARN, INFO or DEBUG. */
+  logLevel?: string;
+  /** Loads a function's handler. Default: imports it from the function's file. */
+  load?: LoadHandler;
+  /**
+   * The time of functions, executions, schedules and simulated CVMs. Default: the system clock. Tokens, presigned links,
+   * requests and the retry intervals of the state machine use real time.
+   */
+  clock?: TimerClock;
+  /** Lets the scheduled functions run by themselves. Default true. */
+  schedules?: boolean;
+  /** Puts proxies in front of the parts that the functions call. Returns the endpoints for the functions. */
+  intercept?: (endpoints: Endpoints, parts: { stepFunctions: LocalStepFunctions }) => Promise<Endpoints>;
+}
+
+/** The functions of the service on this machine, at work on its storage. */
+interface LocalWork {
+  invoke: InvokeFunction;
+  /** The endpoints of the parts themselves, without proxies. */
+  endpoints: Endpoints;
+  /** Lets requests that are held get their answer now. */
+  drain: () => void;
+}
+
+/** The time limits on one machine, where a person is watching. */
+const localTimes: RunTimes = { acceptInSeconds: 120, silenceInSeconds: 60, runInSeconds: 24 * 60 * 60, stopInSeconds: 30 };
+
+type OnStop = (stop: () => Promise<void>) => void;
+
+/**
+ * Prepares the functions before there is storage, which tells them of new objects.
+ * @param runLogs the directory of the logs of runs on real CVMs; undefined without a gateway
+ * @returns `onObjectCreated` for the storage, and `start`, which sets their environment, starts the state machine, goes on with what
+ * was interrupted and begins their schedules. It throws an Error if kept data cannot be used
+ */
+export function prepareFunctions(options: FunctionsOptions, runLogs: string | undefined, onStop: OnStop) {
+  const { dataDirectory, clock = systemTimerClock, load, testEvidence = false } = options;
+  const keys = localKms(dataDirectory);
+  const times = { ...localTimes, ...options.times };
+  const draining = new AbortController();
+  const functions = localFunctions({ clock, draining: draining.signal, ...(load ? { load } : {}) });
+  const invoke = runLogs === undefined ? functions : withRunLogs(functions, runLogs);
+  const background = startBackground(invoke, clock);
+
+  return {
+    onObjectCreated: (key: string): void => {
+      if (key.startsWith(uploadPrefix)) background.invoke('maintenance/receive-upload', { key });
+      if (key.startsWith(tokenPrefix)) background.invoke('attestation/verify-token', { key });
+    },
+    start: async ({ dynamoDb, s3 }: LocalStorage): Promise<LocalWork> => {
+      const stepFunctions = startStepFunctions({
+        definition: stateMachineDefinition((step) => `lifecycle/${step}`, times),
+        stateMachineArn: local.stateMachineArn,
+        invoke,
+        clock,
+        onStatusChange: (event) => background.invoke('lifecycle/execution-ended', event),
+      });
+      onStop(stepFunctions.stop);
+      onStop(background.stop);
+      const ofParts = { dynamoDb: dynamoDb.endpoint, s3: s3.endpoint, stepFunctions: inProcess };
+      const endpoints = (await options.intercept?.(ofParts, { stepFunctions })) ?? ofParts;
+      if (endpoints.s3 !== s3.endpoint) s3.answerFor(endpoints.s3);
+      setEnvironment(endpoints, keys, times, options.logLevel ?? 'SILENT');
+      chooseRoots(testEvidence);
+      replaceClient(purgeByLambda, async () => background.invoke('maintenance/purge', {}));
+      replaceClient(createTableClient, engineClient(endpoints.dynamoDb, dynamoDb.isListening));
+      const table = openTable(() => new Deadline());
+      const { client: executions } = openExecutions(() => new Deadline());
+      if (endpoints.stepFunctions === inProcess) callInProcess(executions, stepFunctions.answer);
+      if (dataDirectory !== undefined) {
+        await assertSchemaOfTable(table);
+        await assertSameRoots(table, testEvidence);
+        await continueInterrupted({ invoke, background, clock, onStop });
+        for await (const key of keysOf(tokenPrefix)) background.invoke('attestation/verify-token', { key }); // its event may be lost
+      }
+      if (options.schedules !== false) {
+        for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
+        onStop(followTable(table.document, invoke));
+      }
+      return { invoke, endpoints: ofParts, drain: () => draining.abort() };
+    },
+  };
+}
+
+/** Yields the keys of the stored objects with a prefix. */
+async function* keysOf(Prefix: string): AsyncGenerator<string> {
+  const { client, bucket: Bucket } = openContentStore(() => new Deadline());
+  for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket, Prefix })) {
+    yield* Contents.flatMap(({ Key }) => Key ?? []);
+  }
+}
