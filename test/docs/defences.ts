@@ -286,7 +286,9 @@ export const defences: Record<string, Defence[]> = {
     verifier('check-events', 'return hashOfEvent(event) === event.hash;', 'return true;'),
     verifier('check-events', 'if (!before || event.previous_hash === before.hash) return [];', 'return [];'),
   ],
-  'Drop the oldest events of the journal': [verifier('check-events', 'if (!first || isBeginning(first)) return [];', 'return [];')],
+  'Drop the oldest events of the journal': [
+    verifier('check-events', 'if (!first || isBeginning(first)) return [];', 'return [];'),
+  ],
   'Leave out what the statement should not show': [
     verifier('statement', "  use: v.picklist(['open', 'approval']),", "  use: v.optional(v.picklist(['open', 'approval'])),"),
     verifier('statement', '  approvals: v.array(approval),', '  approvals: v.nullable(v.array(approval)),'),
