@@ -1,11 +1,20 @@
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { build } from 'vite';
-import { consoleFolder, consoleSources } from './console/console-folder.ts';
 import { stages } from './stages/stages.ts';
-import { bundleCanary, canaryFolder } from './bundles/bundle-canary.ts';
-import { bundleFunctions, bundleLimitOf, bundlesFolder } from './bundles/bundle-functions.ts';
+import {
+  bundleCanary,
+  canaryFolder,
+  bundleFunctions,
+  bundleLimitOf,
+  bundlesFolder,
+  bundleReference,
+  referenceFolder,
+} from './bundles/bundle-functions.ts';
 import { bundleGateway, gatewayFolder } from './bundles/bundle-gateway.ts';
-import { bundleReference, referenceFolder } from './bundles/bundle-reference.ts';
+
+/** The repository. */
+const root = join(import.meta.dirname, '..');
 
 for (const folder of [bundlesFolder, gatewayFolder, canaryFolder, referenceFolder])
   rmSync(folder, { recursive: true, force: true });
@@ -16,5 +25,6 @@ for (const { name, bytes } of tooLarge) {
 }
 if (tooLarge.length > 0) process.exitCode = 1;
 if (stages.some((stage) => stage.console) || process.argv.includes('--console')) {
-  await build({ root: consoleSources, logLevel: 'warn', build: { outDir: consoleFolder, emptyOutDir: true } });
+  const outDir = join(root, 'dist/console');
+  await build({ root: join(root, 'packages/console'), logLevel: 'warn', build: { outDir, emptyOutDir: true } });
 }

@@ -1,17 +1,41 @@
+import { join } from 'node:path';
+import { Code } from 'aws-cdk-lib/aws-lambda';
 import { PermissionsBoundary, Stack, Stage as CdkStage, Tags, Token } from 'aws-cdk-lib';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import type { Construct } from 'constructs';
+import type { CodeOf } from './service/service-function.ts';
 import settings from '../cdk.json' with { type: 'json' };
-import { builtFiles, type BuiltFiles } from './built-files.ts';
 import { CanaryStack } from './canary/canary-stack.ts';
-import { ConsoleFilesStack } from './console/console-files-stack.ts';
-import { ConsoleStack } from './console/console-stack.ts';
+import { ConsoleFilesStack, ConsoleStack } from './console/console-stacks.ts';
 import { GatewayStack } from './gateway/gateway-stack.ts';
-import { BudgetStack } from './operations/monthly-budget.ts';
-import { OperationsStack } from './operations/operations-stack.ts';
+import { BudgetStack, OperationsStack } from './operations/operations-stack.ts';
 import { ServiceStack } from './service/service-stack.ts';
 import { originsOf, stageWith, type Stage } from './stages/stage.ts';
 import { StateStack } from './state/state-stack.ts';
+
+/** The folders and code that `npm run build` has written, of which the stacks are deployed. */
+export interface BuiltFiles {
+  codeOf: CodeOf;
+  /** The folder with the gateway and the function that issues its certificate. Read only for a stage with a gateway. */
+  gatewayFolder: string;
+  /** The folder of the web console. Read only for a stage with a console. */
+  consoleFolder: string;
+  /** The folder of the function of the canary. Read only for a stage with a canary. */
+  canaryFolder: string;
+  /** The folder of the function of the API reference, with the files that it serves. */
+  referenceFolder: string;
+}
+
+const dist = join(import.meta.dirname, '../dist');
+
+/** The built files beside this code, in the repository and in the published package. */
+const builtFiles: BuiltFiles = {
+  codeOf: (name) => Code.fromAsset(join(dist, 'functions', name)),
+  gatewayFolder: join(dist, 'gateway'),
+  consoleFolder: join(dist, 'console'),
+  canaryFolder: join(dist, 'canary'),
+  referenceFolder: join(dist, 'reference'),
+};
 
 export interface ComputationServiceStageProps extends Partial<Stage> {
   /** The name of the stage. */
@@ -20,7 +44,7 @@ export interface ComputationServiceStageProps extends Partial<Stage> {
   accountId?: string;
   /** All stages, of which some may be deployed to the same account. Default: this one alone. */
   rows?: readonly Stage[];
-  /** Default: what is built beside this code. */
+  /** The built files. Default: those beside this code. */
   built?: BuiltFiles;
 }
 
@@ -35,10 +59,10 @@ export class ComputationServiceStage extends CdkStage {
     operations: OperationsStack;
     budget?: BudgetStack;
   };
-  /** Undefined if the stage has no console. */
+  /** The stacks of the console. Undefined if the stage has none. */
   readonly consoleStacks: { site: ConsoleStack; files: ConsoleFilesStack } | undefined;
 
-  /** @throws TypeError if no region is known, or the region lacks what the stage needs */
+  /** Creates all stacks of a stage. @throws TypeError if no region is known, or the region lacks what the stage needs */
   constructor(scope: Construct, id: string, { accountId, rows, built = builtFiles, ...given }: ComputationServiceStageProps) {
     const stage = stageWith({ ...given, region: given.region ?? regionOf(scope, given.name) });
     const { region, permissionsBoundaryArn, tags = {} } = stage;
@@ -85,7 +109,7 @@ function regionOf(scope: Construct, name: string): string {
   throw new TypeError(`The stage ${name} names no region: add region, or env with a region to the stage around it.`);
 }
 
-/** Returns what a partition of AWS lacks that the stage needs. */
+/** Returns a sentence for each service that the stage needs and that the partition of its region lacks (China, GovCloud). */
 function faultsOfRegion({ name, region, console, gateway, issuer, existing, monthlyBudgetInDollars }: Stage): string[] {
   const { partition } = RegionInfo.get(region);
   const lacks = (what: string, doInstead: string) => `${region} has no ${what}, which the stage ${name} needs: ${doInstead}`;

@@ -1,19 +1,24 @@
-import { join, relative } from 'node:path';
+import { join, relative, basename } from 'node:path';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
 import type { Uses } from '../../shared/runtime/uses.ts';
-import { bundleOptions } from './bundle-options.ts';
-import { functionNames } from './function-names.ts';
-import { demandReplacements } from './replaced-modules.ts';
+import { bundleOptions, demandReplacements } from './bundle-options.ts';
+import { functionNames } from '../service/functions.ts';
+import { contentTypeOf } from '../../shared/http/content-type.ts';
+import { listOfFiles, type BuiltFile } from '../../functions/reference/built-reference.ts';
+import { referenceFiles } from '../../functions/reference/reference-files.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** `npm run build` writes a folder for each function here, with its code in `index.mjs`. */
+/** The folder to which `npm run build` writes a folder for each function, with its code in `index.mjs`. */
 export const bundlesFolder = join(root, 'dist/functions');
 
 /**
- * Every 100 KB more add about 7 ms to a cold start. The limits leave no room for another client or parser
+ * The most bytes of a bundle. Every 100 KB more add about 7 ms to a cold start. The limits leave no room for another client or parser
  * (docs/adr/0005-bundles.md).
  */
 const limitInBytes = 350_000;
@@ -48,4 +53,33 @@ export async function bundleFunctions(outdir = bundlesFolder): Promise<Bundle[]>
     name: relative(outdir, join(root, file)).replace('/index.mjs', ''),
     bytes,
   }));
+}
+
+/** The folder to which `npm run build` writes the function of the canary. */
+export const canaryFolder = join(root, 'dist/canary');
+
+/** Bundles the canary: the typed client, the simulated CVM, and what signs in. */
+export async function bundleCanary(outdir = canaryFolder): Promise<void> {
+  await bundleOne('functions/operations/canary/canary-handler.ts', outdir);
+}
+
+/** The folder to which `npm run build` writes the function of the API reference, with the files that it serves. */
+export const referenceFolder = join(root, 'dist/reference');
+
+/** Bundles the function of the API reference, and compresses the files that it serves. */
+export async function bundleReference(outdir = referenceFolder): Promise<void> {
+  await bundleOne('functions/reference/reference-handler.ts', outdir);
+  const files = Object.entries(referenceFiles()).map(([path, source]): BuiltFile => {
+    const content = readFileSync(source);
+    const name = `${basename(source)}.gz`;
+    writeFileSync(join(outdir, name), gzipSync(content, { level: 9 }));
+    const digest = createHash('sha256').update(content).digest('base64url');
+    return { path, name, contentType: contentTypeOf(source), etag: `"${digest}"` };
+  });
+  writeFileSync(join(outdir, listOfFiles), JSON.stringify(files));
+}
+
+/** Bundles a function that is in none of the tables, as `index.mjs`. */
+async function bundleOne(handler: string, outdir: string): Promise<void> {
+  await build({ ...bundleOptions, absWorkingDir: root, entryPoints: [{ in: handler, out: 'index' }], outdir });
 }

@@ -1,15 +1,15 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { certificateFunctionFolder, startFile } from '../house/gateway-files.ts';
+import { certificateFunctionFolder, startFile } from '../gateway/gateway-task.ts';
 import { bundleOptions } from './bundle-options.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** `npm run build` writes the gateway here, and the function that issues its certificate. */
+/** The folder to which `npm run build` writes the gateway and the function that issues its certificate. */
 export const gatewayFolder = join(root, 'dist/gateway');
 
-/** Packages of CommonJS call `require` for Node's modules, which modules do not have. */
+/** The first line of a bundle, which defines `require`: packages of CommonJS call it for Node's modules, and ES modules have none. */
 const banner = { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" };
 
 /** Bundles the gateway, and the function that issues its certificate. */

@@ -5,20 +5,22 @@ import { PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnPipe } from 'aws-cdk-lib/aws-pipes';
 import { Construct } from 'constructs';
-import { allow } from '../house/allow.ts';
+import { allow } from '../house/permissions.ts';
 import { DeadLetterQueue } from '../house/dead-letter-queue.ts';
 import { nameIn, type Stage } from '../stages/stage.ts';
-import { busEventTemplate } from './bus-event.ts';
-import { journalFilter } from './journal-filter.ts';
+import { busEventTemplate, journalFilter } from './bus-event.ts';
 
-/** What rules of the bus match. */
+/** The field `source` of every event on the bus. Rules match it. */
 export const eventSource = 'computation-management';
 export const eventDetailType = 'Computation event';
 
-/** EventBridge takes at most 10 events at once. */
+/** The number of events that the pipe delivers at once. EventBridge takes at most 10. */
 const eventsPerDelivery = 10;
 
-/** 12 hours. A stream keeps its records for 24, so 12 are left to read what was not delivered. */
+/**
+ * The time for which the pipe repeats a delivery. A stream keeps its records for 24 hours, so 12 are left to read what was not
+ * delivered.
+ */
 const longestRetry = Duration.hours(12);
 
 export interface StageBusProps {

@@ -5,7 +5,7 @@ import { Code, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { acknowledge } from '../house/acknowledge.ts';
-import { allow } from '../house/allow.ts';
+import { allow } from '../house/permissions.ts';
 import { loggedFunction } from '../house/logged-function.ts';
 import type { ServiceStack } from '../service/service-stack.ts';
 import { StageStack } from '../house/stage-stack.ts';
@@ -18,11 +18,11 @@ export interface CanaryStackProps {
   row: CanaryRow;
   state: StateStack;
   service: ServiceStack;
-  /** Built by `npm run build`. */
+  /** The folder of the function, built by `npm run build`. */
   folder: string;
 }
 
-/** More than the 150 seconds of its steps and the minute in which it deletes what it made. */
+/** The time limit of the function: more than the 150 seconds of its steps and the minute in which it deletes what it made. */
 const timeout = Duration.seconds(240);
 const leastMinutes = 5;
 const mostMinutes = 60;
@@ -60,7 +60,10 @@ export class CanaryStack extends StageStack {
     acknowledge(rule, 'Serverless-EventBusDLQ', 'An alarm tells of a canary that does not run.');
   }
 
-  /** The password that an administrator gives to the user of the canary after the first deployment. */
+  /**
+   * Creates the password that an administrator gives to the user of the canary after the first deployment. Returns the ARN of its
+   * secret.
+   */
   private newPassword(stage: Stage): string {
     const secret = new Secret(this, 'Password', {
       secretName: nameIn(stage, 'canary'),
@@ -72,7 +75,7 @@ export class CanaryStack extends StageStack {
     return secret.secretArn;
   }
 
-  /** Secrets Manager adds six characters to the name of a secret. */
+  /** Returns a pattern for the ARN of a secret: Secrets Manager adds six characters to its name. */
   private arnOf({ secretName }: CanaryCredentials): string {
     const resourceName = `${secretName}-??????`;
     return this.formatArn({

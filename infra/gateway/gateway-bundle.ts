@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { Stack } from 'aws-cdk-lib';
 import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 import { Construct } from 'constructs';
-import { gatewayFiles, startFile } from '../house/gateway-files.ts';
+import { gatewayFiles, startFile } from './gateway-task.ts';
 
 /** The gateway's code as files in the bucket of CDK's assets, and how a container fetches and starts it. */
 export class GatewayBundle extends Construct {
   /** The command of the container, which has nothing but Node. */
   readonly command: string[];
   readonly variables: Record<'BUNDLE_URL' | 'BUNDLE_FILES', string>;
-  /** The ARNs of the files. */
+  /** The ARNs of the files in the bucket, which tasks fetch. */
   readonly arns: string[];
-  /** Changes with the content of the files. */
+  /** A digest of the files, which changes with their content. */
   readonly digest: string;
 
   constructor(scope: Construct, id: string, folder: string) {

@@ -3,18 +3,18 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { acknowledge } from '../house/acknowledge.ts';
-import { allow } from '../house/allow.ts';
+import { allow } from '../house/permissions.ts';
 import { loggedFunction } from '../house/logged-function.ts';
 import type { Stage } from '../stages/stage.ts';
 
 export interface GatewayCertificateProps {
   stage: Stage;
-  /** The key of the authority. */
+  /** The ARN of the authority's key, which signs the certificate. */
   authorityKeyArn: string;
   hosts: readonly string[];
-  /** The folder of the function. */
+  /** The folder of the function that issues the certificate. */
   code: string;
-  /** A new value issues a new certificate. */
+  /** Any text: with another one, a deployment issues a new certificate. */
   trigger: string;
 }
 

@@ -9,7 +9,7 @@ import {
 import { CnameRecord } from 'aws-cdk-lib/aws-route53';
 import { Construct } from 'constructs';
 import { acknowledge } from '../house/acknowledge.ts';
-import { zoneOf } from '../house/hosted-zone.ts';
+import { zoneOf } from '../house/stage-stack.ts';
 import { nameIn, type GatewayRow, type Stage } from '../stages/stage.ts';
 import type { GatewayNetwork } from './gateway-network.ts';
 
@@ -20,7 +20,7 @@ export interface GatewayEntranceProps {
   healthPort: number;
 }
 
-/** TLS ends at the gateway, which has to see the certificates of CVMs. */
+/** The network load balancer before the tasks of the gateway. TLS ends at the tasks, which have to see the certificates of CVMs. */
 export class GatewayEntrance extends Construct {
   readonly targets: NetworkTargetGroup;
   /** The names in the gateway's certificate. The first one is the one to tell CVMs. */

@@ -29,7 +29,10 @@ export interface GatewayNetworkProps {
   bundleArns: string[];
 }
 
-/** Subnets of a VPC that exists, or public subnets in two zones, without NAT (docs/adr/0016-gateway-on-aws.md). */
+/**
+ * The network of the gateway: subnets of a VPC that exists, or public subnets in two zones, without NAT (docs/adr/0016-gateway-on-
+ * aws.md).
+ */
 export class GatewayNetwork extends Construct {
   readonly vpc: IVpc;
   readonly subnets: SubnetSelection;
@@ -89,7 +92,10 @@ export class GatewayNetwork extends Construct {
     return vpc as IVpc;
   }
 
-  /** Both are free. Their policies keep a task from other tables and buckets, whoever owns them. */
+  /**
+   * Adds endpoints of DynamoDB and S3 to the VPC. Both are free. Their policies keep tasks from other tables and buckets, whoever owns
+   * them.
+   */
   private addEndpoints(tableArn: string, contentArn: string, bundleArns: string[]): void {
     const table = this.vpc.addGatewayEndpoint('Table', { service: GatewayVpcEndpointAwsService.DYNAMODB });
     allow(

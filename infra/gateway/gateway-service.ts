@@ -15,23 +15,20 @@ import {
   OperatingSystemFamily,
   Secret as ContainerSecret,
 } from 'aws-cdk-lib/aws-ecs';
-import { PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { Role } from 'aws-cdk-lib/aws-iam';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { tokenPrefix } from '../../shared/rows/content-store.ts';
 import { gatewayUses } from '../../gateway/uses.ts';
 import { acknowledge } from '../house/acknowledge.ts';
-import { allow } from '../house/allow.ts';
-import { metricsNamespace } from '../house/metrics-namespace.ts';
-import { permissionsFor, type Resources } from '../house/permissions.ts';
-import { nameIn, type GatewayRow, type Stage } from '../stages/stage.ts';
+import { allow, permissionsFor, roleOf, type Resources } from '../house/permissions.ts';
+import { metricsNamespace, nameIn, type GatewayRow, type Stage } from '../stages/stage.ts';
 import type { GatewayBundle } from './gateway-bundle.ts';
 import type { GatewayCertificate } from './gateway-certificate.ts';
 import type { GatewayEntrance } from './gateway-entrance.ts';
-import { gatewayImage } from './gateway-image.ts';
+import { gatewayImage, taskMemoryInMebibytes, taskSettings } from './gateway-task.ts';
 import type { GatewayNetwork } from './gateway-network.ts';
-import { taskMemoryInMebibytes, taskSettings } from './task-settings.ts';
 
 export interface GatewayServiceProps {
   stage: Stage;
@@ -44,7 +41,10 @@ export interface GatewayServiceProps {
   healthPort: number;
 }
 
-/** More than the time in which a gateway hands its reports over (`drain` in gateway/session/gateway-parts.ts). */
+/**
+ * The time that a stopped task has to end: more than a gateway needs to hand its reports over (`drain` in gateway/session/gateway-
+ * parts.ts).
+ */
 const stopTimeout = Duration.seconds(30);
 
 /** The tasks of the gateway on Fargate. */
@@ -135,43 +135,29 @@ export class GatewayService extends Construct {
     return definition;
   }
 
-  /** The role of the gateway: the actions that it declares, and its own files. */
+  /** Creates the role of the gateway: the actions that it declares, and its own files. */
   private roleOfTask(stage: Stage, resources: Resources, bundle: GatewayBundle): Role {
-    const role = new Role(this, 'TaskRole', {
-      assumedBy: new ServicePrincipal('ecs-tasks.amazonaws.com'),
-      inlinePolicies: {
-        uses: new PolicyDocument({
-          statements: [
-            ...permissionsFor(gatewayUses, resources),
-            allow(['s3:PutObject'], `${resources.contentArn}/${tokenPrefix}*`),
-            allow(['s3:GetObject'], ...bundle.arns),
-          ],
-        }),
-      },
-    });
+    const role = roleOf(this, 'TaskRole', 'ecs-tasks.amazonaws.com', [
+      ...permissionsFor(gatewayUses, resources),
+      allow(['s3:PutObject'], `${resources.contentArn}/${tokenPrefix}*`),
+      allow(['s3:GetObject'], ...bundle.arns),
+    ]);
     const bucket = Token.isUnresolved(resources.contentArn) ? nameIn(stage, 'content-arn') : resources.contentArn;
     const tokens = `AwsSolutions-IAM5[Resource::${bucket}/${tokenPrefix}*]`;
     acknowledge(role, tokens, 'The attestation tokens of CVMs, which are objects of their own.');
     return role;
   }
 
-  /** The role with which Fargate prepares a task. The gateway itself does not have it. */
+  /** Creates the role with which Fargate prepares a task. The gateway itself does not have it. */
   private roleOfAgent(log: LogGroup, { secret }: GatewayCertificate): Role {
-    return new Role(this, 'ExecutionRole', {
-      assumedBy: new ServicePrincipal('ecs-tasks.amazonaws.com'),
-      inlinePolicies: {
-        uses: new PolicyDocument({
-          statements: [
-            allow(['logs:CreateLogStream', 'logs:PutLogEvents'], log.logGroupArn),
-            allow(['secretsmanager:GetSecretValue'], secret.secretArn),
-          ],
-        }),
-      },
-    });
+    return roleOf(this, 'ExecutionRole', 'ecs-tasks.amazonaws.com', [
+      allow(['logs:CreateLogStream', 'logs:PutLogEvents'], log.logGroupArn),
+      allow(['secretsmanager:GetSecretValue'], secret.secretArn),
+    ]);
   }
 }
 
-/** The log of the gateway and of the runs that it serves. */
+/** Returns the name of the log of the gateway and of the runs that it serves. */
 export function gatewayLogName(stage: Stage): string {
   return `/aws/ecs/${nameIn(stage, 'gateway')}`;
 }

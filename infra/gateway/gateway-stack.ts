@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Annotations, CfnOutput } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import { certificateFunctionFolder } from '../house/gateway-files.ts';
+import { certificateFunctionFolder } from './gateway-task.ts';
 import type { ServiceStack } from '../service/service-stack.ts';
 import { StageStack } from '../house/stage-stack.ts';
 import type { GatewayRow, Stage } from '../stages/stage.ts';
@@ -17,11 +17,11 @@ export interface GatewayStackProps {
   row: GatewayRow;
   state: StateStack;
   service: ServiceStack;
-  /** Built by `npm run build`. */
+  /** The folder of the gateway, built by `npm run build`. */
   gatewayFolder: string;
 }
 
-/** Only the load balancer reaches it. */
+/** The port at which tasks answer health checks. Only the load balancer reaches it. */
 const healthPort = 8080;
 
 export class GatewayStack extends StageStack {

@@ -6,7 +6,7 @@ export function acknowledge(construct: IConstruct, id: string, reason: string): 
   Validations.of(construct).acknowledge({ id, reason });
 }
 
-/** Returns the partition as findings show it. */
+/** Returns the partition of AWS as findings of cdk-nag show it. */
 export function shownPartition(construct: IConstruct): string {
   const { partition } = Stack.of(construct);
   return Token.isUnresolved(partition) ? '<AWS::Partition>' : partition;

@@ -1,5 +1,5 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
-import { PolicyDocument, Role, ServicePrincipal, type PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import {
   Architecture,
   Function as LambdaFunction,
@@ -11,16 +11,16 @@ import {
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
-import { allow } from './allow.ts';
+import { allow, roleOf } from './permissions.ts';
 import { nameIn, type Stage } from '../stages/stage.ts';
 
 type Given = 'functionName' | 'handler' | 'runtime' | 'architecture' | 'role' | 'tracing' | 'logGroup' | 'loggingFormat';
 
 export interface LoggedFunctionProps extends Omit<FunctionProps, Given> {
   stage: Stage;
-  /** Its name in the stage. */
+  /** The name of the function in the stage, such as `canary`. */
   name: string;
-  /** What its role allows besides its own log, its traces and its dead-letter queue. */
+  /** The statements of its role, besides those for its own log, its traces and its dead-letter queue. */
   may: PolicyStatement[];
   isTraced: boolean;
 }
@@ -34,19 +34,12 @@ export function loggedFunction(scope: Construct, { stage, name, may, isTraced, .
     retention: stage.logRetention,
     removalPolicy: RemovalPolicy.DESTROY,
   });
-  const role = new Role(scope, 'Role', {
-    assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
-    inlinePolicies: {
-      uses: new PolicyDocument({
-        statements: [
-          ...may,
-          allow(['logs:CreateLogStream', 'logs:PutLogEvents'], log.logGroupArn),
-          ...(isTraced ? [allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*')] : []),
-          ...(deadLetterQueue ? [allow(['sqs:SendMessage'], deadLetterQueue.queueArn)] : []),
-        ],
-      }),
-    },
-  });
+  const role = roleOf(scope, 'Role', 'lambda.amazonaws.com', [
+    ...may,
+    allow(['logs:CreateLogStream', 'logs:PutLogEvents'], log.logGroupArn),
+    ...(isTraced ? [allow(['xray:PutTraceSegments', 'xray:PutTelemetryRecords'], '*')] : []),
+    ...(deadLetterQueue ? [allow(['sqs:SendMessage'], deadLetterQueue.queueArn)] : []),
+  ]);
   if (isTraced) {
     const traces = 'X-Ray traces support no resource-level permissions.';
     acknowledge(role, 'Serverless-LambdaStarPermissions', traces);

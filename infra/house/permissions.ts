@@ -1,4 +1,5 @@
-import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { Construct } from 'constructs';
 import type { Uses } from '../../shared/runtime/uses.ts';
 
 /** The resources that functions access. The ARNs of the state machine and of functions are built from their names: they refer to each other. */
@@ -15,11 +16,11 @@ export interface Resources {
   /** Encrypts table and content. Undefined: AWS's own keys do. */
   dataKeyArn: string | undefined;
   purgeFunctionArn: string;
-  /** Where Lambda is asked to call it. */
+  /** The URL of Lambda at which the function of the purge is called. */
   purgeUrl: string;
 }
 
-/** What callers of the table and the bucket need of the key that encrypts them. */
+/** The actions that callers of the table and the bucket need of the KMS key that encrypts them. */
 const ofDataKey = ['Decrypt', 'DescribeKey', 'Encrypt', 'GenerateDataKey', 'ReEncryptFrom', 'ReEncryptTo'];
 
 /** Returns statements that allow exactly the actions in `uses`. */
@@ -37,29 +38,46 @@ export function permissionsFor(uses: Uses, resources: Resources): PolicyStatemen
   } = resources;
   const actions = uses.stateMachine ?? [];
   return [
-    ...allow('dynamodb', uses.table, tableArn),
-    ...allow('s3', uses.content, `${contentArn}/content/*`),
-    ...allow('s3', uses.bucket, contentArn),
-    ...allow(
+    ...allowIn('dynamodb', uses.table, tableArn),
+    ...allowIn('s3', uses.content, `${contentArn}/content/*`),
+    ...allowIn('s3', uses.bucket, contentArn),
+    ...allowIn(
       'states',
       actions.filter((action) => action !== 'DescribeExecution'),
       stateMachineArn,
     ),
-    ...allow(
+    ...allowIn(
       'states',
       actions.filter((action) => action === 'DescribeExecution'),
       `${stateMachineArn.replace(':stateMachine:', ':execution:')}:*`,
     ),
-    ...(dataKeyArn !== undefined && (uses.table ?? uses.content ?? uses.stream) ? allow('kms', ofDataKey, dataKeyArn) : []),
-    ...allow('kms', uses.signingKey, signingKeyArn),
-    ...allow('kms', uses.sealingKey, sealingKeyArn),
-    ...allow('kms', uses.publishedKeys, ...publishedKeyArns),
-    ...allow('lambda', uses.purge, purgeFunctionArn),
-    ...allow('dynamodb', uses.stream, streamArn),
+    ...(dataKeyArn !== undefined && (uses.table ?? uses.content ?? uses.stream) ? allowIn('kms', ofDataKey, dataKeyArn) : []),
+    ...allowIn('kms', uses.signingKey, signingKeyArn),
+    ...allowIn('kms', uses.sealingKey, sealingKeyArn),
+    ...allowIn('kms', uses.publishedKeys, ...publishedKeyArns),
+    ...allowIn('lambda', uses.purge, purgeFunctionArn),
+    ...allowIn('dynamodb', uses.stream, streamArn),
   ];
 }
 
-function allow(service: string, actions: readonly string[] | undefined, ...resources: string[]): PolicyStatement[] {
+function allowIn(service: string, actions: readonly string[] | undefined, ...resources: string[]): PolicyStatement[] {
   if (!actions || actions.length === 0) return [];
-  return [new PolicyStatement({ actions: actions.map((action) => `${service}:${action}`), resources })];
+  return [
+    allow(
+      actions.map((action) => `${service}:${action}`),
+      ...resources,
+    ),
+  ];
+}
+
+export function allow(actions: string[], ...resources: string[]): PolicyStatement {
+  return new PolicyStatement({ actions, resources });
+}
+
+/** Adds a role that a service of AWS assumes, such as `lambda.amazonaws.com`, with exactly these statements. */
+export function roleOf(scope: Construct, id: string, service: string, statements: PolicyStatement[]): Role {
+  return new Role(scope, id, {
+    assumedBy: new ServicePrincipal(service),
+    inlinePolicies: { uses: new PolicyDocument({ statements }) },
+  });
 }

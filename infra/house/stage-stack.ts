@@ -1,5 +1,6 @@
 import { Stack, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
+import { HostedZone, type IHostedZone } from 'aws-cdk-lib/aws-route53';
 import { nameIn, type Stage } from '../stages/stage.ts';
 
 /** A stack of a stage, with the stage's name prefix, tags and termination protection. */
@@ -13,4 +14,10 @@ export class StageStack extends Stack {
     Tags.of(this).add('service', 'computation-management');
     Tags.of(this).add('stage', stage.name);
   }
+}
+
+/** Returns the hosted zone of a stage that has one. */
+export function zoneOf(scope: Construct, { hostedZone }: Stage): IHostedZone | undefined {
+  if (!hostedZone) return undefined;
+  return HostedZone.fromHostedZoneAttributes(scope, 'Zone', { hostedZoneId: hostedZone.id, zoneName: hostedZone.name });
 }

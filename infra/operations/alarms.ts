@@ -4,9 +4,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { tasks, type TaskName } from '../../shared/tasks/tasks.ts';
-import { busAlarms } from './bus-alarms.ts';
-import { canaryAlarms } from './canary-alarms.ts';
-import { gatewayAlarms } from './gateway-alarms.ts';
+import { busAlarms, canaryAlarms, gatewayAlarms } from './part-alarms.ts';
 import {
   apiFailureRate,
   daysOfCertificate,
@@ -27,7 +25,7 @@ import {
   undeliveredEvents,
   type Watched,
 } from './metrics.ts';
-import { keyChangesName } from '../state/key-changes.ts';
+import { keyChangesName } from '../state/keys.ts';
 import { periodOfCalls, ServiceAlarm, whileRunsStart, type ServiceAlarmProps } from './service-alarm.ts';
 
 /** Callers of endpoints and the state machine retry, so users notice only repeated failures. */

@@ -12,7 +12,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { routes } from '../../shared/endpoints/endpoints.ts';
-import { functionNames, type FunctionName } from '../bundles/function-names.ts';
+import { functionNames, type FunctionName } from '../service/functions.ts';
 import { gatewayLogName } from '../gateway/gateway-service.ts';
 import { nameIn } from '../stages/stage.ts';
 import type { Alarms } from './alarms.ts';
@@ -130,19 +130,16 @@ function gatewayGraphs(watched: Watched): IWidget[] {
 }
 
 function refusals({ stage }: Watched): IWidget {
-  return new LogQueryWidget({
-    title: 'Warnings and failures of the gateway',
-    logGroupNames: [gatewayLogName(stage)],
-    queryLines: [
+  return table(
+    'Warnings and failures of the gateway',
+    [gatewayLogName(stage)],
+    [
       'filter level in ["WARN", "ERROR"] and not ispresent(log)',
       'stats count(*) as entries, max(@timestamp) as latest by domain, cvm_id, message, reason, error.name',
       'sort latest desc',
       'limit 50',
     ],
-    view: LogQueryVisualizationType.TABLE,
-    width: full,
-    height: 6,
-  });
+  );
 }
 
 function logs({ stage }: Watched, { functions }: Part): string[] {
@@ -152,33 +149,25 @@ function logs({ stage }: Watched, { functions }: Part): string[] {
 const failures = 'filter level = "ERROR"';
 
 function failuresByDomain(watched: Watched, part: Part): IWidget {
-  return new LogQueryWidget({
-    title: `Failures of ${part.title} by domain`,
-    logGroupNames: logs(watched, part),
-    queryLines: [
-      failures,
-      'fields coalesce(endpoint, task) as name',
-      'stats count(*) as failures, min(@timestamp) as since, max(@timestamp) as latest by domain, name, code',
-      'sort failures desc',
-    ],
-    view: LogQueryVisualizationType.TABLE,
-    width: full,
-    height: 6,
-  });
+  return table(`Failures of ${part.title} by domain`, logs(watched, part), [
+    failures,
+    'fields coalesce(endpoint, task) as name',
+    'stats count(*) as failures, min(@timestamp) as since, max(@timestamp) as latest by domain, name, code',
+    'sort failures desc',
+  ]);
 }
 
 function latestFailures(watched: Watched, part: Part): IWidget {
-  return new LogQueryWidget({
-    title: `Latest failures of ${part.title}`,
-    logGroupNames: logs(watched, part),
-    queryLines: [
-      failures,
-      'fields @timestamp, domain, coalesce(endpoint, task) as name, request_id, message, error.name, error.message',
-      'sort @timestamp desc',
-      'limit 20',
-    ],
-    view: LogQueryVisualizationType.TABLE,
-    width: full,
-    height: 6,
-  });
+  return table(`Latest failures of ${part.title}`, logs(watched, part), [
+    failures,
+    'fields @timestamp, domain, coalesce(endpoint, task) as name, request_id, message, error.name, error.message',
+    'sort @timestamp desc',
+    'limit 20',
+  ]);
+}
+
+/** Returns a widget with the rows that a query of CloudWatch Logs Insights finds in these log groups. */
+function table(title: string, logGroupNames: string[], queryLines: string[]): IWidget {
+  const view = LogQueryVisualizationType.TABLE;
+  return new LogQueryWidget({ title, logGroupNames, queryLines, view, width: full, height: 6 });
 }

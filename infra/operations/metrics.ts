@@ -4,10 +4,9 @@ import type { MetricName } from '../../shared/runtime/log.ts';
 import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
-import type { FunctionName } from '../bundles/function-names.ts';
-import { metricsNamespace } from '../house/metrics-namespace.ts';
+import type { FunctionName } from '../service/functions.ts';
+import { metricsNamespace, nameIn, type Stage } from '../stages/stage.ts';
 import { pipeName } from '../bus/stage-bus.ts';
-import { nameIn, type Stage } from '../stages/stage.ts';
 import { period } from './service-alarm.ts';
 
 /** The monitored resources. Functions are referred to by name, so that this stack never blocks the removal of one. */
@@ -156,7 +155,7 @@ export function messagesIn(queueName: string): Metric {
   return metricIn('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName: queueName }, Stats.MAXIMUM);
 }
 
-/** How many copies AWS Backup has finished in a day. */
+/** Returns the number of copies that AWS Backup has finished in a day. */
 export function finishedCopies({ stage }: Watched): Metric {
   const vault = { BackupVaultName: nameIn(stage, 'copies') };
   return metricIn('AWS/Backup', 'NumberOfCopyJobsCompleted', vault).with({ period: Duration.days(1) });
@@ -166,7 +165,7 @@ export function daysOfCertificate(CertificateArn: string): Metric {
   return metricIn('AWS/CertificateManager', 'DaysToExpiry', { CertificateArn }, Stats.MINIMUM).with({ period: Duration.days(1) });
 }
 
-/** How often the pipe to the event bus could not deliver what it had read. */
+/** Returns a metric of the pipe to the event bus: its calls, or how often it could not deliver what it had read. */
 export function pipeMetric(
   { stage }: Watched,
   metricName: 'ExecutionFailed' | 'ExecutionPartiallyFailed' | 'ExecutionTimeout' | 'ExecutionThrottled' | 'Invocations',

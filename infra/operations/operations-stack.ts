@@ -1,11 +1,12 @@
+import { createHash } from 'node:crypto';
 import { Annotations } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
+import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 import type { ServiceStack } from '../service/service-stack.ts';
 import { StageStack } from '../house/stage-stack.ts';
-import { targetsOf, webhooksOf, type Stage } from '../stages/stage.ts';
+import { targetsOf, webhooksOf, type Stage, nameIn } from '../stages/stage.ts';
 import type { StateStack } from '../state/state-stack.ts';
-import { addAlarmTopics } from './alarm-topics.ts';
-import { AlarmWebhook } from './alarm-webhook.ts';
+import { addAlarmTopics, AlarmWebhook } from './alarm-targets.ts';
 import { Alarms } from './alarms.ts';
 import { ServiceDashboard } from './dashboard.ts';
 
@@ -40,4 +41,56 @@ export class OperationsStack extends StageStack {
         (deletionProtection ? ': its data is protected from deletion, so somebody relies on it.' : ", or set them to 'none'."),
     );
   }
+}
+
+interface Subscriber {
+  subscriptionType: string;
+  address: string;
+}
+
+/**
+ * Notifies when a stage has cost 80 % of its budget this month, or will exceed it by AWS's forecast. A stack of its own, because
+ * an organisation may deny budgets.
+ */
+export class BudgetStack extends StageStack {
+  constructor(scope: Construct, id: string, { stage, dollars }: { stage: Stage; dollars: number }) {
+    super(scope, id, stage, 'Computation management: budget');
+    const [topic] = targetsOf(stage).flatMap((target) => ('topicArn' in target ? [target.topicArn] : [])); // a notification has at most one
+    const subscribers: Subscriber[] = [
+      ...targetsOf(stage).flatMap((target) => ('email' in target ? [{ subscriptionType: 'EMAIL', address: target.email }] : [])),
+      ...(topic ? [{ subscriptionType: 'SNS', address: topic }] : []),
+    ];
+    const notify = (notificationType: 'ACTUAL' | 'FORECASTED', threshold: number) => ({
+      notification: { notificationType, threshold, thresholdType: 'PERCENTAGE', comparisonOperator: 'GREATER_THAN' },
+      subscribers,
+    });
+    new CfnBudget(this, 'Budget', {
+      budget: {
+        budgetName: nameFor(stage, subscribers),
+        budgetType: 'COST',
+        timeUnit: 'MONTHLY',
+        budgetLimit: { amount: dollars, unit: 'USD' },
+        costFilters: { TagKeyValue: [`user:stage$${stage.name}`] },
+      },
+      ...(subscribers.length > 0 ? { notificationsWithSubscribers: [notify('ACTUAL', 80), notify('FORECASTED', 100)] } : {}),
+    });
+    if (subscribers.length === 0 && targetsOf(stage).length > 0) this.warnOfSilence(stage);
+  }
+
+  private warnOfSilence({ name }: Stage): void {
+    Annotations.of(this).addWarningV2(
+      'computations:silent-budget',
+      `The budget of the stage ${name} notifies nobody: AWS Budgets cannot call a webhook. Add an e-mail address or a topic to ` +
+        'alarmTargets of the stage in infra/stages/stages.ts.',
+    );
+  }
+}
+
+/**
+ * Returns the name of the budget, which depends on its subscribers: CloudFormation replaces a budget that tells others, and makes the
+ * new one before it deletes the old one.
+ */
+function nameFor(stage: Stage, subscribers: readonly Subscriber[]): string {
+  if (subscribers.length === 0) return nameIn(stage, 'month');
+  return nameIn(stage, `month-${createHash('sha256').update(JSON.stringify(subscribers)).digest('hex').slice(0, 8)}`);
 }

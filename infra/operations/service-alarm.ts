@@ -5,7 +5,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { nameIn, type Stage } from '../stages/stage.ts';
 
-/** The period of metrics, except of calls that are further apart. */
+/** The period of a metric, except for that of calls that are further apart. */
 export const period = Duration.minutes(5);
 
 /**
@@ -17,7 +17,10 @@ export function periodOfCalls({ everyMinutes = 0, timeoutInSeconds = 0 }: Calls)
   return Duration.minutes(Math.max(period.toMinutes(), 2 * everyMinutes, 2 * Math.ceil(timeoutInSeconds / 60)));
 }
 
-/** One run at the edge of a period says nothing, two in the same two hours do. */
+/**
+ * The threshold and periods of an alarm on silence during runs: two periods of 15 minutes of the last eight. A single run at the edge
+ * of a period says nothing.
+ */
 export const whileRunsStart = { threshold: 1, periods: 8, ofThem: 2 };
 
 interface Calls {
@@ -27,18 +30,18 @@ interface Calls {
 
 export interface ServiceAlarmProps {
   stage: Stage;
-  /** Notified when the alarm starts and ends. */
+  /** The topics that are told when the alarm starts and ends. */
   topics: readonly ITopic[];
   metric: IMetric;
-  /** The alarm triggers at this value or above. */
+  /** The value of the metric at or above which the alarm triggers. */
   threshold: number;
-  /** The alarm triggers below the threshold instead, and missing data counts as 0. */
+  /** True for an alarm that triggers below the threshold, to which missing data counts as 0. Default: false. */
   isTooLittle?: boolean;
-  /** Missing data never triggers the alarm, even if it triggers below the threshold. */
+  /** True for an alarm that missing data never triggers, even if it triggers below the threshold. Default: false. */
   isOptional?: boolean;
   /** The number of consecutive periods. Default 1. */
   periods?: number;
-  /** How many of the periods must be over the threshold. Default: all. */
+  /** The number of the periods that must be over the threshold. Default: all. */
   ofThem?: number;
   /** The effect on users. Part of the alarm's text. */
   impact: string;

@@ -1,16 +1,24 @@
 import { Duration } from 'aws-cdk-lib';
-import { HttpMethod, HttpNoneAuthorizer, type HttpRoute } from 'aws-cdk-lib/aws-apigatewayv2';
+import {
+  HttpMethod,
+  HttpNoneAuthorizer,
+  type HttpRoute,
+  type HttpRouteIntegrationBindOptions,
+} from 'aws-cdk-lib/aws-apigatewayv2';
 import { Construct } from 'constructs';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { Code } from 'aws-cdk-lib/aws-lambda';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { methodsOf, type Route } from '../../shared/http/route.ts';
 import { acknowledge } from '../house/acknowledge.ts';
-import type { FunctionName } from '../bundles/function-names.ts';
+import type { FunctionName } from './functions.ts';
 import type { Issuer, Stage } from '../stages/stage.ts';
-import { PathIntegration } from './path-integration.ts';
 import type { Resources } from '../house/permissions.ts';
 import { reservedFor } from './reserved-concurrency.ts';
 import type { ServiceApi } from './service-api.ts';
 import { ServiceFunction, type CodeOf } from './service-function.ts';
+import { loggedFunction } from '../house/logged-function.ts';
+import { referencePaths } from '../../functions/reference/reference-files.ts';
 
 export interface EndpointsProps {
   stage: Stage;
@@ -20,10 +28,13 @@ export interface EndpointsProps {
   codeOf: CodeOf;
 }
 
-/** Less than the 30 seconds after which API Gateway times out. More than a wait and the 5 seconds of work before and after it. */
+/**
+ * The time limit of the functions: less than the 30 seconds after which API Gateway times out, and more than a wait with the 5 seconds
+ * of work before and after it.
+ */
 const timeout = Duration.seconds(29);
 
-/** A function that waits costs money in proportion to its memory. */
+/** The memory of functions that hold requests: while they wait, they cost money in proportion to it. */
 const memoryOfWaitsInMegabytes = 256;
 
 /** The routes of the API and their functions, created from the route table. */
@@ -62,5 +73,52 @@ export class Endpoints extends Construct {
       ...(route.waits ? { memoryInMegabytes: memoryOfWaitsInMegabytes } : {}),
     });
     return new PathIntegration(route.name, lambda);
+  }
+}
+
+/** The integration of a function, which permits API Gateway to call it once for each path, for all methods of the path. */
+export class PathIntegration extends HttpLambdaIntegration {
+  private readonly permitted = new Set<string | undefined>();
+
+  protected override completeBind(options: HttpRouteIntegrationBindOptions): void {
+    const { path } = options.route;
+    if (this.permitted.has(path)) return;
+    this.permitted.add(path);
+    super.completeBind(options);
+  }
+}
+
+/** The limit of requests for each file of /docs, which anyone may read (docs/cost.md). */
+const referenceThrottling = { requestsPerSecond: 2, burst: 20 };
+
+export interface ReferenceProps {
+  stage: Stage;
+  api: ServiceApi;
+  /** The folder of the function with its files, built by `npm run build`. */
+  folder: string;
+}
+
+/** The routes of the API reference, and the function that serves its files. It may do nothing but write its log. */
+export class Reference extends Construct {
+  constructor(scope: Construct, id: string, { stage, api, folder }: ReferenceProps) {
+    super(scope, id);
+    const lambda = loggedFunction(this, {
+      stage,
+      name: 'reference',
+      description: 'The API reference at /docs',
+      code: Code.fromAsset(folder),
+      memorySize: 256,
+      timeout: Duration.seconds(10),
+      may: [],
+      isTraced: false,
+    });
+    acknowledge(lambda, 'Serverless-LambdaDLQ', 'Its caller waits for the response.');
+    acknowledge(lambda, 'Serverless-LambdaTracing', 'It calls nothing, so there is nothing to trace.');
+    const integration = new HttpLambdaIntegration('Files', lambda, { scopePermissionToRoute: false });
+    const routes = referencePaths.flatMap((path) =>
+      api.http.addRoutes({ path, methods: [HttpMethod.GET], integration, authorizer: new HttpNoneAuthorizer() }),
+    );
+    for (const route of routes) acknowledge(route, 'AwsSolutions-APIG4', 'Public by design, as the OpenAPI document is.');
+    api.throttle(Object.fromEntries(referencePaths.map((path) => [`GET ${path}`, referenceThrottling])), routes);
   }
 }

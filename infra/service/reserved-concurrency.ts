@@ -3,10 +3,10 @@ import { isLimited, type Route } from '../../shared/http/route.ts';
 import { tasks, type Task } from '../../shared/tasks/tasks.ts';
 import type { Stage } from '../stages/stage.ts';
 
-/** Two calls of a scheduled task would do the same work twice. */
+/** The executions reserved for a scheduled task. Two calls at once would do the same work twice. */
 const ofScheduledTask = 1;
 
-/** Lambda refuses reservations that leave less than this to all other functions of the account. */
+/** The executions that reservations must leave to all other functions of the account. Lambda refuses to leave fewer. */
 const leastUnreserved = 100;
 
 /** Returns the executions that a stage reserves for a function; undefined if it shares those of the account. */
@@ -22,8 +22,8 @@ export function reservedFor(row: Route | Task, { reservedConcurrency, waits }: S
 }
 
 /**
- * Returns what is wrong with the reservations of a stage.
- * @param rows all stages, of which some may be deployed to the same account
+ * Returns a sentence for each thing that is wrong with the reservations of a stage. @param rows all stages, of which some may be
+ * deployed to the same account
  */
 export function faultsOfReservations(stage: Stage, rows: readonly Stage[]): string[] {
   return [tooManyReserved(stage, rows), tooFewForWaits(stage)].filter((fault) => fault !== undefined);

@@ -39,7 +39,7 @@ export class RunLifecycle extends StateMachine {
   }
 }
 
-/** A fixed name, because the state machine and its functions refer to each other. */
+/** Returns the name of the state machine. It is fixed, because the state machine and its functions refer to each other. */
 export function stateMachineName(stage: Stage): string {
   return nameIn(stage, 'run-lifecycle');
 }

@@ -16,14 +16,18 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { ARecord, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayv2DomainProperties } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
+import { type Route, methodsOf } from '../../shared/http/route.ts';
+import { type Throttling, nameIn, type Issuer, type Stage } from '../stages/stage.ts';
 import { apiCors } from '../../shared/http/cors.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
-import { methodsOf, type Route } from '../../shared/http/route.ts';
-import { zoneOf } from '../house/hosted-zone.ts';
-import { publicThrottlingOf } from './public-throttling.ts';
-import { nameIn, type Issuer, type Stage, type Throttling } from '../stages/stage.ts';
+import { zoneOf } from '../house/stage-stack.ts';
 
-/** One entry per request, including requests that reach no function. */
+/** Returns the requests that API Gateway admits to a route that needs no token, since anyone may run up a bill there (docs/cost.md). */
+function publicThrottlingOf({ name }: Pick<Route, 'name'>): Throttling {
+  return name === 'service/openapi' ? { requestsPerSecond: 2, burst: 20 } : { requestsPerSecond: 10, burst: 50 };
+}
+
+/** The fields of an entry of the access log. Every request has an entry, also one that reaches no function. */
 const accessLogFormat = {
   requestId: '$context.requestId',
   time: '$context.requestTime',

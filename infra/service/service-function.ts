@@ -4,12 +4,10 @@ import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { Uses } from '../../shared/runtime/uses.ts';
 import { acknowledge, shownPartition } from '../house/acknowledge.ts';
-import type { FunctionName } from '../bundles/function-names.ts';
+import { type FunctionName, variablesOf, type DeployedVariable } from './functions.ts';
 import { loggedFunction } from '../house/logged-function.ts';
-import { metricsNamespace } from '../house/metrics-namespace.ts';
+import { metricsNamespace, nameIn, type Issuer, type Stage } from '../stages/stage.ts';
 import { serviceVersion } from '../../shared/runtime/service-version.ts';
-import { nameIn, type Issuer, type Stage } from '../stages/stage.ts';
-import { variablesOf, type DeployedVariable } from './function-variables.ts';
 import { permissionsFor, type Resources } from '../house/permissions.ts';
 
 /** Returns a function's code: its bundle, or a placeholder if only the template matters. */
@@ -22,19 +20,22 @@ export interface ServiceFunctionProps {
   codeOf: CodeOf;
   uses: Uses;
   timeout: Duration;
-  /** Default: 512. */
+  /** The memory of the function in MB. Default: 512. */
   memoryInMegabytes?: number;
   /** Executions that only this function can use, and the most that it can have. Default: it shares those of the account. */
   reservedConcurrency?: number | undefined;
-  /** Whether a schedule calls the function. A call that fails or comes too early is dropped, because the next one does its work. */
+  /**
+   * True for a function that a schedule calls. A call that fails or comes too early is dropped, because the next one does its work.
+   * Default: false.
+   */
   isScheduled?: boolean;
-  /** Receives the events on which an asynchronously called function keeps failing. */
+  /** The queue for events on which the function, called asynchronously, keeps failing. Default: none. */
   deadLetterQueue?: IQueue;
 }
 
 const usualMemoryInMegabytes = 512;
 
-/** How Lambda treats calls that nobody waits for: it drops them instead of repeating them. */
+/** Settings with which Lambda drops a call that failed and that nobody waits for, instead of repeating it. */
 const onlyNow = { retryAttempts: 0, maxEventAge: Duration.seconds(60) };
 
 /**

@@ -3,16 +3,14 @@ import type { Construct } from 'constructs';
 import { StageStack } from '../house/stage-stack.ts';
 import { nameIn, type Stage } from '../stages/stage.ts';
 import type { StateStack } from '../state/state-stack.ts';
-import { Endpoints } from './endpoints.ts';
+import { Endpoints, Reference } from './endpoints.ts';
 import { faultsOfReservations, reservedInAccount } from './reserved-concurrency.ts';
-import { Reference } from './reference.ts';
 import { RunLifecycle, stateMachineName } from './run-lifecycle.ts';
 import type { Resources } from '../house/permissions.ts';
 import { ServiceApi } from './service-api.ts';
 import type { CodeOf } from './service-function.ts';
-import { Tasks } from './tasks.ts';
-import { Triggers } from './triggers.ts';
-import { Undelivered } from './undelivered.ts';
+import { Tasks, Triggers } from './tasks.ts';
+import { Undelivered } from '../house/dead-letter-queue.ts';
 
 export interface ServiceStackProps {
   stage: Stage;
@@ -22,11 +20,11 @@ export interface ServiceStackProps {
   codeOf: CodeOf;
   /** The origins whose pages may call the API. */
   origins: readonly string[];
-  /** The function of the API reference with its files. Built by `npm run build`. */
+  /** The folder of the function of the API reference with its files, built by `npm run build`. */
   referenceFolder: string;
 }
 
-/** What can be replaced at any time. */
+/** The stack of everything without state, which can be replaced at any time: the API, the functions and the run lifecycle. */
 export class ServiceStack extends StageStack {
   readonly apiId: string;
   readonly apiUrl: string;

@@ -4,7 +4,7 @@ import type { RunTimes } from '../../shared/lifecycle/index.ts';
 
 /** The configuration of a deployment, such as a row of infra/stages/stages.ts. `stageWith` has the defaults. */
 export interface Stage {
-  /** Part of all resource names. Lower-case letters and digits, up to 16 characters. */
+  /** The name of the stage, which is part of all names of resources. Lower-case letters and digits, up to 16 characters. */
   name: string;
   region: string;
   /** A name of your choice for the account. Stages of the same account and region share its concurrent executions. */
@@ -35,8 +35,8 @@ export interface Stage {
   /** The limits of each route, for all domains together. API Gateway answers 429 above them. */
   throttling: Throttling;
   /**
-   * The same for each route that is expensive (`isExpensive` in shared/endpoints/). Set it far above `domainLimit`: API Gateway also counts
-   * the requests that the limit of the domain then refuses.
+   * The limits of each expensive route (`isExpensive` in shared/endpoints/), for all domains together. Set them far above
+   * `domainLimit`: API Gateway also counts the requests that the limit of the domain then refuses.
    */
   expensiveThrottling: Throttling;
   /** The changes that each domain may make. Its callers get 429 above that. Default: no limit. */
@@ -45,10 +45,10 @@ export interface Stage {
   accountConcurrency: number;
   /** Executions that no other function can take. `'none'` for an account with a small limit, also for functions that wait. */
   reservedConcurrency: ReservedConcurrency | 'none';
-  /** Metrics are log entries of level INFO, so no stage may log less. */
+  /** The least level of log entries that are kept. Metrics are entries of level INFO, so no stage may log less. */
   logLevel: 'DEBUG' | 'INFO';
   logRetention: RetentionDays;
-  /** What happens to table, content and users when their stack is deleted. */
+  /** The fate of table, content and users when their stack is deleted: kept or deleted. */
   removalPolicy: RemovalPolicy;
   /** Protects the table and the user pool from deletion. */
   deletionProtection: boolean;
@@ -58,13 +58,13 @@ export interface Stage {
   /** The ARN of a vault of AWS Backup in another account or Region, which gets a copy of table and content each day. Default: none. */
   copiesVaultArn?: string;
   /**
-   * Who is told of alarms. A stage without a target fails at synth, unless the row says `'none'` and its data is not protected from
+   * The recipients of alarms. A stage without a target fails at synth, unless the row says `'none'` and its data is not protected from
    * deletion. The alarms are visible in CloudWatch in any case.
    */
   alarmTargets?: readonly AlarmTarget[] | 'none';
   /**
-   * What the stage may cost in a month. The e-mail addresses and the first topic of `alarmTargets` are told before it is exceeded, its
-   * webhooks are not. Default: no budget.
+   * The US dollars that the stage may cost in a month. The e-mail addresses and the first topic of `alarmTargets` are told before it
+   * is exceeded, its webhooks are not. Default: no budget.
    */
   monthlyBudgetInDollars?: number;
   runTimes: RunTimes;
@@ -76,21 +76,24 @@ export interface Stage {
   waits: Waits;
   /** The gateway for the agents of real CVMs (docs/deploy.md#cvms). Default: none. */
   gateway?: GatewayRow;
-  /** Whether the events of computations go onto an event bus of the stage (docs/events.md). Default: false. */
+  /** True if the events of computations go onto an event bus of the stage (docs/events.md). Default: false. */
   eventBus?: boolean;
   /** The canary, which runs a computation on a simulated CVM again and again (docs/deploy.md#the-canary). Default: none. */
   canary?: CanaryRow;
 }
 
 export interface CanaryRow {
-  /** How often it runs: 5 to 60. */
+  /** The minutes from one run of the canary to the next: 5 to 60. */
   everyMinutes: number;
   /**
    * A client of an existing user pool that allows `USER_PASSWORD_AUTH`. Required there. Default: one in the stage's own pool, for the
    * canary alone.
    */
   poolClientId?: string;
-  /** Required if the stage names an issuer. Default: the password of the user `canary` in the stage's user pool. */
+  /**
+   * The credentials of the canary. Required if the stage names an issuer. Default: the password of the user `canary` in the stage's
+   * user pool.
+   */
   credentials?: CanaryCredentials;
 }
 
@@ -107,7 +110,7 @@ export interface CanaryCredentials {
 export interface GatewayRow {
   /** The port at which agents connect. */
   port: number;
-  /** At least 2, so that CVMs stay connected while one is replaced. */
+  /** The number of tasks that serve CVMs. At least 2, so that CVMs stay connected while one is replaced. */
   tasks: number;
   /** The IPv4 networks from which agents connect, such as `203.0.113.0/24`. Default: all. */
   networks?: readonly string[];
@@ -126,22 +129,25 @@ export interface ExistingVpc {
   id: string;
   /** The subnets of the tasks and of the load balancer. */
   subnets: Readonly<Record<string, string>>;
-  /** Whether the subnets are public: then tasks have public addresses, and the load balancer faces the internet. */
+  /** True if the subnets are public. Then tasks have public addresses, and the load balancer faces the internet. */
   isPublic: boolean;
 }
 
 /** The web console of a stage. The API and the content accept calls from its address. */
 export interface Console {
-  /** Its own domain name, with a certificate in us-east-1. Default: CloudFront's address. */
+  /** A domain name for the console, with a certificate in us-east-1. Default: CloudFront's address. */
   domain?: { name: string; certificateArn: string };
-  /** Required if the stage names an issuer or an existing user pool. Default: a client of the stage's own user pool. */
+  /**
+   * The client with which the console signs in. Required if the stage names an issuer or an existing user pool. Default: one of the
+   * stage's own user pool.
+   */
   client?: ConsoleClient;
 }
 
 /** A public client for the authorization code flow with PKCE, which may return to `<address>/console/`. */
 export interface ConsoleClient {
   id: string;
-  /** Separated by spaces. The access token must be a JWT for an audience of the stage. */
+  /** The scopes that the client asks for, separated by spaces. The access token must be a JWT for an audience of the stage. */
   scopes: string;
   /** The origins that a page calls to sign in: of the issuer, and of its token endpoint. */
   origins: readonly string[];
@@ -152,13 +158,13 @@ export interface ConsoleClient {
  * `http://127.0.0.1:<port>/callback` at the ports of `loopbackPorts`.
  */
 export interface PublicClient {
-  /** Where pages of your own may let the browser return after signing in: `https`, or `http` at localhost. */
+  /** The addresses of pages of your own to which the browser may return after signing in: `https`, or `http` at localhost. */
   callbackUrls?: readonly string[];
-  /** The same after signing out. */
+  /** The addresses of pages of your own to which the browser may return after signing out. */
   logoutUrls?: readonly string[];
 }
 
-/** How many requests each endpoint with the parameter `wait` holds at the same time. Above, it answers at once. */
+/** The number of requests that each endpoint with the parameter `wait` holds at the same time. It answers further ones at once. */
 export interface Waits {
   perStage: number;
   perDomain: number;
@@ -179,7 +185,7 @@ export interface ExistingState {
   sealingKeyArn?: string;
   /** The ARNs of replicas of the keys that sign evidence, by the names of `evidenceKeys`. */
   evidenceKeyArns?: Readonly<Record<string, string>>;
-  /** The stage must not name an issuer as well. */
+  /** A user pool and its client. The stage must not name an issuer as well. */
   userPool?: { id: string; clientId: string };
 }
 
@@ -189,23 +195,30 @@ export interface Throttling {
 }
 
 export interface ReservedConcurrency {
-  /** The reports of CVMs (endpoint 26). */
+  /** The executions reserved for the reports of CVMs (endpoint 26). */
   reports: number;
-  /** Each step of the run lifecycle. */
+  /** The executions reserved for each step of the run lifecycle. */
   lifecycleSteps: number;
-  /** The checks of uploaded files. Each takes as long as it takes to hash the file. Uploads that come when all are taken are checked later. */
+  /**
+   * The executions reserved for the checks of uploaded files. Each takes as long as it takes to hash the file. Uploads that come when
+   * all are taken are checked later.
+   */
   uploads: number;
-  /** Each endpoint that changes a domain. It takes no more than these. Default: it shares the executions of the account. */
+  /**
+   * The executions reserved for each endpoint that changes a domain, which takes no more than these. Default: it shares those of the
+   * account.
+   */
   changes?: number;
   /**
-   * Each read that may take long: of an asset, and of the open tasks of a user. Default: it shares the executions of the account.
+   * The executions reserved for each read that may take long: of an asset, and of the open tasks of a user. Default: it shares those
+   * of the account.
    */
   slowReads?: number;
 }
 
 /** A recipient of alarms. */
 export type AlarmTarget =
-  /** The address gets a message to confirm. */
+  /** An e-mail address, which gets a message to confirm. */
   | { email: string }
   /** An existing topic in the same region. Its policy must allow `cloudwatch.amazonaws.com` to publish. */
   | { topicArn: string }
@@ -213,7 +226,7 @@ export type AlarmTarget =
 
 /** A URL that gets a POST with JSON when an alarm starts or ends. */
 export interface Webhook {
-  /** https only. */
+  /** The address of the webhook, by https only. */
   url: string;
   /** The request header that contains the key, such as `authorization`. */
   header: string;
@@ -290,7 +303,25 @@ export function webhooksOf(stage: Stage): Webhook[] {
   return targetsOf(stage).flatMap((target) => ('webhook' in target ? [target.webhook] : []));
 }
 
-/** A fixed name, because the policy of the queue of undelivered events refers to it from another stack. */
+/**
+ * Returns the name of the rule of a webhook. It is fixed, because the policy of the queue of undelivered events refers to it from
+ * another stack.
+ */
 export function webhookRuleName(stage: Stage, number: number): string {
   return nameIn(stage, `alarm-webhook-${number}`);
 }
+
+/** The CloudWatch namespace of the metrics that functions emit and the dashboard shows. */
+export const metricsNamespace = 'ComputationManagement';
+
+/** The seconds for which an access token of the stage's own user pool is valid. */
+export const accessTokensLiveInSeconds = 3_600;
+
+/**
+ * The days by which a table can be restored to an earlier state. Deleted content stays as long, so that a restored row finds its
+ * object.
+ */
+export const recoverableInDays = 35;
+
+/** The days for which events and messages that could not be delivered are kept. SQS keeps none longer. */
+export const undeliveredStaysInDays = 14;

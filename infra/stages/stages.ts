@@ -1,6 +1,7 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { stageWith, type Stage } from './stage.ts';
+import { UsageError } from '../../shared/command-line/arguments.ts';
 
 const minute = 60;
 const day = 24 * 60 * minute;
@@ -51,3 +52,10 @@ export const stages: readonly Stage[] = [
     canary: { everyMinutes: 15 },
   }),
 ];
+
+/** Returns the stage that the option `--stage` of a command names. @throws UsageError if there is none */
+export function stageNamed(name: string): Stage {
+  const stage = stages.find((row) => row.name === name);
+  if (stage) return stage;
+  throw new UsageError(`--stage is ${JSON.stringify(name)}; expected one of ${stages.map((row) => row.name).join(' ')}.`);
+}

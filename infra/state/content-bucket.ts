@@ -14,9 +14,8 @@ import { acknowledge } from '../house/acknowledge.ts';
 import { tokensLiveInDays } from '../../shared/attestation/index.ts';
 import { tokenPrefix } from '../../shared/rows/content-store.ts';
 import { contentCors } from '../../shared/http/cors.ts';
-import type { Stage } from '../stages/stage.ts';
-import { dataKeyOf } from './data-key.ts';
-import { recoverableInDays } from '../house/lifetimes.ts';
+import { type Stage, recoverableInDays } from '../stages/stage.ts';
+import { dataKeyOf } from './keys.ts';
 
 const closed = {
   blockPublicAccess: BlockPublicAccess.BLOCK_ALL,

@@ -4,8 +4,7 @@ import { Schedule } from 'aws-cdk-lib/aws-events';
 import { ManagedPolicy, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Construct } from 'constructs';
 import { acknowledge } from '../house/acknowledge.ts';
-import { recoverableInDays } from '../house/lifetimes.ts';
-import { nameIn, type Stage } from '../stages/stage.ts';
+import { recoverableInDays, nameIn, type Stage } from '../stages/stage.ts';
 
 /** Copies of table and content by AWS Backup, each day, to a vault of another account or Region (docs/restore.md). */
 export class Copies extends Construct {

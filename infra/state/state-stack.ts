@@ -4,14 +4,10 @@ import { StageBus } from '../bus/stage-bus.ts';
 import { StageStack } from '../house/stage-stack.ts';
 import type { Resources } from '../house/permissions.ts';
 import { nameIn, originsOf, type ConsoleClient, type Issuer, type Stage } from '../stages/stage.ts';
-import { CvmAuthorityKey } from './cvm-authority-key.ts';
+import { CvmAuthorityKey, EvidenceKeys, KeyChanges, SealingKey } from './keys.ts';
 import { Copies } from './copies.ts';
 import { ContentBucket } from './content-bucket.ts';
-import { EvidenceKeys } from './evidence-keys.ts';
-import { KeyChanges } from './key-changes.ts';
-import { SchemaCheck } from './schema-check.ts';
-import { SealingKey } from './sealing-key.ts';
-import { ServiceTable } from './service-table.ts';
+import { SchemaCheck, ServiceTable } from './service-table.ts';
 import { issuerOfPool, Users } from './users.ts';
 
 type TableResources = Pick<Resources, 'tableName' | 'tableArn' | 'streamArn'>;
@@ -29,12 +25,12 @@ export interface StateStackProps {
  */
 export class StateStack extends StageStack {
   readonly resources: Omit<Resources, 'stateMachineArn' | 'purgeFunctionArn' | 'purgeUrl'>;
-  /** Where pages send presigned requests. */
+  /** The origin of the bucket with the content, to which pages send presigned requests. */
   readonly contentUrl: string;
   readonly issuer: Issuer;
   /** The key that signs the certificates of CVMs and of their gateway. Undefined for a stage without a gateway. */
   readonly cvmAuthorityKeyArn: string | undefined;
-  /** Undefined if the stage has no console. */
+  /** The client with which the console signs in. Undefined if the stage has no console. */
   readonly consoleClient: ConsoleClient | undefined;
   /** The client of the user pool with which the canary signs in. Undefined without a canary or a user pool. */
   readonly canaryClientId: string | undefined;

@@ -26,12 +26,12 @@ import {
   type Issuer,
   type PublicClient,
   type Stage,
+  accessTokensLiveInSeconds,
 } from '../stages/stage.ts';
-import { accessTokensLiveInSeconds } from '../house/lifetimes.ts';
 
 const membershipClaim = 'cognito:groups';
 
-/** Where `cms login --port` may wait for the browser. Several, because another program may use one. */
+/** The ports at which `cms login --port` may wait for the browser. Several, because another program may use one. */
 export const loopbackPorts = [8976, 8977, 8978];
 
 export interface UsersProps {
@@ -46,9 +46,9 @@ export interface UsersProps {
  */
 export class Users extends Construct {
   readonly issuer: Issuer;
-  /** Undefined if the stage has no console. */
+  /** The client with which the console signs in. Undefined if the stage has no console. */
   readonly consoleClient: ConsoleClient | undefined;
-  /** Undefined if the stage has no canary. */
+  /** The client with which the canary signs in. Undefined if the stage has no canary. */
   readonly canaryClientId: string | undefined;
 
   constructor(scope: Construct, id: string, { stage, consoleUrl }: UsersProps) {
@@ -199,7 +199,7 @@ function present(ids: (string | undefined)[]): string[] {
   return ids.filter((id) => id !== undefined);
 }
 
-/** Users exchange a password for a token by SRP, or with the account's credentials (`admin-initiate-auth`). */
+/** Adds the client with which users exchange a password for a token, by SRP or with the account's credentials (`admin-initiate-auth`). */
 function addClient(pool: UserPool): UserPoolClient {
   return pool.addClient('Client', {
     authFlows: { userSrp: true, adminUserPassword: true },

@@ -1,3 +1,3 @@
 export { ComputationServiceStage, type ComputationServiceStageProps } from '../../infra/computation-service-stage.ts';
-export type { BuiltFiles } from '../../infra/built-files.ts';
+export type { BuiltFiles } from '../../infra/computation-service-stage.ts';
 export type { Stage } from '../../infra/stages/stage.ts';

@@ -15,7 +15,7 @@ export type Program = (typeof programs)[number];
 export interface Build {
   /** The checkout of github.com/ultravioletrs/cocos. It is not changed. */
   source: string;
-  /** Where the programs and the log of the build go. */
+  /** The directory for the programs and the log of the build. */
   directory: string;
   /** Modules that the module proxy does not have, each as `module=directory`. */
   replacements: string[];
@@ -55,10 +55,13 @@ export async function commitOf(source: string): Promise<string> {
 }
 
 export interface CvmOptions {
-  /** Where its sockets, working directory and logs are. Short: the path of a Unix socket has at most 107 characters. */
+  /**
+   * The directory of the CVM: sockets, working directory and logs. Its path is short, because that of a Unix socket has at most 107
+   * characters.
+   */
   directory: string;
   program: (name: Program) => string;
-  /** What enrolment printed for /etc/cocos/environment. */
+  /** The variables that enrolment printed for /etc/cocos/environment. */
   environment: Record<string, string>;
   /** The port of the gateway on this machine. */
   gatewayPort: number;
@@ -78,7 +81,10 @@ const holder = [
   'exec sleep infinity',
 ].join(' && ');
 
-/** In this order: each needs those before it. The path is the socket of a program that is ready. */
+/**
+ * The programs of a CVM in the order in which they start: each needs those before it. The path is the socket of a program that is
+ * ready.
+ */
 const starts: [Program, string | undefined][] = [
   ['log-forwarder', '/run/cocos/log.sock'],
   ['computation-runner', '/run/cocos/runner.sock'],
@@ -95,7 +101,7 @@ export class AgentCvm {
   private readonly namespaces: ChildProcess;
   private readonly children = new Map<string, ChildProcess>();
   private readonly stops: (() => Promise<void>)[] = [];
-  /** Where users reach the agent, such as `localhost:40123`. */
+  /** The address at which users reach the agent, such as `localhost:40123`. */
   address = '';
   /** Cuts the connections of users. */
   cutUsers: () => void = () => undefined;

@@ -18,13 +18,13 @@ import { ServiceWithOwnGateway } from './rehearsed-service.ts';
 
 export interface RehearsalCase {
   name: string;
-  /** Whether the gateway is a process of its own, as on AWS. Default: a part of `npm start`. */
+  /** True if the gateway is a process of its own, as on AWS. Default: false, it is a part of `npm start`. */
   hasOwnGateway?: boolean;
   /** @returns what was seen. @throws Error if it is not what must be */
   play: (world: RehearsalWorld) => Promise<string>;
 }
 
-/** As systemd waits before it starts an agent again. */
+/** The wait before a killed agent is started again, as long as that of systemd. */
 const restartDelayInMilliseconds = 5_000;
 
 const wholeRun = [
@@ -610,7 +610,7 @@ async function restartWhileSending(world: RehearsalWorld): Promise<string> {
   return `cms said so. ${end} A further run completed after a restart of the CVM.`;
 }
 
-/** As many bytes of arguments as `cms` takes, which must arrive. */
+/** Runs an algorithm with as many bytes of arguments as `cms` takes, all of which must arrive. */
 async function longArguments(world: RehearsalWorld): Promise<string> {
   const { id } = await world.cvm();
   const long = [

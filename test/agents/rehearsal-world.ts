@@ -5,7 +5,7 @@ import { RehearsedParty } from './rehearsed-party.ts';
 import { RehearsedRun, type RunInputs } from './rehearsed-run.ts';
 import type { RehearsedService } from './rehearsed-service.ts';
 
-/** What a case works with: the service, and CVMs and computations of its own. */
+/** The world of a case: the service, and CVMs and computations of its own. */
 export class RehearsalWorld {
   readonly service: RehearsedService;
   private readonly name: string;

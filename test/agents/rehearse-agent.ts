@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { parseOptions, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
 import { printTable } from '../../tools/bench/print-table.ts';
 import { killServices } from '../support/service-process.ts';
+import { demandPrerequisites } from '../prerequisites.ts';
 import { buildAgent, commitOf } from './agent-cvm.ts';
 import { cases, type RehearsalCase } from './cases.ts';
 import { RehearsalWorld } from './rehearsal-world.ts';
@@ -12,7 +13,7 @@ import { RehearsedService, ServiceWithOwnGateway } from './rehearsed-service.ts'
 const usage = `Usage: npm run rehearse:agent -- --source DIR [--replace MODULE=DIR]... [--only CASE]... [--keep]
 
 Builds the agent of Cocos from a checkout of github.com/ultravioletrs/cocos in DIR, and runs computations of this service on it,
-in CVMs without a TEE. docs/rehearsal-agent.md says what that needs.
+in CVMs without a TEE. test/prerequisites.json says what that needs.
 
   --replace MODULE=DIR  take a Go module that the module proxy does not have from DIR
   --only CASE           play only this case. Repeat it for more
@@ -44,6 +45,7 @@ await runCommand(usage, async (args) => {
   const chosen = cases.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
   if (chosen.length === 0) throw new UsageError(`No case is called ${options.only.join(' or ')}.`);
 
+  demandPrerequisites('rehearse:agent');
   process.stdout.write(`Building the agent of commit ${await commitOf(source)}.\n`);
   const binaries = join(tmpdir(), 'rehearsed-agent');
   const program = await buildAgent({ source, directory: binaries, replacements: options.replace });

@@ -33,7 +33,7 @@ export interface RunInputs {
   sentAs?: string[];
   /** The options of `cms` that say which agent is the right one. Default: `--unbound`. */
   agent?: string[];
-  /** Of the computation. Default: none. */
+  /** The `agent_config` of the computation. Default: none. */
   agentConfig?: Record<string, unknown>;
   /** Default: one. */
   datasets?: number;
@@ -41,9 +41,9 @@ export interface RunInputs {
   keys?: KeyKind;
   /** Another dataset, `large.bin` of so many MiB, of which the service gets a sample. The result is its SHA-256. Default: none. */
   large?: number;
-  /** Its files are added elsewhere. Default: false. */
+  /** True if the agent fetches the files itself, so that nobody sends them. Default: false. */
   isPulled?: boolean;
-  /** What the algorithm must write. Default: the sum of all numbers. */
+  /** The text that the algorithm must write. Default: the sum of all numbers. */
   expected?: string;
 }
 
@@ -59,7 +59,7 @@ export class RehearsedRun {
   private readonly datasets: string[];
   private readonly sentAs: string[];
   readonly agent: string[];
-  /** What the algorithm must write. */
+  /** The text that the algorithm must write. */
   readonly expected: string;
 
   private constructor(
@@ -164,7 +164,9 @@ export class RehearsedRun {
   }
 }
 
-/** Each MiB differs from all others. */
+/**
+ * Writes a large file, of which each MiB differs from all others. Returns its SHA-256 and its SHA3-256 (`checksum`), as hex digits.
+ */
 function writeLarge(file: string, mebibytes: number): { sha256: string; checksum: string } {
   const [sha256, sha3] = [createHash('sha256'), createHash('sha3-256')];
   const part = Buffer.alloc(1024 * 1024, 'some numbers ');

@@ -69,7 +69,7 @@ export class RehearsedService {
     return this.process.call;
   }
 
-  /** Where `cms` works, and as whom. */
+  /** The variables with which `cms` finds the service and its user. */
   get environment(): Record<string, string> {
     ensure(this.process !== undefined, 'The service does not run.');
     return { CMS_SERVER: this.process.baseUrl, CMS_DOMAIN: 'd1', CMS_TOKEN: this.process.token };

@@ -46,7 +46,7 @@ export async function relay(from: Place, to: Place): Promise<{ server: Server; c
   };
 }
 
-/** Within a CVM: `node relay.ts FROM TO [FROM TO]...`, each a port or a path. */
+/** Runs within a CVM as `node relay.ts FROM TO [FROM TO]...`: relays connections from one port or path to another. */
 if (import.meta.main) {
   const places = process.argv.slice(2).map((text) => (/^\d+$/.test(text) ? Number(text) : text));
   for (let index = 0; index + 1 < places.length; index += 2) await relay(places[index] ?? 0, places[index + 1] ?? 0);

@@ -7,11 +7,12 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import ts from 'typescript';
 import { startStack } from '../../local/stack.ts';
+import { demandPrerequisites } from '../prerequisites.ts';
 import { openapiDocument } from '../../shared/openapi/openapi-document.ts';
 
 /**
  * Generates clients by hey-api, and by openapi-generator for typescript-fetch, Python and Go, compiles them, and completes a run with
- * each. Needs Java, Go and Python on this machine, and their package registries. The generators come from npm and PyPI.
+ * each. Needs Java, Go and Python on this machine (test/prerequisites.json), and their package registries. The generators come from npm and PyPI.
  * `npm run check:clients go` tries one.
  */
 const generatorVersion = '7.26.0';
@@ -111,6 +112,7 @@ try {
   const given = process.argv.slice(2);
   const tried = Object.entries(clients).filter(([name]) => given.length === 0 || given.includes(name));
   if (tried.some(([name]) => name !== 'hey-api')) {
+    demandPrerequisites('check:clients');
     await run('python3', ['-m', 'venv', 'venv']);
     await run(python, ['-m', 'pip', 'install', '--quiet', `openapi-generator-cli==${generatorVersion}`]);
   }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tasks } from '../../shared/tasks/tasks.ts';
 import { describe, expect, it } from 'vitest';
-import { variablesOf } from '../../infra/service/function-variables.ts';
+import { variablesOf } from '../../infra/service/functions.ts';
 import { inlineLimitInBytes } from '../../shared/rows/asset.ts';
 import { parseInput } from '../../shared/http/parse.ts';
 import { conflictReasons } from '../../shared/runtime/errors.ts';

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { killServices, startService, type ServiceProcess } from '../support/service-process.ts';
 import { printTable } from '../../tools/bench/print-table.ts';
+import { demandPrerequisites } from '../prerequisites.ts';
 import { SmallDisk } from './small-disk.ts';
 import { clientOf, lostOf, work, type Acknowledged } from './work.ts';
 
@@ -104,6 +105,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 if (values.help) {
   process.stdout.write(`${usage}\n`);
 } else {
+  demandPrerequisites('check:disk');
   const held = await prepare(kept);
   const rows: Row[] = [];
   for (let pages = Number(values.from); pages <= Number(values.to); pages += Number(values.step)) {

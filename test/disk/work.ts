@@ -4,7 +4,7 @@ import { publicKey } from '../support/ready-computation.ts';
 
 /** Something that was acknowledged, so that it must be there after the next start. */
 export interface Acknowledged {
-  /** The words that name what was stored in the message if it is lost. */
+  /** A name of what was acknowledged, for the message if it is lost. */
   what: string;
   read: (client: Client) => Promise<unknown>;
   value: unknown;

@@ -332,7 +332,7 @@ export const defences: Record<string, Defence[]> = {
     ),
   ],
   'Take the service from all, or run up a bill, without a token': [
-    at('infra/service/public-throttling.ts', '{ requestsPerSecond: 10, burst: 50 }', '{ requestsPerSecond: 1_000, burst: 50 }'),
+    at('infra/service/service-api.ts', '{ requestsPerSecond: 10, burst: 50 }', '{ requestsPerSecond: 1_000, burst: 50 }'),
   ],
   'Keep others from starting a run by replacing an own key': [
     shared(
@@ -386,7 +386,7 @@ export const defences: Record<string, Defence[]> = {
   ],
   'Flood the gateway, as a CVM': [at('gateway/wire/limits.ts', 'return count > most;', 'return false;')],
   'Sign evidence (gateway, or any function but one)': [
-    at('infra/house/permissions.ts', "allow('kms', uses.signingKey, signingKeyArn)", "allow('kms', ['Sign'], signingKeyArn)"),
+    at('infra/house/permissions.ts', "allowIn('kms', uses.signingKey, signingKeyArn)", "allowIn('kms', ['Sign'], signingKeyArn)"),
   ],
   'Publish a signing key of their own': [
     shared(
@@ -399,8 +399,13 @@ export const defences: Record<string, Defence[]> = {
     shared('http/change-endpoint', "new Set(['server_key', 'upload', 'download'])", "new Set(['none'])"),
   ],
   'Read `server_key` of a computation': [shared('rows/agent-config', 'return { computation };', "return { computation: '' };")],
+  'Read content, logs or the table through the pipeline, by a branch of the repository': [
+    at('.github/workflows/deliver.yml', 'branches: [main]', 'branches: ["**"]'),
+    at('docs/delivery.md', '"cloudformation:DescribeStacks", "cloudformation:GetTemplate"', '"sts:AssumeRole"'),
+    at('docs/delivery.md', ',\n             "token.actions.githubusercontent.com:ref": "refs/heads/main"', ''),
+  ],
   'Read more on the event bus than the API gives': [
-    at('infra/bus/journal-filter.ts', '      sk: { S: [{ prefix: journalKeys.prefixes.event }] },\n', ''),
+    at('infra/bus/bus-event.ts', '      sk: { S: [{ prefix: journalKeys.prefixes.event }] },\n', ''),
   ],
   'Reach data with the password of the canary': [
     at(
@@ -410,6 +415,10 @@ export const defences: Record<string, Defence[]> = {
     ),
   ],
   'Export the key that signs': [
-    at('infra/state/evidence-keys.ts', 'keySpec: KeySpec.ECC_NIST_P256,', 'keySpec: KeySpec.RSA_2048,'),
+    at(
+      'infra/state/keys.ts',
+      'this, name, {\n        keySpec: KeySpec.ECC_NIST_P256,',
+      'this, name, {\n        keySpec: KeySpec.RSA_2048,',
+    ),
   ],
 };

@@ -281,7 +281,7 @@ describe('stale_because', () => {
 });
 
 describe('log_access', () => {
-  it('is none, stays if left out, and makes approvals stale when it changes', async () => {
+  itAs([provider], 'is none, stays if left out, and makes approvals stale when it changes', async () => {
     const { id } = await sharedComputation('approval');
     await session.approve(id, provider);
     const replace = async (fields: object) =>
@@ -490,7 +490,7 @@ describe('the result consumers of a computation', () => {
 });
 
 describe('the providers of a computation', () => {
-  itAs([provider], 'are the only users beside the owner who may link assets', async () => {
+  itAs([provider, 'viewer'], 'are the only users beside the owner who may link assets', async () => {
     const id = await session.readyComputation({ providers: [session.target.idOf('viewer')] });
     const dataset = await session.createAsset({}, provider);
     const link = { path: { id: dataset.id, computationID: id }, as: provider } as const;

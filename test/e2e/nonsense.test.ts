@@ -8,7 +8,7 @@ import { type CheckResponse, type HttpAnswer, operationOf, responseChecker } fro
 import { openClient, type Client } from '../support/client.ts';
 import { nastyText, pointersOf, type RawRequest, sendRaw, spoilt, withValueAt } from './nonsense.ts';
 import { base64, publicKey } from '../support/session.ts';
-import { isDeployed, openTarget, type Target } from '../support/target.ts';
+import { actAs, isDeployed, openTarget, type Target } from '../support/target.ts';
 import { privateKey } from '../support/suite-state.ts';
 
 const rows = routes as readonly Route[];
@@ -136,7 +136,7 @@ describe.skipIf(isDeployed)('nonsense', () => {
     target = await openTarget();
     client = await openClient(target);
     check = responseChecker(client.document);
-    things = await makeThings();
+    things = await actAs(['outsider'], makeThings);
   });
 
   afterAll(() => {

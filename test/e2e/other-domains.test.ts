@@ -3,8 +3,7 @@ import { beforeAll, describe, expect } from 'vitest';
 import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
 import type { CallRequest, Refusal } from '../support/client.ts';
-import { itAs, newCvm, useSession } from '../support/session.ts';
-import { isKnown } from '../support/target.ts';
+import { beforeAllAs, itAs, newCvm, useSession } from '../support/session.ts';
 
 const session = useSession();
 const absent = '00000000-0001-8c3a-9f0e-2b7d41c5e6a8';
@@ -70,8 +69,7 @@ describe('a request for a resource of the own domain', () => {
   const own = { assets: [] as string[], computations: [] as string[] };
   const home = () => ({ domainID: session.target.otherDomain });
 
-  beforeAll(async () => {
-    if (!isKnown('outsider')) return;
+  beforeAllAs(['outsider'], async () => {
     const computation = await session.done('computations/create-computation', {
       path: home(),
       body: { name: 'N' },

@@ -7,13 +7,13 @@ import { emulatorFetch } from './emulator-client.ts';
 import type { Emulator } from './emulator.ts';
 
 const computationsInAll = 12;
-/** How many of the computations, and of their assets, are not deleted. */
+/** The number of computations, and of their assets, that the damage leaves. */
 const kept = 6;
 
 /** A busy machine answers 503 while functions start. */
 const retry = { attempts: 11, firstPauseInMilliseconds: 1_000, longestPauseInMilliseconds: 2_000 };
 
-/** What callers see of the domain: lists with their totals, and all content. */
+/** The domain as callers see it: lists with their totals, and all content. */
 export interface Seen {
   computations: Data<'listComputations'>;
   assets: Data<'listAssets'>;
@@ -44,7 +44,7 @@ export class DrillClient {
     this.activeRun = await this.start('drill-1');
   }
 
-  /** What the canary does: creates a computation with content, runs it to its end, reads all of it again, and deletes it. */
+  /** Creates a computation with content, runs it to its end, reads all of it again, and deletes it, as the canary does. */
   async round(): Promise<void> {
     const index = this.ready.length;
     const { id, asset } = await this.createReady(index);
@@ -125,7 +125,7 @@ export class DrillClient {
     await this.administrator.createComputation({ body: { name: 'After the backup' } });
   }
 
-  /** How many assets with content the damage deletes. */
+  /** The number of assets with content that the damage deletes. */
   get deletedAssets(): number {
     return this.assets.slice(kept).length;
   }

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -52,7 +52,7 @@ export function tailOf(logFile: string): string {
  * none. This server is the HTTP proxy of MiniStack's process, and forwards that request over TLS.
  */
 class KeyRelay {
-  /** Whether it answers. */
+  /** True while the issuer answers. Otherwise the relay answers 503. */
   isUp = true;
   readonly server: Server;
 
@@ -72,9 +72,6 @@ class KeyRelay {
   }
 }
 
-/** The version that docs/rehearsal.md describes. */
-const knownVersion = '1.5.33';
-
 export interface Emulator {
   address: EmulatorAddress;
   /** The environment for commands that use the emulator as AWS, as root of its account. */
@@ -88,25 +85,11 @@ export interface Emulator {
 }
 
 export interface EmulatorOptions {
-  /** The command of a Python with the packages ministack and cryptography. */
+  /** The command of a Python that has what test/prerequisites.json asks for. */
   python: string;
   region: string;
   /** Receives the certificate, the log and the unpacked functions. */
   folder: string;
-}
-
-/** Returns the emulator's version. @throws Error with instructions if the emulator is missing */
-export function versionOfEmulator(python: string): string {
-  const program = 'import importlib.metadata as m; import cryptography; print(m.version("ministack"))';
-  try {
-    return execFileSync(python, ['-c', program], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
-  } catch {
-    throw new Error(`${python} does not exist, or lacks the packages ministack and cryptography. Install them with Python 3.10 or newer:
-
-  python3 -m venv ~/.cache/ministack
-  ~/.cache/ministack/bin/pip install ministack==${knownVersion} cryptography
-  npm run rehearse -- --python ~/.cache/ministack/bin/python`);
-  }
 }
 
 /**

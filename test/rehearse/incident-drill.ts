@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { stageNamed } from '../../infra/stages/stage-named.ts';
+import { stageNamed } from '../../infra/stages/stages.ts';
 import { nameIn } from '../../infra/stages/stage.ts';
 import { AlarmsOfStage, healthy, metricsOf, type Metric, type Series } from '../support/stage-alarms.ts';
 import { DrillClient } from './drill-client.ts';
@@ -15,7 +15,7 @@ export interface Incident {
   name: string;
   /** The alarm that must start, without the stage's prefix. */
   alarm: string;
-  /** What does not really happen, because the emulator cannot do it. Default: everything does. */
+  /** The part of the incident that is simulated, because the emulator cannot do it. Default: none. */
   simulated?: string;
   /** Breaks the stage as somebody or AWS would, and uses it until the alarm's metrics have values. */
   break: (drill: Drill) => Promise<void>;
@@ -67,7 +67,7 @@ export class Drill {
   readonly emulated: EmulatedStage;
   readonly client: DrillClient;
   readonly alarms: AlarmsOfStage;
-  /** What stands in the place of `<names>` of the page. */
+  /** The values of the `<names>` in the commands of the page. */
   readonly names: Record<string, string>;
   private readonly refused: { server: Server; count: number };
   private readonly answered = { Count: 0, '4xx': 0, '5xx': 0, Latency: 0 };
@@ -156,7 +156,7 @@ export class Drill {
     return await linesOfFunctions(this.emulated.emulator.address, text, this.beginning);
   }
 
-  /** From here on, `lines` has what is logged and `series` what is counted. */
+  /** Begins to measure: from here on, `lines` has what is logged and `series` what is counted. */
   async begin(): Promise<void> {
     this.beginning = Date.now();
     this.before = await this.counted();
@@ -283,7 +283,10 @@ async function happen(drill: Drill, incident: Incident): Promise<void> {
   await step('  creating, running, reading and deleting a computation', () => drill.client.round());
 }
 
-/** What did not happen in the minute of an incident says nothing about tasks that are called less often. */
+/**
+ * Leaves out series without a value: what did not happen in the minute of an incident says nothing about tasks that are called less
+ * often.
+ */
 function withoutSilence(measured: Series): Series {
   return Object.fromEntries(Object.entries(measured).filter(([, [value]]) => value !== undefined));
 }

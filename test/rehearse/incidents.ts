@@ -5,7 +5,10 @@ import type { Drill, Incident, Page } from './incident-drill.ts';
 
 const reverting = 'the emulator reverts no drift, so the drill undoes it after the command';
 
-/** What happens to a stage. The first one comes before API Gateway has read the keys of the issuer, which the emulator keeps for two hours. */
+/**
+ * The incidents that the drill causes in a stage. The first one comes before API Gateway has read the keys of the issuer, which the
+ * emulator keeps for two hours.
+ */
 export const incidents: readonly Incident[] = [
   {
     name: 'The issuer is down',

@@ -47,7 +47,7 @@ export async function rehearseStage(stage: StageToRehearse, place: Place): Promi
   if (purge.refused.length > 0) throw new Error(`Deletions could not call the purge:\n\n${purge.refused.join('\n')}`);
 }
 
-/** What the functions that delete logged. */
+/** The entries about the purge in the logs of the functions that delete. */
 interface CallsOfPurge {
   left: string[];
   refused: string[];

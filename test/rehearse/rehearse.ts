@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseOptions, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
-import { stageNamed } from '../../infra/stages/stage-named.ts';
-import { versionOfEmulator } from './emulator.ts';
+import { stageNamed } from '../../infra/stages/stages.ts';
+import { demandPrerequisites } from '../prerequisites.ts';
 import { drillIncidents } from './incident-drill.ts';
 import { incidents } from './incidents.ts';
 import { drillRestore } from './restore-drill.ts';
@@ -17,13 +17,13 @@ its API Gateway, and removes the stage. With --restore, a drill of docs/restore.
 runs the document's commands, and checks what came back. With --incidents, a drill of docs/runbook.md: it breaks the stage in many ways,
 checks that the right alarm would start, runs the page's commands, and uses the stage again. Needs no AWS account and no Docker. docs/rehearsal.md lists what it cannot show.
 
-  --python  a Python 3.10 or newer with the packages ministack and cryptography (default python3)
+  --python  a Python 3.10 or newer with the packages of test/prerequisites.json (default python3)
   --stage   a stage of infra/stages/stages.ts that has its own user pool (default dev)
   --bus     with an event bus in the row of the stage
   --canary  with a canary in the row of the stage
-  --restore drill the restoration; PYTHON also needs the package awscli
+  --restore drill the restoration
   --incidents
-            drill the incidents, with a bus and a canary; PYTHON also needs the package awscli
+            drill the incidents, with a bus and a canary
   --help    print this help`;
 
 await runCommand(usage, async (args) => {
@@ -47,7 +47,9 @@ await runCommand(usage, async (args) => {
     ...((options.canary || options.incidents || canary) && { canary: canary ?? { everyMinutes: 15 } }),
   };
   const stage: StageToRehearse = { name, region, changes };
-  console.log(`Stage ${stage.name} on MiniStack ${versionOfEmulator(options.python)}, an emulator of AWS`);
+  const drill = options.restore ? 'rehearse the restoration' : options.incidents ? 'rehearse the incidents' : 'rehearse';
+  demandPrerequisites(drill, options.python);
+  console.log(`Stage ${stage.name} on MiniStack, an emulator of AWS`);
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
   const folder = mkdtempSync(join(tmpdir(), 'rehearsal-'));

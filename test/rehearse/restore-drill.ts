@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { stageNamed } from '../../infra/stages/stage-named.ts';
+import { stageNamed } from '../../infra/stages/stages.ts';
 import { type ExistingState, nameIn } from '../../infra/stages/stage.ts';
 import { DrillClient } from './drill-client.ts';
 import { adaptAssembly } from './emulated-assembly.ts';
@@ -12,7 +12,7 @@ import { blocksOf, fill, runShell as runIn } from './page-commands.ts';
 const document = new URL('../../docs/restore.md', import.meta.url);
 const timeInDocument = '2026-11-22T02:00:00Z';
 
-/** What an operator puts in place of the document's `<names>`. */
+/** The values that an operator puts in place of the document's `<names>`. */
 export interface Filled {
   stage: string;
   TableArn: string;

@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { join } from 'node:path';
-import type { FunctionName } from '../../infra/bundles/function-names.ts';
+import { type FunctionName, variablesOf } from '../../infra/service/functions.ts';
 import type { LoadHandler } from '../../local/functions/local-functions.ts';
-import { variablesOf } from '../../infra/service/function-variables.ts';
 import type { StackOptions } from '../../local/stack.ts';
 import { serveKms } from './answering-aws.ts';
 import { serveExecutions } from './simulated-step-functions.ts';

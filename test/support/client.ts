@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type * as v from 'valibot';
 import { routes, type KnownRoute, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import { type OpenApiDocument, responseChecker } from './openapi-document.ts';
@@ -25,6 +26,8 @@ export type CallRequest<Name extends RouteName> = ([OwnParameters<Name>] extends
   headers?: Record<string, string>;
   /** Default: the administrator. Null sends no token. */
   as?: Person | null;
+  /** Whether a refusal for too many requests (429) is the reply. Default: false, the request is sent again each second, as clients do. */
+  once?: boolean;
 };
 
 export type BodyOf<Name extends RouteName> =
@@ -72,15 +75,18 @@ export async function openClient(target: Target, onReply?: (name: RouteName, rep
     const body = request.raw ?? (request.body === undefined ? undefined : JSON.stringify(request.body));
     if (body !== undefined) suiteState?.noteSent(body);
     const person = request.as === undefined ? 'administrator' : request.as;
-    const response = await fetch(`${target.baseUrl}${path}${query.size > 0 ? `?${query.toString()}` : ''}`, {
-      method,
-      headers: {
-        ...(person === null ? {} : { authorization: `Bearer ${target.tokenOf(person)}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...request.headers,
-      },
-      ...(body === undefined ? {} : { body }),
-    });
+    const send = () =>
+      fetch(`${target.baseUrl}${path}${query.size > 0 ? `?${query.toString()}` : ''}`, {
+        method,
+        headers: {
+          ...(person === null ? {} : { authorization: `Bearer ${target.tokenOf(person)}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...request.headers,
+        },
+        ...(body === undefined ? {} : { body }),
+      });
+    let response = await send();
+    for (; response.status === 429 && request.once !== true; response = await send()) await delay(1_000);
     const { status, headers } = response;
     const reply = { status, headers, body: check(method, template, { status, headers, text: await response.text() }) };
     onReply?.(name, reply);

@@ -3,7 +3,7 @@ import { canonicalDigest } from 'computation-management-formats/digests';
 import { afterAll, beforeAll, expect, it, type TestFunction, vi } from 'vitest';
 import { openClient, type BodyOf, type Client } from './client.ts';
 import { untilTestEnds } from './patience.ts';
-import { isDeployed, isKnown, openTarget, type Person, type Target } from './target.ts';
+import { actAs, isDeployed, isKnown, openTarget, type Person, type Target } from './target.ts';
 import { digestsIn } from './approval-digests.ts';
 
 type Computation = BodyOf<'computations/create-computation'>;
@@ -53,7 +53,18 @@ export const base64 = (text: string) => Buffer.from(text).toString('base64');
 
 /** A test that acts as other persons than the administrator and the CVM. Skipped on a stage without tokens for them. */
 export function itAs(persons: Person[], title: string, test: TestFunction): void {
-  it.skipIf(!persons.every(isKnown))(`${title} (acts as ${persons.join(', ')})`, test);
+  it.skipIf(!persons.every(isKnown))(`${title} (acts as ${persons.join(', ')})`, (context) =>
+    actAs<unknown>(persons, () => test(context)),
+  );
+}
+
+/** Prepares the tests of `itAs` for the same persons. `work` returns what undoes it after the tests. */
+export function beforeAllAs(persons: Person[], work: () => Promise<() => Promise<void>>): void {
+  beforeAll(async () => {
+    if (!persons.every(isKnown)) return undefined;
+    const undo = await actAs(persons, work);
+    return () => actAs(persons, undo);
+  });
 }
 
 /** Opens the only session of a test file, and deletes what it created after the file's tests. */

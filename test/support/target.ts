@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Role, roles } from 'computation-management-formats/vocabulary';
 import type { Stack } from '../../local/stack.ts';
 import { bundledFunctions } from './bundled-functions.ts';
@@ -29,8 +30,28 @@ export function isKnown(person: Person): boolean {
   return !isDeployed || givenTokens[person] !== undefined;
 }
 
+/** Opens the target. Its tokens of other persons than the administrator and the CVM are only for code within `actAs`. */
 export async function openTarget(): Promise<Target> {
-  return deployedUrl === undefined ? await startTarget() : deployedTarget(deployedUrl);
+  const { tokenOf, idOf, ...target } = deployedUrl === undefined ? await startTarget() : deployedTarget(deployedUrl);
+  return { ...target, tokenOf: forActors(tokenOf), idOf: forActors(idOf) };
+}
+
+const actors = new AsyncLocalStorage<readonly Person[]>();
+
+/** Runs code that acts as these persons, besides the administrator and the CVM. `itAs` does so for a test. */
+export function actAs<T>(persons: readonly Person[], work: () => T): T {
+  return actors.run(persons, work);
+}
+
+/**
+ * Refuses a person as whom the calling code does not say that it acts, on every target. Otherwise a test that is not skipped where
+ * that person has no token would fail only there: the delivery has one token, of an administrator who is also a CVM.
+ */
+function forActors(of: (person: Person) => string): (person: Person) => string {
+  return (person) => {
+    if (['administrator', 'cvm', ...(actors.getStore() ?? [])].includes(person)) return of(person);
+    throw new TypeError(`A test that acts as ${person} says so: use itAs or beforeAllAs.`);
+  };
 }
 
 function deployedTarget(baseUrl: string): Target {

@@ -1,8 +1,8 @@
 import { KMSClient } from '@aws-sdk/client-kms';
 import { issueCvmCertificate, kmsAuthority } from '../../gateway/certificates/authority.ts';
 import { outputsOf } from '../domains/stage-resources.ts';
-import { stageNamed } from '../../infra/stages/stage-named.ts';
-import { cvmAuthorityAlias } from '../../infra/state/cvm-authority-key.ts';
+import { stageNamed } from '../../infra/stages/stages.ts';
+import { cvmAuthorityAlias } from '../../infra/state/keys.ts';
 import { UsageError } from '../../shared/command-line/arguments.ts';
 import type { EnrolmentTarget } from './this-machine.ts';
 

@@ -4,7 +4,7 @@ import { namedRowAt, rebuildNames } from '../../shared/find/index.ts';
 import { listKeys } from '../../shared/table/keys.ts';
 import { openList, type RowList, rowLists, rowsOf } from '../../shared/table/row-lists.ts';
 import { outputsOf } from '../domains/stage-resources.ts';
-import { stageNamed } from '../../infra/stages/stage-named.ts';
+import { stageNamed } from '../../infra/stages/stages.ts';
 import { isMain, parseOptions, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
 import { lockDirectory } from '../../local/machine/data-directory.ts';
 import { startDynamoDb } from '../../local/dynamodb/dynamodb.ts';

@@ -1,8 +1,7 @@
 import type { JsonSchema } from '@valibot/to-json-schema';
 import { writeFileSync } from 'node:fs';
 import { jsonSchemaOf } from '../../shared/openapi/json-schema.ts';
-import { busEventSchema } from '../../infra/bus/bus-event.ts';
-import { eventDetails } from '../../infra/bus/event-details.ts';
+import { busEventSchema, eventDetails } from '../../infra/bus/bus-event.ts';
 
 /** Returns the JSON Schema of the field `detail` of an event on the bus, with the decoded `details` of the service's own events. */
 function busEventDocument(): JsonSchema {

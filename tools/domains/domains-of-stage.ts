@@ -1,6 +1,5 @@
-import { accessTokensLiveInSeconds, recoverableInDays, undeliveredStaysInDays } from '../../infra/house/lifetimes.ts';
-import { stageNamed } from '../../infra/stages/stage-named.ts';
-import type { Stage } from '../../infra/stages/stage.ts';
+import { accessTokensLiveInSeconds, recoverableInDays, undeliveredStaysInDays, type Stage } from '../../infra/stages/stage.ts';
+import { stageNamed } from '../../infra/stages/stages.ts';
 import { closedAt } from '../../shared/rows/closed-domain.ts';
 import {
   changeRoles,

@@ -2,8 +2,7 @@ import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-clo
 import settings from '../../cdk.json' with { type: 'json' };
 import { reservedInAccount } from '../../infra/service/reserved-concurrency.ts';
 import { nameIn, type Stage } from '../../infra/stages/stage.ts';
-import { stageNamed } from '../../infra/stages/stage-named.ts';
-import { stages } from '../../infra/stages/stages.ts';
+import { stageNamed, stages } from '../../infra/stages/stages.ts';
 import { isMain, parseOptions, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
 import { askIn } from './account.ts';
 import { checksOf, leftBehind, type Check, type Finding } from './checks.ts';

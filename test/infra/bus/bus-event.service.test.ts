@@ -5,9 +5,7 @@ import { type Client, createClient, type Schemas, waitForRun } from 'computation
 import { hashOfEvent } from 'computation-management-formats/digests';
 import { numberOf } from 'computation-management-formats/identifiers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { busEventTemplate, type BusEvent } from '../../../infra/bus/bus-event.ts';
-import { eventDetails } from '../../../infra/bus/event-details.ts';
-import { journalFilter } from '../../../infra/bus/journal-filter.ts';
+import { busEventTemplate, type BusEvent, eventDetails, journalFilter } from '../../../infra/bus/bus-event.ts';
 import { localCredentials } from '../../../local/machine/environment.ts';
 import { startStack, type Stack } from '../../../local/stack.ts';
 import { administrativeEvents, lifecycleEvents } from '../../../shared/journal/event.ts';
@@ -24,7 +22,7 @@ const schema = JSON.parse(readFileSync(new URL('../../../docs/schemas/computatio
 };
 const ajv = newAjv();
 
-/** Its quote, backslash and control character must be escaped in JSON. */
+/** A user whose identifier has a quote, a backslash and a control character, which must be escaped in JSON. */
 const alice = 'al"ice\\\n<$.dynamodb.Keys.pk.S>';
 const serverKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
 
@@ -83,7 +81,7 @@ async function allItems(): Promise<Record<string, AttributeValue>[]> {
   return found;
 }
 
-/** What the bus carries of the stored items, in the order of computations and numbers. */
+/** Returns the events that the bus carries of the stored items, in the order of computations and numbers. */
 function eventsOnBus(): BusEvent[] {
   const passed = items.map((item) => streamRecord(item)).filter((record) => isSelected(journalFilter, record));
   const events = passed.map((record) => filledIn(busEventTemplate, record) as BusEvent);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { busEventTemplate } from '../../../infra/bus/bus-event.ts';
-import { journalFilter } from '../../../infra/bus/journal-filter.ts';
+import { busEventTemplate, journalFilter } from '../../../infra/bus/bus-event.ts';
 import type { Stage } from '../../../infra/stages/stage.ts';
 import { errorsOf, findingsOf, flat, ownStage, synthesize, type SynthesizedStage } from '../../support/synthesized-stages.ts';
 

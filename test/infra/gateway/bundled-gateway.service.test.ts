@@ -8,7 +8,7 @@ import { KMSClient } from '@aws-sdk/client-kms';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { bundleGateway } from '../../../infra/bundles/bundle-gateway.ts';
-import { certificateFunctionFolder } from '../../../infra/house/gateway-files.ts';
+import { certificateFunctionFolder } from '../../../infra/gateway/gateway-task.ts';
 import { issueCvmCertificate, kmsAuthority } from '../../../gateway/certificates/authority.ts';
 import { ownPort } from '../../support/service-process.ts';
 import { localCredentials } from '../../../local/machine/environment.ts';
@@ -45,7 +45,7 @@ let files: File[];
 let call: Call;
 let ports: { agents: number; health: number };
 let given: Record<string, string>;
-/** What gateways have called, by the prefix of the service in IAM. */
+/** The requests that gateways have sent, by the prefix of the called service in IAM. */
 const called: Record<string, LocalRequest[]> = {};
 
 /** The container of the gateway's tasks, as the template of a stage describes it. */

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bundleGateway } from '../../../infra/bundles/bundle-gateway.ts';
-import { taskSettings } from '../../../infra/gateway/task-settings.ts';
+import { taskSettings } from '../../../infra/gateway/gateway-task.ts';
 import { defaultTimings } from '../../../gateway/session/gateway-parts.ts';
 import { gatewayUses } from '../../../gateway/uses.ts';
-import { gatewayAlarms } from '../../../infra/operations/gateway-alarms.ts';
+import { gatewayAlarms } from '../../../infra/operations/part-alarms.ts';
 import { nameIn, type GatewayRow } from '../../../infra/stages/stage.ts';
 import {
   errorsOf,

@@ -2,8 +2,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
-import { functionNames } from '../../../infra/bundles/function-names.ts';
-import { BudgetStack } from '../../../infra/operations/monthly-budget.ts';
+import { functionNames } from '../../../infra/service/functions.ts';
+import { BudgetStack } from '../../../infra/operations/operations-stack.ts';
 import { reservedInAccount } from '../../../infra/service/reserved-concurrency.ts';
 import { nameIn, targetsOf, webhooksOf, type Stage } from '../../../infra/stages/stage.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
@@ -198,7 +198,7 @@ describe.each(synthesized)('the operations stack of $stage.name', ({ stage, stac
     expect(metrics.length).toBeLessThanOrEqual(10); // the most that an alarm takes
   });
 
-  /** Who writes a metric: AWS, whatever the task does, or the code of a function. */
+  /** Returns whether AWS writes a metric, whatever the task does, and not the code of a function. */
   const isWrittenByAws = ({ Namespace }: Metric) => Namespace.startsWith('AWS/');
 
   it.each(schedules.map(({ name }) => name))(

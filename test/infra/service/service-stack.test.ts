@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { functionNames, type FunctionName } from '../../../infra/bundles/function-names.ts';
-import { variablesOf } from '../../../infra/service/function-variables.ts';
+import { functionNames, type FunctionName, variablesOf } from '../../../infra/service/functions.ts';
 import { referenceFiles } from '../../../functions/reference/reference-files.ts';
 import { faultsOfReservations } from '../../../infra/service/reserved-concurrency.ts';
 import { nameIn } from '../../../infra/stages/stage.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { functionNames, type FunctionName } from '../../../infra/bundles/function-names.ts';
+import { functionNames, type FunctionName } from '../../../infra/service/functions.ts';
 import { startStack, type Stack } from '../../../local/stack.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
 import { cvmBody } from '../../../shared/openapi/examples.ts';

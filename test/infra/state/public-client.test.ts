@@ -27,7 +27,7 @@ function publicClientOf(stage: typeof ownStage): [id: string, properties: Client
   return client;
 }
 
-/** Where `cms login` asks the issuer to send the browser, with another port. */
+/** Returns the address to which `cms login` asks the issuer to send the browser, for another port. */
 async function redirectTo(port: number): Promise<string> {
   const server = await startAnsweringServer();
   const { endpoint } = server;

@@ -1,7 +1,17 @@
 import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import type { GatewayRow } from '../stages/stage.ts';
-import { gatewayTaskMetric, serviceMetric, type Watched } from './metrics.ts';
-import type { ServiceAlarmProps } from './service-alarm.ts';
+import type { GatewayRow, CanaryRow } from '../stages/stage.ts';
+import {
+  gatewayTaskMetric,
+  serviceMetric,
+  type Watched,
+  messagesIn,
+  pipeMetric,
+  silenceDuringRuns,
+  sumOf,
+  functionMetric,
+} from './metrics.ts';
+import { type ServiceAlarmProps, whileRunsStart, periodOfCalls } from './service-alarm.ts';
+import { undeliveredEventsName } from '../bus/stage-bus.ts';
 
 type GatewayAlarm = Omit<ServiceAlarmProps, 'stage' | 'topics'>;
 
@@ -76,6 +86,59 @@ export function gatewayAlarms(watched: Watched, { tasks }: GatewayRow): Record<s
       isOptional: true, // gateways that write nothing have an alarm of their own
       impact: 'Nothing yet. When the certificate of the gateway expires, no CVM can connect.',
       runbook: 'a-certificate-expires',
+    },
+  };
+}
+
+/** The alarms of the event bus by name. */
+export function busAlarms(watched: Watched): Record<string, Omit<ServiceAlarmProps, 'stage' | 'topics'>> {
+  return {
+    'events/failing': {
+      metric: sumOf({
+        failed: pipeMetric(watched, 'ExecutionFailed'),
+        partlyFailed: pipeMetric(watched, 'ExecutionPartiallyFailed'),
+        timedOut: pipeMetric(watched, 'ExecutionTimeout'),
+        throttled: pipeMetric(watched, 'ExecutionThrottled'),
+      }),
+      threshold: 1,
+      periods: 2,
+      impact: 'Events reach the bus late. After 12 hours they do not reach it any more.',
+      runbook: 'events-do-not-reach-the-bus',
+    },
+    'events/silent': {
+      metric: silenceDuringRuns(watched, pipeMetric(watched, 'Invocations')),
+      ...whileRunsStart,
+      impact: 'Events do not reach the bus. After 24 hours they do not reach it any more.',
+      runbook: 'events-do-not-reach-the-bus',
+    },
+    'events/undelivered': {
+      metric: messagesIn(undeliveredEventsName(watched.stage)),
+      threshold: 1,
+      impact: 'Some events did not reach the bus. The API has them.',
+      runbook: 'events-do-not-reach-the-bus',
+    },
+  };
+}
+
+/** The alarms of the canary by name. */
+export function canaryAlarms(
+  watched: Watched,
+  { everyMinutes }: CanaryRow,
+): Record<string, Omit<ServiceAlarmProps, 'stage' | 'topics'>> {
+  const period = periodOfCalls({ everyMinutes });
+  return {
+    'canary/fails': {
+      metric: functionMetric(watched, 'canary', 'Errors').with({ period }),
+      threshold: 1,
+      impact: 'Maybe none yet. What failed for the canary will soon fail for users.',
+      runbook: 'the-canary-fails',
+    },
+    'canary/silent': {
+      metric: functionMetric(watched, 'canary', 'Invocations').with({ period }),
+      threshold: 1,
+      isTooLittle: true,
+      impact: 'No immediate effect. Failures that no user request triggers would go unnoticed.',
+      runbook: 'the-canary-fails',
     },
   };
 }

@@ -1,8 +1,13 @@
+import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
+import { tasks, type TaskName, type Task } from '../../shared/tasks/tasks.ts';
 import type { VariableName } from '../../shared/runtime/environment.ts';
-import { routes } from '../../shared/endpoints/endpoints.ts';
 import { isLimited, type Route } from '../../shared/http/route.ts';
-import { tasks, type Task } from '../../shared/tasks/tasks.ts';
-import type { FunctionName } from '../bundles/function-names.ts';
+
+/** The name of a function: its file in functions/ without the extension, such as `runs/start-run`. */
+export type FunctionName = RouteName | TaskName;
+
+/** The names of all functions of the service, without duplicates. */
+export const functionNames: readonly FunctionName[] = [...new Set([...routes, ...tasks].map(({ name }) => name))];
 
 /** The variables that a deployment sets for functions. Lambda sets the region itself, and the gateway and the canary have others. */
 export type DeployedVariable = Exclude<
@@ -17,7 +22,7 @@ export type DeployedVariable = Exclude<
   | 'TLS_SECRET_ARN'
 >;
 
-/** They return the version of the service, or a statement that contains it. */
+/** The functions that return the version of the service, or a statement that contains it. */
 const returningVersion: readonly FunctionName[] = ['service/health', 'service/openapi', 'evidence/get-evidence'];
 
 export function variablesOf(name: FunctionName): DeployedVariable[] {

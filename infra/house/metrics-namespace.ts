@@ -1,2 +1,0 @@
-/** The CloudWatch namespace of the metrics that functions emit and the dashboard shows. */
-export const metricsNamespace = 'ComputationManagement';
