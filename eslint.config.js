@@ -63,6 +63,33 @@ const castToKey = {
 /** What no production file may contain that is not part of shared/table/. */
 const outsideTheTable = [...importsOfWrites, ...keyLiterals, castToKey, importOfRowKeys, bundledSpreads];
 
+/** Matches a doc comment that begins with a preposition, a conjunction or a pronoun: it says little where a hover shows it alone. */
+const fragment = new RegExp(
+  `^\\*[\\s*"'(]*(${[
+    'about above across after against also although among and around as at because before behind below beside besides between',
+    'beyond both but by down during each either for from he here how i if in into it its like neither no nor not of off on once one',
+    'ones only onto or our out over per same she since so such than that their them then there these they this those though',
+    'through to toward towards under unless unlike until up via we what when where whether which while who whose why with within without',
+    'yet you your',
+  ]
+    .join(' ')
+    .replaceAll(' ', '|')})\\b`,
+  'i',
+);
+const docComments = {
+  create: (context) => ({
+    Program: () => {
+      for (const comment of context.sourceCode.getAllComments()) {
+        if (comment.type !== 'Block' || !fragment.test(comment.value)) continue;
+        context.report({
+          loc: comment.loc,
+          message: 'Begin a doc comment with a verb or a noun: it must say alone what this is or does.',
+        });
+      }
+    },
+  }),
+};
+
 const production = '{functions,gateway,infra,local,packages,shared,tools}/**/*.{ts,tsx}';
 
 export default defineConfig(
@@ -74,7 +101,9 @@ export default defineConfig(
       parserOptions: { project: ['tsconfig.json', 'packages/console/tsconfig.json'], tsconfigRootDir: import.meta.dirname },
     },
     linterOptions: { reportUnusedDisableDirectives: 'error' },
+    plugins: { house: { rules: { 'doc-comments': docComments } } },
     rules: {
+      'house/doc-comments': 'error',
       eqeqeq: ['error', 'always', { null: 'ignore' }],
       'no-console': 'error',
       'no-restricted-properties': ['error', ...environmentAccess],

@@ -12,14 +12,16 @@ const eslint = new ESLint({ cwd: root });
 
 /** Returns the errors by the rules that this project has set, for a file that contains `code`. */
 async function errorsFor(file: string, code: string): Promise<string[]> {
-  const { linterOptions, rules } = (await eslint.calculateConfigForFile(join(root, file))) as Required<Linter.Config>;
-  const own = ['no-restricted-syntax', 'no-restricted-imports', 'max-params'].filter((name) => name in rules);
+  const { linterOptions, plugins, rules } = (await eslint.calculateConfigForFile(join(root, file))) as Required<Linter.Config>;
+  const all = ['no-restricted-syntax', 'no-restricted-imports', 'max-params', 'house/doc-comments'];
+  const own = all.filter((name) => name in rules);
   const messages = new Linter({ cwd: root }).verify(
     code,
     {
       files: ['**/*.ts'],
       languageOptions: { parser },
       linterOptions,
+      plugins: { house: plugins['house'] ?? {} },
       rules: Object.fromEntries(own.map((name) => [name, rules[name]])),
     },
     join(root, file),
@@ -54,6 +56,8 @@ describe('lint refuses', () => {
     ['a cast to a key', 'shared/rows/claim.ts', 'export const key = given as Key;'],
     ['the spread of an object literal', anyRoom, 'export const both = { ...{ a: 1 } };'],
     ['the spread of an object literal in a test', 'test/any.ts', 'export const both = { ...{ a: 1 } };'],
+    ['a doc comment that begins with a preposition', 'test/any.ts', '/** Of a run. */\nexport const a = 1;'],
+    ['a doc comment that begins with a conjunction', anyRoom, '/**\n * If it is there.\n */\nexport const a = 1;'],
     ['more than five parameters', anyRoom, 'export const sum = (a, b, c, d, e, f) => a + b + c + d + e + f;'],
   ])('%s', async (_what, file, code) => {
     expect(await errorsFor(file, code)).toHaveLength(1);
@@ -64,6 +68,7 @@ describe('lint accepts', () => {
   it.each([
     ['a write of the SDK in the file of writes', 'shared/table/writes.ts', updateCommand],
     ['the key of a row in its writer', 'shared/rows/claim.ts', "import { keyToWrite } from '../table/keys.ts';"],
+    ['a doc comment that begins with a verb', anyRoom, '/** Returns one of the runs. */\nexport const a = 1;'],
     ['reads of the SDK', anyRoom, "import { GetCommand, DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';"],
   ])('%s', async (_what, file, code) => {
     expect(await errorsFor(file, code)).toEqual([]);
