@@ -65,8 +65,7 @@ const imported = new Map<string, Handler>();
 export async function importHandler(name: string): Promise<Handler> {
   const known = imported.get(name);
   if (known) return known;
-  const file = new URL(`../../functions/${name}.ts`, import.meta.url).href;
-  const { handler } = (await import(/* @vite-ignore */ file)) as { handler: Handler };
+  const { handler } = (await import(/* @vite-ignore */ `../../functions/${name}.ts`)) as { handler: Handler };
   imported.set(name, handler);
   return handler;
 }

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { tryLock } from 'fs-native-extensions';
 import * as v from 'valibot';
 
 /** A file of the kept state that cannot be used, and why. */
@@ -143,36 +143,37 @@ function reasonOf(error: unknown): string {
   return String(error instanceof Error ? error.message : error);
 }
 
-const busyInSqlite = 5;
-
 /**
- * Makes this process the only service on a data directory. The operating system releases SQLite's file lock however the process
+ * Makes this process the only service on a data directory. The operating system releases the lock of the file however the process
  * ends.
  * @returns a function that releases the directory
  * @throws Error with the directory and the process that uses it, or why the directory cannot be locked
  */
 export function lockDirectory(directory: string): () => Promise<void> {
   const holder = join(directory, 'service.pid');
-  let lock: DatabaseSync | undefined;
+  let lock: number | undefined;
   try {
     makeKeptDirectory(directory);
     const file = join(directory, 'service.lock');
     const isOwn = existsSync(file) || readdirSync(directory).length === 0; // else it is also for other things
     if (isOwn) chmodSync(directory, 0o700);
-    lock = new DatabaseSync(file);
-    chmodSync(file, 0o600);
-    lock.exec('BEGIN EXCLUSIVE');
-    writeKeptFile(holder, `${process.pid}\n`);
+    lock = openSync(file, 'a', 0o600);
+    if (tryLock(lock)) writeKeptFile(holder, `${process.pid}\n`);
+    else {
+      closeSync(lock);
+      lock = undefined;
+    }
   } catch (error) {
-    lock?.close();
-    const { errcode, message } = error as Error & { errcode?: number };
-    if (errcode !== busyInSqlite) throw new Error(`Cannot lock ${directory}: ${message}`, { cause: error });
+    if (lock !== undefined) closeSync(lock);
+    throw new Error(`Cannot lock ${directory}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+  if (lock === undefined) {
     throw new Error(
       `${directory} is in use by another service (process ${processIn(holder)}). Stop it, or choose another directory.`,
     );
   }
   const held = lock;
-  return () => Promise.resolve(held.close());
+  return () => Promise.resolve(closeSync(held));
 }
 
 function processIn(file: string): string {

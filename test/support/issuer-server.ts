@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { generateKeyPair, SignJWT } from 'jose';
 import { listen } from '../../local/machine/listen.ts';
@@ -82,27 +82,30 @@ export async function startIssuerServer(): Promise<IssuerServer> {
     return back.href;
   };
 
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const issuer = `http://${request.headers.host ?? ''}`;
     const { pathname, searchParams } = new URL(request.url ?? '', issuer);
     const send = ({ statusCode, body }: IssuerAnswer) =>
       response.writeHead(statusCode, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     if (pathname === '/authorize') response.writeHead(302, { location: redirectOf(searchParams) }).end();
     else if (pathname === '/token') {
-      const answer = await tokens(issuer, request);
+      const given = await tokens(issuer, request);
       const change = changeTokens;
       changeTokens = undefined;
-      change?.(answer);
-      send(answer);
+      change?.(given);
+      send(given);
     } else if (pathname === '/.well-known/openid-configuration') {
-      const answer = metadata(issuer);
+      const given = metadata(issuer);
       const change = changeMetadata;
       changeMetadata = undefined;
-      change?.(answer);
-      send(answer);
+      change?.(given);
+      send(given);
     } else send({ statusCode: 404, body: {} });
-  });
-  const { endpoint, stop } = await listen(server, 0);
+  };
+  const { endpoint, stop } = await listen(
+    createServer((request, response) => void answer(request, response)),
+    0,
+  );
   return {
     issuer: endpoint,
     claims,

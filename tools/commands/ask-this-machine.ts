@@ -1,4 +1,4 @@
-import { UsageError } from '../../shared/command-line/arguments.ts';
+import { typed, UsageError } from '../../shared/command-line/arguments.ts';
 
 /** Returns the URL of the service at a port of this machine. */
 export function serviceHere(port: number): string {
@@ -6,7 +6,7 @@ export function serviceHere(port: number): string {
 }
 
 export function noService(service: string): Error {
-  const advice = service.startsWith('http://127.0.0.1:') ? ' Start it with `npm start`, or set PORT to its port.' : '';
+  const advice = service.startsWith('http://127.0.0.1:') ? ` Start it with \`${typed('start')}\`, or set PORT to its port.` : '';
   return new Error(`No service answers at ${service}.${advice}`);
 }
 

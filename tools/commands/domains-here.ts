@@ -2,6 +2,7 @@ import { issueLocalToken } from 'computation-management-client';
 import type { DomainManager, DomainUser } from '../domains/domains-of-stage.ts';
 import type { ManagedUser } from '../../shared/domains/manage-users.ts';
 import type { DomainContents, Removed } from '../../shared/domains/remove-domain.ts';
+import { typed } from '../../shared/command-line/arguments.ts';
 import { askThisMachine, serviceHere } from './ask-this-machine.ts';
 import type { DomainRequest } from '../../local/pages/local-domains.ts';
 
@@ -21,7 +22,7 @@ export function domainsHere(port: number): DomainManager {
     remove: (domain, { stop }) => ask<Removed>(service, { action: 'remove', domain, stop }),
     leaves: [
       'Tokens stay valid until they expire, and whoever uses this machine can print others. They find an empty domain.',
-      'What `npm start` printed names the paths of requests.',
+      `What \`${typed('start')}\` printed names the paths of requests.`,
     ],
   };
 }
