@@ -10,7 +10,7 @@ const config: KnipConfig = {
         'functions/**/*.ts',
         // What cdk.json and package.json start. Knip finds what is started without `exec` itself.
         'infra/app.ts',
-        ...Object.values(scripts).flatMap((script) => script.match(/(?<=exec node )(?!packages).+\.ts/g) ?? []),
+        ...Object.values(scripts).flatMap((script) => script.match(/(?<=exec node )(?!packages|tools\/pack).+\.ts/g) ?? []),
         // What the code starts as a process of its own.
         'gateway/main.ts',
         'gateway/**/{issue-certificate,start-bundle}.ts',
