@@ -129,7 +129,7 @@ async function writeContents(name: string): Promise<void> {
     },
   );
   writeFileSync(join(release, `${root.name}-${version}.cdx.json`), stdout);
-  process.stdout.write(`${keys.size} packages, `);
+  process.stdout.write(`packages of npm: ${keys.size}, `);
 }
 
 /** Reads the packages that a list of licenses names: one that `tools/pack.ts` wrote, or one of the console's build. */
