@@ -33,7 +33,7 @@ agents of real CVMs (default 7001, or a free one). Set GATEWAY_HOST to 0.0.0.0 i
 /** The port that agents call without any configuration. */
 const usualGatewayPort = 7001;
 
-/** `npm start`. @throws UsageError for a mistake in the arguments */
+/** Runs `npm start`: starts the service, and ends it on a signal. @throws UsageError for a mistake in the arguments */
 export async function startCommand(args: string[]): Promise<void> {
   const options = parseOptions(args, {
     data: { type: 'string' },
@@ -99,6 +99,7 @@ export async function startCommand(args: string[]): Promise<void> {
   );
 }
 
+/** The facts that `npm start` prints when the service is ready. */
 export interface Welcome {
   baseUrl: string;
   version: string;
@@ -106,12 +107,12 @@ export interface Welcome {
   token: string;
   simulator: boolean;
   testEvidence: boolean;
-  /** Whether the web console is served. */
+  /** True if the web console is served. */
   withConsole: boolean;
   dataDirectory: string | undefined;
   /** The address of the gateway for the agents of real CVMs. */
   gateway: string | undefined;
-  /** Whether it listens on another port than it usually does, because that is taken. */
+  /** True if the gateway listens on another port than usual, because that is taken. */
   isGatewayMoved: boolean;
 }
 

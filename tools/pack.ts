@@ -34,7 +34,7 @@ interface Manifest {
   peerDependencies?: Record<string, string>;
 }
 
-/** What package.json says for work in the repository alone. */
+/** The fields of package.json that are for work in the repository alone. */
 const ofRepository = [
   'private',
   'scripts',

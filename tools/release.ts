@@ -78,7 +78,8 @@ async function step<T>(what: string, advice: string, work: () => Promise<T>): Pr
     process.stdout.write(`${Math.round((performance.now() - startedAt) / 1_000)} s\n`);
     return result;
   } catch (error) {
-    process.stdout.write(`FAILED\n${error instanceof Error ? error.message : String(error)}\n\n${advice}\n`);
+    const { message, stdout = '' } = error as Error & { stdout?: string };
+    process.stdout.write(`FAILED\n${message}\n${stdout}\n${advice}\n`);
     process.exit(1);
   }
 }

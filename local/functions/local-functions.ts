@@ -147,7 +147,7 @@ function writes({ table = [] }: Uses): boolean {
   return table.some((action) => action === 'UpdateItem' || action === 'PutItem' || action === 'DeleteItem');
 }
 
-/** Whether all requests to it are GETs. They write who has read, or what the first of them makes, and seldom contend. */
+/** Says whether all requests to a function are GETs. They write who has read, or what the first of them makes, and seldom contend. */
 function isGet(name: string): boolean {
   const methods = routes.filter((route) => route.name === name).map(({ method }) => method);
   return methods.length > 0 && methods.every((method) => method === 'GET');

@@ -21,7 +21,7 @@ export interface BrokenFile {
   file: string;
   /** Such as `it is empty`. */
   problem: string;
-  /** What is lost if the file is deleted. */
+  /** A sentence about what is lost if the file is deleted. */
   withoutIt: string;
 }
 
@@ -66,7 +66,7 @@ function textOf(file: string): string | undefined {
 
 /** A JSON file of the kept state. Without a data directory, it is never there and nothing is written. */
 export interface KeptFile<Content> {
-  /** @throws BrokenFilesError */
+  /** Reads the file. Returns undefined if there is none. @throws BrokenFilesError */
   read: () => Content | undefined;
   /** Replaces the file, and returns its content. */
   write: (content: Content) => Content;

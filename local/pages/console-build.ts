@@ -34,7 +34,7 @@ export type ConsoleMode = 'production' | 'development';
 
 interface BuildOptions {
   mode?: ConsoleMode;
-  /** Whether somebody waits for it. Otherwise it yields to the service, which starts at the same time. */
+  /** True if somebody waits for the build. Otherwise it yields to the service, which starts at the same time. */
   isUrgent?: boolean;
 }
 

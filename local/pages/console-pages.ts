@@ -14,7 +14,7 @@ export interface ConsolePagesOptions {
   membershipClaim: string;
   /** A CVM that answers without being registered, if there is one. */
   exampleCvm: string | undefined;
-  /** Where presigned requests go. */
+  /** The origin of object storage, to which presigned requests go. */
   storage: string;
 }
 

@@ -15,7 +15,7 @@ import { keptFile } from '../machine/data-directory.ts';
 /** The user and the memberships that a token names. */
 export interface TokenRequest {
   sub: string;
-  /** Each has the form `<domainID>:<role>`. */
+  /** The memberships, each in the form `<domainID>:<role>`. */
   groups: string[];
   expiresInSeconds?: number;
   audience?: string;

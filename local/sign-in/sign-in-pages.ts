@@ -7,7 +7,7 @@ import { isOfOtherPage, ownOrigin } from '../machine/listen.ts';
 import { authorizationServer } from './authorization-server.ts';
 import type { LocalIssuer } from './issuer.ts';
 
-/** Where the issuer is on the service's own origin, so that a browser needs to reach one port only. */
+/** The path of the issuer on the service's own origin, so that a browser needs to reach one port only. */
 export const issuerPath = '/local/issuer';
 
 const files: Record<string, string> = {

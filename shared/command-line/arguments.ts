@@ -48,7 +48,7 @@ export function gatewayPortFromEnvironment(): number | undefined {
   return text ? parsePort('GATEWAY_PORT', text) : undefined;
 }
 
-/** Whether this is the compiled service of the package, and not a checkout of the repository. */
+/** True in the compiled service of the package, and false in a checkout of the repository. */
 const isPackage = !import.meta.url.endsWith('.ts');
 
 const scripts = { start: 'npm start', token: 'npm run --silent token', cvm: 'npm run cvm', domain: 'npm run domain' };
