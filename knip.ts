@@ -10,7 +10,7 @@ const config: KnipConfig = {
         'functions/**/*.ts',
         // What cdk.json and package.json start. Knip finds what is started without `exec` itself.
         'infra/app.ts',
-        ...Object.values(scripts).flatMap((script) => script.match(/(?<=exec node )(?!packages).+\.ts/g) ?? []),
+        ...Object.values(scripts).flatMap((script) => script.match(/(?<=exec node )(?!packages|tools\/pack).+\.ts/g) ?? []),
         // What the code starts as a process of its own.
         'gateway/main.ts',
         'gateway/**/{issue-certificate,start-bundle}.ts',
@@ -29,7 +29,7 @@ const config: KnipConfig = {
   vitest: { config: ['vitest*.config.ts', 'test/deployed/vitest.config.ts'], entry: ['test/**/*.{test,deployed}.ts'] },
   ignoreExportsUsedInFile: { interface: true, type: true },
   ignoreBinaries: ['mount', 'nsenter', 'script', 'ssh-keygen', 'umount', 'unshare'],
-  ignoreDependencies: ['axe-core', 'swagger-ui-dist'],
+  ignoreDependencies: ['axe-core', 'fs-native-extensions', 'swagger-ui-dist'],
 };
 
 export default config;

@@ -9,9 +9,8 @@ import { ClosedDomains, type HttpApiOptions, startHttpApi } from './http-api/htt
 import { local } from './machine/environment.ts';
 import type { ConsoleFiles } from './pages/console-build.ts';
 import { consolePages } from './pages/console-pages.ts';
-import { localDomains } from './pages/local-domains.ts';
+import { localDomains, type LocalUsers } from './pages/local-domains.ts';
 import { localPages } from './pages/local-pages.ts';
-import type { LocalUsers } from './pages/local-users.ts';
 import { signInPages } from './sign-in/sign-in-pages.ts';
 import { type LocalStorage, withHealthOfEngine } from './storage.ts';
 

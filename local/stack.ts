@@ -7,7 +7,7 @@ import { type FunctionsOptions, prepareFunctions } from './run-functions.ts';
 import { allowedOrigins } from './http-api/cors.ts';
 import { lockDirectory } from './machine/data-directory.ts';
 import { type Endpoints, local } from './machine/environment.ts';
-import { LocalUsers } from './pages/local-users.ts';
+import { LocalUsers } from './pages/local-domains.ts';
 import { startStorage } from './storage.ts';
 
 export interface StackOptions extends FrontOptions, FunctionsOptions {

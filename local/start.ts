@@ -6,6 +6,7 @@ import {
   parseOptions,
   portFromEnvironment,
   runCommand,
+  typed,
   UsageError,
 } from '../shared/command-line/arguments.ts';
 import { buildConsole, type ConsoleBuild, type ConsoleFiles } from './pages/console-build.ts';
@@ -14,7 +15,8 @@ import { isFree } from './machine/listen.ts';
 import { requestLine } from './http-api/http-api.ts';
 import { type Stack, type StackOptions, startStack } from './stack.ts';
 
-const usage = `Usage: npm start -- [--data DIR] [--no-simulator] [--test-evidence] [--no-console] [--cors-origin ORIGIN]...
+/** The help of `npm start`. */
+export const usage = `Usage: ${typed('start', '[--data DIR] [--no-simulator] [--test-evidence] [--no-console] [--cors-origin ORIGIN]...')}
 
 Runs the whole service on this machine. Set PORT to choose its port (default 3000), and GATEWAY_PORT to choose the port for the
 agents of real CVMs (default 7001, or a free one). Set GATEWAY_HOST to 0.0.0.0 if CVMs are on other machines.
@@ -31,7 +33,7 @@ agents of real CVMs (default 7001, or a free one). Set GATEWAY_HOST to 0.0.0.0 i
 /** The port that agents call without any configuration. */
 const usualGatewayPort = 7001;
 
-/** `npm start`. @throws UsageError for a mistake in the arguments */
+/** Runs `npm start`: starts the service, and ends it on a signal. @throws UsageError for a mistake in the arguments */
 export async function startCommand(args: string[]): Promise<void> {
   const options = parseOptions(args, {
     data: { type: 'string' },
@@ -97,6 +99,7 @@ export async function startCommand(args: string[]): Promise<void> {
   );
 }
 
+/** The facts that `npm start` prints when the service is ready. */
 export interface Welcome {
   baseUrl: string;
   version: string;
@@ -104,12 +107,12 @@ export interface Welcome {
   token: string;
   simulator: boolean;
   testEvidence: boolean;
-  /** Tells that the web console is served. */
+  /** True if the web console is served. */
   withConsole: boolean;
   dataDirectory: string | undefined;
   /** The address of the gateway for the agents of real CVMs. */
   gateway: string | undefined;
-  /** Tells that the gateway listens on another port than it usually does, because that one is taken. */
+  /** True if the gateway listens on another port than usual, because that is taken. */
   isGatewayMoved: boolean;
 }
 
@@ -132,7 +135,7 @@ export function welcome(facts: Welcome): string {
     Documentation   ${baseUrl}/docs${withConsole ? `\n    Console         ${baseUrl}/console/` : ''}
     State           ${state}
     CVMs            ${cvms}${testEvidence ? '\n    Attestation     PROVES NOTHING: public test keys are trusted, not AMD and Intel' : ''}
-    Agents          ${gateway ?? 'not served'} (enrol a real CVM: ${withPort}npm run cvm -- enrol --domain d1 --cvm my-cvm)${isMissed ? missed : ''}
+    Agents          ${gateway ?? 'not served'} (enrol a real CVM: ${withPort}${typed('cvm', 'enrol --domain d1 --cvm my-cvm')})${isMissed ? missed : ''}
 
   A token for alice, administrator of the domain d1, valid for 12 hours:
 
@@ -143,7 +146,7 @@ export TOKEN=${token}
 curl -s -X POST ${baseUrl}/d1/computations -H "Authorization: Bearer $TOKEN" \\
   -H 'Content-Type: application/json' -d '{"name": "My first computation"}'
 
-  Get another token: ${withPort}npm run --silent token -- --sub bob --groups d1:viewer,d2:creator
+  Get another token: ${withPort}${typed('token', '--sub bob --groups d1:viewer,d2:creator')}
   Press Ctrl-C to stop the service.
 
 `;
@@ -176,7 +179,7 @@ async function startOn(
     });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new Error(`Port ${port} is taken. Choose another one: PORT=${port + 1} npm start`);
+    throw new Error(`Port ${port} is taken. Choose another one: PORT=${port + 1} ${typed('start')}`);
   }
 }
 

@@ -1,10 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../local/machine/listen.ts';
-import { blocksOf, deadProxy, isThere, runIn, shells, type Shell } from './support/readme.ts';
+import { blocksOf, deadProxy, isThere, runIn, shells, type Shell, whileRunning } from './support/readme.ts';
 
 /**
  * Types the README's commands into every shell of this machine, in a copy without node_modules: `npm ci && npm start` with
@@ -22,34 +21,6 @@ function copyOfRepository(): string {
   const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' });
   for (const file of files.trim().split('\n')) cpSync(join(root, file), join(copy, file));
   return copy;
-}
-
-/** Runs the lines until the service says that it is ready, calls `use`, and ends the service. Returns what the lines print. */
-async function whileRunning(
-  shell: Shell,
-  lines: string,
-  options: { cwd: string; env: Record<string, string> },
-  use: () => Promise<void> = () => Promise.resolve(),
-): Promise<string> {
-  const child = spawn(shell, [...shells[shell], lines], { ...options, env: { ...process.env, ...options.env }, detached: true });
-  const ended = once(child, 'close');
-  let output = '';
-  await new Promise<void>((resolve, reject) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk) => {
-        output += String(chunk);
-        if (output.includes('Press Ctrl-C')) resolve();
-      });
-    }
-    child.once('close', () => reject(new Error(`It ended: ${output}`)));
-  });
-  try {
-    await use();
-  } finally {
-    process.kill(-(child.pid ?? 0), 'SIGINT'); // as Ctrl-C does, to every process of the terminal
-    await ended;
-  }
-  return output;
 }
 
 async function check(shell: Shell, cwd: string): Promise<void> {

@@ -8,8 +8,8 @@ import { build } from 'esbuild';
  * Prepares the package in the current folder for its tarball. `npm pack` starts it before and after.
  *
  * In the repository, `exports` and `bin` of package.json name TypeScript, which Node runs as it is. Below `node_modules` it does not, so
- * the tarball has `dist`: a module of JavaScript for each of these files, with declarations. The modules contain what they import of this
- * repository, and of npm what package.json lists neither in `dependencies` nor in `peerDependencies`.
+ * the tarball has the folder in `files`: a module of JavaScript for each of these files, with declarations. The modules contain what they
+ * import of this repository, and of npm all but what `external` in package.json lists: by default `dependencies` and `peerDependencies`.
  *
  * npm packs package.json as it stands, so that of the tarball takes its place meanwhile. `--restore` puts the original back. A process that
  * waits for the end of npm does so too, in case npm is killed.
@@ -18,23 +18,36 @@ import { build } from 'esbuild';
  */
 const repository = join(import.meta.dirname, '..');
 const root = process.cwd();
-const dist = join(root, 'dist');
 const packageFile = join(root, 'package.json');
 const originalFile = `${packageFile}.orig`;
 
 interface Manifest {
   name: string;
   version: string;
-  exports: Record<string, string>;
+  exports?: Record<string, string>;
   bin?: Record<string, string>;
-  scripts?: unknown;
+  files: [folder: string, ...others: string[]];
+  external?: string[];
+  workspaces?: string[];
   dependencies?: Record<string, string>;
-  devDependencies?: unknown;
+  optionalDependencies?: Record<string, string>;
   peerDependencies?: Record<string, string>;
 }
 
+/** The fields of package.json that are for work in the repository alone. */
+const ofRepository = [
+  'private',
+  'scripts',
+  'workspaces',
+  'external',
+  'devDependencies',
+  'overrides',
+  'allowScripts',
+  'scarfSettings',
+];
+
 /** Defines what packages of CommonJS call for the modules of Node. */
-const requireOfNode = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
+const requireOfNode = "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);";
 
 /** Finds the names of modules in declarations. */
 const moduleNames = /(?<=^(?! *\*).*\b(?:from |import\()['"])[^'"]+(?=['"])/gm;
@@ -57,24 +70,28 @@ async function endOf(id: number): Promise<void> {
 }
 
 async function prepare(copied: readonly string[]): Promise<void> {
+  const manifest = readManifest(root);
+  const { exports = {}, bin = {}, dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = manifest;
+  const { external = Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !sourcesByName().has(name)) } =
+    manifest;
+  const [folder] = manifest.files;
+  const dist = join(root, folder);
   rmSync(dist, { recursive: true, force: true });
-  const { exports, bin = {}, dependencies = {}, scripts: _, devDependencies: __, ...description } = readManifest(root);
-  const installed = Object.fromEntries(
-    Object.entries(dependencies).filter(([name]) => !name.startsWith('computation-management-')),
-  );
-  const external = Object.keys({ ...installed, ...description.peerDependencies });
   const entries = Object.values({ ...exports, ...bin }).filter(isSource);
-  await writeModules(entries, external);
-  writeDeclarations(entries, Object.values(exports).filter(isSource), external);
+  await writeModules(dist, { entries, external, copied });
+  const exported = Object.values(exports).filter(isSource);
+  if (manifest.workspaces === undefined) writeDeclarations(dist, { entries, exported, external });
   for (const file of [join(repository, 'LICENSE'), ...copied]) cpSync(file, join(dist, basename(file)), { recursive: true });
 
-  const moduleOf = (file: string) => `./dist/${relative(root, join(root, file)).replace(/\.ts$/, '.js')}`;
-  const declared = (file: string) => ({ types: `./dist/${placeOf(join(root, file))}`, default: moduleOf(file) });
+  const moduleOf = (file: string) => `./${folder}/${relative(root, join(root, file)).replace(/\.ts$/, '.js')}`;
+  const declared = (file: string) => ({ types: `./${folder}/${placeOf(join(root, file))}`, default: moduleOf(file) });
+  const installed = (of: Record<string, string>) => pick(of, (name) => external.includes(name));
   const packed = {
-    ...description,
+    ...pick(manifest, (name) => !ofRepository.includes(name)),
     exports: mapValues(exports, (file) => (isSource(file) ? declared(file) : file)),
     bin: mapValues(bin, moduleOf),
-    dependencies: installed,
+    dependencies: installed(dependencies),
+    optionalDependencies: installed(optionalDependencies),
   };
   spawn(process.execPath, [import.meta.filename, '--restore', String(process.ppid)], { detached: true, stdio: 'ignore' }).unref();
   cpSync(packageFile, originalFile);
@@ -82,27 +99,33 @@ async function prepare(copied: readonly string[]): Promise<void> {
   renameSync(join(dist, 'package.json'), packageFile);
 }
 
-/** Writes a module for each entry, and the licenses of the packages of npm that are in them. */
-async function writeModules(entryPoints: string[], external: string[]): Promise<void> {
+/** Writes a module for each entry, and the licenses of the packages of npm that are in them, or of which files are copied. */
+async function writeModules(
+  dist: string,
+  { entries, external, copied }: { entries: string[]; external: string[]; copied: readonly string[] },
+): Promise<void> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
-    entryPoints,
+    entryPoints: entries,
     external,
     outdir: dist,
     outbase: root,
     bundle: true,
-    splitting: entryPoints.length > 1,
+    splitting: true,
     platform: 'node',
     mainFields: ['module', 'main'],
     target: 'node20',
     format: 'esm',
+    keepNames: true, // names of commands of the SDK say what is called
     metafile: true,
     write: false,
     logLevel: 'warning',
   });
   for (const { path, text } of outputFiles)
     write(path, text.includes('typeof require ') ? text.replace(/^(#!.*\n)?/, `$1${requireOfNode}\n`) : text);
-  const folders = Object.keys(metafile.inputs).flatMap((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []);
+  const folders = [...Object.keys(metafile.inputs), ...copied].flatMap(
+    (file) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [],
+  );
   if (folders.length > 0) write(join(dist, 'licenses.txt'), [...new Set(folders)].sort().map(licenseOf).join('\n'));
 }
 
@@ -120,7 +143,10 @@ function licenseOf(folder: string): string {
  * Checks the types of the entries, and writes the declarations of those that are exported, with all that they refer to in this repository.
  * @throws Error if they refer to a package that is not installed with this one
  */
-function writeDeclarations(entries: string[], exported: string[], external: string[]): void {
+function writeDeclarations(
+  dist: string,
+  { entries, exported, external }: Record<'entries' | 'exported' | 'external', string[]>,
+): void {
   const folder = join(dist, 'declared');
   const project = join(dist, 'tsconfig.json');
   const sources = sourcesByName();
@@ -163,7 +189,7 @@ function writeDeclarations(entries: string[], exported: string[], external: stri
 function sourcesByName(): Map<string, string> {
   const folders = globSync('packages/*/package.json', { cwd: repository }).map((file) => join(repository, dirname(file)));
   const entriesOf = (folder: string) => {
-    const { name, exports } = readManifest(folder);
+    const { name, exports = {} } = readManifest(folder);
     return Object.entries(exports).map(([entry, file]) => [name + entry.slice(1), join(folder, file)] as const);
   };
   return new Map(folders.flatMap(entriesOf));
@@ -185,6 +211,10 @@ function readManifest(folder: string): Manifest {
 
 function isSource(file: string): boolean {
   return file.endsWith('.ts');
+}
+
+function pick<T extends object>(record: T, takes: (name: string) => boolean): Partial<T> {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => takes(name))) as Partial<T>;
 }
 
 function mapValues<T>(record: Record<string, string>, map: (value: string) => T): Record<string, T> {

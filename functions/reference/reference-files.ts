@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
@@ -12,10 +13,11 @@ export const referencePaths = [
 ] as const;
 type ReferencePath = (typeof referencePaths)[number];
 
-/** Returns the files of the API reference by their paths: those of Swagger UI, and those of this folder. */
+/** Returns the files of the API reference by their paths: from this folder, which has Swagger UI in a package, and from Swagger UI. */
 export function referenceFiles(): Record<string, string> {
-  const swaggerUi = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const own = (name: string) => join(import.meta.dirname, name);
+  const isPacked = existsSync(own('swagger-ui.css'));
+  const swaggerUi = isPacked ? own('') : dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   return {
     '/docs': own('page.html'),
     '/docs/docs.js': own('docs.js'),

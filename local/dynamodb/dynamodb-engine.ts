@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import description from '../../package.json' with { type: 'json' };
 
 /** A process of the embedded DynamoDB engine. It may not answer yet. */
 export interface DynamoDbEngine {
@@ -75,7 +75,8 @@ export function engineBinary(platform = `${process.platform}-${process.arch}`): 
 }
 
 function notInstalled(platform: string, name: string): string {
-  return `The embedded DynamoDB engine for ${platform} is not installed. Install it, then start again:\n\n  npm install --no-save ${name}@${version()}\n`;
+  const version = description.optionalDependencies['@dynoxide/linux-x64'];
+  return `The embedded DynamoDB engine for ${platform} is not installed. Install it, then start again:\n\n  npm install --no-save ${name}@${version}\n`;
 }
 
 function notPublished(platform: string): string {
@@ -83,11 +84,4 @@ function notPublished(platform: string): string {
     `There is no embedded DynamoDB engine for ${platform}. Start another one, then start again:\n\n` +
     '  docker run -d -p 8000:8000 amazon/dynamodb-local\n  DYNAMODB_ENDPOINT=http://localhost:8000 npm start\n'
   );
-}
-
-/** The version that package.json has for Linux x64. */
-function version(): string {
-  const file = new URL('../../package.json', import.meta.url);
-  const { optionalDependencies } = JSON.parse(readFileSync(file, 'utf8')) as { optionalDependencies: Record<string, string> };
-  return optionalDependencies['@dynoxide/linux-x64'] ?? 'latest';
 }

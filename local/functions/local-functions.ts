@@ -65,8 +65,7 @@ const imported = new Map<string, Handler>();
 export async function importHandler(name: string): Promise<Handler> {
   const known = imported.get(name);
   if (known) return known;
-  const file = new URL(`../../functions/${name}.ts`, import.meta.url).href;
-  const { handler } = (await import(/* @vite-ignore */ file)) as { handler: Handler };
+  const { handler } = (await import(/* @vite-ignore */ `../../functions/${name}.ts`)) as { handler: Handler };
   imported.set(name, handler);
   return handler;
 }
@@ -148,9 +147,7 @@ function writes({ table = [] }: Uses): boolean {
   return table.some((action) => action === 'UpdateItem' || action === 'PutItem' || action === 'DeleteItem');
 }
 
-/**
- * Says whether all requests to a function are GETs. They write who has read, or what the first of them makes, and seldom contend.
- */
+/** Says whether all requests to a function are GETs. They write who has read, or what the first of them makes, and seldom contend. */
 function isGet(name: string): boolean {
   const methods = routes.filter((route) => route.name === name).map(({ method }) => method);
   return methods.length > 0 && methods.every((method) => method === 'GET');

@@ -12,8 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import * as v from 'valibot';
 
 /** A file of the kept state that cannot be used, and why. */
@@ -21,7 +21,7 @@ export interface BrokenFile {
   file: string;
   /** The problem in words, such as `it is empty`. */
   problem: string;
-  /** A sentence that says what is lost if the file is deleted. */
+  /** A sentence about what is lost if the file is deleted. */
   withoutIt: string;
 }
 
@@ -66,7 +66,7 @@ function textOf(file: string): string | undefined {
 
 /** A JSON file of the kept state. Without a data directory, it is never there and nothing is written. */
 export interface KeptFile<Content> {
-  /** @throws BrokenFilesError */
+  /** Reads the file. Returns undefined if there is none. @throws BrokenFilesError */
   read: () => Content | undefined;
   /** Replaces the file, and returns its content. */
   write: (content: Content) => Content;
@@ -143,36 +143,38 @@ function reasonOf(error: unknown): string {
   return String(error instanceof Error ? error.message : error);
 }
 
-const busyInSqlite = 5;
-
 /**
- * Makes this process the only service on a data directory. The operating system releases SQLite's file lock however the process
+ * Makes this process the only service on a data directory. The operating system releases the lock of the file however the process
  * ends.
  * @returns a function that releases the directory
  * @throws Error with the directory and the process that uses it, or why the directory cannot be locked
  */
 export function lockDirectory(directory: string): () => Promise<void> {
   const holder = join(directory, 'service.pid');
-  let lock: DatabaseSync | undefined;
+  let lock: number | undefined;
   try {
     makeKeptDirectory(directory);
     const file = join(directory, 'service.lock');
     const isOwn = existsSync(file) || readdirSync(directory).length === 0; // else it is also for other things
     if (isOwn) chmodSync(directory, 0o700);
-    lock = new DatabaseSync(file);
-    chmodSync(file, 0o600);
-    lock.exec('BEGIN EXCLUSIVE');
-    writeKeptFile(holder, `${process.pid}\n`);
+    const { tryLock } = createRequire(import.meta.url)('fs-native-extensions') as { tryLock: (file: number) => boolean };
+    lock = openSync(file, 'a', 0o600);
+    if (tryLock(lock)) writeKeptFile(holder, `${process.pid}\n`);
+    else {
+      closeSync(lock);
+      lock = undefined;
+    }
   } catch (error) {
-    lock?.close();
-    const { errcode, message } = error as Error & { errcode?: number };
-    if (errcode !== busyInSqlite) throw new Error(`Cannot lock ${directory}: ${message}`, { cause: error });
+    if (lock !== undefined) closeSync(lock);
+    throw new Error(`Cannot lock ${directory}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+  if (lock === undefined) {
     throw new Error(
       `${directory} is in use by another service (process ${processIn(holder)}). Stop it, or choose another directory.`,
     );
   }
   const held = lock;
-  return () => Promise.resolve(held.close());
+  return () => Promise.resolve(closeSync(held));
 }
 
 function processIn(file: string): string {

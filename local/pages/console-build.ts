@@ -34,15 +34,17 @@ export type ConsoleMode = 'production' | 'development';
 
 interface BuildOptions {
   mode?: ConsoleMode;
-  /**
-   * Tells that somebody waits for the build. Otherwise it yields to the service, which starts at the same time. Default false.
-   */
+  /** True if somebody waits for the build. Otherwise it yields to the service, which starts at the same time. */
   isUrgent?: boolean;
 }
 
-/** Builds the console in a process of its own, at low priority unless it is urgent. Does nothing if these sources were built before. */
+/**
+ * Builds the console in a process of its own, at low priority unless it is urgent. Does nothing if these sources were built before, and
+ * in a package, which has the built console.
+ */
 export function buildConsole({ mode = 'production', isUrgent = false }: BuildOptions = {}): ConsoleBuild {
-  const folder = join(cache, `${mode}-${fingerprint()}`);
+  const packed = join(import.meta.dirname, 'console');
+  const folder = existsSync(packed) ? packed : join(cache, `${mode}-${fingerprint()}`);
   if (existsSync(join(folder, 'index.html'))) {
     return { files: () => ({ state: 'ready', folder }), done: Promise.resolve(), stop: async () => undefined };
   }

@@ -1,4 +1,4 @@
-import { globSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, sep } from 'node:path';
 import { htmlPage } from 'computation-management-console/html-page';
@@ -88,11 +88,12 @@ async function sendPage(
   });
 }
 
-/** Lists a folder's files once. */
+/** Returns a function that lists the files of a folder, which have a dot in their names. It reads each folder once. */
 function listing(): (folder: string) => ReadonlySet<string> {
   const known = new Map<string, ReadonlySet<string>>();
   return (folder) => {
-    const listed = known.get(folder) ?? new Set(globSync('**/*.*', { cwd: folder }).map((name) => name.replaceAll(sep, '/')));
+    const names = () => readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.includes('.'));
+    const listed = known.get(folder) ?? new Set(names().map((name) => name.replaceAll(sep, '/')));
     known.set(folder, listed);
     return listed;
   };

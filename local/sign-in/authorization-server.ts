@@ -1,13 +1,12 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomInt, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { apiGatewayMessage, jsonAnswer, type ApiResponse } from '../http-api/http-messages.ts';
-import { deviceSignIns, notYet } from './device-sign-ins.ts';
 import { identity, type Identity } from './identity.ts';
 import type { LocalIssuer } from './issuer.ts';
 
 /** A request to the authorization server. */
 export interface SignInRequest {
-  /** The method and path of the request below the issuer, such as `POST /token`. */
+  /** The method and the path below the issuer, such as `POST /token`. */
   route: string;
   query: URLSearchParams;
   body: string;
@@ -20,7 +19,7 @@ export interface SignInRequest {
 /** A user with what a token request for the code must fit. */
 interface Code {
   user: Identity;
-  /** SHA-256 of the verifier, base64url. */
+  /** The SHA-256 of the verifier of PKCE, base64url. */
   challenge: string;
   nonce: string | null;
 }
@@ -60,7 +59,7 @@ export function authorizationServer({ audience: clientId, publicKeys, mintToken,
     return redirect(redirectUri, { code, state: query.get('state') });
   };
 
-  /** Finds the user of a token request. @returns an error instead if it has no right to a token */
+  /** Finds the user of a token request. Returns the answer with an error instead if the request has no right to a token. */
   const grantOf = (form: URLSearchParams): { user: Identity; nonce: string | null } | ApiResponse => {
     const none = (error: string, description: string) => oauthError(400, error, description);
     switch (form.get('grant_type')) {
@@ -177,4 +176,72 @@ function unknownClient(clientId: string): ApiResponse {
 
 function messagesOf(issues: { message: string }[]): string {
   return issues.map(({ message }) => message).join(' ');
+}
+
+/** Why a device gets no token (RFC 8628, section 3.5), and what it is told. */
+const notYet = {
+  authorization_pending: 'The user has not decided yet.',
+  access_denied: 'The user refused.',
+  expired_token: 'The code has expired.',
+};
+type NotYet = keyof typeof notYet;
+
+/** Sign-ins of devices, which wait until a user has decided about their code in a browser. */
+interface DeviceSignIns {
+  begin: () => { device_code: string; user_code: string; expires_in: number; interval: number };
+  /** Keeps what the user decided. Returns false if no sign-in waits with this code. */
+  decide: (userCode: string, decision: Identity | 'refused') => boolean;
+  /** Returns the user once, when the user has agreed. Until then, and after that, it returns why there is none. */
+  take: (deviceCode: string) => Identity | NotYet;
+}
+
+interface Waiting {
+  userCode: string;
+  /** The end of the sign-in, as `performance.now()` counts. */
+  expiresAt: number;
+  decision: Identity | 'refused' | undefined;
+}
+
+const deviceLifetimeInSeconds = 600;
+const intervalInSeconds = 1;
+
+/** The letters of codes. There are no vowels, so that no code is a word (RFC 8628, section 6.1). */
+const letters = 'BCDFGHJKLMNPQRSTVWXZ';
+
+function deviceSignIns(): DeviceSignIns {
+  const signIns = new Map<string, Waiting>();
+  const isOver = ({ expiresAt }: Waiting) => performance.now() >= expiresAt;
+  return {
+    begin: () => {
+      for (const [code, signIn] of signIns) if (isOver(signIn)) signIns.delete(code);
+      const device_code = randomUUID();
+      const user_code = newUserCode();
+      const expiresAt = performance.now() + deviceLifetimeInSeconds * 1_000;
+      signIns.set(device_code, { userCode: user_code, expiresAt, decision: undefined });
+      return { device_code, user_code, expires_in: deviceLifetimeInSeconds, interval: intervalInSeconds };
+    },
+    decide: (userCode, decision) => {
+      const typed = lettersOf(userCode);
+      const found = [...signIns.values()].find((each) => lettersOf(each.userCode) === typed);
+      if (!found || found.decision !== undefined || isOver(found)) return false;
+      found.decision = decision;
+      return true;
+    },
+    take: (deviceCode) => {
+      const signIn = signIns.get(deviceCode);
+      if (!signIn || isOver(signIn)) return 'expired_token';
+      if (signIn.decision === undefined) return 'authorization_pending';
+      signIns.delete(deviceCode);
+      return signIn.decision === 'refused' ? 'access_denied' : signIn.decision;
+    },
+  };
+}
+
+function newUserCode(): string {
+  const text = Array.from({ length: 8 }, () => letters.charAt(randomInt(letters.length))).join('');
+  return `${text.slice(0, 4)}-${text.slice(4)}`;
+}
+
+function lettersOf(userCode: string): string {
+  return userCode.toUpperCase().replaceAll(/[^A-Z]/g, '');
 }

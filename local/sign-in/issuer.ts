@@ -1,31 +1,47 @@
 import { randomUUID } from 'node:crypto';
-import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
-import { OAuth2Issuer } from 'oauth2-mock-server';
+import {
+  createLocalJWKSet,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+  type JSONWebKeySet,
+  type JWK,
+  type JWTVerifyGetKey,
+  SignJWT,
+} from 'jose';
 import * as v from 'valibot';
 import { keptFile } from '../machine/data-directory.ts';
 
 /** The user and the memberships that a token names. */
 export interface TokenRequest {
   sub: string;
-  /** The memberships of the user. Each has the form `<domainID>:<role>`. */
+  /** The memberships, each in the form `<domainID>:<role>`. */
   groups: string[];
   expiresInSeconds?: number;
   audience?: string;
 }
 
+/** An issuer of tokens for the service on this machine. */
 export interface LocalIssuer {
+  /** The issuer that access tokens name. Nobody listens there. */
   url: string;
+  /** The identifier of the client that tokens are for. */
   audience: string;
   /** The public keys, as the issuer publishes them. */
   publicKeys: JSONWebKeySet;
   /** Finds the public key of a token. */
   keys: JWTVerifyGetKey;
+  /** Mints an access token, which is valid for 12 hours unless the request says otherwise. */
   mintToken: (request: TokenRequest) => Promise<string>;
-  /** Mints the ID token of a user who signed in at the issuer with the address `issuer`. */
+  /** Mints the ID token of a user who signed in at the issuer with the address `issuer`. It is valid for 12 hours. */
   mintIdToken: (user: Pick<TokenRequest, 'sub' | 'groups'>, given: { issuer: string; nonce: string | null }) => Promise<string>;
 }
 
-const keptKeys = v.object({ keys: v.pipe(v.array(v.record(v.string(), v.unknown())), v.nonEmpty()) });
+const algorithm = 'RS256';
+
+/** A private JSON Web Key (RFC 7517) of RSA, with the identifier that its tokens name. */
+const privateKey = v.looseObject({ kty: v.literal('RSA'), kid: v.string(), n: v.string(), e: v.string(), d: v.string() });
+const keptKeys = v.object({ keys: v.tuple([privateKey]) });
 
 const defaultLifetimeInSeconds = 12 * 60 * 60;
 
@@ -41,18 +57,15 @@ export async function openIssuer({
   dataDirectory?: string | undefined;
 }): Promise<LocalIssuer> {
   const audience = 'local';
-  const issuer = new OAuth2Issuer();
-  const url = 'https://issuer.localhost'; // in tokens only: nobody listens there
-  issuer.url = url;
+  const url = 'https://issuer.localhost';
   const withoutIt = 'Without it, tokens issued earlier are no longer valid.';
   const file = keptFile(dataDirectory, 'issuer.json', { schema: keptKeys, withoutIt });
-  const kept = file.read();
-  if (kept) for (const key of kept.keys) await issuer.keys.add(key);
-  else {
-    await issuer.keys.generate('RS256');
-    file.write({ keys: issuer.keys.toJSON(true) });
-  }
-  const publicKeys = { keys: issuer.keys.toJSON() };
+  const {
+    keys: [key],
+  } = file.read() ?? file.write({ keys: [await newKey()] });
+  const { kty, n, e, kid } = key;
+  const publicKeys = { keys: [{ kty, n, e, kid, alg: algorithm }] };
+  const signingKey = await importJWK(key as JWK, algorithm);
 
   const claimsOf = ({ sub, groups }: { sub: string; groups: string[] }) => ({
     sub,
@@ -62,8 +75,11 @@ export async function openIssuer({
     jti: randomUUID(),
     ...(groups.length === 0 ? {} : { [claim]: groups }),
   });
-  const mint = (expiresIn: number, claims: object) =>
-    issuer.buildToken({ expiresIn, scopesOrTransform: (_, payload) => void Object.assign(payload, claims) });
+  const mint = async (expiresInSeconds: number, claims: object) => {
+    const iat = Math.floor(Date.now() / 1_000);
+    const payload = { iss: url, iat, exp: iat + expiresInSeconds, nbf: iat - 10, ...claims };
+    return await new SignJWT(payload).setProtectedHeader({ typ: 'JWT', kid, alg: algorithm }).sign(signingKey);
+  };
 
   return {
     url,
@@ -75,4 +91,9 @@ export async function openIssuer({
     mintIdToken: (user, { issuer: iss, nonce }) =>
       mint(defaultLifetimeInSeconds, { ...claimsOf(user), token_use: 'id', iss, ...(nonce === null ? {} : { nonce }) }),
   };
+}
+
+async function newKey(): Promise<v.InferOutput<typeof privateKey>> {
+  const pair = await generateKeyPair(algorithm, { extractable: true });
+  return v.parse(privateKey, { ...(await exportJWK(pair.privateKey)), kid: randomUUID(), alg: algorithm });
 }

@@ -107,6 +107,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2023',
     chunkSizeWarningLimit: 1_500,
+    license: { fileName: 'licenses.json' },
     rolldownOptions: {
       onLog: (level, log, report) => {
         // Cloudscape marks its components for servers that render React. There is none here.

@@ -48,19 +48,39 @@ export function gatewayPortFromEnvironment(): number | undefined {
   return text ? parsePort('GATEWAY_PORT', text) : undefined;
 }
 
+/** True in the compiled service of the package, and false in a checkout of the repository. */
+const isPackage = !import.meta.url.endsWith('.ts');
+
+const scripts = { start: 'npm start', token: 'npm run --silent token', cvm: 'npm run cvm', domain: 'npm run domain' };
+
+/** Returns how a user types a command of the service: as a script of npm in a checkout, as an argument of the package elsewhere. */
+export function typed(command: keyof typeof scripts, options?: string): string {
+  const inPackage = ['npx computation-management-service', ...(command === 'start' ? [] : [command])];
+  const inCheckout = [scripts[command], ...(options === undefined ? [] : ['--'])];
+  return [...(isPackage ? inPackage : inCheckout), options].join(' ').trimEnd();
+}
+
+/** Returns the stage that a command is for. Undefined for the service on this machine. @throws UsageError in the package */
+export function stageFrom({ stage }: { stage?: string | undefined }): string | undefined {
+  if (isPackage && stage !== undefined) throw new UsageError('--stage works in a checkout of the repository alone.');
+  return stage;
+}
+
 /** Returns whether Node was started with this file. Node 22, which starts the service too, has no `import.meta.main`. */
 export function isMain({ filename }: ImportMeta): boolean {
   const [, started] = process.argv;
   return started !== undefined && realpathSync(started) === filename;
 }
 
-/**
- * Runs a command with the arguments of the process. A UsageError prints the usage and exits with 2, any other error exits with 1.
- */
-export async function runCommand(usage: string, command: (args: string[]) => Promise<void>): Promise<void> {
+/** Runs a command. A UsageError prints the usage and exits with 2, any other error prints its message and exits with 1. */
+export async function runCommand(
+  usage: string,
+  command: (args: string[]) => Promise<void>,
+  args = process.argv.slice(2),
+): Promise<void> {
   try {
     Object.assign(process.env, neverProxyLoopback(process.env));
-    await command(process.argv.slice(2));
+    await command(args);
   } catch (error) {
     const isUsage = error instanceof UsageError;
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${isUsage ? `\n${usage}\n` : ''}`);

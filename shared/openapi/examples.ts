@@ -1,6 +1,7 @@
 import type { GenericSchema } from 'valibot';
 import type { KnownRoute } from '../endpoints/endpoints.ts';
 import type { Route } from '../http/route.ts';
+import { serviceVersion } from '../runtime/service-version.ts';
 
 type Examples<R extends Route> = (R extends { body: GenericSchema } ? { request: unknown } : { request?: never }) &
   (R extends { response: GenericSchema } ? { response: unknown } : { response?: never });
@@ -203,7 +204,7 @@ const evidence = {
     events: { started: startedEvent, last: event },
     attestation: null,
     attestation_hash: null,
-    service_version: '1.0.0',
+    service_version: serviceVersion(),
     issued_at: later,
   },
   signature: 'DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q',
@@ -345,10 +346,10 @@ export const examples = {
   'cvms/register-cvm': { request: cvmBody, response: cvm },
   'cvms/delete-cvm': {},
   'service/health': {
-    response: { status: 'ok', stage: 'local', version: '1.0.0' },
+    response: { status: 'ok', stage: 'local', version: serviceVersion() },
   },
   'service/openapi': {
-    response: { openapi: '3.1.0', info: { title: 'Computation management', version: '1.0.0' }, paths: {} },
+    response: { openapi: '3.1.0', info: { title: 'Computation management', version: serviceVersion() }, paths: {} },
   },
   'service/jwks': { response: { keys: [publicJwk] } },
 } as const satisfies { [R in KnownRoute as R['name']]: Examples<R> };

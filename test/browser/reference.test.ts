@@ -24,7 +24,7 @@ async function startStage(folder: string): Promise<Server> {
     const rawPath = request.url ?? '/';
     if (!rawPath.startsWith('/docs')) {
       if (rawPath !== '/openapi.json') asked.push(`${request.method} ${rawPath} ${request.headers.authorization}`);
-      const body = rawPath === '/openapi.json' ? openapiDocument('1.0.0') : {};
+      const body = rawPath === '/openapi.json' ? openapiDocument('0.1.0') : {};
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
       return;
     }

@@ -106,7 +106,7 @@ const clients: Record<string, () => Promise<string>> = {
 
 const stack = await startStack({ port: 0, simulator: true });
 try {
-  writeFileSync(join(folder, 'openapi.json'), JSON.stringify(openapiDocument('1.0.0')));
+  writeFileSync(join(folder, 'openapi.json'), JSON.stringify(openapiDocument('0.1.0')));
   const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'der', type: 'spki' }).toString('base64');
   variables = { BASE: stack.baseUrl, TOKEN: await stack.token('alice', ['d1:administrator']), KEY: key };
   const given = process.argv.slice(2);

@@ -170,7 +170,7 @@ describe('a data directory that cannot be used', () => {
     mkdirSync(join(data, 'service.lock'));
     const directory = await onData();
     expect(await directory.exited).toBe(1);
-    expect(directory.output()).toContain(`Cannot lock ${data}: unable to open database file`);
+    expect(directory.output()).toContain(`Cannot lock ${data}: EISDIR`);
     writeFileSync(join(data, 'file'), '');
     const file = await startService(['--data', join(data, 'file')]);
     expect(await file.exited).toBe(1);

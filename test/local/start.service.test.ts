@@ -185,7 +185,7 @@ describe('npm run token', () => {
 
 const facts = {
   baseUrl: 'http://localhost:3000',
-  version: '1.0.0',
+  version: '0.1.0',
   token: 'token',
   simulator: true,
   testEvidence: true,

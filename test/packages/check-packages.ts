@@ -10,7 +10,9 @@ import { firstSteps, takeFirstSteps } from './first-steps.ts';
  * empty folder each, with packages from the registry of npm. Compiles a program that imports it, with the types of what is installed.
  */
 const repository = join(import.meta.dirname, '../..');
-const nodes = ['20.12.0', '22.12.0', '24.11.1'];
+
+/** The oldest Node of each supported version, and what Lambda has at least. */
+export const nodes = ['20.12.0', '22.12.0', '24.11.1'];
 const compiler = join(repository, 'node_modules/typescript-7/bin/tsc');
 const strict = ['--ignoreConfig', '--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022'];
 const machine = ['--typeRoots', join(repository, 'node_modules/@types'), '--types', 'node'];

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 
 const root = new URL('../..', import.meta.url);
@@ -53,3 +54,31 @@ export const deadProxy = {
   all_proxy: 'http://127.0.0.1:9',
   NODE_USE_ENV_PROXY: '1',
 };
+
+/** Runs the lines until the service says that it is ready, calls `use`, and ends the service. Returns what the lines print. */
+export async function whileRunning(
+  shell: Shell,
+  lines: string,
+  options: { cwd: string; env: Record<string, string> },
+  use: (printed: string) => Promise<void> = () => Promise.resolve(),
+): Promise<string> {
+  const child = spawn(shell, [...shells[shell], lines], { ...options, env: { ...process.env, ...options.env }, detached: true });
+  const ended = once(child, 'close');
+  let output = '';
+  await new Promise<void>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk) => {
+        output += String(chunk);
+        if (output.includes('Press Ctrl-C')) resolve();
+      });
+    }
+    child.once('close', () => reject(new Error(`It ended: ${output}`)));
+  });
+  try {
+    await use(output);
+  } finally {
+    process.kill(-(child.pid ?? 0), 'SIGINT'); // as Ctrl-C does, to every process of the terminal
+    await ended;
+  }
+  return output;
+}

@@ -95,7 +95,7 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
       return { path: { id }, query: { run: run_id } };
     },
     again: async ({ stores, domain, known }) => {
-      const request = { domain, computationId: known.id, runId: known.run, serviceVersion: '1.0.0', now: byAlice.now };
+      const request = { domain, computationId: known.id, runId: known.run, serviceVersion: '0.1.0', now: byAlice.now };
       await readEvidence(
         stores.table,
         openKms(() => new Deadline()),

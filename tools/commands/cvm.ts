@@ -8,12 +8,15 @@ import {
   portFromEnvironment,
   refuseOptions,
   runCommand,
+  stageFrom,
+  typed,
   UsageError,
 } from '../../shared/command-line/arguments.ts';
 import { noService, thisMachine, type EnrolmentTarget } from './this-machine.ts';
 
-const usage = `Usage: npm run cvm -- enrol --domain DOMAIN --cvm CVM [--out DIR] [--key ec|rsa] [--stage STAGE] [--now]
-       npm run cvm -- revoke --domain DOMAIN --cvm CVM [--stage STAGE] [--now]
+/** The help of `npm run cvm`. */
+export const usage = `Usage: ${typed('cvm', 'enrol --domain DOMAIN --cvm CVM [--out DIR] [--key ec|rsa] [--stage STAGE] [--now]')}
+       ${typed('cvm', 'revoke --domain DOMAIN --cvm CVM [--stage STAGE] [--now]')}
 
 Lets a real CVM take runs from the service that runs on this machine. Set PORT to its port (default 3000). With --stage, from
 a stage on AWS: set TOKEN to a token of an administrator of the domain, and use the credentials of the stage's account.
@@ -54,7 +57,8 @@ export async function cvmCommand(args: string[]): Promise<void> {
   if (command === 'revoke') refuseOptions('`revoke`', options, ['domain', 'cvm', 'stage', 'now']);
   if (!domain || !cvm) throw new UsageError('--domain and --cvm are required.');
   if (key !== 'ec' && key !== 'rsa') throw new UsageError(`--key is ${JSON.stringify(key)}; expected ec or rsa.`);
-  const target = options.stage === undefined ? thisMachine(portFromEnvironment()) : await targetOfStage(options.stage);
+  const stage = stageFrom(options);
+  const target = stage === undefined ? thisMachine(portFromEnvironment()) : await targetOfStage(stage);
   const registration = await readRegistration(target, { domain, cvm });
   if (registration.endsRun && !options.now)
     throw new UsageError(`${cvm} has a run, which would fail. Wait for its end, or add --now.`);

@@ -8,15 +8,18 @@ import {
   portFromEnvironment,
   refuseOptions,
   runCommand,
+  stageFrom,
+  typed,
   UsageError,
   parseDuration,
 } from '../../shared/command-line/arguments.ts';
 import { domainsHere } from './this-machine.ts';
 
-const usage = `Usage: npm run domain -- create --domain DOMAIN --user USER [--email ADDRESS] [--stage STAGE]
-       npm run domain -- invite --domain DOMAIN --user USER --role ROLE[,ROLE...] [--email ADDRESS] [--stage STAGE]
-       npm run domain -- role --domain DOMAIN --user USER --role ROLE[,ROLE...]|none [--stage STAGE]
-       npm run domain -- remove --domain DOMAIN [--yes] [--stop] [--wait] [--tokens-live 1h] [--stage STAGE]
+/** The help of `npm run domain`. */
+export const usage = `Usage: ${typed('domain', 'create --domain DOMAIN --user USER [--email ADDRESS] [--stage STAGE]')}
+       ${typed('domain', 'invite --domain DOMAIN --user USER --role ROLE[,ROLE...] [--email ADDRESS] [--stage STAGE]')}
+       ${typed('domain', 'role --domain DOMAIN --user USER --role ROLE[,ROLE...]|none [--stage STAGE]')}
+       ${typed('domain', 'remove --domain DOMAIN [--yes] [--stop] [--wait] [--tokens-live 1h] [--stage STAGE]')}
 
 Manages the domains of the service that runs on this machine. Set PORT to its port (default 3000). With --stage, those of a stage
 on AWS, with the credentials of the stage's account.
@@ -72,7 +75,8 @@ export async function domainCommand(args: string[]): Promise<void> {
   }
   if (!isCommand(command)) throw new UsageError(`Expected one of ${commands.join(' ')}.`);
   refuseOptionsOfOthers(command, options);
-  const { domain, user = '', email, stage } = options;
+  const { domain, user = '', email } = options;
+  const stage = stageFrom(options);
   if (!v.is(domainId, domain)) throw new UsageError('--domain is required: 1 to 64 characters of A-Z a-z 0-9 _ -');
   const roles = rolesIn(options.role ?? '');
   if (command !== 'remove' && user === '') throw new UsageError('--user is required.');

@@ -1,5 +1,5 @@
 import { issueLocalToken } from 'computation-management-client';
-import { UsageError } from '../../shared/command-line/arguments.ts';
+import { typed, UsageError } from '../../shared/command-line/arguments.ts';
 import type { DomainManager, DomainUser } from '../domains/domains-of-stage.ts';
 import type { ManagedUser } from '../../shared/domains/manage-users.ts';
 import type { DomainContents, Removed } from '../../shared/domains/remove-domain.ts';
@@ -12,7 +12,7 @@ export function serviceHere(port: number): string {
 }
 
 export function noService(service: string): Error {
-  const advice = service.startsWith('http://127.0.0.1:') ? ' Start it with `npm start`, or set PORT to its port.' : '';
+  const advice = service.startsWith('http://127.0.0.1:') ? ` Start it with \`${typed('start')}\`, or set PORT to its port.` : '';
   return new Error(`No service answers at ${service}.${advice}`);
 }
 
@@ -60,7 +60,7 @@ export function domainsHere(port: number): DomainManager {
     remove: (domain, { stop }) => ask<Removed>(service, { action: 'remove', domain, stop }),
     leaves: [
       'Tokens stay valid until they expire, and whoever uses this machine can print others. They find an empty domain.',
-      'What `npm start` printed names the paths of requests.',
+      `What \`${typed('start')}\` printed names the paths of requests.`,
     ],
   };
 }

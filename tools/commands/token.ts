@@ -4,19 +4,21 @@ import {
   parseOptions,
   portFromEnvironment,
   runCommand,
+  typed,
   UsageError,
   parseDuration,
 } from '../../shared/command-line/arguments.ts';
 import { serviceHere, membershipsHere } from './this-machine.ts';
 
-const usage = `Usage: npm run --silent token -- --sub USER [--groups DOMAIN:ROLE[,DOMAIN:ROLE...]] [--expires-in 1h]
+/** The help of `npm run token`. */
+export const usage = `Usage: ${typed('token', '--sub USER [--groups DOMAIN:ROLE[,DOMAIN:ROLE...]] [--expires-in 1h]')}
 
 Prints a bearer token for the service that runs on this machine. Set PORT to its port (default 3000).
 
   --sub         the identifier of the user, such as alice
   --groups      the user's memberships, such as d1:viewer,d2:administrator;
                 d1:cvm is for every CVM of the domain d1, d1:cvm:cvm-1 for the CVM cvm-1 alone.
-                Default: those that \`npm run domain\` gave the user
+                Default: those that \`${typed('domain')}\` gave the user
   --expires-in  the lifetime of the token: 90s, 30m, 12h (default) or 7d
 
 Roles: administrator creator editor runner viewer algo_provider dataset_provider result_consumer cvm`;
@@ -46,7 +48,7 @@ if (isMain(import.meta)) await runCommand(usage, tokenCommand);
 async function groupsOf(port: number, user: string): Promise<string[]> {
   const memberships = await membershipsHere(port, user);
   if (memberships.length > 0) return memberships;
-  throw new UsageError(`--groups is required: \`npm run domain\` has given ${user} no role.`);
+  throw new UsageError(`--groups is required: \`${typed('domain')}\` has given ${user} no role.`);
 }
 
 async function askForToken(port: number, request: Omit<LocalTokenOptions, 'baseUrl'>): Promise<string> {
@@ -58,7 +60,7 @@ async function askForToken(port: number, request: Omit<LocalTokenOptions, 'baseU
     const server = `http://localhost:${port}`;
     throw new Error(
       error.code === 'unreachable'
-        ? `No service answers at ${server}. Start the service with \`npm start\`, or set PORT to its port.`
+        ? `No service answers at ${server}. Start the service with \`${typed('start')}\`, or set PORT to its port.`
         : `The server at ${server} issues no tokens (status ${error.status}). Set PORT to the port of the service.`,
     );
   }

@@ -103,7 +103,7 @@ describe('cms completion', () => {
   it('knows an option by its name: it takes a value in all commands, or in none', () => {
     type Command = ReturnType<typeof createProgram>;
     const withCommands = (command: Command): Command[] => [command, ...command.commands.flatMap(withCommands)];
-    const options = withCommands(createProgram('1.0.0', () => async () => undefined)).flatMap((command) => command.options);
+    const options = withCommands(createProgram('0.1.0', () => async () => undefined)).flatMap((command) => command.options);
     const taking = options.filter(({ required }) => required).map(({ long }) => long);
     expect(options.filter(({ required, long }) => !required && taking.includes(long))).toEqual([]);
     expect(options.filter(({ optional }) => optional)).toEqual([]);

@@ -221,7 +221,7 @@ describe('errors of cms', () => {
     });
     type Command = ReturnType<typeof createProgram>;
     const withCommands = (command: Command): Command[] => [command, ...command.commands.flatMap(withCommands)];
-    const takingMore = withCommands(createProgram('1.0.0', () => async () => undefined))
+    const takingMore = withCommands(createProgram('0.1.0', () => async () => undefined))
       .filter(({ registeredArguments }) => registeredArguments.length > 0)
       .flatMap(({ options }) => options.filter(({ variadic }) => variadic));
     expect(takingMore).toEqual([]);

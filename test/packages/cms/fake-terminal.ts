@@ -28,6 +28,6 @@ export function cmsIn(home: string, given: Partial<Terminal> = {}): (...args: st
       signal: new AbortController().signal,
       ...given,
     };
-    return { exitCode: await runCms(args, terminal, '1.0.0'), stdout, stderr };
+    return { exitCode: await runCms(args, terminal, '0.1.0'), stdout, stderr };
   };
 }

@@ -2,27 +2,23 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OAuth2Server } from 'oauth2-mock-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Profile, Profiles } from '../../../packages/cms/profile/profile.ts';
 import { tokenOf, withToken } from '../../../packages/cms/profile/token.ts';
 import { ownPort } from '../../support/service-process.ts';
 import { startAnsweringServer } from '../../support/answering-server.ts';
+import { type IssuerServer, startIssuerServer } from '../../support/issuer-server.ts';
 import { cmsIn } from './fake-terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cms-'));
-const server = new OAuth2Server();
+let server: IssuerServer;
 let issuer: string;
 const place = ['--server', 'https://api.example.com', '--domain', 'd1'];
 
 beforeAll(async () => {
-  await server.issuer.keys.generate('RS256');
-  await server.start(0, '127.0.0.1');
-  issuer = `http://127.0.0.1:${server.address().port}`;
-  server.issuer.url = issuer;
-  server.service.on('beforeTokenSigning', ({ payload }: { payload: object }) => {
-    Object.assign(payload, { sub: 'alice', 'cognito:groups': ['d1:creator', 'd2:viewer'] });
-  });
+  server = await startIssuerServer();
+  ({ issuer } = server);
+  Object.assign(server.claims, { sub: 'alice', 'cognito:groups': ['d1:creator', 'd2:viewer'] });
 });
 afterAll(async () => {
   await server.stop();
@@ -49,7 +45,7 @@ describe('the token of a profile', () => {
   const terminal = { env: {}, signal: new AbortController().signal };
 
   it('is that of another command which renewed it at the same time', async () => {
-    server.service.once('beforeResponse', (answer: { statusCode: number; body: object }) => {
+    server.onNextTokens((answer) => {
       Object.assign(answer, { statusCode: 400, body: { error: 'invalid_grant' } });
     });
     const stored = [profile('old', 0), profile('of the other', Number.MAX_SAFE_INTEGER)];
@@ -59,7 +55,7 @@ describe('the token of a profile', () => {
 
   it('that arrives soon after Ctrl-C is stored, with the refresh token that takes the place of the one before', async () => {
     const ending = new AbortController();
-    server.service.once('beforeResponse', () => ending.abort());
+    server.onNextTokens(() => ending.abort());
     const written: Profile[] = [];
     const profiles = {
       read: async () => profile('old', 0),

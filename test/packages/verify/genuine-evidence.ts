@@ -275,7 +275,7 @@ export function genuineEvidence(events = 8, { level = 'none', change, changeBefo
     events: { started: ofThisRun[0], last: ofThisRun.at(-1) },
     attestation,
     attestation_hash: hashOfToken(attested.token),
-    service_version: '1.0.0',
+    service_version: '0.1.0',
     issued_at: at(events + 4),
   };
   const statement: Record<string, unknown> = change ? stated : v.parse(statementSchema, stated); // a service that lies has no schema

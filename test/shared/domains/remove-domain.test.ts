@@ -2,7 +2,7 @@ import { BatchWriteCommand } from '@aws-sdk/lib-dynamodb';
 import { numberedId } from 'computation-management-formats/identifiers';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { LocalUsers } from '../../../local/pages/local-users.ts';
+import { LocalUsers } from '../../../local/pages/local-domains.ts';
 import { registerCvm } from '../../../shared/cvms/register-cvm.ts';
 import { closedAt, closeDomain, openDomain } from '../../../shared/rows/closed-domain.ts';
 import { contentsOf, type DomainStorage, noCounts, removeDomain } from '../../../shared/domains/remove-domain.ts';

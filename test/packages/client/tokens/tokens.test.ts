@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
-import { OAuth2Server } from 'oauth2-mock-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen } from '../../../../local/machine/listen.ts';
 import { createClient } from '../../../../packages/client/calls/create-client.ts';
@@ -9,17 +8,16 @@ import { loopbackSignIn } from '../../../../packages/client/node/loopback-sign-i
 import { readClaims } from '../../../../packages/client/tokens/issuer.ts';
 import { beginSignIn, completeSignIn, deviceSignIn, signOutPage } from '../../../../packages/client/tokens/sign-in.ts';
 import { clientCredentials, keptToken, refreshTokens, signedIn } from '../../../../packages/client/tokens/token-sources.ts';
+import { type IssuerServer, startIssuerServer } from '../../../support/issuer-server.ts';
 
-const server = new OAuth2Server();
+let server: IssuerServer;
 let issuer: string;
 const application = () => ({ issuer, clientId: 'cms' });
 const { signal } = new AbortController();
 
 beforeAll(async () => {
-  await server.issuer.keys.generate('RS256');
-  await server.start(0, '127.0.0.1');
-  issuer = `http://127.0.0.1:${server.address().port}`;
-  server.issuer.url = issuer;
+  server = await startIssuerServer();
+  ({ issuer } = server);
 });
 afterAll(() => server.stop());
 
@@ -41,12 +39,13 @@ describe('client credentials', () => {
     const [first, second] = await Promise.all([tokenFrom(source), tokenFrom(source)]);
     expect(claimsOf(first)).toMatchObject({ iss: issuer, scope: 'api' });
     expect([second, await tokenFrom(source)]).toEqual([first, first]);
-    server.service.once('beforeTokenSigning', (token: { payload: object }) => void Object.assign(token.payload, { jti: '2' }));
+    server.claims['jti'] = '2';
     expect(claimsOf(await tokenFrom(source, first))).toMatchObject({ jti: '2' });
+    delete server.claims['jti'];
   });
 
   it("throw unauthenticated with the issuer's reason if the issuer refuses them", async () => {
-    server.service.once('beforeResponse', (answer: { statusCode: number; body: object }) => {
+    server.onNextTokens((answer) => {
       Object.assign(answer, { statusCode: 400, body: { error: 'invalid_client', error_description: 'The secret is wrong.' } });
     });
     await expect(tokenFrom(clientCredentials({ ...application(), clientSecret: 'wrong' }))).rejects.toMatchObject({
@@ -181,7 +180,7 @@ describe('signing out', () => {
   });
 
   it('has no page at an issuer without one', async () => {
-    server.service.once('beforeWellKnownOpenIdConfiguration', ({ body }: { body: Record<string, unknown> }) => {
+    server.onNextMetadata(({ body }) => {
       delete body['end_session_endpoint'];
     });
     expect(await signOutPage({ ...application(), returnTo: 'http://localhost:3000/' }, {})).toBeUndefined();
