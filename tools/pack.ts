@@ -130,6 +130,7 @@ function writeDeclarations(entries: string[], exported: string[], external: stri
     noEmit: false,
     declaration: true,
     emitDeclarationOnly: true,
+    stripInternal: true,
     target: 'ES2022',
     lib: ['ES2023', 'ES2024.String', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable'], // what Node 20 has
     paths: Object.fromEntries([...sources].map(([name, source]) => [name, [source]])), // else it takes them for installed packages
