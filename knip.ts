@@ -24,7 +24,6 @@ const config: KnipConfig = {
     'packages/client': { project: ['**/*.ts'] },
     'packages/console': { entry: ['help/search.ts'] },
     'packages/cms': { project: ['**/*.ts'] },
-    'packages/stage': { ignoreDependencies: ['valibot'] }, // its types refer to those of valibot
   },
   vitest: { config: ['vitest*.config.ts', 'test/deployed/vitest.config.ts'], entry: ['test/**/*.{test,deployed}.ts'] },
   ignoreExportsUsedInFile: { interface: true, type: true },

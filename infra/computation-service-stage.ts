@@ -3,7 +3,6 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { PermissionsBoundary, Stack, Stage as CdkStage, Tags, Token } from 'aws-cdk-lib';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import type { Construct } from 'constructs';
-import type { CodeOf } from './service/service-function.ts';
 import settings from '../cdk.json' with { type: 'json' };
 import { CanaryStack } from './canary/canary-stack.ts';
 import { ConsoleFilesStack, ConsoleStack } from './console/console-stacks.ts';
@@ -15,7 +14,7 @@ import { StateStack } from './state/state-stack.ts';
 
 /** The folders and code that `npm run build` has written, of which the stacks are deployed. */
 export interface BuiltFiles {
-  codeOf: CodeOf;
+  codeOf: (name: string) => Code;
   /** The folder with the gateway and the function that issues its certificate. Read only for a stage with a gateway. */
   gatewayFolder: string;
   /** The folder of the web console. Read only for a stage with a console. */
@@ -51,6 +50,7 @@ export interface ComputationServiceStageProps extends Partial<Stage> {
 /** A deployment of the service. Any construct can be its scope: an app, or the stage of a pipeline. */
 export class ComputationServiceStage extends CdkStage {
   readonly stage: Stage;
+  /** The stacks by what they are for. @internal */
   readonly stacks: {
     state: StateStack;
     service: ServiceStack;
@@ -59,7 +59,7 @@ export class ComputationServiceStage extends CdkStage {
     operations: OperationsStack;
     budget?: BudgetStack;
   };
-  /** The stacks of the console. Undefined if the stage has none. */
+  /** The stacks of the console. Undefined if the stage has none. @internal */
   readonly consoleStacks: { site: ConsoleStack; files: ConsoleFilesStack } | undefined;
 
   /** Creates all stacks of a stage. @throws TypeError if no region is known, or the region lacks what the stage needs */

@@ -156,6 +156,7 @@ function writeDeclarations(
     noEmit: false,
     declaration: true,
     emitDeclarationOnly: true,
+    stripInternal: true,
     target: 'ES2022',
     lib: ['ES2023', 'ES2024.String', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable'], // what Node 20 has
     paths: Object.fromEntries([...sources].map(([name, source]) => [name, [source]])), // else it takes them for installed packages

@@ -1,6 +1,5 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { RunTimes } from '../../shared/lifecycle/index.ts';
 
 /** The configuration of a deployment, such as a row of infra/stages/stages.ts. `stageWith` has the defaults. */
 export interface Stage {
@@ -67,7 +66,17 @@ export interface Stage {
    * is exceeded, its webhooks are not. Default: no budget.
    */
   monthlyBudgetInDollars?: number;
-  runTimes: RunTimes;
+  /** The times in seconds after which a run ends by itself. */
+  runTimes: {
+    /** The time until the CVM must accept the run. */
+    acceptInSeconds: number;
+    /** The longest time between two reports of the CVM. */
+    silenceInSeconds: number;
+    /** The longest time of the whole run after its acceptance. */
+    runInSeconds: number;
+    /** The time until the CVM must confirm a stop. */
+    stopInSeconds: number;
+  };
   /**
    * The names of the keys that sign evidence, oldest first. The last one signs, and the public keys of all are published. To
    * replace the key, add a name. Never remove one: evidence that its key has signed could no longer be verified.

@@ -17,7 +17,7 @@ const ecdsaSha256 = '1.2.840.10045.4.3.2';
 const keyUsage = '2.5.29.15';
 const basicConstraints = '2.5.29.19';
 
-/** DER, or blocks of PEM. */
+/** Reads a certificate in DER, or all of a PEM. @throws Refusal if one cannot be read */
 export function parseCertificates(bytes: Uint8Array): Certificate[] {
   if (bytes[0] === tags.sequence) return [parseCertificate(new Uint8Array(bytes))];
   const text = new TextDecoder('latin1').decode(bytes);

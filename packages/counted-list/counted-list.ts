@@ -25,7 +25,7 @@ export { type ListClock, type ListDeadline, type ListTable, openListTable } from
 export { dayOf, listOfEntry, logPrefix };
 
 export interface ListDefinition {
-  /** Unique. `partition/part` shares the partitions of all lists with the same first part. */
+  /** The name of the list, which no other one has. `partition/part` shares the partitions of all lists with the same first part. */
   name: string;
   /** The states of members, by name, with the codes that are stored: 1 to 7. A code never changes. */
   states: Readonly<Record<string, State>>;
@@ -33,16 +33,19 @@ export interface ListDefinition {
 
 /** A change of one member of a list. Without `before` the member comes, without `now` it goes. */
 export interface Change {
-  /** 1 to 2^48 - 1, issued once. */
+  /** The number of the member: 1 to 2^48 - 1, issued to one member. */
   number: number;
-  /** Grows with each change of the member; a condition of the transaction asserts it. */
+  /** An integer from 1 that grows with each change of the member. A condition of the transaction asserts it. */
   version: number;
+  /** The state before the change. Without it, the member comes. */
   before?: string | undefined;
+  /** The state after the change. Without it, the member goes. */
   now?: string | undefined;
+  /** The time in milliseconds since the Unix epoch, on whose day in UTC the change is counted. Without it, on none. */
   at?: number | undefined;
 }
 
-/** The version of the last change of a member. */
+/** The version of the last change of a member, which goes for good: greater than that of any other change. */
 export const lastVersion = 2 ** 40;
 
 export interface RecordOptions {
@@ -120,14 +123,14 @@ export interface FoldRequest {
   least?: number;
   /** The milliseconds to go on while earlier folds wait for their end. Default: one step. */
   forMilliseconds?: number;
-  /** Aborted when it should end soon. */
+  /** A signal that is aborted when the fold should end soon. */
   ending?: AbortSignal | undefined;
 }
 
 export interface CountedList {
-  /** Newest first, with the exact total of all that match, at one moment. */
+  /** Returns the numbers of members, the greatest first, and the exact total of all that match, at one moment. */
   page: (request: PageRequest) => Promise<{ numbers: number[]; total: number }>;
-  /** Days since 1970-01-01 that have counts, oldest first; counts by code. */
+  /** Returns the days that have counts, oldest first, as days since 1970-01-01 in UTC. `counts` has the changes into a state at the place of its code. */
   days: (first: number, last: number) => Promise<{ day: number; counts: readonly number[] }[]>;
   /** Moves changes into the tree, and deletes what earlier folds replaced. At any time, also at once. */
   fold: (request?: FoldRequest) => Promise<FoldedStep>;

@@ -12,7 +12,7 @@ const markShards = 8;
 
 export type ListKeys = ReturnType<typeof keysOf>;
 
-/** @param name `partition` or `partition/part`; lists with the same first part share their partitions */
+/** Returns the keys of a list in the table. @param name `partition` or `partition/part`; lists with the same first part share their partitions */
 export function keysOf(name: string) {
   const [partition = '', part = ''] = name.split('/');
   const prefix = `${part}/`;
@@ -61,7 +61,7 @@ function hashOf(text: string): number {
 /** The beginning of the partition keys of logs. Whoever folds follows no other writes of the table. */
 export const logPrefix = 'log#';
 
-/** Undefined for any other item. */
+/** Returns the name of the list that an item of a log belongs to. Undefined for any other item. */
 export function listOfEntry({ pk, sk }: Key): string | undefined {
   if (!pk.startsWith(logPrefix)) return undefined;
   const partition = pk.slice(logPrefix.length, pk.lastIndexOf('#'));
@@ -69,7 +69,7 @@ export function listOfEntry({ pk, sk }: Key): string | undefined {
   return part === '' ? partition : `${partition}/${part}`;
 }
 
-/** Undefined for any other item. */
+/** Returns the name of the list whose head an item is. Undefined for any other item. */
 export function listOfHead({ pk, sk }: Key): string | undefined {
   if (!pk.startsWith('index#') || !sk.endsWith('/head')) return undefined;
   const part = sk.slice(0, -'/head'.length);

@@ -9,7 +9,7 @@ import { deleteItems, type ListTable, putItems, queryPrefix } from './table.ts';
 import { changeTree, childOf } from './tree.ts';
 import { emptyRoot, GoneError, readRoot, storedNodes, withMoment } from './view.ts';
 
-/** Reads rows from a number on, sorted. Fewer than the limit only at the end. */
+/** Reads the members that rows stand for, from a number on, sorted by number. Fewer than the limit only at the end. */
 export type ReadRows = (from: number, limit: number) => Promise<Member[]>;
 
 export interface CheckedPage {

@@ -24,7 +24,7 @@ export interface Member {
   state: State;
 }
 
-/** Greater than every number. */
+/** A number that is greater than that of every member. */
 export const afterAllNumbers = 2 ** 48;
 
 /** The numbers of members by the code of their state. Index 0 is unused. */

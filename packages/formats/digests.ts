@@ -3,7 +3,7 @@ import canonicalize from 'canonicalize';
 import { toHex } from './bytes.ts';
 
 /**
- * RFC 8785. Members without a value are left out, as in JSON.stringify.
+ * Returns the canonical JSON of a value (RFC 8785). Members without a value are left out, as in JSON.stringify.
  * @throws Error if a text has a lone surrogate, or a number is not finite
  */
 export function canonicalJson(value: object): string {
@@ -12,7 +12,7 @@ export function canonicalJson(value: object): string {
   return text;
 }
 
-/** 64 hex digits. */
+/** Returns the digest of a JSON value: 64 hex digits. */
 export function canonicalDigest(value: object): string {
   return toHex(sha3(canonicalJson(value)));
 }
@@ -26,7 +26,7 @@ export function hashOfEvent(event: Readonly<Record<string, unknown>>): string {
   return toHex(sha256(canonicalJson(hashed)));
 }
 
-/** SHA-256 in hex. */
+/** Returns the SHA-256 of bytes in hex. */
 export const hashOfBytes = (bytes: Uint8Array) => toHex(sha256(bytes));
 
 interface StatedStart {

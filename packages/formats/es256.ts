@@ -3,7 +3,7 @@ import { fromBase64, toBase64Url } from './bytes.ts';
 import { canonicalJson } from './digests.ts';
 
 /**
- * False if the coordinates are not those of a point on the curve.
+ * Verifies an ES256 signature of a text. False also if the coordinates are not those of a point on the curve.
  * @param signature base64url. Other spellings of the same bytes do not verify.
  */
 export async function verifiesEs256(text: string, signature: string, { x, y }: { x: string; y: string }): Promise<boolean> {
@@ -18,7 +18,7 @@ export async function verifiesEs256(text: string, signature: string, { x, y }: {
 /** The characters of a key's thumbprint: a SHA-256 in base64url. */
 export const lengthOfThumbprint = 43;
 
-/** RFC 7638, section 3. */
+/** Returns the thumbprint of a key in base64url (RFC 7638, section 3). */
 export function thumbprintOf({ crv, x, y }: { crv?: unknown; x?: unknown; y?: unknown }): string {
   return toBase64Url(sha256(canonicalJson({ crv, kty: 'EC', x, y })));
 }

@@ -54,7 +54,7 @@ export const base64Text = v.pipe(v.string(), v.check(isBase64, 'Expected base64.
 /** A body of megabytes may have a million unknown fields. */
 const mostNamed = 20;
 
-/** Refuses arrays, as JSON Schema does, and names all unknown fields, unlike `v.strictObject`. */
+/** Makes a schema of an object that refuses arrays, as JSON Schema does, and names all unknown fields, unlike `v.strictObject`. */
 /*#__NO_SIDE_EFFECTS__*/
 export function strictObject<const Entries extends v.ObjectEntries>(entries: Entries): v.StrictObjectSchema<Entries, undefined> {
   const schema = v.strictObject(entries);
@@ -76,7 +76,7 @@ export function strictObject<const Entries extends v.ObjectEntries>(entries: Ent
   };
 }
 
-/** A PUT accepts and ignores it, so that clients can send back what they read. */
+/** The schema of a field that a PUT accepts and ignores, so that clients can send back what they read. */
 export const returnedField = v.optional(v.pipe(v.unknown(), v.description('Ignored. The service sets this field.')));
 
 /**

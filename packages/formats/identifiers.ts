@@ -45,7 +45,7 @@ export function uncheckedId() {
   return v.pipe(v.string(), v.toLowerCase(), v.metadata({ format: 'uuid', maxLength: lengthOfId }));
 }
 
-/** Compared in any case. It need not be a UUID: any other text of its length matches nothing. */
+/** Makes the schema of an identifier in a query, compared in any case. The text need not be a UUID: any other of its length matches nothing. */
 /*#__NO_SIDE_EFFECTS__*/
 export function comparedId() {
   return v.pipe(text(0, lengthOfId), v.toLowerCase());

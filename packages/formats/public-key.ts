@@ -19,7 +19,7 @@ export type RawKey =
   | { algorithm: 'ed25519'; point: Uint8Array };
 
 const minRsaBits = 2048;
-/** Go's TLS takes no more. */
+/** The longest modulus of RSA, in bits. Go's TLS takes no more. */
 const maxRsaBits = 8_192;
 const maxCharacters = 16_384;
 
@@ -107,10 +107,10 @@ const certificateDer = /^0(?:[\x00-\x7f]|\x81.|\x82..|\x83...)0(?:[\x00-\x7f]|\x
 
 const none = new Uint8Array();
 
-/** @param der a SubjectPublicKeyInfo, or a key in PKCS#1 */
+/** Reads the numbers of a key in DER. @param der a SubjectPublicKeyInfo, or a key in PKCS#1 */
 export const keyInSpki = (der: Uint8Array) => keyIn(derElements(der)[0]?.content);
 
-/** @param content of the sequence that a SubjectPublicKeyInfo or a key in PKCS#1 is */
+/** Reads the numbers of a key. @param content of the sequence that a SubjectPublicKeyInfo or a key in PKCS#1 is */
 export function keyIn(content: Uint8Array = none): RawKey | undefined {
   const [first, second] = derElements(content);
   const key = second?.content.subarray(1) ?? none;
@@ -134,7 +134,7 @@ function refuseUnfit(raw: RawKey): void {
   if (raw.algorithm === 'ed25519' && !isOnCurve(raw.point)) throw new InvalidKeyError(expected);
 }
 
-/** Does not leave it to libraries, which differ. Takes no time for very long keys. */
+/** Says why anyone could sign with a key, or it has too few or too many bits. Does not leave it to libraries, which differ. */
 export function whyWeak(raw: RawKey | undefined): string | undefined {
   const { length } = raw?.algorithm === 'rsa' ? raw.modulus.toString(2) : { length: minRsaBits };
   if (length < minRsaBits || length > maxRsaBits) {

@@ -24,7 +24,7 @@ export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 /** The originator of the service's own events that no user caused. */
 export const system = 'system';
 
-/** A report cannot name the service or a user as originator. */
+/** The originators that a report may name: not the service, and no user. */
 export const reporters = ['agent', 'computation-runner'] as const;
 export type Reporter = (typeof reporters)[number];
 

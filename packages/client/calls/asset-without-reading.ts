@@ -2,13 +2,13 @@ import type { Schemas } from '../generated/api-types.ts';
 import { type Client, wholeAnswer } from './create-client.ts';
 import { findRows, page } from './pages.ts';
 
-/** All of it, or the fields of its row in the list. */
+/** An asset: all of it, or the fields of its row in the list. */
 export type KnownAsset =
   | { isWhole: true; asset: Schemas['Asset']; etag: string | undefined }
   | { isWhole: false; asset: Schemas['AssetRow'] & Partial<Schemas['Asset']>; etag: undefined };
 
 /**
- * Another user would see that their content was read. Then the fields are those of the list's row.
+ * Reads an asset, or only its row in the list if its creator would see that another user has read it.
  * @throws ServiceProblem
  */
 export async function assetWithoutReading(

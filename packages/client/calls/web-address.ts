@@ -5,7 +5,7 @@ export function isLoopback({ hostname }: URL): boolean {
 }
 
 /**
- * Tokens and content go there: with https, or with http on this machine.
+ * Parses the address of a server that tokens and content may go to: with https, or with http on this machine.
  * @throws AddressError, which never repeats the address: it may contain a password
  */
 export function serverAddress(text: string): URL {

@@ -67,7 +67,7 @@ function partName(name: string, id: string): string {
   return `${createHash('sha256').update(name).digest('hex')}.${id.slice(-12)}.part`;
 }
 
-/** @throws Error `EISDIR` for what a file cannot replace */
+/** Returns the mode of the file that a download replaces, if there is one. @throws Error `EISDIR` for what a file cannot replace */
 async function modeOf(file: string): Promise<number | undefined> {
   const found = await stat(file).catch(() => undefined);
   const isName = file !== '' && !file.endsWith('/') && !file.endsWith(sep);

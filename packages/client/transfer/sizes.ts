@@ -11,5 +11,5 @@ export function sizeText(bytes: number | null): string {
   return `${value.toFixed(digits)} ${units[power] ?? ''}`;
 }
 
-/** 5 GiB. */
+/** The largest file that storage takes: 5 GiB. */
 export const largestUploadInBytes = 5 * 1_024 ** 3;

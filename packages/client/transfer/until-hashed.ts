@@ -10,7 +10,7 @@ interface Options {
   id: string;
   /** The size of the content in bytes. Default: as many as storage takes. */
   size?: number | undefined;
-  /** Whenever the service has not hashed the content yet. */
+  /** Called whenever the service has not hashed the content yet. */
   onPending?: (() => void) | undefined;
   signal?: AbortSignal | undefined;
 }
@@ -21,7 +21,7 @@ const longestPauseInMilliseconds = 2_000;
 const retryLimitInMinutes = { always: 5, perGibibyte: 2 };
 
 /**
- * Waits five minutes, and two more for each GiB. Outlasts an outage of five minutes.
+ * Waits until the service has hashed an upload: five minutes, and two more for each GiB. Outlasts an outage of five minutes.
  * @throws ServiceProblem that says why the service could not take it, `unavailable` if it has not hashed the content by then; the
  *   signal's reason
  */
