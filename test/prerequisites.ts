@@ -15,7 +15,7 @@ export interface Check {
   minutes: number;
   /** The only platform on which it runs. Default: any. */
   platform?: string;
-  /** Whether it needs the rights of root. Default: false. */
+  /** True if it needs the rights of root. Default: false. */
   root?: boolean;
   /** The programs that it starts, each with the Debian package that has it. */
   programs?: Record<string, string>;
@@ -26,7 +26,7 @@ export interface Check {
 /** The checks that need more than Node, and what each needs. None needs Docker. */
 export const prerequisites: readonly Check[] = checks;
 
-/** What a machine has. */
+/** The programs and packages that a machine has. */
 export interface Machine {
   platform: string;
   isRoot: boolean;

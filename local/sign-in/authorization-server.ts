@@ -178,7 +178,7 @@ function messagesOf(issues: { message: string }[]): string {
   return issues.map(({ message }) => message).join(' ');
 }
 
-/** Why a device gets no token (RFC 8628, section 3.5), and what it is told. */
+/** Reasons for which a device gets no token (RFC 8628, section 3.5), and what it is told. */
 const notYet = {
   authorization_pending: 'The user has not decided yet.',
   access_denied: 'The user refused.',

@@ -31,7 +31,7 @@ export async function isSignatureOf({ text, key, signature }: Signed): Promise<b
 
 const names = { ed25519: 'Ed25519', ecdsa: 'ECDSA', rsa: 'RSA-PSS' };
 
-/** As WebCrypto names it, with all that it needs to import a key, sign and verify. */
+/** The algorithm of a key as WebCrypto names it, with all that it needs to import a key, sign and verify. */
 export function methodOf(key: RawKey) {
   const curve = key.algorithm === 'ecdsa' ? { namedCurve: key.curve.name } : {};
   return { name: names[key.algorithm], hash: 'SHA-256', saltLength: 32, ...curve };

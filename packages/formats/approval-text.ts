@@ -2,7 +2,7 @@ import type { AttestationPolicy } from './attestation.ts';
 import { canonicalJson } from './digests.ts';
 import type { ApprovalLevel, LogAccess } from './vocabulary.ts';
 
-/** Of the agent's configuration, what an approval covers. */
+/** The members of the agent's configuration that an approval covers. */
 interface CoveredConfig {
   cert_file: string;
   server_ca_file: string;
@@ -46,7 +46,7 @@ export interface Approved extends Limits {
   configuration_digest: string;
 }
 
-/** What a user signs (docs/contract.md, section 9). */
+/** The text that a user signs to approve (docs/contract.md, section 9). */
 export function approvalText(approved: Approved): string {
   const { domain, computation, approver, manifest_digest, configuration_digest } = approved;
   return canonicalJson({

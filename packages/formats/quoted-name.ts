@@ -1,4 +1,4 @@
-/** What is invisible, blank, reorders text, piles up, or would widen a text so that its end stands on a line of its own. */
+/** Characters that are invisible, blank, reorders text, piles up, or would widen a text so that its end stands on a line of its own. */
 const escaped = /["\\\p{C}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs}|^ | $|(?<= ) |(?<=\p{M}{2})\p{M}/gu;
 const beyondAscii = /[^ -~]/gu;
 const mostNamed = 3;
@@ -23,7 +23,7 @@ export function quotedName(text: string): string {
 
 const wordsOfOurs = /^(algorithm|dataset|nothing|result|consumer|owner|creator|manifest|you)$/i;
 
-/** As `quotedName`, but a name of one plain word stays as it is, unless it is one of ours. */
+/** Quotes a name as `quotedName` does, but a name of one plain word stays as it is, unless it is one of ours. */
 export function plainName(text: string): string {
   return /^[\w.@+-]+$/.test(text) && !wordsOfOurs.test(text) ? text : quotedName(text);
 }

@@ -26,7 +26,7 @@ export type CallRequest<Name extends RouteName> = ([OwnParameters<Name>] extends
   headers?: Record<string, string>;
   /** Default: the administrator. Null sends no token. */
   as?: Person | null;
-  /** Whether a refusal for too many requests (429) is the reply. Default: false, the request is sent again each second, as clients do. */
+  /** True if a refusal for too many requests (429) is the reply. Default: false, the request is sent again each second, as clients do. */
   once?: boolean;
 };
 
