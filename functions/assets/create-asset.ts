@@ -6,7 +6,7 @@ import { rememberUpload, renewUpload } from '../../shared/assets/uploads.ts';
 import { createAssetRoute } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { bytesOf } from '../../shared/http/endpoint.ts';
-import { refuseLarger } from '../../shared/http/read-body.ts';
+import { refuseLarger } from '../../shared/http/parse.ts';
 
 export const handler = changeEndpoint(createAssetRoute, {
   change: async ({ path, body, caller, now, table, answerKeeper, deadline, received }) => {

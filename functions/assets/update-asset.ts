@@ -5,9 +5,9 @@ import { rememberUpload, renewUpload } from '../../shared/assets/uploads.ts';
 import { updateAssetRoute } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { bytesOf } from '../../shared/http/endpoint.ts';
-import { refuseLarger } from '../../shared/http/read-body.ts';
 import { completeChangeOfLinked } from '../../shared/assets/change-linked-computations.ts';
 import { updateAsset } from '../../shared/assets/update-asset.ts';
+import { refuseLarger } from '../../shared/http/parse.ts';
 
 export const handler = changeEndpoint(updateAssetRoute, {
   change: async ({ path, body, caller, now, permit, ifMatch, table, answerKeeper, deadline, received }) => {

@@ -1,5 +1,5 @@
 import { removeLeftovers, untilDue } from './clear.ts';
-import { addDays, dayOf, daysOf, decodeDays } from './days.ts';
+import { addDays, daysOf, decodeDays } from './days.ts';
 import { type FoldedStep, foldStep } from './fold.ts';
 import { keysOf, listOfEntry, logPrefix } from './keys.ts';
 import {
@@ -10,6 +10,7 @@ import {
   readMark,
   readMarks,
   refuseBeyondBacklog,
+  dayOf,
 } from './log.ts';
 import { type CheckedPage, checkList, rebuildList, type ReadRows } from './maintain.ts';
 import { type State, stateCount, sumOf } from './node.ts';

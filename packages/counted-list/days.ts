@@ -10,16 +10,9 @@ import {
 } from './node.ts';
 
 export type Days = ReadonlyMap<number, Counts>;
-
-const dayInMilliseconds = 24 * 60 * 60 * 1000;
 const daysInHead = 2;
 /** Older days are forgotten. */
 const mostDays = 400;
-
-/** Returns the days since 1970-01-01, UTC. */
-export function dayOf(milliseconds: number): number {
-  return Math.floor(milliseconds / dayInMilliseconds);
-}
 
 export function daysOf(entries: readonly { steps: readonly { day: number; now: State }[] }[]): [day: number, counts: Counts][] {
   const steps = entries.flatMap((entry) => entry.steps).filter(({ day }) => day > 0);
@@ -32,9 +25,12 @@ export function addDays(days: Days, others: Iterable<[day: number, counts: Count
   return sums;
 }
 
-/** Divides days into those in the head and those in the item of the root. */
-export function divideDays(days: Days, now: number): { recent: Days; old: Days } {
-  const isRecent = ([day]: [number, Counts]) => day > dayOf(now) - daysInHead;
+/**
+ * Divides days into those in the head and those in the item of the root.
+ * @param today the present day, as `dayOf` counts
+ */
+export function divideDays(days: Days, today: number): { recent: Days; old: Days } {
+  const isRecent = ([day]: [number, Counts]) => day > today - daysInHead;
   return { recent: new Map([...days].filter(isRecent)), old: new Map([...days].filter((each) => !isRecent(each))) };
 }
 

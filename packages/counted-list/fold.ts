@@ -3,7 +3,7 @@ import { clearFolds, type Plan, seeFolds } from './clear.ts';
 import { addDays, daysOf, decodeDays, divideDays, encodeDays } from './days.ts';
 import { type Fold, type Head, newestInHead, ofTree, readHead, replaceHead, treeOf, upperEdge } from './head.ts';
 import { type Key, type ListKeys, rootOf } from './keys.ts';
-import { countSteps, differencesOf, type Entry, markList, readLog, readMark, unfoldedOf } from './log.ts';
+import { countSteps, dayOf, differencesOf, type Entry, markList, readLog, readMark, unfoldedOf } from './log.ts';
 import { encodeNode, type TreeNode } from './node.ts';
 import { type Item, type ListTable, putItems } from './table.ts';
 import { changeTree } from './tree.ts';
@@ -106,7 +106,7 @@ async function writeFold(table: ListTable, keys: ListKeys, name: string, { head,
   const before = await readRoot(table, keys, head);
   const source = storedNodes(table, keys);
   const { tree, written, dropped, unexpected } = await changeTree(treeOf(head, before.edge), differencesOf(part), source);
-  const { recent, old } = divideDays(addDays(head.days, daysOf(part)), table.clock.now());
+  const { recent, old } = divideDays(addDays(head.days, daysOf(part)), dayOf(table.clock.now()));
   const after = {
     edge: upperEdge(tree),
     days: old.size === 0 ? before.days : encodeDays(addDays(decodeDays(before.days), old)),

@@ -166,3 +166,10 @@ export async function lookAtLog(
   onBacklog?.(unfolded);
   await markList(table, keys, await readMark(table, keys), false);
 }
+
+const dayInMilliseconds = 24 * 60 * 60 * 1000;
+
+/** Returns the days since 1970-01-01, UTC. */
+export function dayOf(milliseconds: number): number {
+  return Math.floor(milliseconds / dayInMilliseconds);
+}

@@ -17,8 +17,7 @@ import { environment } from '../runtime/environment.ts';
 import { invalid } from '../runtime/errors.ts';
 import type { Route, TakesKey } from './route.ts';
 import { emitMetric, log, withLogFields } from '../runtime/log.ts';
-import { readBody } from './read-body.ts';
-import { parameterNames, parseInput, refuseRepeatedParameter } from './parse.ts';
+import { parameterNames, parseInput, refuseRepeatedParameter, readBody } from './parse.ts';
 import { parseCondition, type ConditionalHeader, type Names } from './etags.ts';
 import { problemResponse, toServiceError, type HttpResponse } from './problem.ts';
 

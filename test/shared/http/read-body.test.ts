@@ -2,9 +2,8 @@ import { strictObject, text } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { assetInput } from '../../../shared/assets/asset-input.ts';
-import { parseInput } from '../../../shared/http/parse.ts';
+import { parseInput, readBody } from '../../../shared/http/parse.ts';
 import { paging, waitParameter } from '../../../shared/http/query-parameters.ts';
-import { readBody } from '../../../shared/http/read-body.ts';
 import { ServiceError } from '../../../shared/runtime/errors.ts';
 
 describe.each(['limit', 'offset'] as const)('the parameter %s', (name) => {
