@@ -883,7 +883,7 @@ parties:
       stderr: expect.stringContaining('cms asset --help'),
     });
     expect((await alice('-v')).stdout).toBe('0.1.0\n');
-    expect((await alice('version')).stdout).toMatch(/^cms 1\.0\.0\nservice \d+\.\d+\.\d+\n$/);
+    expect((await alice('version')).stdout).toMatch(/^cms 0\.1\.0\nservice \d+\.\d+\.\d+\n$/);
     writeSshKeys(join(folder, 'alice'));
     const { exitCode, stdout } = await alice('doctor');
     expect({ exitCode, marks: stdout.match(/^. \w+/gm) }).toEqual({
