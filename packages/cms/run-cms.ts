@@ -108,11 +108,8 @@ function usageError(command: Command, args: readonly string[], printed: string[]
  */
 function withNext(error: unknown, { help, typed }: { help: string; typed: string }): unknown {
   if (isOfNetwork(error)) {
-    return new CmsError(`No connection: ${printable(causeOf(error))}`, {
-      next: typed,
-      exitCode: exitCodes.unavailable,
-      cause: error,
-    });
+    const message = `No connection: ${printable(causeOf(error))}`;
+    return new CmsError(message, { next: typed, exitCode: exitCodes.unavailable, cause: error });
   }
   if (!(error instanceof CmsError)) return new CmsError(messageOf(error), { next: help, cause: error });
   if (error.next !== undefined || error.exitCode !== exitCodes.usage) return error;
@@ -135,8 +132,7 @@ function helpOf(command: Command): string {
 }
 
 function errorOf(error: unknown): CmsError {
-  if (error instanceof CmsError) return error;
-  return new CmsError(messageOf(error), { cause: error });
+  return error instanceof CmsError ? error : new CmsError(messageOf(error), { cause: error });
 }
 
 /** Returns the message of an unexpected error on one line: it may quote what was read. */

@@ -58,7 +58,7 @@ export const roles = {
 
 export type Role = keyof typeof roles;
 
-/** What a role allows. */
+/** An action that a role allows. */
 export type AccessAction = (typeof roles)[Role][number];
 
 export function rolesWith(...actions: AccessAction[]): Role[] {

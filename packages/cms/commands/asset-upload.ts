@@ -26,12 +26,11 @@ interface Options extends Pick<Fields, 'description' | 'use'> {
 const fields = ['type', 'name', 'description', 'mimeType', 'use', 'contentAccess'];
 
 export function addUploadCommand(asset: CmsCommand): void {
-  const command = asset
-    .subcommand('upload', 'upload files as assets; run it again if it was interrupted')
-    .argument('<FILE...>', 'the files');
   const access = new Option('--content-access <WHO>', 'who gets the content: only you, or every member of the domain');
   const filled = new Option('--asset <ASSET>', 'the asset to fill: one of yours that has no content yet');
-  command
+  asset
+    .subcommand('upload', 'upload files as assets; run it again if it was interrupted')
+    .argument('<FILE...>', 'the files')
     .assetOptions()
     .option('--mime-type <TYPE>', 'such as text/csv')
     .addOption(access.choices(['creator', 'domain']))
@@ -100,11 +99,10 @@ interface OptionsOfNew extends Pick<Fields, 'description' | 'use' | 'decompress'
 }
 
 export function addAddCommand(asset: CmsCommand): void {
-  const command = asset
+  asset
     .subcommand('add', 'add an asset that the agent of the CVM fetches: nobody uploads or sends it')
     .argument('<URL>', 'its address, which everyone in the domain reads: docker, oci, gs, https or http')
-    .requiredOption('--checksum <HASH>', 'the SHA3-256 of the file, in hex; of an encrypted one, that of the plain file');
-  command
+    .requiredOption('--checksum <HASH>', 'the SHA3-256 of the file, in hex; of an encrypted one, that of the plain file')
     .assetOptions('the last part of the address')
     .option('--kbs <URL>', 'the key broker service of an encrypted file')
     .option('--kbs-path <PATH>', 'the path of the key there, such as default/key/penguins')
@@ -117,14 +115,8 @@ export function addAddCommand(asset: CmsCommand): void {
       const source = sourceTypeOf(url) ?? 'https'; // the service refuses other addresses, and says why
       const connection = await context.connect();
       const id = await chosenComputation(context, connection, options.computation);
-      const fields = given({
-        description,
-        use,
-        kbs: kbs === undefined ? kbs : { url: kbs },
-        decompress,
-        algo_type: algoType,
-        algo_args: algoArg,
-      });
+      const broker = kbs === undefined ? undefined : { url: kbs };
+      const fields = given({ description, use, kbs: broker, decompress, algo_type: algoType, algo_args: algoArg });
       const from = { type: source, url, ...given({ kbs_resource_path: kbsPath }) };
       const body = { asset: { file_name: name, asset_type: type, checksum, source: from, ...fields } };
       const made = await connection.client.createAsset({ body });
@@ -136,22 +128,23 @@ export function addAddCommand(asset: CmsCommand): void {
 }
 
 export function addDeclareCommand(asset: CmsCommand): void {
-  const command = asset
+  asset
     .subcommand('declare', 'declare a file by its hash, which is computed here: nothing of it is uploaded')
-    .argument('<FILE>', 'the file that you will send to the CVM');
-  command.assetOptions().does(async (context, file: string, options: Omit<OptionsOfNew, 'checksum'>) => {
-    const { name = basename(file), description, use } = options;
-    await expectFile(file);
-    const type = await chosenType(context, options.type);
-    const connection = await context.connect();
-    const id = await chosenComputation(context, connection, options.computation);
-    const checksum = await hash(context, file);
-    const body = { asset: { file_name: name, asset_type: type, checksum, ...given({ description, use }) } };
-    const { upload: _, ...made } = await connection.client.createAsset({ body });
-    if (id !== undefined) await connection.client.linkAsset({ id: made.id, computationID: id });
-    context.print(made, () => `Declared ${printable(name)} as ${made.id}\n  SHA3-256 ${checksum}\n`);
-    context.note(
-      `Nothing of it was uploaded. A run starts once the asset has content: upload a sample, which may be any file.\nNext: ${context.command(`asset upload SAMPLE --asset ${made.id}`)}\n`,
-    );
-  });
+    .argument('<FILE>', 'the file that you will send to the CVM')
+    .assetOptions()
+    .does(async (context, file: string, options: Omit<OptionsOfNew, 'checksum'>) => {
+      const { name = basename(file), description, use } = options;
+      await expectFile(file);
+      const type = await chosenType(context, options.type);
+      const connection = await context.connect();
+      const id = await chosenComputation(context, connection, options.computation);
+      const checksum = await hash(context, file);
+      const body = { asset: { file_name: name, asset_type: type, checksum, ...given({ description, use }) } };
+      const { upload: _, ...made } = await connection.client.createAsset({ body });
+      if (id !== undefined) await connection.client.linkAsset({ id: made.id, computationID: id });
+      context.print(made, () => `Declared ${printable(name)} as ${made.id}\n  SHA3-256 ${checksum}\n`);
+      context.note(
+        `Nothing of it was uploaded. A run starts once the asset has content: upload a sample, which may be any file.\nNext: ${context.command(`asset upload SAMPLE --asset ${made.id}`)}\n`,
+      );
+    });
 }

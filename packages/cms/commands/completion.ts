@@ -68,11 +68,7 @@ function entriesOf(command: Command, path: string[] = [], inherited: readonly Op
   return [
     {
       path: path.join(' '),
-      offer: {
-        words,
-        isFile: values.some(({ isFile }) => isFile),
-        names: values.find(({ names }) => names !== '')?.names ?? '',
-      },
+      offer: { words, isFile: values.some(({ isFile }) => isFile), names: values.find(({ names }) => names !== '')?.names ?? '' },
       values: new Map(taking.map(([long, option]) => [long, valuesOf(option, option.flags)])),
     },
     ...subcommands.flatMap((each) => entriesOf(each, [...path, each.name()], options)),

@@ -13,7 +13,7 @@ import { CmsError, UsageError } from '../terminal/cms-error.ts';
 import { type Column, details, statusColour } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { listOf, type ListOptions } from './list.ts';
-import { type CmsCommand, approvalOption, collect, given, logAccessOption, logLevelOption, statusOption } from './options.ts';
+import { type CmsCommand, given, statusOption } from './options.ts';
 
 interface Fields {
   name?: string;
@@ -33,21 +33,6 @@ interface Fields {
 }
 
 type Body = Arguments<'updateComputation'>['body'];
-
-const addFields = (command: CmsCommand) =>
-  command
-    .option('--description <TEXT>', 'what it computes')
-    .option('--owner <USER>', 'the owner; only administrators can name another user')
-    .addOption(approvalOption())
-    .option('--consumer <USER>', 'a result consumer; only these and the owner get the results (repeatable)', collect)
-    .option(
-      '--provider <USER>',
-      'a provider; only these, the owner and administrators may link their own assets (repeatable)',
-      collect,
-    )
-    .option('--attestation-policy <FILE>', 'which CVMs may run it: a file with an attestation_policy, in YAML or JSON')
-    .addOption(logAccessOption())
-    .addOption(logLevelOption());
 
 /** Returns the fields of a request body that the options give. */
 async function bodyOf(fields: Fields, before: Partial<Body> = {}) {
@@ -103,15 +88,17 @@ export function addComputationCommands(program: CmsCommand): void {
       await listOf(context, 'listComputations', { filter, options, columns, first: 'computation create NAME', hint });
     });
 
-  addFields(computation.subcommand('create', 'create a computation').argument('<NAME>', 'its name')).does(
-    async (context, name: string, options: Fields) => {
+  computation
+    .subcommand('create', 'create a computation')
+    .argument('<NAME>', 'its name')
+    .computationOptions()
+    .does(async (context, name: string, options: Fields) => {
       const connection = await context.connect();
       const created = await connection.client.createComputation({ body: { ...(await bodyOf(options)), name } });
       await thenUse(context, connection, created.id);
       printComputation(context, created);
       context.note(`Next: ${context.command(`asset upload FILE --type algorithm --computation ${created.id}`)}\n`);
-    },
-  );
+    });
 
   computation
     .subcommand('show', 'show a computation: its settings, inputs and latest run')
@@ -119,27 +106,26 @@ export function addComputationCommands(program: CmsCommand): void {
       printComputation(context, await client.getComputation({ id }));
     });
 
-  addFields(
-    computation
-      .subcommand('update', 'change fields of a computation')
-      .option('--name <NAME>', 'its name')
-      .addOption(
-        new Option(
-          '--no-consumers',
-          'remove the limit of --consumer: each result_consumer with a key gets the results',
-        ).conflicts('consumer'),
-      )
-      .addOption(
-        new Option('--no-providers', 'remove the limit of --provider: each provider may link their own assets').conflicts(
-          'provider',
-        ),
-      )
-      .option('--no-attestation-policy', 'let a run use any CVM'),
-  ).onComputation(async (context, { client }, id, options: Fields) => {
-    const { data: before, etag: ifMatch } = wholeAnswer(await client.call('getComputation', { id }));
-    const body = { ...before, ...(await bodyOf(options, before)) };
-    printComputation(context, await client.updateComputation({ id, body, ifMatch }));
-  });
+  computation
+    .subcommand('update', 'change fields of a computation')
+    .option('--name <NAME>', 'its name')
+    .addOption(
+      new Option('--no-consumers', 'remove the limit of --consumer: each result_consumer with a key gets the results').conflicts(
+        'consumer',
+      ),
+    )
+    .addOption(
+      new Option('--no-providers', 'remove the limit of --provider: each provider may link their own assets').conflicts(
+        'provider',
+      ),
+    )
+    .option('--no-attestation-policy', 'let a run use any CVM')
+    .computationOptions()
+    .onComputation(async (context, { client }, id, options: Fields) => {
+      const { data: before, etag: ifMatch } = wholeAnswer(await client.call('getComputation', { id }));
+      const body = { ...before, ...(await bodyOf(options, before)) };
+      printComputation(context, await client.updateComputation({ id, body, ifMatch }));
+    });
 
   const deleteOne = async (context: Context, { client }: Connection, id: string, { yes }: { yes?: boolean }) => {
     const name = plainName((await client.getComputation({ id, peek: 'true' })).name);

@@ -125,11 +125,7 @@ async function loggedIn(context: Context, target: Profile, options: Options, kno
     return await logInLocally(target, { user, roles }, terminal);
   }
   const before = known?.kind === 'issuer' || known?.kind === 'program' ? known : undefined;
-  const at = {
-    issuer: issuer ?? before?.issuer,
-    client_id: clientId ?? before?.client_id,
-    scope: scope ?? before?.scope,
-  };
+  const at = { issuer: issuer ?? before?.issuer, client_id: clientId ?? before?.client_id, scope: scope ?? before?.scope };
   if (at.issuer === undefined || at.client_id === undefined) {
     throw howToLogIn(context, options, (await context.target()).isLocal);
   }

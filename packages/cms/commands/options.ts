@@ -24,21 +24,19 @@ export class CmsCommand extends Command {
   }
 
   /** Sets what the command does. The action gets the context, then the arguments and the options. */
-  does<Given extends unknown[]>(action: (context: Context, ...given: Given) => Promise<void>): this {
-    return this.action(this.#wrapAction(action));
+  does(action: (context: Context, ...given: never[]) => Promise<void>): this {
+    return this.action(this.#wrapAction(action) as (...given: unknown[]) => Promise<void>);
   }
 
   /** Makes the command take a computation, and gives its action the identifier of it. */
-  onComputation<Options>(
-    action: (context: Context, connection: Connection, id: string, options: Options) => Promise<void>,
+  onComputation(
+    action: (context: Context, connection: Connection, id: string, options: never) => Promise<void>,
     place = '[COMPUTATION]',
   ): this {
-    return this.argument(place, 'its identifier or name').does(
-      async (context, reference: string | undefined, options: Options) => {
-        const connection = await context.connect();
-        await action(context, connection, await computationId(context, connection, reference), options);
-      },
-    );
+    return this.argument(place, 'its identifier or name').does(async (context, reference: string | undefined, options: never) => {
+      const connection = await context.connect();
+      await action(context, connection, await computationId(context, connection, reference), options);
+    });
   }
 
   /** Adds the options of every command that makes an asset. */
@@ -86,6 +84,22 @@ export class CmsCommand extends Command {
       .option('--yes', 'do not ask, if this machine has no record of your approval');
   }
 
+  /** Adds the options of commands that create or change a computation. */
+  computationOptions(): this {
+    return this.option('--description <TEXT>', 'what it computes')
+      .option('--owner <USER>', 'the owner; only administrators can name another user')
+      .addOption(new Option('--approval <LEVEL>', 'whose approval a run needs').choices(approvalLevels))
+      .option('--consumer <USER>', 'a result consumer; only these and the owner get the results (repeatable)', collect)
+      .option(
+        '--provider <USER>',
+        'a provider; only these, the owner and administrators may link their own assets (repeatable)',
+        collect,
+      )
+      .option('--attestation-policy <FILE>', 'which CVMs may run it: a file with an attestation_policy, in YAML or JSON')
+      .addOption(new Option('--log-access <WHO>', 'who may read the logs of runs').choices(logAccesses))
+      .addOption(new Option('--log-level <LEVEL>', 'the log level of the agent').choices(logLevels));
+  }
+
   /** Adds the options of commands that print a list. */
   listOptions(): this {
     return this.option('--limit <COUNT>', 'how many to list', wholeNumber(1), 20)
@@ -100,12 +114,6 @@ export function given<Fields extends object>(fields: Fields): { [Name in keyof F
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 }
-
-export const approvalOption = () => new Option('--approval <LEVEL>', 'whose approval a run needs').choices(approvalLevels);
-
-export const logAccessOption = () => new Option('--log-access <WHO>', 'who may read the logs of runs').choices(logAccesses);
-
-export const logLevelOption = () => new Option('--log-level <LEVEL>', 'the log level of the agent').choices(logLevels);
 
 export const statusOption = (statuses: readonly string[]) =>
   new Option('--status <STATUS>', 'only those with this status').choices(statuses);
