@@ -16,7 +16,7 @@ import { addKeyCommands } from './commands/keys.ts';
 import { addLoginCommands } from './commands/login.ts';
 import { addLogsCommand } from './commands/logs.ts';
 import { addCheckCommand, addManifestCommand } from './commands/manifest.ts';
-import { refuseEmpty } from './commands/options.ts';
+import { CmsCommand, refuseEmpty } from './commands/options.ts';
 import { addRunCommands } from './commands/runs.ts';
 import { addStatusCommand } from './commands/status.ts';
 import { addTodoCommand } from './commands/todo.ts';
@@ -48,7 +48,7 @@ export async function runCms(args: readonly string[], terminal: Terminal, versio
   const program = createProgram(version, wrapAction);
   const usageErrors: string[] = [];
   let help = '';
-  let mistaken = program;
+  let mistaken: Command = program;
   const prepare = (command: Command) => {
     command.exitOverride((error) => {
       mistaken = command;
@@ -108,11 +108,8 @@ function usageError(command: Command, args: readonly string[], printed: string[]
  */
 function withNext(error: unknown, { help, typed }: { help: string; typed: string }): unknown {
   if (isOfNetwork(error)) {
-    return new CmsError(`No connection: ${printable(causeOf(error))}`, {
-      next: typed,
-      exitCode: exitCodes.unavailable,
-      cause: error,
-    });
+    const message = `No connection: ${printable(causeOf(error))}`;
+    return new CmsError(message, { next: typed, exitCode: exitCodes.unavailable, cause: error });
   }
   if (!(error instanceof CmsError)) return new CmsError(messageOf(error), { next: help, cause: error });
   if (error.next !== undefined || error.exitCode !== exitCodes.usage) return error;
@@ -135,8 +132,7 @@ function helpOf(command: Command): string {
 }
 
 function errorOf(error: unknown): CmsError {
-  if (error instanceof CmsError) return error;
-  return new CmsError(messageOf(error), { cause: error });
+  return error instanceof CmsError ? error : new CmsError(messageOf(error), { cause: error });
 }
 
 /** Returns the message of an unexpected error on one line: it may quote what was read. */
@@ -155,7 +151,7 @@ function asJson({ message, next, exitCode, problem }: CmsError): string {
 
 /** Builds the program with all its commands. Does not run anything. */
 export function createProgram(version: string, wrapAction: WrapAction): Command {
-  const program = new Command('cms')
+  const program = new CmsCommand('cms', wrapAction)
     .description('Manage confidential computations: who takes part, with which files and keys, and their runs.')
     .version(version, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
@@ -165,16 +161,16 @@ export function createProgram(version: string, wrapAction: WrapAction): Command 
     .option('--server <URL>', 'the service (CMS_SERVER; default: that of the profile)')
     .option('--domain <DOMAIN>', 'the domain (CMS_DOMAIN; default: that of the profile)')
     .option('--profile <NAME>', 'the login to use (CMS_PROFILE; default: default)');
-  const groups: [string, ((program: Command, wrapAction: WrapAction) => void)[]][] = [
+  const groups: [string, ((program: CmsCommand) => void)[]][] = [
     ['Begin:', [addLoginCommands, addStatusCommand, addTodoCommand, addFindCommand, addOpenCommand]],
     ['Set up:', [addInitCommand, addExportCommand, addComputationCommands, addAssetCommands, addKeyCommands, addCvmCommands]],
     ['Decide:', [addCheckCommand, addManifestCommand, addApprovalCommands]],
     ['Run and prove:', [addRunCommands, addAgentCommands, addEventsCommand, addLogsCommand, addEvidenceCommands]],
-    ['Help:', [addHelpCommand, (to, wrap) => addDoctorCommands(to, wrap, version), addCompletionCommand]],
+    ['Help:', [addHelpCommand, (to) => addDoctorCommands(to, version), addCompletionCommand]],
   ];
   for (const [group, adders] of groups) {
     program.commandsGroup(group);
-    for (const add of adders) add(program, wrapAction);
+    for (const add of adders) add(program);
   }
   program.addHelpText('after', examples);
   refuseEmptyValues(program);
@@ -192,22 +188,19 @@ Examples:
 Guide: docs/command-line.md
 `;
 
-function addHelpCommand(program: Command, wrapAction: WrapAction): void {
+function addHelpCommand(program: CmsCommand): void {
   program
-    .command('help')
-    .description('print the help of a command')
+    .subcommand('help', 'print the help of a command')
     .argument('[COMMAND...]', 'such as computation list')
-    .action(
-      wrapAction(async (_, words: string[] | undefined = []) => {
-        let found = program;
-        for (const word of words) {
-          const next = found.commands.find((each) => each.name() === word);
-          if (!next) throw new UsageError(`Unknown command '${words.join(' ')}'`, helpOf(found));
-          found = next;
-        }
-        found.help();
-      }),
-    );
+    .does(async (_, words: string[] | undefined = []) => {
+      let found: Command = program;
+      for (const word of words) {
+        const next = found.commands.find((each) => each.name() === word);
+        if (!next) throw new UsageError(`Unknown command '${words.join(' ')}'`, helpOf(found));
+        found = next;
+      }
+      found.help();
+    });
 }
 
 function refuseEmptyValues(command: Command): void {

@@ -2,11 +2,7 @@ import { sha256 } from '#primitives';
 import { toBase64, toHex } from './bytes.ts';
 import { derElements } from './der.ts';
 
-const curves = new Map([
-  ['2a8648ce3d030107', 'nistp256'],
-  ['2b81040022', 'nistp384'],
-  ['2b81040023', 'nistp521'],
-]);
+const curves = new Map(Object.entries({ '2a8648ce3d030107': 'nistp256', '2b81040022': 'nistp384', '2b81040023': 'nistp521' }));
 
 /**
  * Returns the SSH wire form of a key, of which fingerprints are made (RFC 4253, section 6.6; RFC 5656, section 3.1; RFC 8709,

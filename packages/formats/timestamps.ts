@@ -42,12 +42,7 @@ export function timeOf(text: string): number {
   return isDay(day) ? start + Number(second + fraction) * 1000 : NaN;
 }
 
-const secondsPer = new Map([
-  ['s', 1],
-  ['m', 60],
-  ['h', 3_600],
-  ['d', 86_400],
-]);
+const secondsPer = new Map(Object.entries({ s: 1, m: 60, h: 3_600, d: 86_400 }));
 
 /** `90s`, `30m`, `12h` or `7d`. @returns seconds; NaN for anything else */
 export function durationOf(text: string): number {

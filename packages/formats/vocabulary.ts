@@ -35,17 +35,6 @@ export function isReservedName(name: string): boolean {
   return reserved.has(name);
 }
 
-export type AccessAction =
-  | 'view'
-  | 'create_computation'
-  | 'provide_algorithm'
-  | 'provide_dataset'
-  | 'edit'
-  | 'run'
-  | 'consume_results'
-  | 'administer'
-  | 'operate_cvm';
-
 export const roles = {
   administrator: [
     'view',
@@ -65,9 +54,12 @@ export const roles = {
   dataset_provider: ['view', 'provide_dataset'],
   result_consumer: ['view', 'consume_results'],
   cvm: ['operate_cvm'],
-} as const satisfies Record<string, readonly AccessAction[]>;
+} as const;
 
 export type Role = keyof typeof roles;
+
+/** An action that a role allows. */
+export type AccessAction = (typeof roles)[Role][number];
 
 export function rolesWith(...actions: AccessAction[]): Role[] {
   const names = Object.keys(roles) as Role[];

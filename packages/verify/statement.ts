@@ -32,12 +32,7 @@ export function isBeginning({ event_type, previous_hash }: ChainedEvent): boolea
 /** Returns the details that the service itself wrote. */
 export const detailsOf = ({ details }: ChainedEvent) => detailsIn(details);
 
-const asset = v.looseObject({
-  id: v.string(),
-  creator: v.string(),
-  use: v.picklist(['open', 'approval']),
-  checksum: v.string(),
-});
+const asset = v.looseObject({ id: v.string(), creator: v.string(), use: v.picklist(['open', 'approval']), checksum: v.string() });
 
 const approval = v.looseObject({
   user: v.string(),

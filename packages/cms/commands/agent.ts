@@ -1,5 +1,4 @@
 import { open, rename, rm, stat, writeFile } from 'node:fs/promises';
-import type { Command } from 'commander';
 import { type Check, type Verdict, verifySnpReport, verifyTdxQuote, verifyToken } from 'computation-management-attestation';
 import { causeOf } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
@@ -8,41 +7,36 @@ import { AgentError } from '../agent/agent-connection.ts';
 import { type AgentOptions, freshVerdict, readKnownRun } from '../agent/right-agent.ts';
 import { openRightAgentSoon, refused, sendFiles, type SendOptions, untilEvent } from '../agent/send-files.ts';
 import { computationId } from '../context/computation-reference.ts';
-import type { Context, WrapAction } from '../context/context.ts';
+import type { Context } from '../context/context.ts';
 import { readPrivateKey } from '../files/key-files.ts';
 import { readBytes, type Material, materialFrom } from '../files/read-file.ts';
 import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
 import { startProgress } from '../terminal/progress.ts';
-import { addAgentOptions, addSendOptions, keyOption } from './options.ts';
+import { type CmsCommand, keyOption } from './options.ts';
 
-export function addAgentCommands(program: Command, wrapAction: WrapAction): void {
-  addSendOptions(
-    program
-      .command('send')
-      .description('send your files to the agent of a run, when it waits for them')
-      .argument('<FILE...>', 'the algorithm or datasets of the manifest')
-      .addOption(keyOption())
-      .option('--computation <COMPUTATION>', 'its identifier or name')
-      .option('--run <RUN>', 'the run (default: the latest)'),
-  ).action(
-    wrapAction(async (context, files: string[], { computation, ...options }: SendOptions & { computation?: string }) => {
+export function addAgentCommands(program: CmsCommand): void {
+  program
+    .subcommand('send', 'send your files to the agent of a run, when it waits for them')
+    .argument('<FILE...>', 'the algorithm or datasets of the manifest')
+    .addOption(keyOption())
+    .option('--computation <COMPUTATION>', 'its identifier or name')
+    .option('--run <RUN>', 'the run (default: the latest)')
+    .sendOptions()
+    .does(async (context, files: string[], { computation, ...options }: SendOptions & { computation?: string }) => {
       const connection = await context.connect();
       const id = await computationId(context, connection, computation);
       const result = await sendFiles(context, connection, id, { ...options, files });
       context.print(result, () => '');
-    }),
-  );
+    });
 
-  addAgentOptions(
-    program
-      .command('result')
-      .description('fetch the result of a run from its agent, when it is ready')
-      .argument('[COMPUTATION]', 'its identifier or name')
-      .addOption(keyOption())
-      .option('--run <RUN>', 'the run (default: the latest)')
-      .option('--output <FILE>', 'where to save the archive', 'result.zip'),
-  ).action(
-    wrapAction(async (context, reference: string | undefined, options: AgentOptions & { key: string; output: string }) => {
+  program
+    .subcommand('result', 'fetch the result of a run from its agent, when it is ready')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .addOption(keyOption())
+    .option('--run <RUN>', 'the run (default: the latest)')
+    .option('--output <FILE>', 'where to save the archive', 'result.zip')
+    .agentOptions()
+    .does(async (context, reference: string | undefined, options: AgentOptions & { key: string; output: string }) => {
       const { key: keyFile, output } = options;
       if (await stat(output).catch(() => undefined)) {
         throw new CmsError(`${output} is there already.`, { next: `${context.typed} --output FILE`, exitCode: exitCodes.usage });
@@ -77,25 +71,21 @@ export function addAgentCommands(program: Command, wrapAction: WrapAction): void
         await file.close();
       }
       context.print({ run: known.run.id, output, size }, () => `Saved the result in ${output}.\n`);
-    }),
-  );
+    });
 
-  addAgentOptions(
-    program
-      .command('attest')
-      .description('judge the evidence of the agent of a run, or saved evidence, without the service')
-      .argument('[FILE...]', 'tokens, SEV-SNP reports or TDX quotes')
-      .option('--computation <COMPUTATION>', 'its identifier or name')
-      .option('--run <RUN>', 'the run (default: the latest)')
-      .option('--nonce <HEX>', 'the nonce of saved evidence, 32 to 64 bytes')
-      .option('--bound-to <FILE>', 'the certificate over which saved evidence was made')
-      .option('--output <FILE>', 'where to save the token of the agent'),
-  ).action(
-    wrapAction(async (context, files: string[], options: AttestOptions) => {
+  program
+    .subcommand('attest', 'judge the evidence of the agent of a run, or saved evidence, without the service')
+    .argument('[FILE...]', 'tokens, SEV-SNP reports or TDX quotes')
+    .option('--computation <COMPUTATION>', 'its identifier or name')
+    .option('--run <RUN>', 'the run (default: the latest)')
+    .option('--nonce <HEX>', 'the nonce of saved evidence, 32 to 64 bytes')
+    .option('--bound-to <FILE>', 'the certificate over which saved evidence was made')
+    .option('--output <FILE>', 'where to save the token of the agent')
+    .agentOptions()
+    .does(async (context, files: string[], options: AttestOptions) => {
       if (files.length === 0) await attestAgent(context, options);
       else await attestFiles(context, files, options);
-    }),
-  );
+    });
 }
 
 interface AttestOptions extends AgentOptions {

@@ -1,18 +1,17 @@
 import { constants, type KeyObject, sign } from 'node:crypto';
-import type { Command } from 'commander';
 import { ServiceProblem, wholeAnswer } from 'computation-management-client';
 import { type Approved, approvalText, type Limits, limitsOf } from 'computation-management-formats/approval-text';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { agoText, approvalRows, shellWord } from 'computation-management-words';
 import { named, recordApproval } from '../context/computation-reference.ts';
-import { confirm, type WrapAction } from '../context/context.ts';
+import { confirm } from '../context/context.ts';
 import { formatCoverage, coverageOf, whyStale } from '../context/coverage.ts';
 import { noteLikeCvms } from '../context/find-by-name.ts';
 import { keyFile } from '../context/missing-items.ts';
 import { publicKeyBeside, readPrivateKey } from '../files/key-files.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { table } from '../terminal/table.ts';
-import { collect, laterTime, type LaterTime, onComputation } from './options.ts';
+import { type CmsCommand, collect, laterTime, type LaterTime } from './options.ts';
 
 interface Options {
   sign?: string;
@@ -23,114 +22,113 @@ interface Options {
   yes?: boolean;
 }
 
-export function addApprovalCommands(program: Command, wrapAction: WrapAction): void {
-  const approve = program
-    .command('approve')
-    .description('approve the manifest of a computation, after showing it')
+export function addApprovalCommands(program: CmsCommand): void {
+  program
+    .subcommand('approve', 'approve the manifest of a computation, after showing it')
     .option('--sign <FILE>', 'sign with this private key; you must have uploaded its public key')
     .option('--cvm <CVM>', 'only for runs on this CVM (repeatable)', collect)
     .option('--expires <WHEN>', 'only for runs that start before this time, such as 7d or 2026-12-31T12:00:00Z', laterTime)
     .option('--digest <DIGEST>', 'approve only a manifest with this digest; with --configuration too, without asking')
     .option('--configuration <DIGEST>', 'approve only a configuration with this digest')
-    .option('--yes', 'do not ask');
-  onComputation(approve, wrapAction, async (context, connection, id, options: Options) => {
-    const { client, domain, user } = connection;
-    const areGiven = options.digest !== undefined && options.configuration !== undefined;
-    if (context.isJson && !areGiven && options.yes !== true) {
-      throw new UsageError(
-        'With --json, nothing is shown. Read the manifest and the configuration, then add --digest DIGEST --configuration DIGEST. To approve them unread, add --yes.',
-        context.command(`manifest ${id}`),
+    .option('--yes', 'do not ask')
+    .onComputation(async (context, connection, id, options: Options) => {
+      const { client, domain, user } = connection;
+      const areGiven = options.digest !== undefined && options.configuration !== undefined;
+      if (context.isJson && !areGiven && options.yes !== true) {
+        throw new UsageError(
+          'With --json, nothing is shown. Read the manifest and the configuration, then add --digest DIGEST --configuration DIGEST. To approve them unread, add --yes.',
+          context.command(`manifest ${id}`),
+        );
+      }
+      const { data: computation, now } = wholeAnswer(await client.call('getComputation', { id }));
+      const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires?.(now) });
+      const covered = await coverageOf(context, connection, { id, computation });
+      const { manifest_digest, configuration_digest } = covered;
+      for (const [option, given, current] of [
+        ['--digest', options.digest, manifest_digest],
+        ['--configuration', options.configuration, configuration_digest],
+      ] as const) {
+        if (given === undefined || given.toLowerCase() === current) continue;
+        throw new CmsError(`${option} is not the current digest, which is ${current}.`, {
+          next: context.command(`manifest${named(context, connection, id)}`),
+          exitCode: exitCodes.conflict,
+        });
+      }
+      for (const cvm of options.cvm ?? []) await noteLikeCvms(context, connection, cvm);
+      const key = options.sign === undefined ? undefined : await readPrivateKey(options.sign, context.terminal);
+      if (!context.isJson) {
+        const changes = await whyStale(context, connection, id, (given) => given.user === user);
+        context.note(`${formatCoverage(covered, context.terminal, limits)}\n${changes}`);
+      }
+      if (!areGiven && options.yes !== true) {
+        await confirm(context, `Approve runs with this manifest and this configuration${limitsText(limits)}?`);
+      }
+      const noKey = (cause: unknown) =>
+        new CmsError('You have uploaded no key to this computation. Upload the public key that belongs to your signing key.', {
+          next: context.command(`key upload ${uploadedWith(options.sign)}${named(context, connection, id)}`),
+          cause,
+        });
+      const approved = { domain, computation: id, approver: user, manifest_digest, configuration_digest, ...limits };
+      const signature = key && signApproval(key, approved);
+      const body = { digest: manifest_digest, configuration_digest, ...limits, ...(signature ? { signature } : {}) };
+      const approval = await client.approve({ id, body }).catch(async (error: unknown) => {
+        throw isOfSignature(error) && !(await client.checkKey({ id })).uploaded ? noKey(error) : error;
+      });
+      await recordApproval(context, connection, id, { manifest_digest, configuration_digest, ...limits });
+      context.print(
+        approval,
+        () =>
+          `${approval.user} has approved the manifest ${manifest_digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}${limitsText(limitsOf(approval))}.\n`,
       );
-    }
-    const { data: computation, now } = wholeAnswer(await client.call('getComputation', { id }));
-    const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires?.(now) });
-    const covered = await coverageOf(context, connection, { id, computation });
-    const { manifest_digest, configuration_digest } = covered;
-    for (const [option, given, current] of [
-      ['--digest', options.digest, manifest_digest],
-      ['--configuration', options.configuration, configuration_digest],
-    ] as const) {
-      if (given === undefined || given.toLowerCase() === current) continue;
-      throw new CmsError(`${option} is not the current digest, which is ${current}.`, {
-        next: context.command(`manifest${named(context, connection, id)}`),
-        exitCode: exitCodes.conflict,
-      });
-    }
-    for (const cvm of options.cvm ?? []) await noteLikeCvms(context, connection, cvm);
-    const key = options.sign === undefined ? undefined : await readPrivateKey(options.sign, context.terminal);
-    if (!context.isJson) {
-      const changes = await whyStale(context, connection, id, (given) => given.user === user);
-      context.note(`${formatCoverage(covered, context.terminal, limits)}\n${changes}`);
-    }
-    if (!areGiven && options.yes !== true) {
-      await confirm(context, `Approve runs with this manifest and this configuration${limitsText(limits)}?`);
-    }
-    const noKey = (cause: unknown) =>
-      new CmsError('You have uploaded no key to this computation. Upload the public key that belongs to your signing key.', {
-        next: context.command(`key upload ${uploadedWith(options.sign)}${named(context, connection, id)}`),
-        cause,
-      });
-    const approved = { domain, computation: id, approver: user, manifest_digest, configuration_digest, ...limits };
-    const signature = key && signApproval(key, approved);
-    const body = { digest: manifest_digest, configuration_digest, ...limits, ...(signature ? { signature } : {}) };
-    const approval = await client.approve({ id, body }).catch(async (error: unknown) => {
-      throw isOfSignature(error) && !(await client.checkKey({ id })).uploaded ? noKey(error) : error;
+      if (!approval.stale) context.note(`Next: ${context.command(`check${named(context, connection, id)}`)}\n`);
+      else {
+        const why =
+          options.expires === undefined
+            ? 'the key or the configuration has changed since'
+            : 'perhaps it has expired, by the clock of the service';
+        context.note(
+          `The approval does not count: ${why}.\nNext: ${context.command(`approvals${named(context, connection, id)}`)}\n`,
+        );
+      }
     });
-    await recordApproval(context, connection, id, { manifest_digest, configuration_digest, ...limits });
-    context.print(
-      approval,
-      () =>
-        `${approval.user} has approved the manifest ${manifest_digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}${limitsText(limitsOf(approval))}.\n`,
-    );
-    if (!approval.stale) context.note(`Next: ${context.command(`check${named(context, connection, id)}`)}\n`);
-    else {
-      const why =
-        options.expires === undefined
-          ? 'the key or the configuration has changed since'
-          : 'perhaps it has expired, by the clock of the service';
-      context.note(
-        `The approval does not count: ${why}.\nNext: ${context.command(`approvals${named(context, connection, id)}`)}\n`,
+
+  program
+    .subcommand('approvals', 'list whose approval a run needs, and who has given it')
+    .onComputation(async (context, connection, id) => {
+      const answer = await connection.client.listApprovals({ id });
+      const rows = approvalRows(answer);
+      const items = rows.map(({ user, because, approval = null }) => ({ user, because, approval }));
+      const { now } = context.terminal;
+      const stale = context.isJson ? '' : await whyStale(context, connection, id);
+      context.print({ items }, () =>
+        items.length === 0
+          ? 'No run needs an approval, and nobody has given one.\n'
+          : table(
+              rows,
+              [
+                { title: 'user', value: ({ user }) => user },
+                { title: 'needed for', value: ({ because }) => because.map(plainReason).join(', '), cuts: true },
+                { title: 'approval', value: ({ state }) => state },
+                { title: 'approved', value: ({ approval }) => (approval ? agoText(approval.approved_at, now()) : '') },
+                { title: 'only on', value: ({ approval }) => approval?.cvm_ids?.join(', ') ?? '', cuts: true },
+              ],
+              context.terminal,
+            ) + stale,
       );
-    }
-  });
+    });
 
-  const approvals = program.command('approvals').description('list whose approval a run needs, and who has given it');
-  onComputation(approvals, wrapAction, async (context, connection, id) => {
-    const answer = await connection.client.listApprovals({ id });
-    const rows = approvalRows(answer);
-    const items = rows.map(({ user, because, approval = null }) => ({ user, because, approval }));
-    const { now } = context.terminal;
-    const stale = context.isJson ? '' : await whyStale(context, connection, id);
-    context.print({ items }, () =>
-      items.length === 0
-        ? 'No run needs an approval, and nobody has given one.\n'
-        : table(
-            rows,
-            [
-              { title: 'user', value: ({ user }) => user },
-              { title: 'needed for', value: ({ because }) => because.map(plainReason).join(', '), cuts: true },
-              { title: 'approval', value: ({ state }) => state },
-              { title: 'approved', value: ({ approval }) => (approval ? agoText(approval.approved_at, now()) : '') },
-              { title: 'only on', value: ({ approval }) => approval?.cvm_ids?.join(', ') ?? '', cuts: true },
-            ],
-            context.terminal,
-          ) + stale,
-    );
-  });
-
-  const withdraw = program
-    .command('withdraw')
-    .description('withdraw your approval; active runs continue')
-    .option('--yes', 'do not ask');
-  onComputation(withdraw, wrapAction, async (context, connection, id, { yes }: { yes?: boolean }) => {
-    if (yes !== true) {
-      const { name } = await connection.client.getComputation({ id, peek: 'true' });
-      await confirm(context, `Withdraw your approval of ${plainName(name)}? No later run uses it.`);
-    }
-    await connection.client.withdrawApproval({ id });
-    await recordApproval(context, connection, id, undefined);
-    context.print({ withdrawn: id }, () => 'You have no approval on this computation now.\n');
-  });
+  program
+    .subcommand('withdraw', 'withdraw your approval; active runs continue')
+    .option('--yes', 'do not ask')
+    .onComputation(async (context, connection, id, { yes }: { yes?: boolean }) => {
+      if (yes !== true) {
+        const { name } = await connection.client.getComputation({ id, peek: 'true' });
+        await confirm(context, `Withdraw your approval of ${plainName(name)}? No later run uses it.`);
+      }
+      await connection.client.withdrawApproval({ id });
+      await recordApproval(context, connection, id, undefined);
+      context.print({ withdrawn: id }, () => 'You have no approval on this computation now.\n');
+    });
 }
 
 /** `result consumer` is a reason, and may be the name of a file. */

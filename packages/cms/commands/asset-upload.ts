@@ -1,15 +1,15 @@
 import { basename } from 'node:path';
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { type Schemas, sizeText } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { algorithmTypes, sourceTypeOf } from 'computation-management-formats/source';
 import { fetchLines } from 'computation-management-words';
-import type { Connection, Context, WrapAction } from '../context/context.ts';
+import type { Connection, Context } from '../context/context.ts';
 import { UsageError } from '../terminal/cms-error.ts';
 import { defaultComputation } from '../context/computation-reference.ts';
 import { identified } from '../context/find-by-name.ts';
 import { expectFile, hash, upload, uploadInto } from '../files/transfers.ts';
-import { addAssetOptions, chosenComputation, chosenType, collect, given } from './options.ts';
+import { type CmsCommand, chosenComputation, chosenType, collect, given } from './options.ts';
 
 type Fields = Schemas['AssetInputFields'];
 
@@ -25,45 +25,42 @@ interface Options extends Pick<Fields, 'description' | 'use'> {
 /** An asset that is filled has them already. */
 const fields = ['type', 'name', 'description', 'mimeType', 'use', 'contentAccess'];
 
-export function addUploadCommand(asset: Command, wrapAction: WrapAction): void {
-  const command = asset
-    .command('upload')
-    .description('upload files as assets; run it again if it was interrupted')
-    .argument('<FILE...>', 'the files');
+export function addUploadCommand(asset: CmsCommand): void {
   const access = new Option('--content-access <WHO>', 'who gets the content: only you, or every member of the domain');
   const filled = new Option('--asset <ASSET>', 'the asset to fill: one of yours that has no content yet');
-  addAssetOptions(command)
+  asset
+    .subcommand('upload', 'upload files as assets; run it again if it was interrupted')
+    .argument('<FILE...>', 'the files')
+    .assetOptions()
     .option('--mime-type <TYPE>', 'such as text/csv')
     .addOption(access.choices(['creator', 'domain']))
     .addOption(filled.conflicts(fields))
-    .action(
-      wrapAction(async (context, files: string[], options: Options) => {
-        for (const option of ['name', 'asset'] as const) {
-          if (options[option] !== undefined && files.length > 1) {
-            throw new UsageError(`--${option} goes with one file.`, context.help);
-          }
+    .does(async (context, files: string[], options: Options) => {
+      for (const option of ['name', 'asset'] as const) {
+        if (options[option] !== undefined && files.length > 1) {
+          throw new UsageError(`--${option} goes with one file.`, context.help);
         }
-        if (options.asset === undefined) options.type = await chosenType(context, options.type);
-        const connection = await context.connect();
-        const id = await chosenComputation(context, connection, options.computation);
-        const uploaded: Uploaded[] = [];
-        try {
-          for (const file of files) {
-            const found = await uploadOne(context, connection, file, options);
-            const { asset: _content, upload: _upload, download: _download, ...shown } = found;
-            uploaded.push(shown);
-            if (!context.isJson) context.terminal.out(uploadedText(file, shown));
-            if (id !== undefined) await connection.client.linkAsset({ id: found.id, computationID: id });
-          }
-        } finally {
-          // Also before an error: these are uploaded.
-          if (context.isJson && uploaded.length > 0) context.print({ items: uploaded }, () => '');
+      }
+      if (options.asset === undefined) options.type = await chosenType(context, options.type);
+      const connection = await context.connect();
+      const id = await chosenComputation(context, connection, options.computation);
+      const uploaded: Uploaded[] = [];
+      try {
+        for (const file of files) {
+          const found = await uploadOne(context, connection, file, options);
+          const { asset: _content, upload: _upload, download: _download, ...shown } = found;
+          uploaded.push(shown);
+          if (!context.isJson) context.terminal.out(uploadedText(file, shown));
+          if (id !== undefined) await connection.client.linkAsset({ id: found.id, computationID: id });
         }
-        const links = () => uploaded.map((each) => `asset link ${each.id}${chosen(context, connection)}`);
-        const next = options.asset !== undefined ? ['todo'] : id === undefined ? links() : [];
-        if (next.length > 0) context.note(`Next: ${next.map((each) => context.command(each)).join('\n      ')}\n`);
-      }),
-    );
+      } finally {
+        // Also before an error: these are uploaded.
+        if (context.isJson && uploaded.length > 0) context.print({ items: uploaded }, () => '');
+      }
+      const links = () => uploaded.map((each) => `asset link ${each.id}${chosen(context, connection)}`);
+      const next = options.asset !== undefined ? ['todo'] : id === undefined ? links() : [];
+      if (next.length > 0) context.note(`Next: ${next.map((each) => context.command(each)).join('\n      ')}\n`);
+    });
 }
 
 /** An asset without its content. */
@@ -101,51 +98,41 @@ interface OptionsOfNew extends Pick<Fields, 'description' | 'use' | 'decompress'
   algoArg?: string[];
 }
 
-export function addAddCommand(asset: Command, wrapAction: WrapAction): void {
-  const command = asset
-    .command('add')
-    .description('add an asset that the agent of the CVM fetches: nobody uploads or sends it')
+export function addAddCommand(asset: CmsCommand): void {
+  asset
+    .subcommand('add', 'add an asset that the agent of the CVM fetches: nobody uploads or sends it')
     .argument('<URL>', 'its address, which everyone in the domain reads: docker, oci, gs, https or http')
-    .requiredOption('--checksum <HASH>', 'the SHA3-256 of the file, in hex; of an encrypted one, that of the plain file');
-  addAssetOptions(command, 'the last part of the address')
+    .requiredOption('--checksum <HASH>', 'the SHA3-256 of the file, in hex; of an encrypted one, that of the plain file')
+    .assetOptions('the last part of the address')
     .option('--kbs <URL>', 'the key broker service of an encrypted file')
     .option('--kbs-path <PATH>', 'the path of the key there, such as default/key/penguins')
     .option('--decompress', 'the agent unpacks the dataset, a ZIP file')
     .addOption(new Option('--algo-type <TYPE>', 'how the agent runs the algorithm').choices(algorithmTypes))
     .option('--algo-arg <ARGUMENT>', 'an argument of the algorithm; repeat it for several', collect)
-    .action(
-      wrapAction(async (context, url: string, options: OptionsOfNew) => {
-        const { checksum, name = basename(url), description, use, kbs, kbsPath, decompress, algoType, algoArg } = options;
-        const type = await chosenType(context, options.type);
-        const source = sourceTypeOf(url) ?? 'https'; // the service refuses other addresses, and says why
-        const connection = await context.connect();
-        const id = await chosenComputation(context, connection, options.computation);
-        const fields = given({
-          description,
-          use,
-          kbs: kbs === undefined ? kbs : { url: kbs },
-          decompress,
-          algo_type: algoType,
-          algo_args: algoArg,
-        });
-        const from = { type: source, url, ...given({ kbs_resource_path: kbsPath }) };
-        const body = { asset: { file_name: name, asset_type: type, checksum, source: from, ...fields } };
-        const made = await connection.client.createAsset({ body });
-        if (id !== undefined) await connection.client.linkAsset({ id: made.id, computationID: id });
-        const lines = fetchLines(made).map((line) => `  ${printable(line)}\n`);
-        context.print(made, () => `Added ${printable(made.file_name)} as ${made.id}\n${lines.join('')}`);
-        if (id === undefined) context.note(`Next: ${context.command(`asset link ${made.id} COMPUTATION`)}\n`);
-      }),
-    );
+    .does(async (context, url: string, options: OptionsOfNew) => {
+      const { checksum, name = basename(url), description, use, kbs, kbsPath, decompress, algoType, algoArg } = options;
+      const type = await chosenType(context, options.type);
+      const source = sourceTypeOf(url) ?? 'https'; // the service refuses other addresses, and says why
+      const connection = await context.connect();
+      const id = await chosenComputation(context, connection, options.computation);
+      const broker = kbs === undefined ? undefined : { url: kbs };
+      const fields = given({ description, use, kbs: broker, decompress, algo_type: algoType, algo_args: algoArg });
+      const from = { type: source, url, ...given({ kbs_resource_path: kbsPath }) };
+      const body = { asset: { file_name: name, asset_type: type, checksum, source: from, ...fields } };
+      const made = await connection.client.createAsset({ body });
+      if (id !== undefined) await connection.client.linkAsset({ id: made.id, computationID: id });
+      const lines = fetchLines(made).map((line) => `  ${printable(line)}\n`);
+      context.print(made, () => `Added ${printable(made.file_name)} as ${made.id}\n${lines.join('')}`);
+      if (id === undefined) context.note(`Next: ${context.command(`asset link ${made.id} COMPUTATION`)}\n`);
+    });
 }
 
-export function addDeclareCommand(asset: Command, wrapAction: WrapAction): void {
-  const command = asset
-    .command('declare')
-    .description('declare a file by its hash, which is computed here: nothing of it is uploaded')
-    .argument('<FILE>', 'the file that you will send to the CVM');
-  addAssetOptions(command).action(
-    wrapAction(async (context, file: string, options: Omit<OptionsOfNew, 'checksum'>) => {
+export function addDeclareCommand(asset: CmsCommand): void {
+  asset
+    .subcommand('declare', 'declare a file by its hash, which is computed here: nothing of it is uploaded')
+    .argument('<FILE>', 'the file that you will send to the CVM')
+    .assetOptions()
+    .does(async (context, file: string, options: Omit<OptionsOfNew, 'checksum'>) => {
       const { name = basename(file), description, use } = options;
       await expectFile(file);
       const type = await chosenType(context, options.type);
@@ -159,6 +146,5 @@ export function addDeclareCommand(asset: Command, wrapAction: WrapAction): void 
       context.note(
         `Nothing of it was uploaded. A run starts once the asset has content: upload a sample, which may be any file.\nNext: ${context.command(`asset upload SAMPLE --asset ${made.id}`)}\n`,
       );
-    }),
-  );
+    });
 }

@@ -1,45 +1,40 @@
 import { Argument, type Command, type Option } from 'commander';
 import { page } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
-import type { WrapAction } from '../context/context.ts';
 import { listed } from '../context/find-by-name.ts';
+import type { CmsCommand } from './options.ts';
 
 /** Adds `cms completion`. */
-export function addCompletionCommand(program: Command, wrapAction: WrapAction): void {
-  addCompleteCommand(program, wrapAction);
+export function addCompletionCommand(program: CmsCommand): void {
+  addCompleteCommand(program);
   program
-    .command('completion')
-    .description('print a script that completes commands and options: eval "$(cms completion bash)"')
+    .subcommand('completion', 'print a script that completes commands and options: eval "$(cms completion bash)"')
     .addArgument(new Argument('<SHELL>', 'the shell').choices(shells))
-    .action(
-      wrapAction(async ({ print }, shell: (typeof shells)[number]) => {
-        const script = completionScript(program, shell);
-        print({ shell, script }, () => script);
-      }),
-    );
+    .does(async ({ print }, shell: (typeof shells)[number]) => {
+      const script = completionScript(program, shell);
+      print({ shell, script }, () => script);
+    });
 }
 
 /** Adds the hidden command that completion scripts run for names of computations, assets and CVMs. */
-function addCompleteCommand(program: Command, wrapAction: WrapAction): void {
+function addCompleteCommand(program: CmsCommand): void {
   program
     .command('complete', { hidden: true })
     .addArgument(new Argument('<KIND>').choices(['computation', 'asset', 'cvm']))
     .argument('[BEGINNING]')
-    .action(
-      wrapAction(async ({ connect, terminal }, kind: 'computation' | 'asset' | 'cvm', given: string | undefined) => {
-        const beginning = given ?? '';
-        const { client } = await connect();
-        const range = { limit: 100, offset: 0 };
-        const newest =
-          kind === 'cvm'
-            ? (await page(client, 'listCvms', range)).items.map(({ id }) => id)
-            : (await listed(client, kind, range)).items.map(({ name }) => name);
-        const found = beginning === '' ? [] : (await client.find({ q: beginning, kind, limit: 50 })).matches;
-        const names = [...new Set([...newest, ...found.map(({ name }) => name)])];
-        const offered = names.filter((name) => name.startsWith(beginning) && printable(name) === name);
-        terminal.out(offered.map((name) => `${name}\n`).join(''));
-      }),
-    );
+    .does(async ({ connect, terminal }, kind: 'computation' | 'asset' | 'cvm', given: string | undefined) => {
+      const beginning = given ?? '';
+      const { client } = await connect();
+      const range = { limit: 100, offset: 0 };
+      const newest =
+        kind === 'cvm'
+          ? (await page(client, 'listCvms', range)).items.map(({ id }) => id)
+          : (await listed(client, kind, range)).items.map(({ name }) => name);
+      const found = beginning === '' ? [] : (await client.find({ q: beginning, kind, limit: 50 })).matches;
+      const names = [...new Set([...newest, ...found.map(({ name }) => name)])];
+      const offered = names.filter((name) => name.startsWith(beginning) && printable(name) === name);
+      terminal.out(offered.map((name) => `${name}\n`).join(''));
+    });
 }
 
 /** A command with the words that may follow it, for the completion of a shell. */
@@ -73,11 +68,7 @@ function entriesOf(command: Command, path: string[] = [], inherited: readonly Op
   return [
     {
       path: path.join(' '),
-      offer: {
-        words,
-        isFile: values.some(({ isFile }) => isFile),
-        names: values.find(({ names }) => names !== '')?.names ?? '',
-      },
+      offer: { words, isFile: values.some(({ isFile }) => isFile), names: values.find(({ names }) => names !== '')?.names ?? '' },
       values: new Map(taking.map(([long, option]) => [long, valuesOf(option, option.flags)])),
     },
     ...subcommands.flatMap((each) => entriesOf(each, [...path, each.name()], options)),

@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { type Arguments, type Item, type Schemas, wholeAnswer } from 'computation-management-client';
 import { attestationPolicyInput } from 'computation-management-formats/attestation';
 import { plainName } from 'computation-management-formats/quoted-name';
@@ -7,13 +7,13 @@ import { policyLines, agoText } from 'computation-management-words';
 import * as v from 'valibot';
 import { parseDocument } from 'yaml';
 import { computationVariable, named, thenUse, useComputation } from '../context/computation-reference.ts';
-import { confirm, type Connection, type Context, type WrapAction } from '../context/context.ts';
+import { confirm, type Connection, type Context } from '../context/context.ts';
 import { textOf } from '../files/read-file.ts';
 import { CmsError, UsageError } from '../terminal/cms-error.ts';
 import { type Column, details, statusColour } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { addListOptions, listOf, type ListOptions } from './list.ts';
-import { approvalOption, collect, given, logAccessOption, logLevelOption, onComputation, statusOption } from './options.ts';
+import { listOf, type ListOptions } from './list.ts';
+import { type CmsCommand, given, statusOption } from './options.ts';
 
 interface Fields {
   name?: string;
@@ -33,21 +33,6 @@ interface Fields {
 }
 
 type Body = Arguments<'updateComputation'>['body'];
-
-const addFields = (command: Command) =>
-  command
-    .option('--description <TEXT>', 'what it computes')
-    .option('--owner <USER>', 'the owner; only administrators can name another user')
-    .addOption(approvalOption())
-    .option('--consumer <USER>', 'a result consumer; only these and the owner get the results (repeatable)', collect)
-    .option(
-      '--provider <USER>',
-      'a provider; only these, the owner and administrators may link their own assets (repeatable)',
-      collect,
-    )
-    .option('--attestation-policy <FILE>', 'which CVMs may run it: a file with an attestation_policy, in YAML or JSON')
-    .addOption(logAccessOption())
-    .addOption(logLevelOption());
 
 /** Returns the fields of a request body that the options give. */
 async function bodyOf(fields: Fields, before: Partial<Body> = {}) {
@@ -81,80 +66,78 @@ function printComputation({ print, terminal }: Context, computation: Schemas['Co
   print({ ...computation, agent_config }, () => computationDetails(computation, terminal));
 }
 
-export function addComputationCommands(program: Command, wrapAction: WrapAction): void {
-  const computation = program.command('computation').description('create, find and change computations');
+export function addComputationCommands(program: CmsCommand): void {
+  const computation = program.subcommand('computation', 'create, find and change computations');
 
-  addListOptions(computation.command('list').description('list computations, newest first'))
+  computation
+    .subcommand('list', 'list computations, newest first')
+    .listOptions()
     .addOption(statusOption(computationStatuses))
     .option('--owner <USER>', 'only those of exactly this user')
-    .action(
-      wrapAction(async (context, options: ListOptions & Pick<Arguments<'listComputations'>, 'status' | 'owner'>) => {
-        const { status, owner } = options;
-        const filter = given({ status, owner });
-        const columns: Column<Item<'listComputations'>>[] = [
-          { title: 'id', value: ({ id }) => id },
-          { title: 'name', value: ({ name }) => name, cuts: true },
-          { title: 'owner', value: ({ owner }) => owner, cuts: true },
-          { title: 'status', value: ({ status }) => status, colour: statusColour },
-          { title: 'changed', value: (row) => agoText(row.updated_at, context.terminal.now()) },
-        ];
-        const hint = owner === undefined ? undefined : 'A user is matched exactly: type it as cms whoami prints it.\n';
-        await listOf(context, 'listComputations', { filter, options, columns, first: 'computation create NAME', hint });
-      }),
-    );
+    .does(async (context, options: ListOptions & Pick<Arguments<'listComputations'>, 'status' | 'owner'>) => {
+      const { status, owner } = options;
+      const filter = given({ status, owner });
+      const columns: Column<Item<'listComputations'>>[] = [
+        { title: 'id', value: ({ id }) => id },
+        { title: 'name', value: ({ name }) => name, cuts: true },
+        { title: 'owner', value: ({ owner }) => owner, cuts: true },
+        { title: 'status', value: ({ status }) => status, colour: statusColour },
+        { title: 'changed', value: (row) => agoText(row.updated_at, context.terminal.now()) },
+      ];
+      const hint = owner === undefined ? undefined : 'A user is matched exactly: type it as cms whoami prints it.\n';
+      await listOf(context, 'listComputations', { filter, options, columns, first: 'computation create NAME', hint });
+    });
 
-  addFields(computation.command('create').description('create a computation').argument('<NAME>', 'its name')).action(
-    wrapAction(async (context, name: string, options: Fields) => {
+  computation
+    .subcommand('create', 'create a computation')
+    .argument('<NAME>', 'its name')
+    .computationOptions()
+    .does(async (context, name: string, options: Fields) => {
       const connection = await context.connect();
       const created = await connection.client.createComputation({ body: { ...(await bodyOf(options)), name } });
       await thenUse(context, connection, created.id);
       printComputation(context, created);
       context.note(`Next: ${context.command(`asset upload FILE --type algorithm --computation ${created.id}`)}\n`);
-    }),
-  );
+    });
 
-  const show = computation.command('show').description('show a computation: its settings, inputs and latest run');
-  onComputation(show, wrapAction, async (context, { client }, id) => {
-    printComputation(context, await client.getComputation({ id }));
-  });
+  computation
+    .subcommand('show', 'show a computation: its settings, inputs and latest run')
+    .onComputation(async (context, { client }, id) => {
+      printComputation(context, await client.getComputation({ id }));
+    });
 
-  const update = addFields(
-    computation
-      .command('update')
-      .description('change fields of a computation')
-      .option('--name <NAME>', 'its name')
-      .addOption(
-        new Option(
-          '--no-consumers',
-          'remove the limit of --consumer: each result_consumer with a key gets the results',
-        ).conflicts('consumer'),
-      )
-      .addOption(
-        new Option('--no-providers', 'remove the limit of --provider: each provider may link their own assets').conflicts(
-          'provider',
-        ),
-      )
-      .option('--no-attestation-policy', 'let a run use any CVM'),
-  );
-  onComputation(update, wrapAction, async (context, { client }, id, options: Fields) => {
-    const { data: before, etag: ifMatch } = wholeAnswer(await client.call('getComputation', { id }));
-    const body = { ...before, ...(await bodyOf(options, before)) };
-    printComputation(context, await client.updateComputation({ id, body, ifMatch }));
-  });
+  computation
+    .subcommand('update', 'change fields of a computation')
+    .option('--name <NAME>', 'its name')
+    .addOption(
+      new Option('--no-consumers', 'remove the limit of --consumer: each result_consumer with a key gets the results').conflicts(
+        'consumer',
+      ),
+    )
+    .addOption(
+      new Option('--no-providers', 'remove the limit of --provider: each provider may link their own assets').conflicts(
+        'provider',
+      ),
+    )
+    .option('--no-attestation-policy', 'let a run use any CVM')
+    .computationOptions()
+    .onComputation(async (context, { client }, id, options: Fields) => {
+      const { data: before, etag: ifMatch } = wholeAnswer(await client.call('getComputation', { id }));
+      const body = { ...before, ...(await bodyOf(options, before)) };
+      printComputation(context, await client.updateComputation({ id, body, ifMatch }));
+    });
 
-  const remove = computation
-    .command('delete')
-    .description('delete a computation with its events, runs, keys and links')
-    .option('--yes', 'do not ask');
   const deleteOne = async (context: Context, { client }: Connection, id: string, { yes }: { yes?: boolean }) => {
     const name = plainName((await client.getComputation({ id, peek: 'true' })).name);
     if (yes !== true) await confirm(context, `Delete the computation ${name} and all its events?`);
     await client.deleteComputation({ id });
     context.print({ deleted: id }, () => `Deleted ${name} (${id}).\n`);
   };
-  onComputation(remove, wrapAction, deleteOne, '<COMPUTATION>');
+  computation
+    .subcommand('delete', 'delete a computation with its events, runs, keys and links')
+    .option('--yes', 'do not ask')
+    .onComputation(deleteOne, '<COMPUTATION>');
 
-  const use = computation.command('use').description('make this computation the default of later commands');
   const useOne = async (context: Context, connection: Connection, id: string) => {
     const { name } = await connection.client.getComputation({ id, peek: 'true' });
     const variable = context.terminal.env[computationVariable];
@@ -171,26 +154,12 @@ export function addComputationCommands(program: Command, wrapAction: WrapAction)
       context.note(`${note}\nNext: unset ${computationVariable}\n`);
     }
   };
-  onComputation(use, wrapAction, useOne, '<COMPUTATION>');
+  computation.subcommand('use', 'make this computation the default of later commands').onComputation(useOne, '<COMPUTATION>');
 }
 
 /** Formats a computation with its inputs and its latest run. */
 function computationDetails(computation: Schemas['ComputationView'], { now }: Pick<Terminal, 'now'>): string {
-  const {
-    id,
-    name,
-    description,
-    owner,
-    status,
-    approval,
-    log_access,
-    consumers,
-    providers,
-    assets,
-    run,
-    created_at,
-    updated_at,
-  } = computation;
+  const { id, name, description, owner, status, approval, log_access, consumers, providers, assets, run } = computation;
   const ago = (timestamp: string) => agoText(timestamp, now());
   return details([
     ['Name', name],
@@ -204,8 +173,8 @@ function computationDetails(computation: Schemas['ComputationView'], { now }: Pi
     ['Attestation', policyLines(computation.attestation_policy ?? null)],
     ['Log access', log_access],
     ['Log level', computation.agent_config?.log_level],
-    ['Created', ago(created_at)],
-    ['Changed', ago(updated_at)],
+    ['Created', ago(computation.created_at)],
+    ['Changed', ago(computation.updated_at)],
     ['Inputs', assets?.map((asset) => `${asset.asset_type}  ${plainName(asset.file_name)}  ${asset.id}`)],
     ['Latest run', run && `${run.id} on ${run.cvm_id}: ${run.status}, started ${ago(run.started_at)} by ${run.started_by}`],
     ['Reason', run?.reason],

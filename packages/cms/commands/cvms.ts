@@ -1,17 +1,18 @@
-import type { Command } from 'commander';
 import { ServiceProblem } from 'computation-management-client';
 import { agoText } from 'computation-management-words';
 import { textOf } from '../files/read-file.ts';
-import type { WrapAction } from '../context/context.ts';
 import { registeredCvm } from '../context/find-by-name.ts';
 import { details, statusColour } from '../terminal/table.ts';
-import { addListOptions, listOf, type ListOptions } from './list.ts';
+import { listOf, type ListOptions } from './list.ts';
+import type { CmsCommand } from './options.ts';
 
-export function addCvmCommands(program: Command, wrapAction: WrapAction): void {
-  const cvm = program.command('cvm').description('list CVMs, and show whether they can take a run');
+export function addCvmCommands(program: CmsCommand): void {
+  const cvm = program.subcommand('cvm', 'list CVMs, and show whether they can take a run');
 
-  addListOptions(cvm.command('list').description('list registered CVMs, newest first')).action(
-    wrapAction(async (context, options: ListOptions) => {
+  cvm
+    .subcommand('list', 'list registered CVMs, newest first')
+    .listOptions()
+    .does(async (context, options: ListOptions) => {
       const { now } = context.terminal;
       await listOf(context, 'listCvms', {
         filter: {},
@@ -27,52 +28,45 @@ export function addCvmCommands(program: Command, wrapAction: WrapAction): void {
           },
         ],
       });
-    }),
-  );
+    });
 
   cvm
-    .command('show')
-    .description('show a registered CVM')
+    .subcommand('show', 'show a registered CVM')
     .argument('<CVM>', 'its identifier, or the beginning of it')
-    .action(
-      wrapAction(async (context, given: string) => {
-        const connection = await context.connect();
-        const found = await connection.client.getCvm({ cvmID: await registeredCvm(connection, given) });
-        const { presence } = found;
-        context.print(found, () =>
-          details([
-            ['Identifier', found.id],
-            ['Description', found.description],
-            ['State', presence.state],
-            ['Fit', presence.fit],
-            ['Agent', presence.agent_state],
-            ['Seen', presence.last_seen_at && agoText(presence.last_seen_at, context.terminal.now())],
-            ['Agent URL', found.agent_url],
-            ['Certificate', found.certificate_fingerprint],
-          ]),
-        );
-      }),
-    );
+    .does(async (context, given: string) => {
+      const connection = await context.connect();
+      const found = await connection.client.getCvm({ cvmID: await registeredCvm(connection, given) });
+      const { presence } = found;
+      context.print(found, () =>
+        details([
+          ['Identifier', found.id],
+          ['Description', found.description],
+          ['State', presence.state],
+          ['Fit', presence.fit],
+          ['Agent', presence.agent_state],
+          ['Seen', presence.last_seen_at && agoText(presence.last_seen_at, context.terminal.now())],
+          ['Agent URL', found.agent_url],
+          ['Certificate', found.certificate_fingerprint],
+        ]),
+      );
+    });
 
   cvm
-    .command('register')
-    .description('register a CVM, or change it; what no option names stays')
+    .subcommand('register', 'register a CVM, or change it; what no option names stays')
     .argument('<CVM>', 'its identifier')
     .option('--description <TEXT>', 'what it is')
     .option('--certificate <FILE>', 'the certificate that it presents, in PEM')
     .option('--agent-url <HOST:PORT>', 'where parties reach its agent')
-    .action(
-      wrapAction(async (context, cvmID: string, options: { description?: string; certificate?: string; agentUrl?: string }) => {
-        const { client } = await context.connect();
-        const before = await client.getCvm({ cvmID }).catch((error: unknown) => {
-          if (error instanceof ServiceProblem && error.code === 'not_found') return { description: '' };
-          throw error;
-        });
-        const { description = before.description, certificate, agentUrl: agent_url } = options;
-        const files = certificate === undefined ? {} : { certificate: await textOf(certificate) };
-        const body = { description, ...files, ...(agent_url === undefined ? {} : { agent_url }) };
-        const made = await client.registerCvm({ cvmID, body });
-        context.print(made, () => `Registered ${made.id}.\n`);
-      }),
-    );
+    .does(async (context, cvmID: string, options: { description?: string; certificate?: string; agentUrl?: string }) => {
+      const { client } = await context.connect();
+      const before = await client.getCvm({ cvmID }).catch((error: unknown) => {
+        if (error instanceof ServiceProblem && error.code === 'not_found') return { description: '' };
+        throw error;
+      });
+      const { description = before.description, certificate, agentUrl: agent_url } = options;
+      const files = certificate === undefined ? {} : { certificate: await textOf(certificate) };
+      const body = { description, ...files, ...(agent_url === undefined ? {} : { agent_url }) };
+      const made = await client.registerCvm({ cvmID, body });
+      context.print(made, () => `Registered ${made.id}.\n`);
+    });
 }

@@ -1,14 +1,14 @@
 import { readdir, stat } from 'node:fs/promises';
 import * as http from 'node:http';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { causeOf } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { shellWord } from 'computation-management-words';
-import type { Context, WrapAction } from '../context/context.ts';
+import type { Context } from '../context/context.ts';
 import { proxyVariable } from '../context/target.ts';
 import { readPublicKey } from '../files/key-files.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import type { CmsCommand } from './options.ts';
 
 const longestWaitInMilliseconds = 5_000;
 const largestSkewInSeconds = 60;
@@ -71,43 +71,35 @@ const checks: Record<string, (context: Context) => Promise<string>> = {
   },
 };
 
-export function addDoctorCommands(program: Command, wrapAction: WrapAction, cms: string): void {
+export function addDoctorCommands(program: CmsCommand, cms: string): void {
   program
-    .command('doctor')
-    .description('check the service, the clock, the login, your keys, the proxy and this machine')
-    .action(
-      wrapAction(async (context) => {
-        const items = [];
-        for (const [check, look] of Object.entries(checks)) {
-          try {
-            items.push({ check, ok: true, detail: await look(context) });
-          } catch (error) {
-            const { message, next } = await explained(context, error);
-            items.push({ check, ok: false, detail: message, ...(next === undefined ? {} : { next }) });
-          }
+    .subcommand('doctor', 'check the service, the clock, the login, your keys, the proxy and this machine')
+    .does(async (context) => {
+      const items = [];
+      for (const [check, look] of Object.entries(checks)) {
+        try {
+          items.push({ check, ok: true, detail: await look(context) });
+        } catch (error) {
+          const { message, next } = await explained(context, error);
+          items.push({ check, ok: false, detail: message, ...(next === undefined ? {} : { next }) });
         }
-        context.terminal.signal.throwIfAborted();
-        const lines = items.map(
-          ({ check, ok, detail, next }) =>
-            `${ok ? '✓' : '✗'} ${check.padEnd(8)} ${printable(detail)}\n${next === undefined ? '' : `    ${printable(next)}\n`}`,
-        );
-        context.print({ items }, () => lines.join(''));
-        if (items.some(({ ok }) => !ok)) context.exitWith(exitCodes.failure);
-      }),
-    );
+      }
+      context.terminal.signal.throwIfAborted();
+      const lines = items.map(
+        ({ check, ok, detail, next }) =>
+          `${ok ? '✓' : '✗'} ${check.padEnd(8)} ${printable(detail)}\n${next === undefined ? '' : `    ${printable(next)}\n`}`,
+      );
+      context.print({ items }, () => lines.join(''));
+      if (items.some(({ ok }) => !ok)) context.exitWith(exitCodes.failure);
+    });
 
-  program
-    .command('version')
-    .description('print the versions of cms and of the service')
-    .action(
-      wrapAction(async (context) => {
-        const service = await health(context).then(
-          ({ version }) => version,
-          () => null,
-        );
-        context.print({ cms, service }, () => `cms ${cms}\nservice ${printable(service ?? 'does not answer')}\n`);
-      }),
+  program.subcommand('version', 'print the versions of cms and of the service').does(async (context) => {
+    const service = await health(context).then(
+      ({ version }) => version,
+      () => null,
     );
+    context.print({ cms, service }, () => `cms ${cms}\nservice ${printable(service ?? 'does not answer')}\n`);
+  });
 }
 
 async function explained({ explain }: Context, error: unknown): Promise<{ message: string; next: string | undefined }> {

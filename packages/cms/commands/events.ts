@@ -1,11 +1,10 @@
-import { Option, type Command } from 'commander';
+import { Option } from 'commander';
 import { type Schemas, watchEvents } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { agoText, detailFields, fieldsText } from 'computation-management-words';
-import type { WrapAction } from '../context/context.ts';
 import { jsonText } from '../terminal/text.ts';
-import { addListOptions, listOf, type ListOptions } from './list.ts';
-import { given, onComputation } from './options.ts';
+import { listOf, type ListOptions } from './list.ts';
+import { type CmsCommand, given } from './options.ts';
 
 interface Options extends ListOptions {
   run?: string;
@@ -13,10 +12,10 @@ interface Options extends ListOptions {
   follow?: boolean;
 }
 
-export function addEventsCommand(program: Command, wrapAction: WrapAction): void {
-  const command = addListOptions(
-    program.command('events').description('list the events of a computation, newest first, or follow them'),
-  )
+export function addEventsCommand(program: CmsCommand): void {
+  program
+    .subcommand('events', 'list the events of a computation, newest first, or follow them')
+    .listOptions()
     .option('--run <RUN>', 'only those of this run')
     .option('--type <TYPE>', 'only those of this type, such as started')
     .addOption(
@@ -26,38 +25,38 @@ export function addEventsCommand(program: Command, wrapAction: WrapAction): void
         'all',
         'csv',
       ]),
-    );
-  onComputation(command, wrapAction, async (context, { client }, id, { run, type, follow, ...options }: Options) => {
-    const { terminal } = context;
-    if (run !== undefined) await client.getRun({ id, run });
-    const filter = { id, ...given({ run_id: run, event_type: type }) };
-    if (follow !== true) {
-      await listOf(context, 'listEvents', {
-        filter,
-        options,
-        columns: [
-          { title: 'time', value: ({ timestamp }) => agoText(timestamp, terminal.now()) },
-          { title: 'who', value: ({ originator }) => originator, cuts: true },
-          { title: 'event', value: ({ event_type }) => event_type },
-          { title: 'status', value: ({ status }) => status },
-          { title: 'details', value: (event) => shortDetails(event), cuts: true },
-        ],
-      });
-      return;
-    }
-    for await (const event of watchEvents(client, {
-      ...filter,
-      signal: terminal.signal,
-      onInterruption: context.outages.began,
-    })) {
-      const { timestamp, originator, event_type, status } = event;
-      terminal.out(
-        context.isJson
-          ? `${jsonText(event)}\n`
-          : `${printable([timestamp, originator, event_type, status, shortDetails(event)].join('  ').trimEnd())}\n`,
-      );
-    }
-  });
+    )
+    .onComputation(async (context, { client }, id, { run, type, follow, ...options }: Options) => {
+      const { terminal } = context;
+      if (run !== undefined) await client.getRun({ id, run });
+      const filter = { id, ...given({ run_id: run, event_type: type }) };
+      if (follow !== true) {
+        await listOf(context, 'listEvents', {
+          filter,
+          options,
+          columns: [
+            { title: 'time', value: ({ timestamp }) => agoText(timestamp, terminal.now()) },
+            { title: 'who', value: ({ originator }) => originator, cuts: true },
+            { title: 'event', value: ({ event_type }) => event_type },
+            { title: 'status', value: ({ status }) => status },
+            { title: 'details', value: (event) => shortDetails(event), cuts: true },
+          ],
+        });
+        return;
+      }
+      for await (const event of watchEvents(client, {
+        ...filter,
+        signal: terminal.signal,
+        onInterruption: context.outages.began,
+      })) {
+        const { timestamp, originator, event_type, status } = event;
+        terminal.out(
+          context.isJson
+            ? `${jsonText(event)}\n`
+            : `${printable([timestamp, originator, event_type, status, shortDetails(event)].join('  ').trimEnd())}\n`,
+        );
+      }
+    });
 }
 
 /** Formats the details of an event in one line, without the fields that say nothing to people. */

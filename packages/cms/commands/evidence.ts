@@ -1,14 +1,13 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Command } from 'commander';
 import { items } from 'computation-management-client';
 import { archiveIn, checkEvidence, formatFindings, keysOfArchive, UnreadableError } from 'computation-management-verify';
 import { shellWord } from 'computation-management-words';
-import type { Context, WrapAction } from '../context/context.ts';
+import type { Context } from '../context/context.ts';
 import { exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { readBytes, textOf, filesBeside, materialFrom, type Material } from '../files/read-file.ts';
 import { evidenceFiles, savedRun, saveEvidence, saveToken, tokenEnding, tokenFile } from '../files/saved-evidence.ts';
-import { collect, onComputation, addMaterialOptions } from './options.ts';
+import { type CmsCommand, collect } from './options.ts';
 
 /** The default directory of `cms evidence` and `cms verify`. */
 const defaultDirectory = 'evidence';
@@ -19,51 +18,47 @@ interface EvidenceOptions {
   verify?: boolean;
 }
 
-export function addEvidenceCommands(program: Command, wrapAction: WrapAction): void {
-  const command = program
-    .command('evidence')
-    .description('save the signed statement about a run, the keys, and the events')
+export function addEvidenceCommands(program: CmsCommand): void {
+  program
+    .subcommand('evidence', 'save the signed statement about a run, the keys, and the events')
     .option('--run <RUN>', 'the run (default: the latest)')
     .option('--output <DIR>', 'where to save the files', defaultDirectory)
-    .option('--verify', 'check them too, as cms verify does');
-  onComputation(command, wrapAction, async (context, { client }, id, options: EvidenceOptions) => {
-    const run = options.run ?? (await client.getRun({ id })).id;
-    const before = await savedRun(options.output);
-    if (before !== undefined && before !== run) {
-      const next = `evidence ${id} --run ${shellWord(run)} --output ${shellWord(`evidence-${run}`)}`;
-      const found = before === '' ? `an ${evidenceFiles.evidence} that cannot be read` : `the evidence of the run ${before}`;
-      throw new UsageError(`${options.output} already contains ${found}.`, context.command(next));
-    }
-    const evidence = await client.getEvidence({ id, run });
-    const keys = await client.jwks();
-    const events = [];
-    for await (const event of items(client, 'listEvents', { id })) events.push(event);
-    await saveEvidence(options.output, { evidence, keys, events: { events } });
-    const { tokens } = await client.getAttestation({ id, run });
-    for (const token of tokens) await saveToken(options.output, token);
-    const files = [...Object.values(evidenceFiles), ...tokens.map(tokenFile)];
-    if (options.verify === true) {
-      context.note(`Saved ${files.join(', ')} in ${options.output}.\n`);
-      await verify(context, options.output, {});
-      return;
-    }
-    context.print({ run, directory: options.output, files }, () => `Saved ${files.join(', ')} in ${options.output}.\n`);
-    context.note(`Next: cms verify ${shellWord(options.output)}\n`);
-  });
+    .option('--verify', 'check them too, as cms verify does')
+    .onComputation(async (context, { client }, id, options: EvidenceOptions) => {
+      const run = options.run ?? (await client.getRun({ id })).id;
+      const before = await savedRun(options.output);
+      if (before !== undefined && before !== run) {
+        const next = `evidence ${id} --run ${shellWord(run)} --output ${shellWord(`evidence-${run}`)}`;
+        const found = before === '' ? `an ${evidenceFiles.evidence} that cannot be read` : `the evidence of the run ${before}`;
+        throw new UsageError(`${options.output} already contains ${found}.`, context.command(next));
+      }
+      const evidence = await client.getEvidence({ id, run });
+      const keys = await client.jwks();
+      const events = [];
+      for await (const event of items(client, 'listEvents', { id })) events.push(event);
+      await saveEvidence(options.output, { evidence, keys, events: { events } });
+      const { tokens } = await client.getAttestation({ id, run });
+      for (const token of tokens) await saveToken(options.output, token);
+      const files = [...Object.values(evidenceFiles), ...tokens.map(tokenFile)];
+      if (options.verify === true) {
+        context.note(`Saved ${files.join(', ')} in ${options.output}.\n`);
+        await verify(context, options.output, {});
+        return;
+      }
+      context.print({ run, directory: options.output, files }, () => `Saved ${files.join(', ')} in ${options.output}.\n`);
+      context.note(`Next: cms verify ${shellWord(options.output)}\n`);
+    });
 
-  addMaterialOptions(
-    program
-      .command('verify')
-      .description('check saved evidence, without the service')
-      .argument('[PATH]', 'the directory of cms evidence, the file that the console saves, or a statement', defaultDirectory)
-      .option('--keys <FILE>', 'the public keys that you trust (default: keys.json in the directory)')
-      .option('--events <FILE>', 'a page of events (repeatable; default: events.json in the directory)', collect)
-      .option('--token <FILE>', 'an attestation token (repeatable; default: those in the directory)', collect),
-  ).action(
-    wrapAction(async (context, path: string, options: VerifyFiles) => {
+  program
+    .subcommand('verify', 'check saved evidence, without the service')
+    .argument('[PATH]', 'the directory of cms evidence, the file that the console saves, or a statement', defaultDirectory)
+    .option('--keys <FILE>', 'the public keys that you trust (default: keys.json in the directory)')
+    .option('--events <FILE>', 'a page of events (repeatable; default: events.json in the directory)', collect)
+    .option('--token <FILE>', 'an attestation token (repeatable; default: those in the directory)', collect)
+    .materialOptions()
+    .does(async (context, path: string, options: VerifyFiles) => {
       await verify(context, path, options);
-    }),
-  );
+    });
 }
 
 /** Verifies saved evidence and prints which facts hold. Sets the exit code 1 if one does not. */

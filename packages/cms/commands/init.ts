@@ -1,10 +1,9 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import type { Command } from 'commander';
 import { sizeText } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { isNothing, shellWord } from 'computation-management-words';
-import { confirm, type Context, type WrapAction } from '../context/context.ts';
+import { confirm, type Context } from '../context/context.ts';
 import { CmsError, UsageError } from '../terminal/cms-error.ts';
 import {
   type Collaboration,
@@ -21,96 +20,92 @@ import { privateKeyBeside, readPublicKey } from '../files/key-files.ts';
 import { formatMissing, missingItems } from '../context/missing-items.ts';
 import { table } from '../terminal/table.ts';
 import { expectFile } from '../files/transfers.ts';
-import { onComputation } from './options.ts';
+import type { CmsCommand } from './options.ts';
 import { shellPath } from '../terminal/text.ts';
 
-export function addInitCommand(program: Command, wrapAction: WrapAction): void {
+export function addInitCommand(program: CmsCommand): void {
   program
-    .command('init')
-    .description('set up your part of a collaboration from a YAML file; repeat it whenever the file has changed')
+    .subcommand('init', 'set up your part of a collaboration from a YAML file; repeat it whenever the file has changed')
     .argument('[FILE]', 'the collaboration')
     .option('--example', 'print a file to start from')
     .option('--allow-outside', 'take files that are outside the folder of FILE, or hidden in it')
     .option('--yes', 'upload without a question; what protects you is never lowered')
-    .action(
-      wrapAction(async (context, file: string | undefined, options: Options) => {
-        if (options.example === true) {
-          printExample(context, file);
-          return;
+    .does(async (context, file: string | undefined, options: Options) => {
+      if (options.example === true) {
+        printExample(context, file);
+        return;
+      }
+      if (file === undefined) {
+        throw new UsageError('Name the file of the collaboration.', 'cms init --example > collaboration.yaml');
+      }
+      const plan = await readCollaboration(file);
+      const connection = await context.connect();
+      const { client, domain, user } = connection;
+      const { home } = context.terminal;
+      const party = partyOf(context, plan, { user, file });
+      const { parts, key } = await expectParts({ file, home, ...options }, party);
+      const computation = await planComputation(context, connection, plan.computation);
+      const planned = [];
+      for (const part of parts) planned.push({ ...part, ...(await planAsset(context, connection, computation.id, part)) });
+      const plannedKey = key && (await planKey(connection, computation.id, key));
+      const uploads = [
+        ...planned
+          .filter(({ isUpload }) => isUpload)
+          .map((part) =>
+            part.file === undefined
+              ? `${part.planned.type} ${part.planned.source?.url}: every member of the domain ${domain} reads this address`
+              : `${part.planned.type} ${shellPath(part.file, home)} (${sizeText(part.size)}): ${readers(part.planned, domain)}`,
+          ),
+        ...(key && plannedKey?.isUpload === true
+          ? [`public key ${shellPath(key.file, home)} (${key.fingerprint}): every party sees it`]
+          : []),
+      ];
+      await confirmUploads(context, uploads, options);
+      const mayLower = await mayLowerAll(
+        context,
+        [computation, ...planned].flatMap(({ lowers }) => lowers),
+        { file, ...options },
+      );
+      const { id, step } = await computation.apply(mayLower);
+      await thenUse(context, connection, id);
+      const steps: Step[] = [step];
+      try {
+        const synced: string[] = [];
+        for (const part of planned) {
+          const { step, asset } = await part.apply(id, mayLower);
+          steps.push(step);
+          synced.push(asset);
         }
-        if (file === undefined) {
-          throw new UsageError('Name the file of the collaboration.', 'cms init --example > collaboration.yaml');
-        }
-        const plan = await readCollaboration(file);
-        const connection = await context.connect();
-        const { client, domain, user } = connection;
-        const { home } = context.terminal;
-        const party = partyOf(context, plan, { user, file });
-        const { parts, key } = await expectParts({ file, home, ...options }, party);
-        const computation = await planComputation(context, connection, plan.computation);
-        const planned = [];
-        for (const part of parts) planned.push({ ...part, ...(await planAsset(context, connection, computation.id, part)) });
-        const plannedKey = key && (await planKey(connection, computation.id, key));
-        const uploads = [
-          ...planned
-            .filter(({ isUpload }) => isUpload)
-            .map((part) =>
-              part.file === undefined
-                ? `${part.planned.type} ${part.planned.source?.url}: every member of the domain ${domain} reads this address`
-                : `${part.planned.type} ${shellPath(part.file, home)} (${sizeText(part.size)}): ${readers(part.planned, domain)}`,
-            ),
-          ...(key && plannedKey?.isUpload === true
-            ? [`public key ${shellPath(key.file, home)} (${key.fingerprint}): every party sees it`]
-            : []),
-        ];
-        await confirmUploads(context, uploads, options);
-        const mayLower = await mayLowerAll(
-          context,
-          [computation, ...planned].flatMap(({ lowers }) => lowers),
-          { file, ...options },
-        );
-        const { id, step } = await computation.apply(mayLower);
-        await thenUse(context, connection, id);
-        const steps: Step[] = [step];
-        try {
-          const synced: string[] = [];
-          for (const part of planned) {
-            const { step, asset } = await part.apply(id, mayLower);
-            steps.push(step);
-            synced.push(asset);
-          }
-          steps.push(...(await otherAssets(context, connection, id, synced)));
-          if (plannedKey) steps.push(await plannedKey.apply(id));
-        } catch (error) {
-          if (context.isJson) context.print({ computation: id, items: steps }, () => '');
-          context.note(formatSteps(id, steps));
-          throw error;
-        }
-        const { missing_items } = await client.dryRun({ id });
-        context.print({ computation: id, items: steps, missing_items }, () => formatSteps(id, steps));
-        if (context.isJson) return;
-        if (isNothing(missing_items)) {
-          context.note(`Ready to run.\n${await nextRun(context, connection, id)}`);
-          return;
-        }
-        const { approval, assets } = await client.getComputation({ id });
-        const privateKey = key && privateKeyBeside(key.file);
-        const ownKey = privateKey === undefined ? undefined : { user, file: shellPath(privateKey, home) };
-        const items = missingItems(missing_items, { id, isSigned: approval === 'all_signed', assets, ownKey });
-        context.note(`Missing before a run:\n${formatMissing(items, { user, command: context.command })}`);
-      }),
-    );
+        steps.push(...(await otherAssets(context, connection, id, synced)));
+        if (plannedKey) steps.push(await plannedKey.apply(id));
+      } catch (error) {
+        if (context.isJson) context.print({ computation: id, items: steps }, () => '');
+        context.note(formatSteps(id, steps));
+        throw error;
+      }
+      const { missing_items } = await client.dryRun({ id });
+      context.print({ computation: id, items: steps, missing_items }, () => formatSteps(id, steps));
+      if (context.isJson) return;
+      if (isNothing(missing_items)) {
+        context.note(`Ready to run.\n${await nextRun(context, connection, id)}`);
+        return;
+      }
+      const { approval, assets } = await client.getComputation({ id });
+      const privateKey = key && privateKeyBeside(key.file);
+      const ownKey = privateKey === undefined ? undefined : { user, file: shellPath(privateKey, home) };
+      const items = missingItems(missing_items, { id, isSigned: approval === 'all_signed', assets, ownKey });
+      context.note(`Missing before a run:\n${formatMissing(items, { user, command: context.command })}`);
+    });
 }
 
-export function addExportCommand(program: Command, wrapAction: WrapAction): void {
-  const command = program
-    .command('export')
-    .description('print the collaboration file of a computation, which cms init reads; each party adds its key');
-  onComputation(command, wrapAction, async (context, connection, id) => {
-    const exported = await exportedCollaboration(connection, id);
-    if (context.isJson) context.print(exported, () => '');
-    else context.terminal.out(yamlText(exported));
-  });
+export function addExportCommand(program: CmsCommand): void {
+  program
+    .subcommand('export', 'print the collaboration file of a computation, which cms init reads; each party adds its key')
+    .onComputation(async (context, connection, id) => {
+      const exported = await exportedCollaboration(connection, id);
+      if (context.isJson) context.print(exported, () => '');
+      else context.terminal.out(yamlText(exported));
+    });
 }
 
 /** Prints a file to start from. @throws CmsError if a file is named, which a user may expect to be written */

@@ -1,68 +1,59 @@
-import type { Command } from 'commander';
 import { plainName, quotedName } from 'computation-management-formats/quoted-name';
 import { shellWord } from 'computation-management-words';
-import { confirm, type WrapAction } from '../context/context.ts';
+import { confirm } from '../context/context.ts';
 import { computationId, named } from '../context/computation-reference.ts';
 import { readPublicKey } from '../files/key-files.ts';
 import { keyFile } from '../context/missing-items.ts';
-import { onComputation } from './options.ts';
+import type { CmsCommand } from './options.ts';
 
-export function addKeyCommands(program: Command, wrapAction: WrapAction): void {
-  const key = program.command('key').description('give a computation your public key, or take it back');
+export function addKeyCommands(program: CmsCommand): void {
+  const key = program.subcommand('key', 'give a computation your public key, or take it back');
 
   key
-    .command('upload')
-    .description('upload your public key to a computation')
+    .subcommand('upload', 'upload your public key to a computation')
     .argument('<FILE>', 'an OpenSSH key such as ~/.ssh/id_ed25519.pub, or PEM or DER')
     .argument('[COMPUTATION]', 'its identifier or name')
-    .action(
-      wrapAction(async (context, file: string, reference: string | undefined) => {
-        const retyped = (other: string) =>
-          context.command(`key upload ${[other, ...(reference === undefined ? [] : [reference])].map(shellWord).join(' ')}`);
-        const { key } = await readPublicKey(file, retyped);
-        const connection = await context.connect();
-        const id = await computationId(context, connection, reference);
-        const answer = await connection.client.uploadKey({ id, body: { key } });
-        context.print(answer, () => `Uploaded ${file} as the key of ${connection.user}.\n`);
-      }),
-    );
+    .does(async (context, file: string, reference: string | undefined) => {
+      const retyped = (other: string) =>
+        context.command(`key upload ${[other, ...(reference === undefined ? [] : [reference])].map(shellWord).join(' ')}`);
+      const { key } = await readPublicKey(file, retyped);
+      const connection = await context.connect();
+      const id = await computationId(context, connection, reference);
+      const answer = await connection.client.uploadKey({ id, body: { key } });
+      context.print(answer, () => `Uploaded ${file} as the key of ${connection.user}.\n`);
+    });
 
   key
-    .command('add')
-    .description('upload your public key to every computation that waits for it')
+    .subcommand('add', 'upload your public key to every computation that waits for it')
     .argument('<FILE>', 'as for cms key upload')
     .option('--yes', 'do not ask')
-    .action(
-      wrapAction(async (context, file: string, options: { yes?: boolean }) => {
-        const { key, fingerprint } = await readPublicKey(file);
-        const { client } = await context.connect();
-        const { keys, totals } = await client.getTodo();
-        const list = keys.map(({ computation_id, name }) => `  ${computation_id} ${quotedName(name)}\n`).join('');
-        if (keys.length > 0 && options.yes !== true) {
-          context.note(list);
-          await confirm(context, `Upload ${fingerprint} to ${keys.length === 1 ? 'this computation' : `these ${keys.length}`}?`);
-        }
-        for (const { computation_id: id } of keys) await client.uploadKey({ id, body: { key } });
-        context.print({ items: keys }, () =>
-          keys.length === 0 ? 'No computation waits for your key.\n' : `Uploaded ${fingerprint} to:\n${list}`,
-        );
-        const left = totals.keys === null ? 'More may wait.' : `${totals.keys - keys.length} more wait.`;
-        if (totals.keys !== keys.length) context.note(`${left}\nNext: ${context.typed}\n`);
-      }),
-    );
+    .does(async (context, file: string, options: { yes?: boolean }) => {
+      const { key, fingerprint } = await readPublicKey(file);
+      const { client } = await context.connect();
+      const { keys, totals } = await client.getTodo();
+      const list = keys.map(({ computation_id, name }) => `  ${computation_id} ${quotedName(name)}\n`).join('');
+      if (keys.length > 0 && options.yes !== true) {
+        context.note(list);
+        await confirm(context, `Upload ${fingerprint} to ${keys.length === 1 ? 'this computation' : `these ${keys.length}`}?`);
+      }
+      for (const { computation_id: id } of keys) await client.uploadKey({ id, body: { key } });
+      context.print({ items: keys }, () =>
+        keys.length === 0 ? 'No computation waits for your key.\n' : `Uploaded ${fingerprint} to:\n${list}`,
+      );
+      const left = totals.keys === null ? 'More may wait.' : `${totals.keys - keys.length} more wait.`;
+      if (totals.keys !== keys.length) context.note(`${left}\nNext: ${context.typed}\n`);
+    });
 
-  const remove = key
-    .command('remove')
-    .description('remove your public key, and your approval with it; active runs keep their manifest')
-    .option('--user <USER>', 'the key of this user: only the owner and administrators can');
-  onComputation(remove, wrapAction, async (context, connection, id, { user }: { user?: string }) => {
-    await connection.client.removeKey({ id, user });
-    const whose = user === undefined ? 'You have' : `${plainName(user)} has`;
-    context.print({ computation: id, removed: user ?? connection.user }, () => `${whose} no key on this computation now.\n`);
-  });
+  key
+    .subcommand('remove', 'remove your public key, and your approval with it; active runs keep their manifest')
+    .option('--user <USER>', 'the key of this user: only the owner and administrators can')
+    .onComputation(async (context, connection, id, { user }: { user?: string }) => {
+      await connection.client.removeKey({ id, user });
+      const whose = user === undefined ? 'You have' : `${plainName(user)} has`;
+      context.print({ computation: id, removed: user ?? connection.user }, () => `${whose} no key on this computation now.\n`);
+    });
 
-  const show = key.command('show').description('show whether your key is uploaded');
-  onComputation(show, wrapAction, async (context, connection, id) => {
+  key.subcommand('show', 'show whether your key is uploaded').onComputation(async (context, connection, id) => {
     const answer = await connection.client.checkKey({ id });
     context.print(answer, () => (answer.uploaded ? 'Your key is uploaded.\n' : 'You have uploaded no key.\n'));
     if (answer.uploaded) return;

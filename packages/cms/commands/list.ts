@@ -1,4 +1,3 @@
-import { type Command, Option } from 'commander';
 import {
   type Arguments,
   type Client,
@@ -11,7 +10,6 @@ import {
 import type { Context } from '../context/context.ts';
 import { type Column, table } from '../terminal/table.ts';
 import { csvOf } from '../terminal/text.ts';
-import { wholeNumber } from './options.ts';
 
 const largestPage = 100;
 
@@ -20,14 +18,6 @@ export interface ListOptions {
   offset?: number;
   all?: boolean;
   csv?: boolean;
-}
-
-export function addListOptions(command: Command): Command {
-  return command
-    .option('--limit <COUNT>', 'how many to list', wholeNumber(1), 20)
-    .option('--offset <COUNT>', 'how many to skip', wholeNumber(0))
-    .option('--all', 'list all')
-    .addOption(new Option('--csv', 'print CSV, with a column for each field of --json').conflicts('json'));
 }
 
 interface Listing<O extends ListOperation> {

@@ -1,25 +1,18 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { printable } from 'computation-management-formats/printable';
+import { roles } from 'computation-management-formats/vocabulary';
 import { agoText } from 'computation-management-words';
-import type { Context, WrapAction } from '../context/context.ts';
+import type { Context } from '../context/context.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { details } from '../terminal/table.ts';
 import { claimsOf, membershipsOf, trimmedToken, withToken } from '../profile/token.ts';
 import { logInLocally, logInProgram, logInWithIssuer } from '../profile/log-in.ts';
 import type { Credentials, Profile } from '../profile/profile.ts';
 import { addressOf } from '../context/target.ts';
-import { wholeNumber } from './options.ts';
+import { type CmsCommand, wholeNumber } from './options.ts';
 
-const roleNames = [
-  'administrator',
-  'creator',
-  'editor',
-  'runner',
-  'viewer',
-  'algo_provider',
-  'dataset_provider',
-  'result_consumer',
-];
+/** The roles that a user can have. A CVM has the only other one. */
+const roleNames = Object.keys(roles).filter((role) => role !== 'cvm');
 
 interface Options {
   local?: boolean;
@@ -33,10 +26,9 @@ interface Options {
   port?: number;
 }
 
-export function addLoginCommands(program: Command, wrapAction: WrapAction): void {
+export function addLoginCommands(program: CmsCommand): void {
   program
-    .command('login')
-    .description('log in, and store the login in a profile')
+    .subcommand('login', 'log in, and store the login in a profile')
     .option('--local', 'log in to the service that npm start runs, without a password')
     .option('--user <USER>', 'with --local: the user (default: your user name on this machine)')
     .addOption(new Option('--role <ROLE...>', 'with --local: the roles (default: administrator)').choices(roleNames))
@@ -46,79 +38,65 @@ export function addLoginCommands(program: Command, wrapAction: WrapAction): void
     .option('--device', 'show a code to type on another device, without a browser here')
     .option('--port <PORT>', 'the local port for the sign-in, if the issuer allows only certain ports', wholeNumber(1))
     .option('--token <TOKEN>', 'store this token as it is; for one command use CMS_TOKEN instead')
-    .action(
-      wrapAction(async (context, options: Options) => {
-        const { server, domain: chosen, profile: before, isLocal } = await context.target(options.local === true);
-        const known = before?.server === server ? before.credentials : undefined;
-        const domain = chosen ?? (options.local === true ? 'd1' : undefined);
-        if (domain === undefined) {
-          const { issuer, token } = options;
-          if (isLocal && issuer === undefined && token === undefined) throw howToLogIn(context, options, isLocal);
-          throw new UsageError('Choose a domain.', `${context.typed} --domain DOMAIN${lackingOptions(options)}`);
-        }
-        const isSamePlace = before?.server === server && before.domain === domain;
-        const used = isSamePlace && before.computation !== undefined ? { computation: before.computation } : {};
-        const base = { server, domain, user: '', ...used, access_token: '', expires_at: 0 };
-        const profile = await loggedIn(context, { ...base, credentials: { kind: 'token' } }, options, known);
-        const approved = isSamePlace && before.user === profile.user && before.approved ? { approved: before.approved } : {};
-        await context.profiles.change(context.profileName, () => ({ ...profile, ...approved }));
-        const roles = rolesIn(profile);
-        context.print(
-          { user: profile.user, server, domain, roles, profile: context.profileName },
-          () =>
-            `Logged in to ${server} as ${printable(profile.user)}, ${printable(roles.join(', ')) || 'without a role'} in the domain ${domain}.\n`,
+    .does(async (context, options: Options) => {
+      const { server, domain: chosen, profile: before, isLocal } = await context.target(options.local === true);
+      const known = before?.server === server ? before.credentials : undefined;
+      const domain = chosen ?? (options.local === true ? 'd1' : undefined);
+      if (domain === undefined) {
+        const { issuer, token } = options;
+        if (isLocal && issuer === undefined && token === undefined) throw howToLogIn(context, options, isLocal);
+        throw new UsageError('Choose a domain.', `${context.typed} --domain DOMAIN${lackingOptions(options)}`);
+      }
+      const isSamePlace = before?.server === server && before.domain === domain;
+      const used = isSamePlace && before.computation !== undefined ? { computation: before.computation } : {};
+      const base = { server, domain, user: '', ...used, access_token: '', expires_at: 0 };
+      const profile = await loggedIn(context, { ...base, credentials: { kind: 'token' } }, options, known);
+      const approved = isSamePlace && before.user === profile.user && before.approved ? { approved: before.approved } : {};
+      await context.profiles.change(context.profileName, () => ({ ...profile, ...approved }));
+      const roles = rolesIn(profile);
+      context.print(
+        { user: profile.user, server, domain, roles, profile: context.profileName },
+        () =>
+          `Logged in to ${server} as ${printable(profile.user)}, ${printable(roles.join(', ')) || 'without a role'} in the domain ${domain}.\n`,
+      );
+      if (before && (before.user !== profile.user || before.server !== server)) {
+        const whose = `${printable(before.user)}${before.server === server ? '' : ` at ${before.server}`}`;
+        context.note(
+          `This replaces the login of ${whose}. To keep both, name another profile: --profile NAME, or CMS_PROFILE.\n`,
         );
-        if (before && (before.user !== profile.user || before.server !== server)) {
-          const whose = `${printable(before.user)}${before.server === server ? '' : ` at ${before.server}`}`;
-          context.note(
-            `This replaces the login of ${whose}. To keep both, name another profile: --profile NAME, or CMS_PROFILE.\n`,
-          );
-        }
-        if (context.terminal.env['CMS_TOKEN']) {
-          context.note(
-            'CMS_TOKEN is set: other commands use that token, and not this login.\nNext: env -u CMS_TOKEN cms whoami\n',
-          );
-        }
-      }),
-    );
+      }
+      if (context.terminal.env['CMS_TOKEN']) {
+        context.note('CMS_TOKEN is set: other commands use that token, and not this login.\nNext: env -u CMS_TOKEN cms whoami\n');
+      }
+    });
 
-  program
-    .command('logout')
-    .description('remove the login of the profile from this machine')
-    .action(
-      wrapAction(async (context) => {
-        let removed = false;
-        await context.profiles.change(context.profileName, (before) => {
-          removed = before !== undefined;
-          return undefined;
-        });
-        context.print({ removed }, () => (removed ? 'Logged out.\n' : 'You were not logged in.\n'));
-      }),
-    );
+  program.subcommand('logout', 'remove the login of the profile from this machine').does(async (context) => {
+    let removed = false;
+    await context.profiles.change(context.profileName, (before) => {
+      removed = before !== undefined;
+      return undefined;
+    });
+    context.print({ removed }, () => (removed ? 'Logged out.\n' : 'You were not logged in.\n'));
+  });
 
-  program
-    .command('whoami')
-    .description('show the user, the roles and the service of this login')
-    .action(
-      wrapAction(async (context) => {
-        const { server, domain, user, profile } = await context.connect();
-        const token = trimmedToken(context.terminal.env['CMS_TOKEN'] ?? '') || profile?.access_token || '';
-        const claims = claimsOf(token);
-        const roles = membershipsOf(claims);
-        const expires = claims.exp === undefined ? undefined : new Date(claims.exp * 1_000).toISOString();
-        context.print({ user, server, domain, memberships: roles, expires_at: expires }, () =>
-          details([
-            ['User', user],
-            ['Service', server],
-            ['Domain', domain],
-            ['Memberships', roles],
-            ['Token', expires && expiryText(expires, context.terminal.now())],
-            ['Computation', profile?.computation],
-            ['Profile', `${context.profileName}, in ${context.profiles.file}`],
-          ]),
-        );
-      }),
+  program.subcommand('whoami', 'show the user, the roles and the service of this login').does(async (context) => {
+    const { server, domain, user, profile } = await context.connect();
+    const token = trimmedToken(context.terminal.env['CMS_TOKEN'] ?? '') || profile?.access_token || '';
+    const claims = claimsOf(token);
+    const roles = membershipsOf(claims);
+    const expires = claims.exp === undefined ? undefined : new Date(claims.exp * 1_000).toISOString();
+    context.print({ user, server, domain, memberships: roles, expires_at: expires }, () =>
+      details([
+        ['User', user],
+        ['Service', server],
+        ['Domain', domain],
+        ['Memberships', roles],
+        ['Token', expires && expiryText(expires, context.terminal.now())],
+        ['Computation', profile?.computation],
+        ['Profile', `${context.profileName}, in ${context.profiles.file}`],
+      ]),
     );
+  });
 }
 
 /** Logs in as the options say, or as the profile did before. @param known how it did before, at the same service */
@@ -147,11 +125,7 @@ async function loggedIn(context: Context, target: Profile, options: Options, kno
     return await logInLocally(target, { user, roles }, terminal);
   }
   const before = known?.kind === 'issuer' || known?.kind === 'program' ? known : undefined;
-  const at = {
-    issuer: issuer ?? before?.issuer,
-    client_id: clientId ?? before?.client_id,
-    scope: scope ?? before?.scope,
-  };
+  const at = { issuer: issuer ?? before?.issuer, client_id: clientId ?? before?.client_id, scope: scope ?? before?.scope };
   if (at.issuer === undefined || at.client_id === undefined) {
     throw howToLogIn(context, options, (await context.target()).isLocal);
   }

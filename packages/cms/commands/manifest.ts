@@ -1,55 +1,51 @@
-import type { Command } from 'commander';
 import { wholeAnswer } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { isNothing } from 'computation-management-words';
 import { nextRun } from '../context/computation-reference.ts';
-import type { WrapAction } from '../context/context.ts';
 import { formatCoverage, formatManifest, coverageOf, whyStale } from '../context/coverage.ts';
 import { formatMissing, isLimit, missingItems, missingTitle, namesApproval } from '../context/missing-items.ts';
 import { exitCodes } from '../terminal/cms-error.ts';
 import { hanging } from '../terminal/text.ts';
-import { onComputation } from './options.ts';
+import type { CmsCommand } from './options.ts';
 
-export function addManifestCommand(program: Command, wrapAction: WrapAction): void {
-  const command = program
-    .command('manifest')
-    .description('show the manifest: what a run uses, and who gets its results')
-    .option('--run <RUN>', 'the manifest that this run was started with');
-  onComputation(command, wrapAction, async (context, { client }, id, { run }: { run?: string }) => {
-    const manifest = await client.getManifest({ id, run });
-    context.print(manifest, () => formatManifest(manifest, context.terminal));
-  });
+export function addManifestCommand(program: CmsCommand): void {
+  program
+    .subcommand('manifest', 'show the manifest: what a run uses, and who gets its results')
+    .option('--run <RUN>', 'the manifest that this run was started with')
+    .onComputation(async (context, { client }, id, { run }: { run?: string }) => {
+      const manifest = await client.getManifest({ id, run });
+      context.print(manifest, () => formatManifest(manifest, context.terminal));
+    });
 }
 
-export function addCheckCommand(program: Command, wrapAction: WrapAction): void {
-  const command = program
-    .command('check')
-    .description('show what an approval covers, what is missing before a run, and who must provide it')
-    .option('--cvm <CVM>', 'a run on this CVM');
-  onComputation(command, wrapAction, async (context, connection, id, { cvm }: { cvm?: string }) => {
-    const { client, user } = connection;
-    const computation = await client.getComputation({ id });
-    const { data, digest: manifest_digest } = wholeAnswer(await client.call('dryRun', { id, cvm }));
-    const { missing_items, warnings = [] } = data;
-    const isReady = isNothing(missing_items);
-    const isStale = !context.isJson && namesApproval(missing_items);
-    const stale = isStale ? await whyStale(context, connection, id) : '';
-    const isCovered = manifest_digest !== undefined && !context.isJson;
-    const covered = isCovered
-      ? `${formatCoverage(await coverageOf(context, connection, { id, computation }), context.terminal)}\n`
-      : '';
-    const isSigned = computation.approval === 'all_signed';
-    const items = missingItems(missing_items, { id, isSigned, assets: computation.assets });
-    const name = plainName(computation.name);
-    context.print({ computation: id, ready: isReady, missing_items, warnings, manifest_digest }, () =>
-      isReady
-        ? `${covered}${hanging(`${name} is ready to run.`, context.terminal.columns)}\n`
-        : `${covered}${hanging(`${name} is not ready. ${missingTitle(items)}`, context.terminal.columns)}\n${formatMissing(items, { user, command: context.command })}${stale}`,
-    );
-    for (const warning of context.isJson ? [] : warnings)
-      context.note(`${hanging(printable(`Warning: ${warning}.`), context.terminal.columns)}\n`);
-    if (!isReady) context.exitWith(exitCodes.incomplete);
-    if (!context.isJson && items.every(isLimit)) context.note(await nextRun(context, connection, id, cvm));
-  });
+export function addCheckCommand(program: CmsCommand): void {
+  program
+    .subcommand('check', 'show what an approval covers, what is missing before a run, and who must provide it')
+    .option('--cvm <CVM>', 'a run on this CVM')
+    .onComputation(async (context, connection, id, { cvm }: { cvm?: string }) => {
+      const { client, user } = connection;
+      const computation = await client.getComputation({ id });
+      const { data, digest: manifest_digest } = wholeAnswer(await client.call('dryRun', { id, cvm }));
+      const { missing_items, warnings = [] } = data;
+      const isReady = isNothing(missing_items);
+      const isStale = !context.isJson && namesApproval(missing_items);
+      const stale = isStale ? await whyStale(context, connection, id) : '';
+      const isCovered = manifest_digest !== undefined && !context.isJson;
+      const covered = isCovered
+        ? `${formatCoverage(await coverageOf(context, connection, { id, computation }), context.terminal)}\n`
+        : '';
+      const isSigned = computation.approval === 'all_signed';
+      const items = missingItems(missing_items, { id, isSigned, assets: computation.assets });
+      const name = plainName(computation.name);
+      context.print({ computation: id, ready: isReady, missing_items, warnings, manifest_digest }, () =>
+        isReady
+          ? `${covered}${hanging(`${name} is ready to run.`, context.terminal.columns)}\n`
+          : `${covered}${hanging(`${name} is not ready. ${missingTitle(items)}`, context.terminal.columns)}\n${formatMissing(items, { user, command: context.command })}${stale}`,
+      );
+      for (const warning of context.isJson ? [] : warnings)
+        context.note(`${hanging(printable(`Warning: ${warning}.`), context.terminal.columns)}\n`);
+      if (!isReady) context.exitWith(exitCodes.incomplete);
+      if (!context.isJson && items.every(isLimit)) context.note(await nextRun(context, connection, id, cvm));
+    });
 }

@@ -1,23 +1,112 @@
-import { type Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import { type Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { approvalLevels, type AssetType, assetTypes, logAccesses, logLevels } from 'computation-management-formats/vocabulary';
 import { durationOf, timeOf } from 'computation-management-formats/timestamps';
 import { computationId } from '../context/computation-reference.ts';
 import { asked, type Connection, type Context, type WrapAction } from '../context/context.ts';
 import { UsageError } from '../terminal/cms-error.ts';
 
-/** Makes a command take a computation, and gives its action the identifier of it. */
-export function onComputation(
-  command: Command,
-  wrapAction: WrapAction,
-  action: (context: Context, connection: Connection, id: string, options: never) => Promise<void>,
-  place = '[COMPUTATION]',
-): void {
-  command.argument(place, 'its identifier or name').action(
-    wrapAction(async (context, reference: string | undefined, options: unknown) => {
+/** A command of `cms`, with the options that several commands share. Its subcommands are of this class too. */
+export class CmsCommand extends Command {
+  readonly #wrapAction: WrapAction;
+
+  constructor(name: string | undefined, wrapAction: WrapAction) {
+    super(name);
+    this.#wrapAction = wrapAction;
+  }
+
+  override createCommand(name?: string): CmsCommand {
+    return new CmsCommand(name, this.#wrapAction);
+  }
+
+  /** Adds a command below this one, and returns it. @param description what the command does, for its help */
+  subcommand(name: string, description: string): CmsCommand {
+    return this.command(name).description(description);
+  }
+
+  /** Sets what the command does. The action gets the context, then the arguments and the options. */
+  does(action: (context: Context, ...given: never[]) => Promise<void>): this {
+    return this.action(this.#wrapAction(action) as (...given: unknown[]) => Promise<void>);
+  }
+
+  /** Makes the command take a computation, and gives its action the identifier of it. */
+  onComputation(
+    action: (context: Context, connection: Connection, id: string, options: never) => Promise<void>,
+    place = '[COMPUTATION]',
+  ): this {
+    return this.argument(place, 'its identifier or name').does(async (context, reference: string | undefined, options: never) => {
       const connection = await context.connect();
-      await action(context, connection, await computationId(context, connection, reference), options as never);
-    }),
-  );
+      await action(context, connection, await computationId(context, connection, reference), options);
+    });
+  }
+
+  /** Adds the options of every command that makes an asset. */
+  assetOptions(defaultName = 'that of the file'): this {
+    return this.addOption(assetTypeOption())
+      .option('--computation <COMPUTATION>', 'link the asset to this computation')
+      .option('--name <NAME>', `the name in the manifest (default: ${defaultName})`)
+      .option('--description <TEXT>', 'what it contains')
+      .addOption(new Option('--use <USE>', 'whether a run needs your approval to use it').choices(['open', 'approval']));
+  }
+
+  /** Adds the options that name certificates for the verification of evidence. */
+  materialOptions(): this {
+    return this.option('--certificate <FILE>', 'a certificate of AMD that the evidence lacks (repeatable)', collect).option(
+      '--root <FILE>',
+      'trust this certificate in place of the roots of AMD and Intel, for tests (repeatable)',
+      collect,
+    );
+  }
+
+  /** Adds the options that say which agent is the right one. */
+  agentOptions(): this {
+    return this.option('--collateral <FILE>', 'documents of Intel, for TDX (repeatable)', collect)
+      .option('--agent <HOST:PORT>', 'the address of the agent (default: agent_url of the CVM)')
+      .option('--agent-fingerprint <SHA256>', 'the SHA-256 of the certificate of the agent')
+      .option('--agent-certificate <FILE>', 'the certificate of the agent')
+      .option('--client-certificate <FILE>', 'your certificate, for an agent that demands one')
+      .option('--client-key <FILE>', 'its private key')
+      .option(
+        '--approved <DIGEST>',
+        'a digest that you approved elsewhere: of the manifest, and of the configuration (twice)',
+        collect,
+      )
+      .option('--unbound', 'accept any agent at the address')
+      .materialOptions();
+  }
+
+  /** Adds the options of commands that send files to an agent. */
+  sendOptions(): this {
+    return this.agentOptions()
+      .addOption(new Option('--type <TYPE>', 'the type of the algorithm').choices(['bin', 'python', 'wasm', 'docker']))
+      .option('--arg <TEXT>', 'an argument of the algorithm (repeatable)', collectArguments)
+      .option('--requirements <FILE>', 'the requirements.txt of an algorithm in Python')
+      .option('--decompress', 'let the agent unpack the datasets')
+      .option('--yes', 'do not ask, if this machine has no record of your approval');
+  }
+
+  /** Adds the options of commands that create or change a computation. */
+  computationOptions(): this {
+    return this.option('--description <TEXT>', 'what it computes')
+      .option('--owner <USER>', 'the owner; only administrators can name another user')
+      .addOption(new Option('--approval <LEVEL>', 'whose approval a run needs').choices(approvalLevels))
+      .option('--consumer <USER>', 'a result consumer; only these and the owner get the results (repeatable)', collect)
+      .option(
+        '--provider <USER>',
+        'a provider; only these, the owner and administrators may link their own assets (repeatable)',
+        collect,
+      )
+      .option('--attestation-policy <FILE>', 'which CVMs may run it: a file with an attestation_policy, in YAML or JSON')
+      .addOption(new Option('--log-access <WHO>', 'who may read the logs of runs').choices(logAccesses))
+      .addOption(new Option('--log-level <LEVEL>', 'the log level of the agent').choices(logLevels));
+  }
+
+  /** Adds the options of commands that print a list. */
+  listOptions(): this {
+    return this.option('--limit <COUNT>', 'how many to list', wholeNumber(1), 20)
+      .option('--offset <COUNT>', 'how many to skip', wholeNumber(0))
+      .option('--all', 'list all')
+      .addOption(new Option('--csv', 'print CSV, with a column for each field of --json').conflicts('json'));
+  }
 }
 
 /** Returns the fields without those that are undefined, because no option gives them. */
@@ -26,26 +115,10 @@ export function given<Fields extends object>(fields: Fields): { [Name in keyof F
   return Object.fromEntries(entries) as { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 }
 
-export const approvalOption = () => new Option('--approval <LEVEL>', 'whose approval a run needs').choices(approvalLevels);
-
-export const logAccessOption = () => new Option('--log-access <WHO>', 'who may read the logs of runs').choices(logAccesses);
-
-export const logLevelOption = () => new Option('--log-level <LEVEL>', 'the log level of the agent').choices(logLevels);
-
 export const statusOption = (statuses: readonly string[]) =>
   new Option('--status <STATUS>', 'only those with this status').choices(statuses);
 
 export const assetTypeOption = () => new Option('--type <TYPE>', 'the type of the asset').choices(assetTypes);
-
-/** Adds the options of every command that makes an asset. */
-export function addAssetOptions(command: Command, defaultName = 'that of the file'): Command {
-  return command
-    .addOption(assetTypeOption())
-    .option('--computation <COMPUTATION>', 'link the asset to this computation')
-    .option('--name <NAME>', `the name in the manifest (default: ${defaultName})`)
-    .option('--description <TEXT>', 'what it contains')
-    .addOption(new Option('--use <USE>', 'whether a run needs your approval to use it').choices(['open', 'approval']));
-}
 
 /** Returns the computation to which an option links what a command makes. */
 export async function chosenComputation(context: Context, connection: Connection, computation: string | undefined) {
@@ -125,40 +198,4 @@ function collectArguments(text: string, before: string[] = []): string[] {
   const size = all.reduce((sum, each) => sum + Buffer.byteLength(each) + 32, 0);
   if (size <= longestArguments) return all;
   throw new InvalidArgumentError(`Expected at most ${longestArguments} bytes, with 32 for each argument.`);
-}
-
-/** Adds the options that name certificates for the verification of evidence. */
-export function addMaterialOptions(command: Command): Command {
-  return command
-    .option('--certificate <FILE>', 'a certificate of AMD that the evidence lacks (repeatable)', collect)
-    .option('--root <FILE>', 'trust this certificate in place of the roots of AMD and Intel, for tests (repeatable)', collect);
-}
-
-/** Adds the options that say which agent is the right one. */
-export function addAgentOptions(command: Command): Command {
-  return addMaterialOptions(
-    command
-      .option('--collateral <FILE>', 'documents of Intel, for TDX (repeatable)', collect)
-      .option('--agent <HOST:PORT>', 'the address of the agent (default: agent_url of the CVM)')
-      .option('--agent-fingerprint <SHA256>', 'the SHA-256 of the certificate of the agent')
-      .option('--agent-certificate <FILE>', 'the certificate of the agent')
-      .option('--client-certificate <FILE>', 'your certificate, for an agent that demands one')
-      .option('--client-key <FILE>', 'its private key')
-      .option(
-        '--approved <DIGEST>',
-        'a digest that you approved elsewhere: of the manifest, and of the configuration (twice)',
-        collect,
-      )
-      .option('--unbound', 'accept any agent at the address'),
-  );
-}
-
-/** Adds the options of commands that send files to an agent. */
-export function addSendOptions(command: Command): Command {
-  return addAgentOptions(command)
-    .addOption(new Option('--type <TYPE>', 'the type of the algorithm').choices(['bin', 'python', 'wasm', 'docker']))
-    .option('--arg <TEXT>', 'an argument of the algorithm (repeatable)', collectArguments)
-    .option('--requirements <FILE>', 'the requirements.txt of an algorithm in Python')
-    .option('--decompress', 'let the agent unpack the datasets')
-    .option('--yes', 'do not ask, if this machine has no record of your approval');
 }

@@ -1,18 +1,18 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { findRows, page } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { runStatuses } from 'computation-management-formats/vocabulary';
 import { agoText } from 'computation-management-words';
 import { sendFiles, type SendOptions } from '../agent/send-files.ts';
-import { asked, type WrapAction } from '../context/context.ts';
+import { asked } from '../context/context.ts';
 import { noteLikeCvms } from '../context/find-by-name.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { computationId, named, thenUse } from '../context/computation-reference.ts';
 import { statusColour } from '../terminal/table.ts';
 import { interrupted } from '../context/outages.ts';
 import { watchToEnd } from './watch-to-end.ts';
-import { addListOptions, listOf, type ListOptions } from './list.ts';
-import { collect, given, onComputation, statusOption, addSendOptions } from './options.ts';
+import { listOf, type ListOptions } from './list.ts';
+import { type CmsCommand, collect, given, statusOption } from './options.ts';
 
 interface RunOptions extends Partial<SendOptions> {
   send?: string[];
@@ -21,19 +21,17 @@ interface RunOptions extends Partial<SendOptions> {
   watch?: boolean;
 }
 
-export function addRunCommands(program: Command, wrapAction: WrapAction): void {
-  addSendOptions(
-    program
-      .command('run')
-      .description('start a run of a computation on a CVM')
-      .argument('[COMPUTATION]', 'its identifier or name')
-      .option('--cvm <CVM>', 'the CVM that takes the run (required, but for --again)')
-      .addOption(new Option('--again', 'on the CVM of the latest run').conflicts('cvm'))
-      .option('--watch', 'print its events until the run has ended; the exit code shows the outcome')
-      .option('--send <FILE>', 'with --watch: send this file of yours to the agent, with --key (repeatable)', collect)
-      .option('--key <FILE>', 'your private key, whose public key is in the manifest'),
-  ).action(
-    wrapAction(async (context, reference: string | undefined, options: RunOptions) => {
+export function addRunCommands(program: CmsCommand): void {
+  program
+    .subcommand('run', 'start a run of a computation on a CVM')
+    .argument('[COMPUTATION]', 'its identifier or name')
+    .option('--cvm <CVM>', 'the CVM that takes the run (required, but for --again)')
+    .addOption(new Option('--again', 'on the CVM of the latest run').conflicts('cvm'))
+    .option('--watch', 'print its events until the run has ended; the exit code shows the outcome')
+    .option('--send <FILE>', 'with --watch: send this file of yours to the agent, with --key (repeatable)', collect)
+    .option('--key <FILE>', 'your private key, whose public key is in the manifest')
+    .sendOptions()
+    .does(async (context, reference: string | undefined, options: RunOptions) => {
       const { watch, again, send, key } = options;
       if (send && (key === undefined || watch !== true)) {
         throw new UsageError('--send goes with --watch and --key.', context.help);
@@ -64,66 +62,62 @@ export function addRunCommands(program: Command, wrapAction: WrapAction): void {
       context.note(`Started the run ${run} of ${printable(name)} on ${cvm}.\n`);
       if (send && key !== undefined) await sendFiles(context, connection, id, { ...options, key, run, files: send });
       await watchToEnd(context, connection, { id, run });
-    }),
-  );
+    });
 
-  const watchCommand = program
-    .command('watch')
-    .description('print the events of a run as they are recorded, until it has ended')
-    .option('--run <RUN>', 'the run (default: the latest)');
-  onComputation(watchCommand, wrapAction, async (context, connection, id, options: { run?: string }) => {
-    const run = options.run ?? (await connection.client.getComputation({ id })).run?.id;
-    if (run === undefined) {
-      throw new CmsError('This computation was never run.', {
-        next: context.command(`run${named(context, connection, id)} --cvm ${await context.exampleCvm()}`),
-        exitCode: exitCodes.notFound,
-      });
-    }
-    await watchToEnd(context, connection, { id, run, isNamed: options.run !== undefined });
-  });
-
-  const stop = program
-    .command('stop')
-    .description('stop the active run of a computation')
-    .option('--watch', 'print its events until it has ended');
-  onComputation(stop, wrapAction, async (context, connection, id, { watch }: { watch?: boolean }) => {
-    const run = await connection.client.stopRun({ id });
-    if (watch === true) {
-      await watchToEnd(context, connection, { id, run: run.id, goesOn: 'stop' });
-      return;
-    }
-    context.print(run, () => `The run ${run.id} on ${run.cvm_id} is ${printable(run.status)}.\n`);
-    context.note(`Next: ${context.command(`watch${named(context, connection, id)}`)}\n`);
-  });
-
-  addListOptions(
-    program.command('runs').description('list runs, newest first').argument('[COMPUTATION]', 'only runs of this computation'),
-  )
-    .addOption(statusOption(runStatuses))
-    .action(
-      wrapAction(async (context, reference: string | undefined, options: ListOptions & { status?: string }) => {
-        const id = reference === undefined ? undefined : await computationId(context, await context.connect(), reference);
-        const filter = given({ status: options.status, computation_id: id });
-        await listOf(context, 'listRuns', {
-          filter,
-          options,
-          columns: async (runs, client) => {
-            const ids = [...new Set(runs.map(({ computation_id }) => computation_id))];
-            const names = await findRows(ids, (range) => page(client, 'listComputations', range));
-            return [
-              { title: 'run', value: ({ id }) => id },
-              {
-                title: 'computation',
-                value: ({ computation_id }) => names.get(computation_id)?.name ?? computation_id,
-                cuts: true,
-              },
-              { title: 'cvm', value: ({ cvm_id }) => cvm_id, cuts: true },
-              { title: 'status', value: ({ status }) => status, colour: statusColour },
-              { title: 'started', value: ({ started_at }) => agoText(started_at, context.terminal.now()) },
-              { title: 'by', value: ({ started_by }) => started_by, cuts: true },
-            ];
-          },
+  program
+    .subcommand('watch', 'print the events of a run as they are recorded, until it has ended')
+    .option('--run <RUN>', 'the run (default: the latest)')
+    .onComputation(async (context, connection, id, options: { run?: string }) => {
+      const run = options.run ?? (await connection.client.getComputation({ id })).run?.id;
+      if (run === undefined) {
+        throw new CmsError('This computation was never run.', {
+          next: context.command(`run${named(context, connection, id)} --cvm ${await context.exampleCvm()}`),
+          exitCode: exitCodes.notFound,
         });
-      }),
-    );
+      }
+      await watchToEnd(context, connection, { id, run, isNamed: options.run !== undefined });
+    });
+
+  program
+    .subcommand('stop', 'stop the active run of a computation')
+    .option('--watch', 'print its events until it has ended')
+    .onComputation(async (context, connection, id, { watch }: { watch?: boolean }) => {
+      const run = await connection.client.stopRun({ id });
+      if (watch === true) {
+        await watchToEnd(context, connection, { id, run: run.id, goesOn: 'stop' });
+        return;
+      }
+      context.print(run, () => `The run ${run.id} on ${run.cvm_id} is ${printable(run.status)}.\n`);
+      context.note(`Next: ${context.command(`watch${named(context, connection, id)}`)}\n`);
+    });
+
+  program
+    .subcommand('runs', 'list runs, newest first')
+    .argument('[COMPUTATION]', 'only runs of this computation')
+    .listOptions()
+    .addOption(statusOption(runStatuses))
+    .does(async (context, reference: string | undefined, options: ListOptions & { status?: string }) => {
+      const id = reference === undefined ? undefined : await computationId(context, await context.connect(), reference);
+      const filter = given({ status: options.status, computation_id: id });
+      await listOf(context, 'listRuns', {
+        filter,
+        options,
+        columns: async (runs, client) => {
+          const ids = [...new Set(runs.map(({ computation_id }) => computation_id))];
+          const names = await findRows(ids, (range) => page(client, 'listComputations', range));
+          return [
+            { title: 'run', value: ({ id }) => id },
+            {
+              title: 'computation',
+              value: ({ computation_id }) => names.get(computation_id)?.name ?? computation_id,
+              cuts: true,
+            },
+            { title: 'cvm', value: ({ cvm_id }) => cvm_id, cuts: true },
+            { title: 'status', value: ({ status }) => status, colour: statusColour },
+            { title: 'started', value: ({ started_at }) => agoText(started_at, context.terminal.now()) },
+            { title: 'by', value: ({ started_by }) => started_by, cuts: true },
+          ];
+        },
+      });
+    });
 }

@@ -1,66 +1,61 @@
-import type { Command } from 'commander';
 import { printable } from 'computation-management-formats/printable';
 import { plainName } from 'computation-management-formats/quoted-name';
-import { learnOf, type WrapAction } from '../context/context.ts';
+import { learnOf } from '../context/context.ts';
 import { formatCoverage, coverageOf, whyStale } from '../context/coverage.ts';
 import { approvalOf, keyFile, uploadOf } from '../context/missing-items.ts';
 import { hanging } from '../terminal/text.ts';
 import { plainReason } from './approvals.ts';
+import type { CmsCommand } from './options.ts';
 
 /** The number of approvals of which `cms todo` shows what they cover. For others it names the command that shows it. */
 const mostShown = 3;
 
-export function addTodoCommand(program: Command, wrapAction: WrapAction): void {
-  program
-    .command('todo')
-    .description('list what waits for your approval, your key or your content')
-    .action(
-      wrapAction(async (context) => {
-        const connection = await context.connect();
-        const { command, terminal } = context;
-        const { client } = connection;
-        const { signal } = terminal;
-        const todo = await client.getTodo();
-        const ids = context.isJson ? [] : todo.approvals.map(({ computation_id }) => computation_id);
-        const isOwn = ({ user }: { user: string }) => user === connection.user;
-        const [computations, stale] = await Promise.all([
-          learnOf(ids, signal, (id, signal) => client.getComputation({ id, signal })),
-          learnOf(ids, signal, (id, signal) => whyStale({ terminal: { ...terminal, signal } }, connection, id, isOwn)),
-        ]);
-        const covered = await learnOf(ids.slice(0, mostShown), signal, async (id, signal) => {
-          const computation = computations.get(id);
-          if (!computation) throw new TypeError('It was not read.');
-          return formatCoverage(await coverageOf(context, connection, { id, computation, signal }), terminal);
-        });
-        signal.throwIfAborted();
-        const items = (['approvals', 'keys', 'content'] as const).flatMap((waits_for) =>
-          todo[waits_for].map((each) => ({ waits_for, ...each })),
-        );
-        const entry = (sentence: string, commands: string[], more = '') => entryOf(sentence, commands, more, terminal.columns);
-        context.print({ items, totals: todo.totals }, () => {
-          const lines = [
-            ...todo.approvals.map(({ computation_id: id, name, because }) =>
-              entry(
-                `Approve ${plainName(name)}, because of ${because.map(plainReason).join(', ')}`,
-                [
-                  ...(covered.has(id) ? [] : [command(`check ${id}`)]),
-                  command(approvalOf(id, computations.get(id)?.approval === 'all_signed')),
-                ],
-                `${stale.get(id) ?? ''}${covered.get(id) ?? ''}`,
-              ),
-            ),
-            ...todo.keys.map(({ computation_id, name }) =>
-              entry(`Upload your key to ${plainName(name)}`, [command(`key upload ${keyFile}.pub ${computation_id}`)]),
-            ),
-            ...todo.content.map(({ asset_id: id, file_name }) =>
-              entry(`Upload the content of ${plainName(file_name)}`, [command(uploadOf({ file_name, id }))]),
-            ),
-            ...(['approvals', 'keys', 'content'] as const).map((kind) => moreText(kind, todo[kind].length, todo.totals[kind])),
-          ].filter((line) => line !== '');
-          return lines.length === 0 ? 'Nothing waits for you.\n' : lines.join('');
-        });
-      }),
+export function addTodoCommand(program: CmsCommand): void {
+  program.subcommand('todo', 'list what waits for your approval, your key or your content').does(async (context) => {
+    const connection = await context.connect();
+    const { command, terminal } = context;
+    const { client } = connection;
+    const { signal } = terminal;
+    const todo = await client.getTodo();
+    const ids = context.isJson ? [] : todo.approvals.map(({ computation_id }) => computation_id);
+    const isOwn = ({ user }: { user: string }) => user === connection.user;
+    const [computations, stale] = await Promise.all([
+      learnOf(ids, signal, (id, signal) => client.getComputation({ id, signal })),
+      learnOf(ids, signal, (id, signal) => whyStale({ terminal: { ...terminal, signal } }, connection, id, isOwn)),
+    ]);
+    const covered = await learnOf(ids.slice(0, mostShown), signal, async (id, signal) => {
+      const computation = computations.get(id);
+      if (!computation) throw new TypeError('It was not read.');
+      return formatCoverage(await coverageOf(context, connection, { id, computation, signal }), terminal);
+    });
+    signal.throwIfAborted();
+    const items = (['approvals', 'keys', 'content'] as const).flatMap((waits_for) =>
+      todo[waits_for].map((each) => ({ waits_for, ...each })),
     );
+    const entry = (sentence: string, commands: string[], more = '') => entryOf(sentence, commands, more, terminal.columns);
+    context.print({ items, totals: todo.totals }, () => {
+      const lines = [
+        ...todo.approvals.map(({ computation_id: id, name, because }) =>
+          entry(
+            `Approve ${plainName(name)}, because of ${because.map(plainReason).join(', ')}`,
+            [
+              ...(covered.has(id) ? [] : [command(`check ${id}`)]),
+              command(approvalOf(id, computations.get(id)?.approval === 'all_signed')),
+            ],
+            `${stale.get(id) ?? ''}${covered.get(id) ?? ''}`,
+          ),
+        ),
+        ...todo.keys.map(({ computation_id, name }) =>
+          entry(`Upload your key to ${plainName(name)}`, [command(`key upload ${keyFile}.pub ${computation_id}`)]),
+        ),
+        ...todo.content.map(({ asset_id: id, file_name }) =>
+          entry(`Upload the content of ${plainName(file_name)}`, [command(uploadOf({ file_name, id }))]),
+        ),
+        ...(['approvals', 'keys', 'content'] as const).map((kind) => moreText(kind, todo[kind].length, todo.totals[kind])),
+      ].filter((line) => line !== '');
+      return lines.length === 0 ? 'Nothing waits for you.\n' : lines.join('');
+    });
+  });
 }
 
 /** Says how many wait beyond those that the service lists. */

@@ -30,13 +30,10 @@ export function targetOptions(options: { server?: string; domain?: string; profi
 }
 
 /** Returns the error of a command without a login, with the command that logs in. */
-export function notLoggedIn({
-  server,
-  isLocal,
-  isDefault,
-  profile,
-  profileName,
-}: Pick<Target, 'server' | 'isLocal' | 'profile'> & { isDefault: boolean; profileName: string }): CmsError {
+export function notLoggedIn(
+  given: Pick<Target, 'server' | 'isLocal' | 'profile'> & { isDefault: boolean; profileName: string },
+): CmsError {
+  const { server, isLocal, isDefault, profile, profileName } = given;
   const inProfile = profileName === 'default' ? '' : ` in the profile ${profileName}`;
   const elsewhere = profile ? ` Your login${inProfile} is for ${profile.server}.` : '';
   const options = `${isDefault ? '' : ` --server ${shellWord(server)}`}${profileOption(profileName)}`;

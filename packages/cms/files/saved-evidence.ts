@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { fetchToken, type Schemas } from 'computation-management-client';
 import * as v from 'valibot';
-import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { CmsError, UsageError } from '../terminal/cms-error.ts';
 
 /** The files of `cms evidence`. */
 export const evidenceFiles = { evidence: 'evidence.json', keys: 'keys.json', events: 'events.json' };
@@ -62,9 +62,7 @@ type Token = Pick<Schemas['AttestationToken'], 'hash' | 'download'>;
 /** Returns the name of the file of a token. @throws CmsError if the service names the token by something other than its SHA-256 */
 export function tokenFile({ hash }: Pick<Token, 'hash'>): string {
   if (/^[0-9a-f]{64}$/.test(hash)) return `${hash}${tokenEnding}`;
-  throw new CmsError('The service names an attestation token by something other than its SHA-256.', {
-    exitCode: exitCodes.failure,
-  });
+  throw new CmsError('The service names an attestation token by something other than its SHA-256.');
 }
 
 /** Fetches a token from the storage of the service and saves it. @throws CmsError if its SHA-256 differs */
@@ -112,7 +110,7 @@ function unreadable(path: string, what: string): CmsError {
 }
 
 function unlike(directory: string, what: string): CmsError {
-  return new CmsError(`The service now gives ${what}. Nothing was replaced in ${directory}.`, { exitCode: exitCodes.failure });
+  return new CmsError(`The service now gives ${what}. Nothing was replaced in ${directory}.`);
 }
 
 /** Reads a saved file as JSON. Returns undefined if it is not there, and null if it cannot be read. */

@@ -58,10 +58,8 @@ export async function uploadInto(context: Context, connection: Connection, id: s
   await expectFile(file);
   const { created_by, file_name } = (await assetWithoutReading(client, { id, user })).asset;
   if (created_by !== user) {
-    throw new CmsError(printable(`${onlyCreatorUploads({ created_by, file_name })} You are ${user}.`), {
-      next: context.command('whoami'),
-      exitCode: exitCodes.forbidden,
-    });
+    const message = printable(`${onlyCreatorUploads({ created_by, file_name })} You are ${user}.`);
+    throw new CmsError(message, { next: context.command('whoami'), exitCode: exitCodes.forbidden });
   }
   const onOtherHash = ({ named, found }: { named: string; found: string }) =>
     context.note(
@@ -90,11 +88,7 @@ type Way = 'up' | 'down';
 /** The time after which a note says that the service still hashes the file. It hashes most files sooner. */
 const silentWaitInMilliseconds = 5_000;
 
-const titles = {
-  hashing: 'Hashing',
-  sending: 'Sending',
-  receiving: 'Receiving',
-};
+const titles = { hashing: 'Hashing', sending: 'Sending', receiving: 'Receiving' };
 
 async function shown<Result>(
   context: Context,
@@ -131,19 +125,13 @@ async function shown<Result>(
     });
   } catch (error) {
     if (error instanceof CutOffError && !context.terminal.signal.aborted) {
-      throw new CmsError(`The transfer of ${name} failed before it was complete: ${sentence(printable(error.message))}`, {
-        next: context.typed,
-        exitCode: exitCodes.unavailable,
-        cause: error,
-      });
+      const message = `The transfer of ${name} failed before it was complete: ${sentence(printable(error.message))}`;
+      throw new CmsError(message, { next: context.typed, exitCode: exitCodes.unavailable, cause: error });
     }
     if (error instanceof FileChangedError) throw new CmsError(error.message, { next: context.typed, cause: error });
     if (!context.terminal.signal.aborted) throw error;
-    throw new CmsError(`Interrupted. ${name} ${stateOf(latest, way)}.`, {
-      next: context.typed,
-      exitCode: exitCodes.interrupted,
-      cause: error,
-    });
+    const message = `Interrupted. ${name} ${stateOf(latest, way)}.`;
+    throw new CmsError(message, { next: context.typed, exitCode: exitCodes.interrupted, cause: error });
   } finally {
     bar.stop();
   }

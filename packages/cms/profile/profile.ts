@@ -23,12 +23,7 @@ const credentials = v.variant('kind', [
     refresh_token: v.exactOptional(v.string()),
   }),
   /** A program that signs in as itself. Its secret is in CMS_CLIENT_SECRET and never stored. */
-  v.object({
-    kind: v.literal('program'),
-    issuer: v.string(),
-    client_id: v.string(),
-    scope: v.exactOptional(v.string()),
-  }),
+  v.object({ kind: v.literal('program'), issuer: v.string(), client_id: v.string(), scope: v.exactOptional(v.string()) }),
 ]);
 /** The way in which a profile gets its tokens. */
 export type Credentials = v.InferOutput<typeof credentials>;

@@ -140,10 +140,7 @@ const jsonWebToken = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 export function claimsOf(token: string, next = 'cms login'): Claims {
   const claims = v.safeParse(claimsSchema, jsonWebToken.test(token) ? readClaims(token) : undefined);
   if (claims.success) return claims.output;
-  throw new CmsError('The token is not a JSON Web Token with a user (sub).', {
-    next,
-    exitCode: exitCodes.notLoggedIn,
-  });
+  throw new CmsError('The token is not a JSON Web Token with a user (sub).', { next, exitCode: exitCodes.notLoggedIn });
 }
 
 /** Lists the memberships in a token, `<domainID>:<role>`, whatever their claim is called. */

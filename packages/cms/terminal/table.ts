@@ -72,21 +72,16 @@ export function details(
     .join('');
 }
 
-const colours: Record<string, Parameters<typeof styleText>[0]> = {
-  completed: 'green',
-  ready: 'green',
-  connected: 'green',
-  running: 'blue',
-  stopping: 'yellow',
-  cancelled: 'yellow',
-  pending: 'yellow',
-  failed: 'red',
-  disconnected: 'red',
-  spent: 'red',
-};
+/** The colours of statuses. Others have none. */
+const statuses: [colour: Parameters<typeof styleText>[0], texts: string[]][] = [
+  ['green', ['completed', 'ready', 'connected']],
+  ['blue', ['running']],
+  ['yellow', ['stopping', 'cancelled', 'pending']],
+  ['red', ['failed', 'disconnected', 'spent']],
+];
 
 /** Colours a status: green for good, red for bad, yellow for what waits. */
 export function statusColour(text: string): string {
-  const colour = Object.hasOwn(colours, text) ? colours[text] : undefined;
+  const [colour] = statuses.find(([, texts]) => texts.includes(text)) ?? [];
   return colour === undefined ? text : styleText(colour, text, { validateStream: false });
 }
