@@ -85,7 +85,7 @@ export async function appendEvents(
 }
 
 /** Returns whether enough events are unsealed to store them in an index segment. */
-export function isSealDue(head: JournalHead): boolean {
+function isSealDue(head: JournalHead): boolean {
   return head.count - head.sealed >= eventsPerSegment || head.unsealed_bytes >= bytesPerSegment;
 }
 

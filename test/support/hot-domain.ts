@@ -42,8 +42,6 @@ export interface Beside {
   hot: Answered[];
   /** The concurrent executions at most, from the first second on. */
   mostBusy: number;
-  /** The same, while the hot domain made all its requests. */
-  mostBusySteady: number;
 }
 
 /** Simulates the load in virtual time. API Gateway, the functions, conflicts of 15 ms and cold starts are those of simulatedFunctions. */
@@ -57,12 +55,10 @@ export async function simulateHotDomain({
   const functions = simulatedFunctions(clock, endpoint);
   const calls: Promise<void>[] = [];
   let owed = 0;
-  let mostBusySteady = 0;
   for (let now = 0; now < steadyFrom + steadyInSeconds * seconds; now++) {
     owed += (hot / seconds) * (rampInMilliseconds === 0 ? 1 : Math.min(1, now / rampInMilliseconds));
     for (; owed >= 1; owed--) calls.push(functions.call('hot'));
     if (now % 100 === 0) calls.push(functions.call('quiet'));
-    if (now >= steadyFrom) mostBusySteady = Math.max(mostBusySteady, functions.busy());
     await clock.advance(1);
   }
   await clock.advance(10 * seconds);
@@ -73,7 +69,6 @@ export async function simulateHotDomain({
     quiet: steady.filter(({ domain }) => domain === 'quiet'),
     hot: steady.filter(({ domain }) => domain === 'hot'),
     mostBusy: functions.mostBusy(),
-    mostBusySteady,
   };
 }
 
@@ -163,7 +158,6 @@ function simulatedFunctions(
 
   return {
     answers,
-    busy: () => busy,
     mostBusy: () => mostBusy,
     async call(domain: string): Promise<void> {
       const at = clock.now();
