@@ -237,7 +237,7 @@ const listsAtOnce = 10;
 /**
  * Folds the changes that are left of each marked list, and removes the marks of lists that have none left. To be called on a
  * schedule.
- * @returns for each list at work, the number of changes that it had left, or why it failed
+ * @returns for each list that was folded, the number of changes that it had left, or why folding it failed
  */
 export async function sweepLists(
   table: ListTable,

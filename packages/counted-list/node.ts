@@ -36,7 +36,7 @@ export interface Member {
 /** A number greater than that of every member, as an end of ranges. */
 export const afterAllNumbers = 2 ** 48;
 
-/** The numbers of members by the code of their state. Index 0 is unused. */
+/** The numbers of members in each state, at the index of the state's code. Index 0 is unused. */
 export type Counts = readonly number[];
 
 export const stateCount = 8;
