@@ -70,11 +70,11 @@ export interface RecordedChange {
   /** The action that the transaction must contain: an update of one item, without its `TableName`. */
   update: LogUpdate;
   /**
-   * To be called before the transaction is sent.
+   * Refuses the change if needed. The caller calls it before the transaction is sent.
    * @throws BacklogError if too many changes of the list are not folded: then the transaction must not be sent
    */
   beforehand: (table: ListTable) => void;
-  /** To be called when the transaction was committed. Never throws. */
+  /** Looks whether the list needs a fold. The caller calls it when the transaction was committed. Never throws. */
   afterwards: (table: ListTable) => Promise<void>;
 }
 

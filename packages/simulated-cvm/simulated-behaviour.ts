@@ -7,7 +7,7 @@ export interface AgentEvent {
 
 /** The way in which a simulated CVM treats a run. */
 export interface Behaviour {
-  /** Whether the simulated CVM never asks for commands, so that a run on it never begins. */
+  /** True if the simulated CVM never asks for commands, and so takes no run. */
   isAbsent: boolean;
   /** The reason with which the simulated CVM rejects every run. Undefined: it accepts them. */
   refusal: string | undefined;
@@ -17,7 +17,7 @@ export interface Behaviour {
   worksInMilliseconds: number;
   /** The events that the agent reports after the algorithm has ended. */
   after: AgentEvent[];
-  /** Whether the simulated CVM dies after its first event: sends no more events or heartbeats, and asks for no more commands. */
+  /** True if the simulated CVM dies after its first event: sends no more events or heartbeats, and asks for no more commands. */
   fallsSilent: boolean;
   ignoresStops: boolean;
 }

@@ -8,8 +8,8 @@ export type KnownAsset =
   | { isWhole: false; asset: Schemas['AssetRow'] & Partial<Schemas['Asset']>; etag: undefined };
 
 /**
- * Reads an asset without leaving a trace of it: reads only the row in the list of assets if the asset's creator would see that
- * another user has read the whole asset.
+ * Reads an asset so that its creator does not see a read by another user: the whole asset, or only its row in the list of assets
+ * if a read of the whole asset would be shown to the creator.
  * @throws ServiceProblem
  */
 export async function assetWithoutReading(

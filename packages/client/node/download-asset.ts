@@ -16,7 +16,7 @@ export interface DownloadOptions {
   id: string;
   /** The path of the file to write. Until the file is complete, its name ends with the last 12 characters of `id` and `.part`. */
   file: string;
-  /** Whether an existing file is an error, instead of being replaced. Default: false. */
+  /** True to throw an error if the file exists, instead of replacing it. Default: false. */
   mustBeNew?: boolean | undefined;
   onProgress?: ((progress: TransferProgress) => void) | undefined;
   onCut?: ((cut: Cut) => void) | undefined;
