@@ -45,8 +45,8 @@ export function seeFolds(table: ListTable, { name }: ListKeys, folds: readonly F
 }
 
 /**
- * Returns the milliseconds until the replaced items of a fold of the list may be deleted, as far as this process has seen the
- * fold. 0 if they may be deleted now, or there is no such fold.
+ * Returns the milliseconds until the items that the oldest fold replaced may be deleted, as far as this process has seen folds of
+ * the list. 0 if they may be deleted now; the whole `graceInMilliseconds` if it has seen no fold.
  */
 export function untilDue(table: ListTable, { name }: ListKeys): number {
   const seen = [...(seenFolds(table).get(name)?.values() ?? [])];

@@ -126,7 +126,8 @@ export function foldName(version: number): string {
 
 /**
  * Writes the plan and the new nodes of a fold.
- * @returns the changes of the head, which is not replaced yet: until then nothing refers to the new nodes
+ * @returns the changes of the head, and the numbers of members that were in another state than their changes say. Nothing refers
+ *   to the new nodes until the head is replaced
  */
 async function writeFold(table: ListTable, keys: ListKeys, name: string, { head, folds, part }: Part) {
   const before = await readRoot(table, keys, head);

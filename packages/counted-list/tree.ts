@@ -25,8 +25,8 @@ const maxBranchBytes = 1_400;
 /** The largest root of a tree, in bytes. With this size, a tree of 13 million members has three levels. */
 const maxRootBytes = 12_500;
 /**
- * The most bytes that the number of a node adds to its first member or child: the numbers of the others are stored as
- * differences.
+ * The most bytes that the number of a node adds to the first member or child in it, which is stored with its whole number.
+ * Members and children after the first are stored with the difference to the number before.
  */
 const firstPartBytes = 8;
 
@@ -35,7 +35,10 @@ export interface NodeSource {
   read: (id: string) => Promise<TreeNode>;
 }
 
-/** A change of one member's state by all of its changes together. State 0: no member. */
+/**
+ * A difference of one member's state between a tree and a later moment, by all of its changes together. State 0: there is no
+ * member.
+ */
 export interface Difference {
   number: number;
   before: State;

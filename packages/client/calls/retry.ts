@@ -49,7 +49,9 @@ export async function retry<Result>(attempt: () => Promise<Result>, { signal, pa
   }
 }
 
-/** Returns the pause after a number of failures: `first`, doubled with each further failure, at most `longest`. */
+/**
+ * Returns the pause after a number of failures, in milliseconds: `first`, doubled with each further failure, at most `longest`.
+ */
 export function growingPause(failures: number, first: number, longest: number): number {
   return Math.min(first * 2 ** (failures - 1), longest);
 }
