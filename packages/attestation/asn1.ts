@@ -1,10 +1,10 @@
 import { derElements } from 'computation-management-formats/der';
 import { type Bytes, demand } from './evidence-bytes.ts';
 
-/** An element of DER. */
+/** An element of a DER encoding: its tag, its content, and all of its bytes. */
 export type Element = ReturnType<typeof derElements<Bytes>>[number];
 
-/** The tags of the elements that certificates have. */
+/** The tag bytes of DER, by the kinds of elements that certificates and revocation lists consist of. */
 export const tags = {
   boolean: 0x01,
   integer: 0x02,
@@ -17,7 +17,7 @@ export const tags = {
   set: 0x31,
 } as const;
 
-/** Reads all elements that bytes consist of. @throws Refusal if the bytes are not DER */
+/** Reads a sequence of DER elements that fills the given bytes completely. @throws Refusal if the bytes are not DER */
 export function elements(bytes: Bytes): Element[] {
   const found = derElements(bytes, Infinity);
   const length = found.reduce((sum, each) => sum + each.bytes.length, 0);
@@ -26,26 +26,38 @@ export function elements(bytes: Bytes): Element[] {
   return found;
 }
 
-/** Reads the one element that bytes consist of. @throws Refusal if it does not have this tag */
+/**
+ * Reads the only DER element in the given bytes.
+ * @throws Refusal if there are several elements, or the element has another tag than `tag`
+ */
 export function element(bytes: Bytes, tag: number): Element {
   const [first, ...others] = elements(bytes);
   demand(first?.tag === tag && others.length === 0, `its DER is not one element of type ${tag}`);
   return first;
 }
 
-/** Returns the parts of a sequence or set. */
+/**
+ * Returns the elements that a DER sequence (or, by `tag`, a set) consists of.
+ * @throws Refusal if the bytes are another element
+ */
 export function parts(bytes: Bytes, tag: number = tags.sequence): Element[] {
   return elements(element(bytes, tag).content);
 }
 
-/** Takes the first element of a queue. @throws Refusal if it does not have this tag */
+/**
+ * Removes and returns the first DER element of a queue.
+ * @throws Refusal if the element has another tag than `tag`, or the queue is empty
+ */
 export function take(queue: Element[], tag: number): Element {
   const next = queue.shift();
   demand(next?.tag === tag, `its DER has no element of type ${tag} where there should be one`);
   return next;
 }
 
-/** Reads an object identifier, such as `2.5.4.3`. @throws Refusal if it is another element */
+/**
+ * Reads an object identifier from a DER element, in dotted form such as `2.5.4.3`.
+ * @throws Refusal if the element is of another kind
+ */
 export function oid({ tag, content }: Element): string {
   demand(tag === tags.oid && content.length > 0, 'its DER has no object identifier where there should be one');
   const arcs: number[] = [0];
@@ -58,7 +70,10 @@ export function oid({ tag, content }: Element): string {
   return [root, first - root * 40, ...rest].join('.');
 }
 
-/** Reads an integer from 0 to 2^32 - 1. @throws Refusal if it is another element */
+/**
+ * Reads an integer from its DER: not negative, and of up to five bytes (below 2^39).
+ * @throws Refusal if the element is of another kind, or the integer is negative or larger
+ */
 export function smallInteger(bytes: Bytes): number {
   const { content } = element(bytes, tags.integer);
   demand(
@@ -68,13 +83,16 @@ export function smallInteger(bytes: Bytes): number {
   return content.reduce((number, byte) => number * 256 + byte, 0);
 }
 
-/** Returns the bytes of a bit string. @throws Refusal if it has other than whole bytes */
+/** Returns the bytes of a DER bit string. @throws Refusal if the number of bits is not a multiple of eight */
 export function bitString({ content }: Element): Bytes {
   demand(content[0] === 0, 'its DER has bits that are not whole bytes');
   return content.slice(1);
 }
 
-/** Reads a UTCTime or GeneralizedTime in the form of RFC 5280. @throws Refusal if it is another element */
+/**
+ * Reads a DER element of type UTCTime or GeneralizedTime, in the form of RFC 5280.
+ * @throws Refusal if the element is of another kind
+ */
 export function time({ tag, content }: Element): Date {
   const text = new TextDecoder('latin1').decode(content);
   demand(tag === (text.length === 13 ? tags.utcTime : tags.time) && /^(\d{12}|\d{14})Z$/.test(text), 'its DER has no time');

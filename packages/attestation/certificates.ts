@@ -4,7 +4,7 @@ import { bitString, element, type Element, elements, oid, parts, smallInteger, t
 
 interface Signed {
   signedBytes: Bytes;
-  /** The names are compared as DER. */
+  /** The name of the issuer as DER. Names are compared by these bytes. */
   issuer: Bytes;
   signatureAlgorithm: string;
   signature: Bytes;
@@ -17,7 +17,7 @@ const ecdsaSha256 = '1.2.840.10045.4.3.2';
 const keyUsage = '2.5.29.15';
 const basicConstraints = '2.5.29.19';
 
-/** Reads a certificate in DER, or all of a PEM. @throws Refusal if one cannot be read */
+/** Reads X.509 certificates: one in DER, or all in a PEM file. @throws Refusal if a certificate cannot be read */
 export function parseCertificates(bytes: Uint8Array): Certificate[] {
   if (bytes[0] === tags.sequence) return [parseCertificate(new Uint8Array(bytes))];
   const text = new TextDecoder('latin1').decode(bytes);
@@ -45,7 +45,7 @@ function parseCertificate(bytes: Bytes) {
     commonName: commonName(subject),
     notBefore,
     notAfter,
-    /** SubjectPublicKeyInfo. */
+    /** The public key that the certificate certifies, as DER SubjectPublicKeyInfo. */
     publicKey: publicKey.bytes,
     extensions: parseExtensions(fields.find(({ tag }) => tag === 0xa3)),
   };
@@ -77,7 +77,10 @@ function commonName(name: Element): string {
   return new TextDecoder().decode(value?.content);
 }
 
-/** Refuses extensions that occur twice, and critical ones that this package does not evaluate. */
+/**
+ * Returns the extensions of a certificate: the content of each, by its object identifier.
+ * @throws Refusal if an extension occurs twice, or is critical and unknown to this package
+ */
 function parseExtensions(field: Element | undefined): Map<string, Bytes> {
   const extensions = new Map<string, Bytes>();
   for (const extension of field === undefined ? [] : parts(field.content)) {
@@ -104,9 +107,9 @@ function isAuthority({ extensions }: Certificate): boolean {
 }
 
 /**
- * Checks that each certificate of a chain is signed by the next one, the last by one of the roots, and that all but the first are
- * authorities.
- * @returns the root
+ * Checks that each certificate of a chain is signed by the next one, and the last certificate by a trusted root. Every
+ * certificate but the first one must be an authority.
+ * @returns the root that signed the last certificate
  * @throws Refusal with what does not hold
  */
 export async function checkChain(chain: readonly Certificate[], roots: readonly Certificate[]): Promise<Certificate> {
@@ -124,7 +127,11 @@ export async function checkChain(chain: readonly Certificate[], roots: readonly 
 
 export const mostTried = 16; // more of one name, or for one chip, than anyone needs: each costs signatures
 
-/** Certificates of one name may have different keys. Tries those that are valid longest first. @throws Error of the first one */
+/**
+ * Calls `attempt` with each of several certificates, and returns the result of the first that succeeds, those valid longest
+ * first: certificates of one name may have different keys.
+ * @throws the error of the first certificate if all fail; Refusal with the text `otherwise` if there is no certificate
+ */
 export async function tryEach<Result>(
   certificates: readonly Certificate[],
   otherwise: string,
@@ -152,13 +159,17 @@ async function checkSignature(signed: Signed, issuer: Certificate, what: string)
   demand(holds, `${what} is not signed by ${quote(issuer.commonName)}`);
 }
 
-/** AMD signs with SHA-384 and a salt of 48 bytes. */
+/** Verifies an RSA-PSS signature as AMD makes it: with SHA-384 and a salt of 48 bytes. */
 async function verifyRsaPss(spki: Bytes, signature: Bytes, content: Bytes): Promise<boolean> {
   const key = await crypto.subtle.importKey('spki', spki, { name: 'RSA-PSS', hash: 'SHA-384' }, false, ['verify']);
   return crypto.subtle.verify({ name: 'RSA-PSS', saltLength: 48 }, key, signature, content);
 }
 
-/** @param signature r and s, each of the curve's size, big-endian @param key SubjectPublicKeyInfo, or an uncompressed point */
+/**
+ * Verifies an ECDSA signature, with SHA-256 for the curve P-256 and SHA-384 for P-384.
+ * @param key the signer's public key, as DER SubjectPublicKeyInfo or an uncompressed point
+ * @param signature the numbers r and s one after the other, each of the curve's size, big-endian
+ */
 export async function verifyEcdsa(curve: 'P-256' | 'P-384', key: Bytes, signature: Bytes, content: Bytes): Promise<boolean> {
   const algorithm = { name: 'ECDSA', namedCurve: curve };
   const imported = await crypto.subtle.importKey(key[0] === tags.sequence ? 'spki' : 'raw', key, algorithm, false, ['verify']);
@@ -175,7 +186,7 @@ export function checkValidity(certificates: readonly Certificate[], now: Date): 
 }
 
 /**
- * Checks that a revocation list is the issuer's and up to date, and names none of the certificates.
+ * Checks that a revocation list is signed by the issuer and up to date, and that it lists none of the certificates.
  * @throws Refusal with what does not hold
  */
 export async function checkRevocation(

@@ -2,7 +2,7 @@ import { type Bytes, fromHex } from 'computation-management-formats/bytes';
 
 export { type Bytes, isEqual, toHex } from 'computation-management-formats/bytes';
 
-/** Says why evidence is refused. Its message becomes the detail of the failing check. */
+/** The error by which a check refuses evidence. Its message becomes the detail of the failing check. */
 class Refusal extends Error {}
 
 /** Refuses the evidence unless a fact is true. @throws Refusal with the reason */
@@ -10,36 +10,44 @@ export function demand(fact: boolean, reason: string): asserts fact {
   if (!fact) throw new Refusal(reason);
 }
 
-/** Reads hexadecimal digits. @param what names them in the reason @throws Refusal if the text is another thing */
+/**
+ * Decodes hexadecimal digits.
+ * @param what names the text in the reason
+ * @throws Refusal if the text has other characters, an odd length, or is no text
+ */
 export function bytesOfHex(text: unknown, what: string): Bytes {
   demand(typeof text === 'string' && /^([\da-f]{2})*$/i.test(text), `${what} is not hexadecimal`);
   return fromHex(text);
 }
 
-/** Reads base64 or base64url, with or without padding. @param what names it in the reason @throws Refusal if the text is another thing */
+/**
+ * Decodes base64 or base64url, with or without padding.
+ * @param what names the text in the reason
+ * @throws Refusal if the text is not base64
+ */
 export function bytesOfBase64(text: string, what: string): Bytes {
   const standard = text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '');
   demand(/^[\w+/]*$/.test(standard) && standard.length % 4 !== 1, `${what} is not base64`);
   return Uint8Array.from(atob(standard), (character) => character.charCodeAt(0));
 }
 
-/** Returns whether all bytes are zero. */
+/** Returns whether all of the given bytes are zero. */
 export function isZero(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0);
 }
 
-/** Returns the bytes of all parts, one part after the other. */
+/** Joins byte arrays into one, in the order given. */
 export function concatenate(...parts: Uint8Array[]): Bytes {
   return Uint8Array.from(parts.flatMap((part) => [...part]));
 }
 
-/** Returns a part of the bytes. @throws Refusal if there are fewer */
+/** Returns a copy of `length` bytes that begin at the position `at`. @throws Refusal if the array ends before */
 export function slice(bytes: Bytes, at: number, length: number): Bytes {
   demand(at + length <= bytes.length, `it ends after ${bytes.length} bytes, where ${at + length} are needed`);
   return bytes.slice(at, at + length);
 }
 
-/** Reads a number of up to 6 bytes, the lowest byte first. @throws Refusal if there are fewer bytes */
+/** Reads a number of up to 6 bytes at the position `at`, the lowest byte first. @throws Refusal if the array ends before */
 export function littleEndian(bytes: Bytes, at: number, length: number): number {
   return slice(bytes, at, length).reduceRight((number, byte) => number * 256 + byte, 0);
 }

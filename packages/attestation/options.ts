@@ -2,27 +2,30 @@ import { type Bytes, demand, isEqual, isZero, sha, toHex } from './evidence-byte
 import type { TdxCollateral } from './tdx-collateral.ts';
 
 /**
- * The SHA-512 of a certificate's PEM file, byte for byte, or a nonce of 32 to 64 bytes, filled up with zeros to 64.
- * `certificateHash` is that SHA-512.
+ * The value that evidence must contain as its report data, 64 bytes: the SHA-512 of a certificate's PEM file, byte for byte
+ * (computed from `certificate`, or given as `certificateHash`), or a nonce of 32 to 64 bytes, filled up with zeros.
  */
 export type Binding = { certificate: string | Uint8Array } | { certificateHash: Uint8Array } | { nonce: Uint8Array };
 
 export interface VerifyOptions {
-  /** Null: the check `report_data` fails. */
+  /** The certificate or nonce that the evidence must be bound to. Null: there is none, so the check `report_data` fails. */
   boundTo: Binding | null;
-  /** The time at which certificates and collateral have to be valid. */
+  /** The time at which the certificates and Intel's collateral have to be valid. */
   now: Date;
-  /** SNP: those that the evidence lacks, such as a VCEK from AMD's key server. DER or PEM. */
+  /** Certificates for SNP that the evidence lacks, such as a VCEK from AMD's key server. DER or PEM. */
   certificates?: readonly Uint8Array[];
-  /** TDX. Which one fits the machine is chosen. */
+  /** Intel's documents for TDX. The newest ones for the family of the machine are used. */
   collateral?: readonly TdxCollateral[];
-  /** Called with the one that is chosen. */
+  /** Called with the TDX collateral that is chosen for the machine, before it is verified. */
   onCollateral?: (collateral: TdxCollateral) => void;
-  /** Certificates to trust in place of those of AMD and Intel, in DER or PEM. For tests. */
+  /** Root certificates to trust in place of those of AMD and Intel, in DER or PEM. For tests. */
   roots?: readonly Uint8Array[];
 }
 
-/** @throws RangeError if the nonce is too short or too long */
+/**
+ * Returns the 64 bytes that evidence must contain as its report data to be bound to a certificate or nonce.
+ * @throws RangeError if the nonce has fewer than 32 or more than 64 bytes, or only zeros
+ */
 async function expectedReportData(binding: Binding): Promise<Bytes> {
   if ('certificate' in binding) {
     const { certificate } = binding;

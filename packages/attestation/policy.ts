@@ -3,16 +3,19 @@ import type { Check, Verdict } from './verdict.ts';
 
 export interface AttestationPolicy {
   platforms: readonly string[];
-  /** 96 hex digits each. SNP: the launch measurement. TDX: the SHA-384 of MRTD, RTMR0, RTMR1 and RTMR2. */
+  /**
+   * The allowed measurements of the guest, 96 hex digits each. SNP: the launch measurement. TDX: the SHA-384 of MRTD, RTMR0,
+   * RTMR1 and RTMR2.
+   */
   measurements: readonly string[];
-  /** The least versions of SNP. Null demands none. */
+  /** The least security versions of an SNP machine's firmware. Null demands none. */
   minimum_tcb: SnpTcb | null;
   allow_debug: boolean;
 }
 
 /**
- * Checks a verdict against a policy, which is satisfied if all checks pass. Evidence that is refused only because it allows
- * debugging satisfies a policy that allows it, too.
+ * Checks the verdict on some evidence against an attestation policy, which is satisfied if all returned checks pass. Evidence
+ * that is refused only because it allows debugging satisfies a policy that allows debugging.
  */
 export function checkPolicy(verdict: Omit<Verdict, 'token_hash'>, policy: AttestationPolicy): Check[] {
   const failed = verdict.checks.filter(({ passed }) => !passed).map(({ name }) => name);
@@ -55,8 +58,9 @@ export function checkPolicy(verdict: Omit<Verdict, 'token_hash'>, policy: Attest
 }
 
 /**
- * Judges the tokens of one agent process: one must satisfy the policy, and none may be refused, but for debugging that the policy
- * allows. @returns the failed checks of the token that decides; none if the policy is satisfied
+ * Judges the attestation tokens of one agent process by their verdicts: one must satisfy the policy, and none may be refused,
+ * except for debugging that the policy allows.
+ * @returns the failed checks of the token that decides, empty if the policy is satisfied
  */
 export function failedChecks(verdicts: readonly Omit<Verdict, 'token_hash'>[], policy: AttestationPolicy): Check[] {
   const judged = verdicts.map((verdict) => {

@@ -2,8 +2,8 @@ import { type Bytes, demand, littleEndian, slice } from './evidence-bytes.ts';
 import { reportSize } from './snp-report.ts';
 
 /**
- * The protobuf message `sevsnp.Attestation` of google/go-sev-guest has the report in fields of its own, and certificates. The
- * report is put together again, because the firmware signed its bytes.
+ * Reads the report and the certificates from a protobuf message `sevsnp.Attestation` of google/go-sev-guest. The message has the
+ * report as separate fields, so it is put together again into the bytes that the firmware signed.
  */
 export function parseSnpMessage(bytes: Bytes): { report: Bytes; certificates: Bytes[] } {
   const attestation = readFields(bytes);
@@ -23,15 +23,15 @@ export function parseSnpMessage(bytes: Bytes): { report: Bytes; certificates: By
 type Value = bigint | Bytes;
 
 /**
- * The fields of the message `Report` in a report of SNP, by their numbers from 1, with their sizes in bytes. Fields of up to 8
- * bytes are numbers.
+ * The places of the fields of the protobuf message `Report` in an SNP report, in bytes from its start: entry 0 is for field 1.
+ * The sizes are in `sizes`. Fields of up to 8 bytes are numbers.
  */
 const offsets = [
   0x00, 0x04, 0x08, 0x10, 0x20, 0x30, 0x34, 0x38, 0x40, 0x48, 0x50, 0x90, 0xc0, 0xe0, 0x110, 0x140, 0x160, 0x180, 0x1a0, 0x1e0,
   0x1e8, 0x1e9, 0x1ea, 0x1ec, 0x1ed, 0x1ee, 0x1f0, 0x2a0, 0x188, 0x1f8, 0x200,
 ];
 const sizes = [4, 4, 8, 16, 16, 4, 4, 8, 8, 4, 64, 48, 32, 48, 48, 32, 32, 8, 64, 8, 1, 1, 1, 1, 1, 1, 8, 512, 4, 8, 8];
-/** CPUID(1).EAX, of which a report has family, model and stepping as three bytes. */
+/** The number of the protobuf field with CPUID(1).EAX, which a report has as three bytes: family, model and stepping. */
 const processorField = 29;
 
 function assemble(fields: ReadonlyMap<number, Value>): Bytes {
@@ -57,7 +57,11 @@ function littleEndianBytes(value: Value, size: number): Bytes | null {
   return Uint8Array.from({ length: size }, (_, at) => Number((value >> BigInt(at * 8)) & 0xffn));
 }
 
-/** None may occur twice; those of 32 and 64 bits do not occur in what is read here. */
+/**
+ * Reads the fields of a protobuf message, by their numbers. Only types 0 (number) and 2 (bytes) are read, and only field 7 may
+ * occur twice.
+ * @throws Refusal if the message has something else or is cut off
+ */
 function readFields(bytes: Bytes): Map<number, Value> {
   const fields = new Map<number, Value>();
   let at = 0;

@@ -1,6 +1,8 @@
 import { type Bytes, demand, isZero, littleEndian, slice } from './evidence-bytes.ts';
 
-/** The security versions of the parts of a platform, as AMD's firmware reports them for Milan and Genoa. */
+/**
+ * The security versions (0 to 255) of the firmware parts of an SNP machine, as AMD's firmware reports them for Milan and Genoa.
+ */
 export interface SnpTcb {
   bootloader: number;
   tee: number;
@@ -12,11 +14,14 @@ export type SnpReport = ReturnType<typeof parseSnpReport>;
 
 export const reportSize = 0x4a0;
 const signatureAt = 0x2a0;
-/** The bytes of each of the two numbers of a signature. P-384 uses 48 of them. */
+/** The number of bytes that an SNP report has for each of the two numbers of its signature. P-384 uses 48 of them. */
 const slot = 72;
 const numberSize = 48;
 
-/** SEV-SNP firmware ABI, versions 2 to 5. @throws Refusal if it is malformed */
+/**
+ * Reads the fields of an attestation report of SNP (SEV-SNP firmware ABI, versions 2 to 5).
+ * @throws Refusal if the report is malformed
+ */
 export function parseSnpReport(bytes: Bytes) {
   demand(bytes.length === reportSize, `it has ${bytes.length} bytes, not ${reportSize}`);
   const version = littleEndian(bytes, 0, 4);
@@ -43,7 +48,7 @@ export function parseSnpReport(bytes: Bytes) {
   for (const [from, to] of reserved) demand(isZero(bytes.subarray(from, to)), `its reserved bytes from ${from} are not zero`);
   return {
     signedBytes: bytes.slice(0, signatureAt),
-    /** r and s, 48 bytes each, big-endian. */
+    /** The signature of the report: the numbers r and s, 48 bytes each, big-endian. */
     signature: Uint8Array.from([signatureAt, signatureAt + slot].flatMap((at) => [...slice(bytes, at, numberSize).toReversed()])),
     version,
     vmpl: littleEndian(bytes, 0x30, 4),
@@ -52,17 +57,17 @@ export function parseSnpReport(bytes: Bytes) {
     migrationAgent: (policy & (1 << 18)) !== 0,
     reportData: slice(bytes, 0x50, 64),
     measurement: slice(bytes, 0x90, 48),
-    /** Eight bytes each. */
+    /** The security versions that the report states, eight bytes. `committedTcb` and `currentTcb` have the same form. */
     reportedTcb: slice(bytes, 0x180, 8),
     committedTcb: slice(bytes, 0x1e0, 8),
     currentTcb: slice(bytes, 0x38, 8),
     chipId: slice(bytes, 0x1a0, 64),
-    /** Reports of version 2 do not say. */
+    /** The name of the processor, such as `Milan`. Null for reports of version 2, which do not say. */
     product: version < 3 ? null : productOf(bytes[0x188] ?? 0, bytes[0x189] ?? 0),
   };
 }
 
-/** Names a processor by its family and model. */
+/** Returns the name of an AMD processor with a family and model, such as `Milan`. */
 function productOf(family: number, model: number): string {
   if (family === 0x19 && model < 0x10) return 'Milan';
   if (family === 0x19 && ((model >= 0x10 && model < 0x20) || (model >= 0xa0 && model < 0xb0))) return 'Genoa';

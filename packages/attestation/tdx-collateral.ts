@@ -2,8 +2,9 @@ import { type Bytes, demand, bytesOfHex, quote } from './evidence-bytes.ts';
 import { type Certificate, checkChain, checkValidity, parseCertificates, verifyEcdsa } from './certificates.ts';
 
 /**
- * The documents of Intel about a family of machines, in the form of Intel's QuoteCollateral and of dcap-qvl: certificates in PEM,
- * lists and signatures in hex, documents as the text that is signed.
+ * The collateral of a family of TDX machines: documents of Intel about it, in the form of Intel's QuoteCollateral and of
+ * dcap-qvl. Certificates are in PEM, revocation lists and signatures in hex, and the signed documents are the text that was
+ * signed.
  */
 export interface TdxCollateral {
   root_ca_crl: string;
@@ -16,7 +17,10 @@ export interface TdxCollateral {
   qe_identity_signature: string;
 }
 
-/** A level of security versions, with what Intel says of a platform that reaches it. */
+/**
+ * A set of least security versions from a document of Intel, with the status and advisories of a platform that reaches these
+ * versions.
+ */
 export interface Level<Tcb> {
   tcb: Tcb;
   tcbStatus: string;
@@ -47,7 +51,11 @@ export interface EnclaveIdentity extends Published, ModuleIdentity {
   tcbLevels: Level<{ isvsvn: number }>[];
 }
 
-/** The newest for a platform's family. */
+/**
+ * Returns the newest collateral for a family of TDX machines.
+ * @param fmspc the identifier of the family, in lower-case hex
+ * @throws Refusal if there is none
+ */
 export function collateralFor(fmspc: string, all: readonly TdxCollateral[]): TdxCollateral {
   const fitting = all.flatMap((collateral) => {
     const info = JSON.parse(collateral.tcb_info) as Partial<TcbInfo>;
@@ -58,7 +66,11 @@ export function collateralFor(fmspc: string, all: readonly TdxCollateral[]): Tdx
   return newest.collateral;
 }
 
-/** Checks that Intel signed it and that it is up to date. Returns the certificate that signed. */
+/**
+ * Checks that Intel signed a document of the collateral, and that the document is up to date.
+ * @returns the parsed document, and the certificate that signed it
+ * @throws Refusal with what does not hold
+ */
 export async function readPublished(
   document: { id: string; text: string; signature: string; chain: string },
   roots: readonly Certificate[],

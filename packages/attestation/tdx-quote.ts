@@ -26,7 +26,10 @@ class Reader {
   }
 }
 
-/** Intel TDX DCAP quoting library, appendix A.3 and A.4. @throws Refusal if it is malformed, or not of TDX */
+/**
+ * Reads the fields of a TDX quote (Intel TDX DCAP quoting library, appendix A.3 and A.4).
+ * @throws Refusal if the quote is malformed, or is not of TDX
+ */
 export function parseTdxQuote(bytes: Bytes) {
   const version = littleEndian(bytes, 0, 2);
   demand(version === 4 || version === 5, `its version ${version} is not 4 or 5`);
@@ -65,15 +68,15 @@ export function parseTdxQuote(bytes: Bytes) {
     moduleSigner: slice(body, 64, 48),
     moduleAttributes: slice(body, 112, 8),
     attributes: slice(body, 120, 8),
-    /** MRTD, RTMR0, RTMR1, RTMR2, RTMR3. */
+    /** The measurement registers of the guest, 48 bytes each: MRTD, RTMR0, RTMR1, RTMR2, RTMR3. */
     registers: [136, 328, 376, 424, 472].map((at) => slice(body, at, 48)),
-    /** All zeros without one. */
+    /** The measurement of the guest's migration service, 48 bytes. All zeros if the guest has no migration service. */
     migrationService: type === 2 ? new Uint8Array(48) : slice(body, 600, 48),
     reportData: slice(body, 520, 64),
   };
 }
 
-/** Reads what the report of a quoting enclave says about the enclave. */
+/** Reads the report of an SGX quoting enclave: the enclave's identity and its report data. */
 export function parseEnclaveReport(bytes: Bytes) {
   return {
     miscSelect: slice(bytes, 16, 4),
@@ -85,7 +88,11 @@ export function parseEnclaveReport(bytes: Bytes) {
   };
 }
 
-/** All in hex, as Intel publishes them. */
+/**
+ * Returns whether bytes equal an expected value in those bits that a mask selects. Value and mask are in hex, as Intel publishes
+ * them.
+ * @throws Refusal if value or mask is not hexadecimal
+ */
 export function equalUnderMask(bytes: Bytes, expected: string, mask: string): boolean {
   const bits = bytesOfHex(mask, 'a mask');
   const masked = (of: Bytes) => of.map((byte, at) => byte & (bits[at] ?? 0xff));

@@ -2,7 +2,7 @@ import { decode, Tagged } from 'cborg';
 import { type Bytes, demand, bytesOfBase64, quote } from './evidence-bytes.ts';
 
 export interface Token {
-  /** The platform that the token claims: SNP, TDX, SNP-vTPM, vTPM, Azure or NoCC. */
+  /** The name of the platform that the token claims, such as SNP, TDX, SNP-vTPM, vTPM, Azure or NoCC. */
   platform: string;
   report: Bytes;
 }
@@ -11,9 +11,10 @@ const coseSign1 = 18;
 const largestToken = 1024 * 1024;
 
 /**
- * COSE_Sign1 or a JWT. Its signature is by a key that the agent makes up, so it proves nothing and is not read, nor are the
- * claims that repeat the hardware's evidence.
- * @throws Refusal if it is malformed
+ * Reads the platform and the hardware's report from an attestation token of an agent, COSE_Sign1 or a JWT. The signature of the
+ * token is by a key that the agent makes up, so it proves nothing and is not checked. Claims that repeat the report are not read
+ * either.
+ * @throws Refusal if the token is malformed
  */
 export function parseToken(bytes: Bytes): Token {
   demand(bytes.length <= largestToken, `it has ${bytes.length} bytes, more than ${largestToken}`);
@@ -25,14 +26,18 @@ export function parseToken(bytes: Bytes): Token {
   return { platform, report: new Uint8Array() };
 }
 
-/** Known by name, but cannot be verified. */
+/** Returns whether evidence of a platform cannot be verified by this package: of any but SNP and TDX. */
 export function isUnsupported(platform: string): boolean {
   return platform !== 'SNP' && platform !== 'TDX';
 }
 
 type Claims = ReadonlyMap<unknown, unknown>;
 
-/** Evidence of a GPU cannot be verified, so it is of a platform with a GPU. */
+/**
+ * Returns the name of the platform that the claims of a token state. ` with GPU` is added if the token has evidence of a GPU,
+ * which cannot be verified.
+ * @throws Refusal if the claims name no platform
+ */
 function platformOf(claims: Claims): string {
   if (claims.has('x-ms-attestation-type')) return 'Azure';
   const platform = claims.get('platform_type');
@@ -56,7 +61,7 @@ function readJwt(token: string): [Claims, Bytes | undefined] {
   return [claims, bytesOfBase64(report, 'its raw_report')];
 }
 
-/** Objects become maps, as in CBOR. */
+/** Converts the objects in a JSON value to maps, as the CBOR decoder returns them. */
 function toMap(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return new Map(Object.entries(value).map(([name, member]) => [name, toMap(member)]));

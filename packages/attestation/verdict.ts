@@ -1,4 +1,4 @@
-/** `detail` says what was found, or why the check failed. */
+/** The result of one check of attestation evidence. `detail` says what was found, or why the check failed. */
 export interface Check {
   name: string;
   passed: boolean;
@@ -6,19 +6,25 @@ export interface Check {
 }
 
 export interface Verdict<Tcb = unknown> {
-  /** `unsupported`: `platform` names a kind of evidence that this package does not know. */
+  /**
+   * The outcome of the verification. `unsupported`: the evidence is of a kind, named by `platform`, that this package does not
+   * know.
+   */
   verdict: 'verified' | 'refused' | 'unsupported';
   platform: string;
   checks: Check[];
-  /** 96 hex digits. Null unless the signature and its certificates hold. */
+  /** The measurement of the guest, 96 hex digits. Null unless the signature and its certificates hold. */
   measurement: string | null;
-  /** Null unless the signature and its certificates hold. */
+  /** The security versions of the machine. Null unless the signature and its certificates hold. */
   tcb: Tcb | null;
-  /** The SHA-256 of the evidence, in hex. */
+  /** The SHA-256 of the evidence that was verified, in hex. */
   token_hash: string;
 }
 
-/** The checks of one verification, in order. Each of `names` has to run and to pass. */
+/**
+ * The checks of one verification of evidence, in order. The verdict is `verified` only if a check with each of the given names
+ * has run and passed.
+ */
 export class Checks<Name extends string> {
   readonly list: Check[] = [];
   readonly #names: readonly Name[];
@@ -27,7 +33,10 @@ export class Checks<Name extends string> {
     this.#names = names;
   }
 
-  /** Runs a check. It returns what it found. Whatever it throws makes it fail. */
+  /**
+   * Runs a check and records its result. The check returns what it found, and fails by throwing an error, whose message is
+   * recorded.
+   */
   async run(name: Name, check: () => string | Promise<string>): Promise<void> {
     try {
       this.list.push({ name, passed: true, detail: await check() });
@@ -36,7 +45,10 @@ export class Checks<Name extends string> {
     }
   }
 
-  /** Runs a check that also makes a value for later checks. @returns undefined if the check fails */
+  /**
+   * Runs a check and returns a value that it made for later checks, besides the text of what it found.
+   * @returns undefined if the check fails
+   */
   async produce<Value>(
     name: Name,
     check: () => readonly [Value, string] | Promise<readonly [Value, string]>,
@@ -50,12 +62,15 @@ export class Checks<Name extends string> {
     return value;
   }
 
-  /** `otherwise` says why it failed. */
+  /** Records the result of a check that is known already, with `detail` if it passed and else with `otherwise`. */
   fact(name: Name, passed: boolean, detail: string, otherwise: string): void {
     this.list.push({ name, passed, detail: passed ? detail : otherwise });
   }
 
-  /** Says that the chain ends at a root which the options name, and no maker of machines has. */
+  /**
+   * Records a note that the certificate chain ends at a root which the options name, unless the root is of a maker of machines
+   * (AMD or Intel).
+   */
   noteTestRoot(isOfMaker: boolean): void {
     const detail = 'the root is not one of AMD or Intel, but one given in their place: this proves nothing about the machine';
     if (!isOfMaker) this.list.push({ name: 'test_root', passed: true, detail });
@@ -65,7 +80,7 @@ export class Checks<Name extends string> {
     return names.every((name) => this.list.some((check) => check.name === name && check.passed));
   }
 
-  /** Adds those that could not run, as failed. */
+  /** Returns the verdict and all checks. Checks that could not run count as failed. */
   conclude(): { verdict: 'verified' | 'refused'; checks: Check[] } {
     const checks = this.#names.map((name) => {
       const ran = this.list.find((check) => check.name === name);

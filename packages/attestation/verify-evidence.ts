@@ -7,7 +7,10 @@ import { Checks, type Verdict } from './verdict.ts';
 import type { TdxTcb } from './verify-tdx.ts';
 import { verifySnp } from './verify-snp.ts';
 
-/** COSE or JWT. */
+/**
+ * Verifies an attestation token of an agent, in COSE or as a JWT: the evidence of SNP or TDX in the token. Does not throw for bad
+ * evidence, but returns the verdict `refused` or `unsupported`.
+ */
 export async function verifyToken(token: Uint8Array, options: VerifyOptions): Promise<Verdict<SnpTcb | TdxTcb>> {
   const bytes = new Uint8Array(token);
   const unproven = { measurement: null, tcb: null, token_hash: await hashOf(bytes) };
@@ -28,7 +31,7 @@ export async function verifyToken(token: Uint8Array, options: VerifyOptions): Pr
   return { ...verdict, checks: [...checks.list, ...verdict.checks], token_hash: unproven.token_hash };
 }
 
-/** 1,184 bytes. Its certificates are in the options. */
+/** Verifies an SNP attestation report of 1,184 bytes. The certificates for it are in the options, as a report has none. */
 export async function verifySnpReport(report: Uint8Array, options: VerifyOptions): Promise<Verdict<SnpTcb>> {
   const bytes = new Uint8Array(report);
   return { ...(await verifySnp(bytes, [], options)), token_hash: await hashOf(bytes) };
@@ -39,7 +42,7 @@ export async function verifyTdxQuote(quoteBytes: Uint8Array, options: VerifyOpti
   return { ...(await verifyTdx(bytes, options)), token_hash: await hashOf(bytes) };
 }
 
-/** A message with certificates, or the report alone. */
+/** Verifies the evidence of SNP that a token contains: a protobuf message with report and certificates, or the report alone. */
 async function verifySnpEvidence(evidence: Bytes, options: VerifyOptions): ReturnType<typeof verifySnp> {
   if (evidence.length === reportSize) return verifySnp(evidence, [], options);
   const checks = new Checks(['report_format']);
@@ -48,7 +51,7 @@ async function verifySnpEvidence(evidence: Bytes, options: VerifyOptions): Retur
   return verifySnp(message.report, message.certificates, options);
 }
 
-/** Verifies a quote of TDX with a module that is loaded when the first quote comes. */
+/** Verifies a TDX quote, by a module that is loaded when the first quote comes. */
 async function verifyTdx(bytes: Bytes, options: VerifyOptions): Promise<Omit<Verdict<TdxTcb>, 'token_hash'>> {
   const module = await import('./verify-tdx.ts');
   return module.verifyTdx(bytes, options);

@@ -30,9 +30,12 @@ const names = [
   'report_data',
 ] as const;
 
-/** The extensions of AMD's certificates: 1.3.6.1.4.1.3704.1 and these. */
+/** The beginning of the object identifiers of AMD's certificate extensions. */
 const amd = '1.3.6.1.4.1.3704.1';
-/** The identifiers of the extensions with the security versions of a certificate, in the order of the bytes of a TCB version. */
+/**
+ * The object identifiers of the extensions with the security versions in a certificate of AMD, in the order of the bytes of a TCB
+ * version.
+ */
 const tcbExtensions = [1, 2, 4, 5, 6, 7, 3, 8].map((number) => `${amd}.3.${number}`);
 const chipExtension = `${amd}.4`;
 const providerExtension = `${amd}.5`;
@@ -40,7 +43,10 @@ const ia5String = 0x16;
 
 type SnpVerdict = Omit<Verdict<SnpTcb>, 'token_hash'>;
 
-/** @param certificates those that came with it */
+/**
+ * Verifies an SNP attestation report: its certificates, its signature, and what it says of the guest.
+ * @param certificates certificates that came with the report, in DER or PEM
+ */
 export async function verifySnp(bytes: Bytes, certificates: readonly Uint8Array[], options: VerifyOptions): Promise<SnpVerdict> {
   const checks = new Checks(names);
   const report = await checks.produce('report_format', () => {
@@ -94,7 +100,9 @@ export async function verifySnp(bytes: Bytes, certificates: readonly Uint8Array[
   };
 }
 
-/** Later products have other certificates and another order of versions. */
+/**
+ * The AMD processors whose reports this package verifies. Later products have other certificates and another order of versions.
+ */
 const supported = new Set(['Milan', 'Genoa']);
 
 function unsupportedProduct(product: string, checks: Check[]): SnpVerdict {
@@ -104,7 +112,10 @@ function unsupportedProduct(product: string, checks: Check[]): SnpVerdict {
   return { verdict: 'unsupported', platform, checks: all, measurement: null, tcb: null };
 }
 
-/** Finds the certificates from the key that signed up to a trusted root. */
+/**
+ * Finds the certificate of the key that signed a report, the certificate of its issuer, and the trusted root.
+ * @throws Refusal if the chain is incomplete or does not hold
+ */
 async function findChain(
   report: SnpReport,
   certificates: readonly Uint8Array[],
@@ -144,7 +155,10 @@ function isFor(report: SnpReport, leaf: Certificate): boolean {
   }
 }
 
-/** The root says which product the certificates are for. */
+/**
+ * Checks that all certificates of a chain and the report are of the same product, which the name of the root says.
+ * @throws Refusal if they differ, or the product is not supported
+ */
 function checkProduct(report: SnpReport, [leaf, intermediate, root]: readonly [Certificate, Certificate, Certificate]): string {
   const product = root.commonName.replace('ARK-', '');
   demand(supported.has(product), `${quote(root.commonName)} is not the root of a supported product`);
@@ -173,7 +187,10 @@ function checkChip(report: SnpReport, leaf: Certificate): string {
   return `the certificate is for the chip ${toHex(chip).slice(0, 16)}…`;
 }
 
-/** A VLEK is not of a chip, but of a cloud provider. */
+/**
+ * Checks that the certificate of a VLEK names a cloud provider and no chip: a provider uses a VLEK on all of its machines.
+ * @throws Refusal if it names a chip
+ */
 function checkProvider(leaf: Certificate): string {
   demand(!leaf.extensions.has(chipExtension), 'the certificate of a VLEK names a chip');
   return `the certificate is for any chip of the provider ${quote(text(leaf, providerExtension))}`;
@@ -190,7 +207,11 @@ function certifiedTcb({ extensions }: Certificate): Bytes {
   return Uint8Array.from(versions);
 }
 
-/** Reported versions are at most those that the platform cannot go back behind, and these at most what runs. */
+/**
+ * Checks that the security versions in an SNP report are ordered: the reported ones at most the committed ones (which the machine
+ * cannot go back behind), and these at most the running ones.
+ * @throws Refusal if they are not
+ */
 function checkFirmware({ reportedTcb, committedTcb, currentTcb }: SnpReport): string {
   const ordered = (lower: Bytes, higher: Bytes) => lower.every((version, at) => version <= (higher[at] ?? 0));
   demand(ordered(reportedTcb, committedTcb), `it reports ${toHex(reportedTcb)}, more than is committed: ${toHex(committedTcb)}`);

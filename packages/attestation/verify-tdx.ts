@@ -28,7 +28,7 @@ import { equalUnderMask, parseEnclaveReport, parseTdxQuote, type TdxQuote } from
 import { Checks, type Verdict } from './verdict.ts';
 
 export interface TdxTcb {
-  /** UpToDate, unless the evidence is refused. */
+  /** Intel's status of the machine's security versions: `UpToDate`, unless the evidence is refused. */
   status: string;
   /** The security versions of the TDX module and its parts, in hex. */
   tee_tcb_svn: string;
@@ -102,7 +102,11 @@ async function readPlatform({ certificates }: TdxQuote, roots: readonly Certific
 
 const intel = '1.2.840.113741.1.13.1';
 
-/** Pairs of a name and a value, some of which are pairs again. */
+/**
+ * Reads Intel's extension of a platform certificate: the family of the machine and its security versions. The extension consists
+ * of pairs of a name and a value, which may be pairs again.
+ * @throws Refusal if the extension is malformed
+ */
 function readExtension({ extensions }: Certificate) {
   const extension = extensions.get(intel);
   demand(extension !== undefined, 'the certificate of the platform lacks the extension of Intel');
@@ -134,7 +138,11 @@ function readExtension({ extensions }: Certificate) {
   };
 }
 
-/** The platform vouches for the report of the quoting enclave, and that report for the enclave's key. */
+/**
+ * Checks that the platform signed the report of the quoting enclave, and that the report is for the key by which the enclave
+ * signed the quote.
+ * @throws Refusal if not
+ */
 async function checkQuotingEnclave({ enclave, attestationKey }: TdxQuote, { chain: [leaf] }: Platform): Promise<string> {
   const holds = await verifyEcdsa('P-256', leaf.publicKey, enclave.signature, enclave.bytes);
   demand(holds, 'the report of the quoting enclave is not signed by the platform');
@@ -163,7 +171,11 @@ async function readCollateral(platform: Platform, roots: readonly Certificate[],
   return [{ collateral, tcbInfo, identity, signers }, `Intel's documents are of ${quote(tcbInfo.issueDate)}`] as const;
 }
 
-/** None of the certificates is revoked. Also what Intel says about the versions of platform, module and quoting enclave. */
+/**
+ * Checks a TDX quote against Intel's collateral: that no certificate is revoked, and what Intel says of the versions of platform,
+ * TDX module and quoting enclave.
+ * @returns the security versions, or null if the enclave or the module is not Intel's
+ */
 async function checkAgainst(
   { collateral, tcbInfo, identity, signers }: Collateral,
   checks: Checks<(typeof names)[number]>,
@@ -220,7 +232,11 @@ function checkEnclaveIdentity({ enclave }: TdxQuote, identity: EnclaveIdentity):
   return [statusOf(level, 'quoting enclave'), "the quoting enclave is Intel's"];
 }
 
-/** The document lists modules by their major version. Those of the first version have no list. */
+/**
+ * Checks that the TDX module is Intel's, and returns Intel's status of its version. The document of Intel lists modules by their
+ * major version, and those of major version 0 have no list.
+ * @throws Refusal if the module is not Intel's
+ */
 function checkModuleIdentity({ teeTcbSvn, moduleSigner, moduleAttributes }: TdxQuote, tcbInfo: TcbInfo): [Status, string] {
   const [version = 0, major = 0] = teeTcbSvn;
   const id = `TDX_${toHex(Uint8Array.of(major)).toUpperCase()}`;
@@ -235,7 +251,11 @@ function checkModuleIdentity({ teeTcbSvn, moduleSigner, moduleAttributes }: TdxQ
   return [statusOf(level, 'TDX module'), `the TDX module is Intel's, ${id}`];
 }
 
-/** The module's own versions count here only if no list of modules has them. */
+/**
+ * Returns Intel's status of the platform: that of the first level in `tcbLevels` whose least versions the platform reaches. The
+ * versions of the TDX module count here only if no list of modules has them.
+ * @throws Refusal if no level is reached
+ */
 function matchPlatform({ teeTcbSvn }: TdxQuote, { cpuSvn, pceSvn }: Platform, { tcbLevels }: TcbInfo): Status {
   const reaches = (versions: Bytes, components: { svn: number }[], from = 0) =>
     components.length === 16 && components.every(({ svn }, at) => at < from || (versions[at] ?? -1) >= svn);
@@ -249,7 +269,7 @@ function matchPlatform({ teeTcbSvn }: TdxQuote, { cpuSvn, pceSvn }: Platform, { 
 }
 
 const septVeDisable = 28;
-/** The attributes that a TD may have besides debugging: SEPT_VE_DISABLE, PKS, KL, and PERFMON. */
+/** The attribute bits that a TDX guest may have besides debugging: SEPT_VE_DISABLE, PKS, KL, and PERFMON. */
 const knownAttributes = (1n << 28n) | (1n << 30n) | (1n << 31n) | (1n << 63n);
 
 function checkAttributes(attributes: Bytes): string {

@@ -17,13 +17,16 @@ import {
 import { longestReadInMilliseconds } from './view.ts';
 
 /**
- * The milliseconds for which what a fold replaced outlives it, and the name of the fold what was deleted. Each process measures
- * them by its own steady clock.
+ * The milliseconds for which items that a fold (a move of changes into the tree) replaced or moved are kept, so that reads that
+ * began before still find them. Each process measures them by its own steady clock.
  */
 export const graceInMilliseconds = longestReadInMilliseconds + 500;
 const callsAtOnce = 25;
 
-/** A fold that this process has seen in the head. `since` is a time of its steady clock. */
+/**
+ * A fold (a move of changes into the tree) that this process has seen named in the head of the list. `since` is a time of the
+ * process's steady clock.
+ */
 interface Seen {
   since: number;
   isCleared: boolean;
@@ -41,14 +44,20 @@ export function seeFolds(table: ListTable, { name }: ListKeys, folds: readonly F
   return seen;
 }
 
-/** Returns the milliseconds until a fold of the list that this process has seen is due. */
+/**
+ * Returns the milliseconds until the items that the oldest fold replaced may be deleted, as far as this process has seen folds of
+ * the list. 0 if they may be deleted now; the whole `graceInMilliseconds` if it has seen no fold.
+ */
 export function untilDue(table: ListTable, { name }: ListKeys): number {
   const seen = [...(seenFolds(table).get(name)?.values() ?? [])];
   const first = Math.min(...seen.map(({ since }) => since), steadyTime(table));
   return Math.max(0, first + graceInMilliseconds - steadyTime(table));
 }
 
-/** @returns the folds that the head need not name any more */
+/**
+ * Deletes what folds of a list have replaced or moved into the tree, once it is old enough.
+ * @returns the folds that the head of the list need not name any more
+ */
 export async function clearFolds(table: ListTable, keys: ListKeys, head: Head, entries: readonly Entry[]): Promise<Fold[]> {
   const seen = seeFolds(table, keys, head.folds);
   const due = head.folds.filter(({ name }) => steadyTime(table) - (seen.get(name)?.since ?? 0) >= graceInMilliseconds);
@@ -67,7 +76,7 @@ export async function clearFolds(table: ListTable, keys: ListKeys, head: Head, e
   return cleared;
 }
 
-/** Deletes the steps of an entry up to a version. Later steps stay, also one that is being written. */
+/** Deletes the steps (changes) of one member from the log up to a version. Later steps stay, also one that is being written. */
 async function clearEntry(table: ListTable, keys: ListKeys, { number, steps }: Entry, version: number): Promise<void> {
   const key = keys.entry(number);
   const folded = steps.filter((step) => step.version <= version);
@@ -80,11 +89,14 @@ async function clearEntry(table: ListTable, keys: ListKeys, { number, steps }: E
   );
 }
 
-/** The item that says what a fold writes and replaces. It is written before the fold begins. */
+/**
+ * The stored form of a fold's plan: an item that lists the nodes of the tree that the fold writes and replaces. It is written
+ * before the fold begins, so that the nodes can be found if the fold dies.
+ */
 const storedPlan = v.object({
   sk: v.string(),
   version: v.number(),
-  /** Identifiers of nodes and roots. */
+  /** The identifiers of the tree's nodes and roots that the fold writes. `dropped` has those that it replaces. */
   written: v.array(v.string()),
   dropped: v.array(v.string()),
 });
@@ -100,7 +112,7 @@ async function dropPlan(table: ListTable, keys: ListKeys, { sk }: Plan, nodes: r
   await deleteItems(table, [{ pk: keys.index, sk }]);
 }
 
-/** Deletes what folds wrote whose plans are stored, but which the head does not name. */
+/** Deletes the nodes that folds wrote without committing them: folds whose plans are stored, but which the head does not name. */
 async function removeFailed(table: ListTable, keys: ListKeys, { folds, version }: Head, plans: readonly Plan[]): Promise<void> {
   const named = new Set(folds.map(({ name }) => keys.plan(name).sk));
   for (const plan of plans) {
@@ -110,9 +122,9 @@ async function removeFailed(table: ListTable, keys: ListKeys, { folds, version }
 }
 
 /**
- * Deletes what died folds have left of a list that has nothing to fold. Replaces the head, so that no fold that still works is
- * committed.
- * @returns false while the list is rebuilt, and if its head has been replaced meanwhile
+ * Deletes what folds that died have left of a list that has nothing to fold. Replaces the head, so that a fold that is still at
+ * work cannot commit.
+ * @returns false while the list is rebuilt, or if the head was replaced by another process meanwhile
  */
 export async function removeLeftovers(table: ListTable, keys: ListKeys): Promise<boolean> {
   const head = await readHead(table, keys);

@@ -26,47 +26,59 @@ export { type ListClock, type ListDeadline, type ListTable, openListTable } from
 export { dayOf, listOfEntry, logPrefix };
 
 export interface ListDefinition {
-  /** The name of the list, which no other one has. `partition/part` shares the partitions of all lists with the same first part. */
+  /**
+   * The name of the list, unique in its table. A name of the form `partition/part` shares the partitions of the table with all
+   * lists with the same first part.
+   */
   name: string;
-  /** The states of members, by name, with the codes that are stored: 1 to 7. A code never changes. */
+  /** The states that members of the list can have, by name, with the codes that are stored: 1 to 7. A code never changes. */
   states: Readonly<Record<string, State>>;
 }
 
-/** A change of one member of a list. Without `before` the member comes, without `now` it goes. */
+/** A change of one member of a list. Without `before` the member is added, without `now` it is removed. */
 export interface Change {
-  /** The number of the member: 1 to 2^48 - 1, issued to one member. */
+  /** The number of the member that changes: 1 to 2^48 - 1, issued to one member only. */
   number: number;
-  /** An integer from 1 that grows with each change of the member. A condition of the transaction asserts it. */
+  /**
+   * The version of the member, an integer from 1 that grows with each of its changes. A condition of the caller's transaction
+   * must assert it.
+   */
   version: number;
-  /** The state before the change. Without it, the member comes. */
+  /** The name of the member's state before the change. Undefined: the member is added. */
   before?: string | undefined;
-  /** The state after the change. Without it, the member goes. */
+  /** The name of the member's state after the change. Undefined: the member is removed. */
   now?: string | undefined;
-  /** The time in milliseconds since the Unix epoch, on whose day in UTC the change is counted. Without it, on none. */
+  /**
+   * The time of the change in milliseconds since the Unix epoch. The change is counted on its day in UTC. Undefined: the change
+   * is counted on no day.
+   */
   at?: number | undefined;
 }
 
-/** The version of the last change of a member, which goes for good: greater than that of any other change. */
+/** The version to give to the last change of a member, which removes it for good: greater than that of any other change. */
 export const lastVersion = 2 ** 40;
 
 export interface RecordOptions {
-  /** The changes in the log from which on the list refuses further ones. Default 20,000. */
+  /** The number of changes in the log of the list from which on the list refuses further ones. Default 20,000. */
   most?: number;
-  /** Called with the changes that are not folded, if there are many. */
+  /** Called with the number of changes that are not in the tree of the list yet, if there are many. */
   onBacklog?: (unfolded: number) => void;
 }
 
-/** The parts of a transaction that changes a list. */
+/** The parts of a transaction that changes a list, for a caller that makes the transaction. */
 export interface RecordedChange {
-  /** An action of the transaction: an update of one item, without its `TableName`. */
+  /** The action that the transaction must contain: an update of one item, without its `TableName`. */
   update: LogUpdate;
-  /** Called before the transaction is sent. @throws BacklogError if the list is not folded: then it must not be sent */
+  /**
+   * Refuses the change if needed. The caller calls it before the transaction is sent.
+   * @throws BacklogError if too many changes of the list are not folded: then the transaction must not be sent
+   */
   beforehand: (table: ListTable) => void;
-  /** Called when the transaction was committed. Never throws. */
+  /** Looks whether the list needs a fold. The caller calls it when the transaction was committed. Never throws. */
   afterwards: (table: ListTable) => Promise<void>;
 }
 
-/** Returns what a transaction needs to change a list, for a transaction of the caller's own making. */
+/** Returns the parts that a transaction of the caller's own making needs to change a list. */
 export function recordChange(
   list: ListDefinition,
   { number, version, before, now, at }: Change,
@@ -84,9 +96,9 @@ export function recordChange(
 }
 
 /**
- * Writes items and changes of lists in one transaction. A change takes one of the 100 actions of a transaction.
- * @param items actions with their `TableName`, such as the `Put` of a row with a condition on its version
- * @throws BacklogError if a list is not folded; what the SDK throws, such as TransactionCanceledException
+ * Writes items and changes of lists in one transaction. Each change takes one of the 100 actions of a transaction.
+ * @param items further actions with their `TableName`, such as the `Put` of a row with a condition on its version
+ * @throws BacklogError if too many changes of a list are not folded; errors of the SDK, such as TransactionCanceledException
  */
 export async function writeWithLists(
   table: ListTable,
@@ -109,7 +121,7 @@ function codeOf({ name, states }: ListDefinition, value: string | undefined): St
 
 export interface ListOptions extends ListDefinition {
   table: ListTable;
-  /** Called with members that were not in the state that they changed from. */
+  /** Called with the numbers of members that were not in the state that a change says they had before. */
   onDrift?: (numbers: readonly number[]) => void;
 }
 
@@ -120,25 +132,37 @@ export interface PageRequest {
 }
 
 export interface FoldRequest {
-  /** The fewest changes to fold. Default: what makes a fold worth its cost. */
+  /** The fewest changes in the log that are moved into the tree. Default: as many as make a fold worth its cost. */
   least?: number;
-  /** The milliseconds to go on while earlier folds wait for their end. Default: one step. */
+  /**
+   * The milliseconds for which to go on folding, and to wait until items that earlier folds replaced may be deleted. Default: one
+   * step only.
+   */
   forMilliseconds?: number;
   /** A signal that is aborted when the fold should end soon. */
   ending?: AbortSignal | undefined;
 }
 
 export interface CountedList {
-  /** Returns the numbers of members, the greatest first, and the exact total of all that match, at one moment. */
+  /**
+   * Returns the numbers of the members on a page, the greatest first, and the exact total of all members that match, both at the
+   * same moment.
+   */
   page: (request: PageRequest) => Promise<{ numbers: number[]; total: number }>;
-  /** Returns the days that have counts, oldest first, as days since 1970-01-01 in UTC. `counts` has the changes into a state at the place of its code. */
+  /**
+   * Returns the numbers of changes on each day from `first` to `last`, oldest first, without days that have none. Days are
+   * counted from 1970-01-01 in UTC. `counts` has the number of changes into a state at the index of the state's code.
+   */
   days: (first: number, last: number) => Promise<{ day: number; counts: readonly number[] }[]>;
-  /** Moves changes into the tree, and deletes what earlier folds replaced. At any time, also at once. */
+  /**
+   * Moves changes from the log into the tree of the list, and deletes what earlier folds replaced. May be called at any time,
+   * also by several processes at once.
+   */
   fold: (request?: FoldRequest) => Promise<FoldedStep>;
   check: (rows: ReadRows, from?: number) => AsyncGenerator<CheckedPage, void>;
-  /** Builds the list anew from its rows. @throws HeldError if another rebuild is at work */
+  /** Builds the tree of the list anew from the rows that it counts. @throws HeldError if another rebuild is at work */
   rebuild: (rows: ReadRows, onRows?: (rows: number) => void) => Promise<void>;
-  /** Returns whether a fold may be at work, or is still due. */
+  /** Returns whether the list is marked: a fold may be at work, or changes are still to be folded. */
   isMarked: () => Promise<boolean>;
   partitions: readonly string[];
 }
@@ -199,17 +223,21 @@ export function isFirstPage({ limit, offset }: PageRequest): boolean {
 const longestPauseInMilliseconds = 1_000;
 
 const patience = {
-  /** The milliseconds after its last fold from which on even a single change of a list is folded. */
+  /** The milliseconds after the last fold of a list from which on even a single change is folded. */
   inMilliseconds: 10 * 60_000,
-  /** The milliseconds after a fold during which the follower of the stream is still at work. */
+  /**
+   * The milliseconds after a fold during which the follower of the table's stream is still at work on the list, so the schedule
+   * leaves it alone.
+   */
   ofSweep: 45_000,
   least: 64,
 };
 const listsAtOnce = 10;
 
 /**
- * Folds what is left of each marked list, and removes the marks of those that have nothing left. For a schedule.
- * @returns for each marked list, the changes that it had left, or why it failed
+ * Folds the changes that are left of each marked list, and removes the marks of lists that have none left. To be called on a
+ * schedule.
+ * @returns for each list that was folded, the number of changes that it had left, or why folding it failed
  */
 export async function sweepLists(
   table: ListTable,

@@ -11,7 +11,7 @@ import {
 
 export type Days = ReadonlyMap<number, Counts>;
 const daysInHead = 2;
-/** Older days are forgotten. */
+/** The most days of a list for which counts are kept. Older days are forgotten. */
 const mostDays = 400;
 
 export function daysOf(entries: readonly { steps: readonly { day: number; now: State }[] }[]): [day: number, counts: Counts][] {
@@ -26,7 +26,8 @@ export function addDays(days: Days, others: Iterable<[day: number, counts: Count
 }
 
 /**
- * Divides days into those in the head and those in the item of the root.
+ * Divides the counts of days into those in the head (the first item of the list that is read) and those in the item of the tree's
+ * root.
  * @param today the present day, as `dayOf` counts
  */
 export function divideDays(days: Days, today: number): { recent: Days; old: Days } {

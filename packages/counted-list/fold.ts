@@ -9,17 +9,30 @@ import { type Item, type ListTable, putItems } from './table.ts';
 import { changeTree } from './tree.ts';
 import { GoneError, readRoot, type Root, storedNodes } from './view.ts';
 
-/** The fewest changes among the newest members that are worth a fold. They share the nodes that it writes. */
+/**
+ * The fewest changes among the newest members of a list that are worth a fold. Such changes share the nodes of the tree that the
+ * fold writes.
+ */
 const leastAmongNewest = 32;
 /**
- * Changes far apart write a leaf each, and share only inner nodes, of about 38,000 members. Smaller lists wait for fewer changes.
+ * The number of changes of old members that are worth a fold: one for each 19,000 members, within the limits. Such changes are
+ * far apart in the tree: each writes a leaf of its own, and they share only inner nodes, of about 38,000 members.
  */
 const farApart = { least: 160, most: 800, membersPerChange: 19_000 };
-/** The more folded entries the head still names, the more a fold costs. */
+/**
+ * The least share of the log, counted in changes, that a fold must move to be worth its cost: the more folded entries are still
+ * in the log, the more a fold costs.
+ */
 const leastShareOfLog = 1 / 8;
-/** The plan names each node that the fold writes or replaces, in one item. */
+/**
+ * The most changes that one fold moves into the tree. The fold's plan, one item, names each node that the fold writes or
+ * replaces.
+ */
 const mostChanges = 2_000;
-/** The most folded entries that the head names. Each takes up to 13 bytes, and they may take half of an item. */
+/**
+ * The most members that the head of a list names as folded. Each takes up to 13 bytes, and together they may take half of an
+ * item.
+ */
 const mostNamed = 15_000;
 
 export interface FoldedStep {
@@ -30,9 +43,9 @@ export interface FoldedStep {
 }
 
 /**
- * Moves changes into new nodes, and deletes what earlier folds replaced. May be called by several at once, and may die at any
- * call: only the conditional write of the head commits it.
- * @param least the fewest changes to fold. Default: what makes a fold worth its cost
+ * Moves changes from the log of a list into new nodes of its tree, once, and deletes what earlier folds replaced. Several
+ * processes may call it at once, and it may die at any call: only the conditional write of the head commits it.
+ * @param least the fewest changes to fold. Default: as many as make a fold worth its cost
  */
 export async function foldStep(table: ListTable, keys: ListKeys, least?: number): Promise<FoldedStep> {
   // In this order: what another process deletes meanwhile is in folds that the head names, or the commit fails.
@@ -66,7 +79,10 @@ function leastToFold(head: Head, entries: readonly Entry[], unfolded: readonly E
   return Math.min(mostChanges, Math.max(least, countSteps(entries) * leastShareOfLog));
 }
 
-/** The others can wait, since each member counts by its own version. */
+/**
+ * Returns the part of the log that one fold can move into the tree: the first entries, within the limits. The other entries can
+ * wait, since the head says for each member up to which version it is folded.
+ */
 function partToFold(unfolded: readonly Entry[], folds: readonly Fold[]): readonly Entry[] {
   const named = folds.reduce((sum, { entries }) => sum + entries.size, 0);
   return unfolded.slice(0, Math.max(0, Math.min(mostChanges, mostNamed - named)));
@@ -78,7 +94,11 @@ interface Part {
   part: readonly Entry[];
 }
 
-/** @returns the members that were in another state, if the fold was committed */
+/**
+ * Moves a part of the log into the tree, and commits that by replacing the head.
+ * @returns the numbers of the members that were in another state than their changes say, or undefined if the fold was not
+ *   committed
+ */
 async function foldPart(table: ListTable, keys: ListKeys, { head, folds, part }: Part): Promise<number[] | undefined> {
   const name = foldName(head.version + 1);
   try {
@@ -96,12 +116,19 @@ async function foldPart(table: ListTable, keys: ListKeys, { head, folds, part }:
   }
 }
 
-/** Names sort by the version of the head that they commit. */
+/**
+ * Returns a new name for a fold that will replace the head by one with this version. Names sort by the version, and end with
+ * random characters.
+ */
 export function foldName(version: number): string {
   return `${String(version).padStart(15, '0')}-${randomBytes(6).toString('base64url')}`;
 }
 
-/** Nothing refers to the new nodes until the head is replaced. */
+/**
+ * Writes the plan and the new nodes of a fold.
+ * @returns the changes of the head, and the numbers of members that were in another state than their changes say. Nothing refers
+ *   to the new nodes until the head is replaced
+ */
 async function writeFold(table: ListTable, keys: ListKeys, name: string, { head, folds, part }: Part) {
   const before = await readRoot(table, keys, head);
   const source = storedNodes(table, keys);

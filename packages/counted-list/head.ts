@@ -4,7 +4,10 @@ import type { Key, ListKeys } from './keys.ts';
 import { type Counts, countsOf, decodeEdge, encodeEdge, encodeIntegers, integersIn, type TreeNode } from './node.ts';
 import { getItem, has, isAbsent, type Item, type ListTable, parseItem, putItemIf, storedBytes } from './table.ts';
 
-/** A fold whose entries may still be in the log, or seen there by a reader. */
+/**
+ * A committed fold (a move of changes into the tree) whose entries may still be in the log, or be seen there by a reader.
+ * `entries` has, for each member's number, the version up to which its changes are in the tree.
+ */
 export interface Fold {
   name: string;
   entries: ReadonlyMap<number, number>;
@@ -13,26 +16,29 @@ export interface Fold {
 const storedHead = v.object({
   version: v.pipe(v.number(), v.integer()),
   totals: v.array(v.number()),
-  /** The last leaf, after the inner node above it if there is one. */
+  /** The encoded nodes at the end of the tree's right edge: the last leaf, after the inner node above it if there is one. */
   edge: v.array(storedBytes),
-  /** The root: an item with the rest of the right edge and with old days. Empty if there is neither. */
+  /**
+   * The identifier of the root: an item with the other nodes of the tree's right edge and with the counts of old days. Empty if
+   * there is neither.
+   */
   root: v.string(),
   days: storedBytes,
   folds: v.array(v.object({ name: v.string(), entries: storedBytes })),
-  /** The time until which nothing is folded, because the list is rebuilt. Milliseconds since the Unix epoch. */
+  /** The time until which nothing is folded, because the list is rebuilt. Milliseconds since the Unix epoch; 0: not held. */
   held_until: v.number(),
 });
 
 /**
- * The item that every read of a list begins with, so that what it reads is of one moment. Writers replace it on the condition
- * that its version is unchanged.
+ * The head of a list: the item that every read begins with, so that everything it reads is of one moment. Writers replace the
+ * head on the condition that its version is unchanged.
  */
 export interface Head extends Omit<v.InferOutput<typeof storedHead>, 'folds' | 'days'> {
   folds: Fold[];
   days: Days;
 }
 
-/** A list that nothing was folded into has no item. */
+/** The head of a list that nothing was folded into. Such a list has no stored head. */
 const emptyHead: Head = { version: 0, totals: [], edge: [], root: '', days: new Map(), folds: [], held_until: 0 };
 
 export function parseHead(item: Item | undefined): Head {
@@ -46,7 +52,10 @@ export async function readHead(table: ListTable, keys: ListKeys): Promise<Head> 
   return parseHead(await getItem(table, keys.head));
 }
 
-/** @returns the next head, if this one was not replaced since it was read */
+/**
+ * Replaces the head of a list by one with changes and the next version.
+ * @returns the new head, or undefined if another process has replaced the head since it was read
+ */
 export async function replaceHead(
   table: ListTable,
   keys: ListKeys,
@@ -72,7 +81,7 @@ function decodeEntries(bytes: Uint8Array): Map<number, number> {
   return entries;
 }
 
-/** Returns the version up to which the tree contains a member's steps. 0: none. */
+/** Returns the version up to which the changes of a member are in the tree. 0 if the head does not name the member. */
 export function foldedVersion({ folds }: Pick<Head, 'folds'>, number: number): number {
   let version = 0;
   for (const { entries } of folds) version = Math.max(version, entries.get(number) ?? 0);
@@ -89,12 +98,18 @@ export function upperEdge(tree: TreeNode): Uint8Array[] {
   return encodeEdge(tree).slice(0, -nodesInHead);
 }
 
-/** @param upper the right edge in the item of the root. Default: only what the head has */
+/**
+ * Returns the tree of a list, whose right edge is decoded and whose other nodes are read when they are needed.
+ * @param upper the nodes of the right edge in the item of the root. Default: only the part that the head has
+ */
 export function treeOf({ edge }: Head, upper: readonly Uint8Array[] = []): TreeNode {
   return decodeEdge([...upper, ...edge]);
 }
 
-/** Returns the part of the tree that is in the head, its members by state, and its first number. 0: the whole tree. */
+/**
+ * Returns the part of the tree that the head contains, which has the newest members: its nodes, the numbers of its members by
+ * state, and its first member's number. That number is 0 if the part is the whole tree.
+ */
 export function newestInHead(head: Head): { tree: TreeNode; counts: Counts; from: number } {
   const tree = treeOf(head);
   const counts = countsOf(tree);

@@ -16,22 +16,30 @@ import {
 } from './table.ts';
 import type { Difference } from './tree.ts';
 
-/** `before` 0: the member comes. `now` 0: it goes. */
+/**
+ * A change of one member in the log of a list, with the codes of the states before and after it. `before` 0: the member is added.
+ * `now` 0: the member is removed.
+ */
 export interface Step {
   version: number;
   before: State;
   now: State;
-  /** The day that the step is counted on, in days since 1970-01-01. 0: none. */
+  /** The day on which the change is counted, in days since 1970-01-01 in UTC. 0: none. */
   day: number;
 }
 
-/** The steps of one member in the log, oldest first, in one item: a reader sees the member at one moment. */
+/**
+ * An entry of the log: the changes of one member, oldest first. They are in one item, so that a reader sees the member at one
+ * moment.
+ */
 export interface Entry {
   number: number;
   steps: Step[];
 }
 
-/** A step is stored as one number. */
+/**
+ * The factors by which a change is stored as one number: the day times 64, plus the state before times 8, plus the state after.
+ */
 const [perDay, perState] = [64, 8];
 
 export function logUpdate(keys: ListKeys, number: number, { version, before, now, day }: Step) {
@@ -62,7 +70,7 @@ export function parseEntry({ prefix }: Pick<ListKeys, 'prefix'>, { sk, ...item }
   return { number, steps: steps.sort((a, b) => a.version - b.version) };
 }
 
-/** Returns the part of the log that is not in the tree. */
+/** Returns the changes in the log that are not in the tree yet. */
 export function unfoldedOf(head: Pick<Head, 'folds'>, entries: readonly Entry[]): Entry[] {
   const unfolded = entries.map(({ number, steps }) => {
     const version = foldedVersion(head, number);
@@ -84,7 +92,7 @@ export function countSteps(entries: readonly Entry[]): number {
 
 const storedMark = v.object({
   sk: v.string(),
-  /** The time at which the list was last folded, or first marked. Milliseconds since the Unix epoch. */
+  /** The time at which the list was last marked by a fold, or first marked. Milliseconds since the Unix epoch. */
   marked_at: v.number(),
 });
 
@@ -100,12 +108,15 @@ export async function readMarks(table: ListTable): Promise<Mark[]> {
   return items.flat().map((item) => parseItem(storedMark, item, 'mark'));
 }
 
-/** A fold that began before its list was last marked so long ago has ended or died. */
+/**
+ * The longest time that a fold can take, in milliseconds: a fold that began before its list was last marked so long ago has ended
+ * or died.
+ */
 export const longestFoldInMilliseconds = 60_000;
 
 /**
- * Marks a list before it is folded, so that no mark is removed while a fold may still write.
- * @param mark as it was read; a fold replaces it, at most twice in the time that it may take
+ * Marks a list before it is folded: the schedule folds marked lists, and no mark is removed while a fold may still write.
+ * @param mark the mark as it was read. A fold replaces it, at most twice in the time that the fold may take
  */
 export async function markList(table: ListTable, keys: ListKeys, mark: Mark | undefined, isFolded: boolean): Promise<void> {
   const now = table.clock.now();
@@ -115,13 +126,13 @@ export async function markList(table: ListTable, keys: ListKeys, mark: Mark | un
   else if (isFolded && isOld) await putItems(table, [item]);
 }
 
-/** The changes in the log from which on a list without a mark is left to the schedule too. */
+/** The number of changes in the log from which on a list without a mark is marked, so that the schedule folds it too. */
 const leastToMark = 64;
 const changesPerLook = 16;
 const lookAgainInMilliseconds = 5_000;
 const mostLists = 1_000;
 
-/** Thrown by changes of a list that is not folded. Reads stay exact. */
+/** The error for a change of a list that has too many changes that are not folded. Reads of the list stay exact. */
 export class BacklogError extends Error {
   override readonly name = 'BacklogError';
 }
@@ -133,7 +144,10 @@ interface Look {
 
 const looks = rememberedByTable<Look>();
 
-/** @throws BacklogError if this process has seen a moment ago that too much is left */
+/**
+ * Refuses a change of a list whose log is too long.
+ * @throws BacklogError if this process has seen a moment ago that too many changes are not folded
+ */
 export function refuseBeyondBacklog(table: ListTable, { name }: ListKeys): void {
   const look = looks(table).get(name);
   if (!look?.isTooLong || steadyTime(table) >= look.until) return;
@@ -141,9 +155,9 @@ export function refuseBeyondBacklog(table: ListTable, { name }: ListKeys): void 
 }
 
 /**
- * Looks at the log after one change of sixteen, at most every five seconds, and after each that follows a refused one. Marks the
- * list if much is left and it has lost its mark.
- * @param options.most the changes in the log from which on a list refuses further ones
+ * Looks after a change whether too many changes of a list are not folded: after one change of sixteen, at most every five
+ * seconds, and after each change once too many were seen. Marks the list if many are left, so that the schedule folds it.
+ * @param options.most the number of changes in the log from which on a list refuses further ones
  */
 export async function lookAtLog(
   table: ListTable,
@@ -169,7 +183,7 @@ export async function lookAtLog(
 
 const dayInMilliseconds = 24 * 60 * 60 * 1000;
 
-/** Returns the days since 1970-01-01, UTC. */
+/** Returns the day of a time, as the number of days since 1970-01-01 in UTC. @param milliseconds the time since the Unix epoch */
 export function dayOf(milliseconds: number): number {
   return Math.floor(milliseconds / dayInMilliseconds);
 }

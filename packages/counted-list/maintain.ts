@@ -9,7 +9,10 @@ import { deleteItems, type ListTable, putItems, queryPrefix } from './table.ts';
 import { changeTree, childOf } from './tree.ts';
 import { emptyRoot, GoneError, readRoot, storedNodes, withMoment } from './view.ts';
 
-/** Reads the members that rows stand for, from a number on, sorted by number. Fewer than the limit only at the end. */
+/**
+ * A function of the caller that reads rows which the list counts, and returns the member that each stands for: from a number on,
+ * sorted by number. It returns fewer than the limit only at the end.
+ */
 export type ReadRows = (from: number, limit: number) => Promise<Member[]>;
 
 export interface CheckedPage {
@@ -19,11 +22,17 @@ export interface CheckedPage {
 }
 
 const rowsPerCheck = 500;
-/** Rows and list are read at different moments, so what differs is read again. */
+/**
+ * The number of times that a page of rows is compared with the list before a difference counts. Rows and list are read at
+ * different moments, so a page that differs is read again.
+ */
 const reads = 3;
 const pauseInMilliseconds = 1_500;
 
-/** Compares a list with its rows, page by page, while changes go on; its counts with each other at the end. */
+/**
+ * Compares a list with the rows that it counts, page by page, while changes go on. Compares the counts of the list with each
+ * other at the end.
+ */
 export async function* checkList(table: ListTable, keys: ListKeys, rows: ReadRows, first = 1): AsyncGenerator<CheckedPage, void> {
   for (let from: number | undefined = first; from !== undefined;) {
     let page = await comparePage(table, keys, rows, from);
@@ -70,9 +79,15 @@ function compareTotals(table: ListTable, keys: ListKeys): Promise<string[]> {
 }
 
 const rowsPerRead = 2_000;
-/** A rebuild that dies holds the list for so long. */
+/**
+ * The milliseconds for which a rebuild holds the list unless it extends the hold: so long is the list held by a rebuild that
+ * dies.
+ */
 const holdInMilliseconds = 120_000;
-/** DynamoDB shows a transaction item by item; it documents no limit. */
+/**
+ * The milliseconds after which all items of a transaction are assumed to be visible. DynamoDB shows them one by one, and
+ * documents no limit.
+ */
 const transactionShowsInMilliseconds = 2_000;
 
 export class HeldError extends Error {
@@ -80,8 +95,8 @@ export class HeldError extends Error {
 }
 
 /**
- * Builds the tree anew from the rows, while the list changes. Nothing is folded meanwhile, so a member that the log mentions gets
- * the state that it had before.
+ * Builds the tree of a list anew from the rows that it counts, while the list changes. Nothing is folded meanwhile, so a member
+ * that the log mentions gets the state that it had before its changes there.
  * @param onRows called with the number of rows that were read since the last call
  * @throws HeldError if another rebuild holds the list, or has taken it over
  */
@@ -134,7 +149,11 @@ export async function rebuildList(
   await replaceHead(table, keys, head, { held_until: 0 });
 }
 
-/** Takes the right to replace the head, which ends by itself. @throws HeldError if another rebuild has it */
+/**
+ * Holds a list for a rebuild: for a limited time nothing is folded, and no other rebuild begins.
+ * @returns the head
+ * @throws HeldError if another rebuild holds the list
+ */
 async function takeHold(table: ListTable, keys: ListKeys): Promise<Head> {
   for (;;) {
     const head = await readHead(table, keys);
@@ -149,7 +168,10 @@ async function takeHold(table: ListTable, keys: ListKeys): Promise<Head> {
   }
 }
 
-/** @throws HeldError if the hold has ended and another rebuild has replaced the head */
+/**
+ * Replaces the head of a list that a rebuild holds, and extends the hold.
+ * @throws HeldError if the hold has ended and another process has replaced the head
+ */
 async function replaceHeld(table: ListTable, keys: ListKeys, head: Head, changes: Partial<Head>): Promise<Head> {
   const held = await extendHold(table, keys, head, changes);
   if (held) return held;
@@ -162,7 +184,7 @@ function extendHold(table: ListTable, keys: ListKeys, head: Head, changes: Parti
   return replaceHead(table, keys, head, { ...changes, held_until: table.clock.now() + holdInMilliseconds });
 }
 
-/** Deletes the nodes, roots and plans that the head does not lead to. The list must be held. */
+/** Deletes the nodes, roots and plans in the table that the head of the list does not lead to. The list must be held. */
 async function removeUnused(table: ListTable, keys: ListKeys, head: Head): Promise<void> {
   const used = new Set<string>([keys.head.sk, keys.node(head.root).sk]);
   const source = storedNodes(table, keys);

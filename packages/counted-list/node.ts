@@ -1,18 +1,27 @@
 import { randomInt } from 'node:crypto';
 
-/** Members sorted by number, with counts by state. Immutable: a change writes new nodes, up to a new root. */
+/**
+ * A node of the counted tree: members sorted by number, or child nodes, with counts by state. Nodes are immutable: a change
+ * writes new nodes, up to a new root.
+ */
 export interface TreeNode {
-  /** 0: a leaf, whose parts are members. Otherwise the levels below. */
+  /** The number of levels below the node. 0: a leaf, whose parts are members. */
   level: number;
   parts: Part[];
 }
 
 export interface Part {
-  /** The number of the member, or of the first one of the child when it was written. No member of the child comes before it. */
+  /**
+   * The number of the member or, for a child node, of the first member it had when it was written. No member of the child has a
+   * smaller number.
+   */
   number: number;
-  /** A member counts one, in its state. */
+  /** The numbers of members by state: in a leaf 1 in the state of the member, else the sums of the child node. */
   counts: Counts;
-  /** Absent while the child is new, and on the right edge. */
+  /**
+   * The identifier of the stored child node. Absent for members, for a child that is not written yet, and on the right edge of
+   * the tree.
+   */
   id?: string;
   node?: TreeNode;
 }
@@ -24,10 +33,10 @@ export interface Member {
   state: State;
 }
 
-/** A number that is greater than that of every member. */
+/** A number greater than that of every member, as an end of ranges. */
 export const afterAllNumbers = 2 ** 48;
 
-/** The numbers of members by the code of their state. Index 0 is unused. */
+/** The numbers of members in each state, at the index of the state's code. Index 0 is unused. */
 export type Counts = readonly number[];
 
 export const stateCount = 8;
@@ -52,7 +61,7 @@ export function asPart({ number, state }: Member): Part {
   return { number, counts: countsOfState(state) };
 }
 
-/** @returns 0 if there is no member */
+/** Returns the code of a member's state. 0 if there is no member. */
 export function stateOf(member: Part | undefined): State {
   return member ? member.counts.indexOf(1) : 0;
 }
@@ -81,7 +90,10 @@ export function sumOf(counts: Counts, states: ReadonlySet<State>): number {
 
 export type Range = readonly [from: number, to: number];
 
-/** The first child also covers numbers before its own. */
+/**
+ * Returns the range of member numbers that a child of a node covers, without its end. The first child also covers smaller numbers
+ * than its own.
+ */
 export function rangeOf({ parts }: TreeNode, index: number): Range {
   return [index === 0 ? 0 : (parts[index]?.number ?? 0), parts[index + 1]?.number ?? afterAllNumbers];
 }
@@ -100,7 +112,7 @@ function indexFrom(sorted: readonly { number: number }[], number: number): numbe
   return low;
 }
 
-/** Two random integers, 63 bits in nine bytes. */
+/** The exclusive upper bounds of the two random integers in the identifier of a node: 63 bits, which take nine bytes. */
 const idParts = [2 ** 35, 2 ** 28];
 
 export function newNodeId(): string {
@@ -116,7 +128,7 @@ function integersOf({ number, counts, id }: Part, level: number, before: number)
   return [step, ...integersOfCounts(counts), ...id.split('.').map((part) => Number.parseInt(part, 36))];
 }
 
-/** Returns the most bytes that a part takes, so that a node can be split without encoding it. */
+/** Returns the most bytes that a member or child takes in an encoded node, so that a node can be split without encoding it. */
 export function sizeOf(part: Part, level: number, before = 0): number {
   return encodeIntegers(integersOf({ id: largestId, ...part }, level, before)).length;
 }
@@ -140,8 +152,8 @@ export function decodeNode(bytes: Uint8Array): TreeNode {
 }
 
 /**
- * Encodes the nodes of the right edge, from the root to the last leaf, each without the child that is the next one: it changes
- * with every new member.
+ * Encodes the nodes on the right edge of a tree, from the root to the last leaf. Each is encoded without its last child, which is
+ * the next node of the edge and changes with every new member.
  */
 export function encodeEdge(tree: TreeNode): Uint8Array[] {
   if (isLeaf(tree)) return [encodeNode(tree)];
@@ -149,7 +161,10 @@ export function encodeEdge(tree: TreeNode): Uint8Array[] {
   return [encodeNode({ ...tree, parts: tree.parts.slice(0, -1) }), ...(below ? encodeEdge(below) : [])];
 }
 
-/** @throws Error if the bytes are not the right edge of a tree; an internal error */
+/**
+ * Decodes the nodes on the right edge of a tree, and returns the root.
+ * @throws Error if the bytes are not the right edge of a tree; an internal error
+ */
 export function decodeEdge(edge: readonly Uint8Array[]): TreeNode {
   let tree: TreeNode | undefined;
   for (const bytes of edge.toReversed()) {
@@ -161,7 +176,10 @@ export function decodeEdge(edge: readonly Uint8Array[]): TreeNode {
   return tree ?? emptyTree;
 }
 
-/** Encodes integers from 0 to 2^53 - 1, seven bits a byte, the lowest first. The highest bit says that another byte follows. */
+/**
+ * Encodes integers from 0 to 2^53 - 1 as bytes: seven bits a byte, the lowest first. The highest bit of a byte says that another
+ * byte of the integer follows.
+ */
 export function encodeIntegers(integers: Iterable<number>): Uint8Array {
   const bytes: number[] = [];
   for (const integer of integers) {
@@ -173,7 +191,7 @@ export function encodeIntegers(integers: Iterable<number>): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** A bit for each state that has members, and the counts of these. */
+/** Returns counts as integers to encode: first a bit for each state that has members, then the counts of these states. */
 export function integersOfCounts(counts: Counts): number[] {
   const bits = counts.reduce((sum, count, state) => (count > 0 ? sum | (1 << state) : sum), 0);
   return [bits, ...counts.filter((count) => count > 0)];

@@ -14,8 +14,9 @@ export function changeOf(differences: readonly Difference[], states: ReadonlySet
 }
 
 /**
- * Newest first. Reads the nodes of each level at the same time.
- * @param slice.take from 0
+ * Returns the numbers of the members in certain states on a slice of the list, newest first. Reads the nodes of each level of the
+ * tree at the same time.
+ * @param slice.take the number of members to return, from 0
  */
 export async function membersAt(
   { tree, source, differences }: View,
@@ -47,7 +48,10 @@ export async function membersAt(
   return (await Promise.all(found)).flat();
 }
 
-/** @param onChild called for each node below the root that is read, with what its parent says of it */
+/**
+ * Returns the members with numbers from `from` to below `to`, oldest first.
+ * @param onChild called for each node below the root that is read, with the part of its parent that counts it
+ */
 export async function membersBetween(
   { tree, source, differences }: View,
   from: number,

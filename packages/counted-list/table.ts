@@ -15,45 +15,53 @@ import {
 import * as v from 'valibot';
 import type { Key } from './keys.ts';
 
-/** A table of DynamoDB with the keys `pk` and `sk`, both strings, that contains lists and perhaps other items. */
+/**
+ * A DynamoDB table that contains lists and perhaps other items, and how to access it. Its keys are `pk` and `sk`, both strings.
+ */
 export interface ListTable {
-  /** The name of the table. */
+  /** The name of the DynamoDB table. */
   name: string;
-  /** A `DynamoDBDocumentClient` of the AWS SDK, or what sends its commands otherwise. What is remembered of a list is remembered by it. */
+  /**
+   * The client of the table: a `DynamoDBDocumentClient` of the AWS SDK, or an object that sends commands in another way. What
+   * this process remembers of a list belongs to this object.
+   */
   document: Pick<DynamoDBDocumentClient, 'send'>;
-  /** Returns the time limit of one operation, or of the request that it is a part of. */
+  /** Returns the time limit of an operation that begins now, or of the request that the operation is a part of. */
   deadline: () => ListDeadline;
   clock: ListClock;
-  /** Shares a read among requests at the same time. Default: each reads for itself. */
+  /** Makes one read for all requests that want the same (`what`) at the same time. Default: each request reads for itself. */
   share?: (<T>(what: string, read: () => Promise<T>) => Promise<T>) | undefined;
 }
 
-/** A time limit, and how what has failed is repeated until then. */
+/** A time limit of operations, and a function that repeats failed attempts until then. */
 export interface ListDeadline {
   /** Returns a signal that is aborted at the time limit. */
   signal: () => AbortSignal;
   /**
-   * Calls `attempt` again, after a pause, while it throws errors that `mayPass`.
-   * @param mayPass gets the number of attempts so far, from 1
-   * @throws Error that may not pass; any error if the time limit comes before another attempt
+   * Calls `attempt`, and calls it again, after a pause, while it throws errors that `mayPass` accepts.
+   * @param mayPass gets the error and the number of attempts so far, from 1
+   * @throws an error that may not pass; any error if the time limit comes before another attempt
    */
   retry: <T>(attempt: () => Promise<T>, mayPass: (error: unknown, count: number) => boolean) => Promise<T>;
 }
 
-/** The clock of the process. */
+/** The clock by which a process measures times and waits. */
 export interface ListClock {
   /** Returns the milliseconds since the Unix epoch. */
   now: () => number;
   wait: (milliseconds: number) => Promise<unknown>;
-  /** Returns the milliseconds since any moment, which never go back. Default: `now`. */
+  /** Returns the milliseconds since any fixed moment. They never go back. Default: `now`. */
   steady?: () => number;
 }
 
-/** The longest pause between two attempts, in milliseconds. Pauses are random, and their bound doubles from 30 up to this. */
+/**
+ * The longest pause between two attempts of an operation, in milliseconds. Pauses are random, and their upper bound doubles from
+ * 30 up to this value.
+ */
 const longestPauseInMilliseconds = 1_000;
 
 /**
- * Returns a table for lists with the clock of the system.
+ * Returns a DynamoDB table for lists, with the clock of the system.
  * @param milliseconds the time limit of each operation. Default: 5,000
  */
 export function openListTable(name: string, document: ListTable['document'], milliseconds = 5_000): ListTable {
@@ -94,7 +102,7 @@ export type Item = Record<string, unknown>;
 
 const until = (deadline: ListDeadline) => ({ abortSignal: deadline.signal() });
 
-/** Reads an item, strongly consistent. */
+/** Reads an item of the table, strongly consistent. Undefined if there is none. */
 export async function getItem(table: ListTable, Key: Key): Promise<Item | undefined> {
   const command = new GetCommand({ TableName: table.name, Key, ConsistentRead: true });
   return (await table.document.send(command, until(table.deadline()))).Item;
@@ -102,7 +110,10 @@ export async function getItem(table: ListTable, Key: Key): Promise<Item | undefi
 
 const keysPerBatch = 100;
 
-/** Reads items, strongly consistent, in the order of their keys. */
+/**
+ * Reads items of the table, strongly consistent, and returns them in the order of the given keys, with undefined for those that
+ * do not exist.
+ */
 export async function getItems(table: ListTable, keys: readonly Key[]): Promise<(Item | undefined)[]> {
   const found = new Map<string, Item>();
   await inBatches(table, keys, keysPerBatch, async (unprocessed, options) => {
@@ -115,8 +126,8 @@ export async function getItems(table: ListTable, keys: readonly Key[]): Promise<
 }
 
 /**
- * Reads the items whose sort keys begin with a prefix. Strongly consistent.
- * @param most reads so many, from the last key on. Default: all, from the first key on
+ * Reads the items of a partition whose sort keys begin with a prefix, strongly consistent.
+ * @param most the most items to read, from the last key on. Default: all, from the first key on
  */
 export async function queryPrefix(table: ListTable, pk: string, prefix: string, most = Infinity): Promise<Item[]> {
   const items: Item[] = [];
@@ -168,7 +179,10 @@ class UnprocessedError extends Error {}
 
 const batchesAtOnce = 8;
 
-/** Sends batches, and again what DynamoDB leaves unprocessed. @param send returns what is left */
+/**
+ * Sends entries in batches, and sends again what DynamoDB leaves unprocessed, until the time limit.
+ * @param send sends a batch and returns the entries that were not processed
+ */
 async function inBatches<T>(
   table: ListTable,
   entries: readonly T[],
@@ -188,7 +202,10 @@ async function inBatches<T>(
   });
 }
 
-/** @throws the first failure, after the other calls have ended */
+/**
+ * Calls `work` for each entry, for several entries at the same time.
+ * @throws the error of the first worker that failed, after all have ended
+ */
 export async function inParallel<T>(entries: readonly T[], atOnce: number, work: (entry: T) => Promise<void>): Promise<void> {
   const waiting = entries.values();
   const worker = async () => {
@@ -198,10 +215,13 @@ export async function inParallel<T>(entries: readonly T[], atOnce: number, work:
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
-/** An action of a transaction, as the `TransactWriteCommand` of the AWS SDK takes it. */
+/** An action of a DynamoDB transaction, as the `TransactWriteCommand` of the AWS SDK takes it. */
 export type TransactAction = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
-/** Writes all actions or none. @throws what the SDK throws, such as TransactionCanceledException */
+/**
+ * Sends a DynamoDB transaction, which writes all of its actions or none.
+ * @throws errors of the SDK, such as TransactionCanceledException
+ */
 export async function writeTransaction(table: ListTable, TransactItems: TransactAction[]): Promise<void> {
   await table.document.send(new TransactWriteCommand({ TransactItems }), until(table.deadline()));
 }
@@ -213,7 +233,10 @@ export interface Condition {
 
 export const isAbsent: Condition = { ConditionExpression: 'attribute_not_exists(pk)' };
 
-/** The name of the attribute is no reserved word of DynamoDB. */
+/**
+ * Returns the condition that an attribute of the item has a value.
+ * @param attribute a name that is not a reserved word of DynamoDB
+ */
 export function has(attribute: string, value: number): Condition {
   return { ConditionExpression: `${attribute} = :value`, ExpressionAttributeValues: { ':value': value } };
 }
@@ -227,7 +250,7 @@ export function deleteItemIf(table: ListTable, { pk, sk }: Key, condition: Condi
   return attempt(table, (options) => table.document.send(command, options));
 }
 
-/** An expression has at most 4 KB. */
+/** The most attributes that one update removes, because an expression of DynamoDB has at most 4 KB. */
 const attributesPerUpdate = 400;
 
 export async function removeAttributes(table: ListTable, { pk, sk }: Key, attributes: readonly string[]): Promise<void> {
@@ -244,7 +267,10 @@ export async function removeAttributes(table: ListTable, { pk, sk }: Key, attrib
   }
 }
 
-/** Retries while a transaction holds the item. @returns whether the condition holds */
+/**
+ * Sends a conditional write, and sends it again while a transaction holds the item.
+ * @returns whether the condition held, so that the item was written
+ */
 async function attempt(table: ListTable, send: (options: { abortSignal: AbortSignal }) => Promise<unknown>): Promise<boolean> {
   const deadline = table.deadline();
   try {
@@ -261,7 +287,10 @@ async function attempt(table: ListTable, send: (options: { abortSignal: AbortSig
 
 export const storedBytes = v.custom<Uint8Array>((input) => input instanceof Uint8Array, 'Expected bytes.');
 
-/** @throws Error that names the attribute if the item does not fit; an internal error */
+/**
+ * Returns a stored item, checked against a schema.
+ * @throws Error that names the attribute if the item does not fit; an internal error
+ */
 export function parseItem<Schema extends v.GenericSchema>(schema: Schema, item: unknown, what: string): v.InferOutput<Schema> {
   const result = v.safeParse(schema, item);
   if (result.success) return result.output;

@@ -13,26 +13,32 @@ import {
   within,
 } from './node.ts';
 
-/** A node up to this size costs one write unit, keys included. */
+/** The largest node of a counted tree, in bytes. A node of this size costs one write unit, keys included. */
 const maxNodeBytes = 900;
-/** A node below this size is merged with its neighbor. */
+/** The size in bytes below which a new node is merged with its neighbour. */
 const minNodeBytes = 225;
 /**
- * The lowest inner node of the right edge is in the head. After a split it still has the leaves of about 20,000 members, so that
- * a page of the newest ones in a rare state needs no other.
+ * The largest lowest inner node on the right edge of the tree, in bytes. That node is in the head of the list. After a split it
+ * still has the leaves of about 20,000 members, so that a page of the newest members in a rare state needs no other node.
  */
 const maxBranchBytes = 1_400;
-/** The largest root, in bytes. With this size, a tree of 13 million members has three levels. */
+/** The largest root of a tree, in bytes. With this size, a tree of 13 million members has three levels. */
 const maxRootBytes = 12_500;
-/** The first part of a node contains its whole number, which takes up to so many bytes more. */
+/**
+ * The most bytes that the number of a node adds to the first member or child in it, which is stored with its whole number.
+ * Members and children after the first are stored with the difference to the number before.
+ */
 const firstPartBytes = 8;
 
-/** Nodes that are asked for at the same time are read together. */
+/** A source of stored nodes of the tree, by their identifiers. Nodes that are asked for at the same time are read together. */
 export interface NodeSource {
   read: (id: string) => Promise<TreeNode>;
 }
 
-/** State 0: no member. */
+/**
+ * A difference of one member's state between a tree and a later moment, by all of its changes together. State 0: there is no
+ * member.
+ */
 export interface Difference {
   number: number;
   before: State;
@@ -47,7 +53,8 @@ export interface ChangedTree {
 }
 
 /**
- * The old tree stays: the new one shares the nodes that have not changed.
+ * Applies changes of members to a tree, and returns a new tree. The old tree stays as it is, and the new one shares the nodes
+ * that have not changed.
  * @param changes at most one for each member, sorted by number
  */
 export async function changeTree(tree: TreeNode, changes: readonly Difference[], source: NodeSource): Promise<ChangedTree> {
@@ -78,7 +85,10 @@ interface Context {
   unexpected: number[];
 }
 
-/** Returns the nodes that replace a node: none if it is empty, several if it is too large. */
+/**
+ * Returns the nodes that replace a node of the tree after changes: none if the node becomes empty, several if it becomes too
+ * large.
+ */
 async function changeNode(node: TreeNode, changes: readonly Difference[], position: Position, context: Context): Promise<Part[]> {
   const { level, parts } = node;
   if (isLeaf(node)) return splitNode({ level, parts: mergeMembers(parts, changes, context.unexpected) }, position);
@@ -109,8 +119,8 @@ export async function childOf({ node, id }: Part, source: NodeSource): Promise<T
 }
 
 /**
- * Applies changes to members, both sorted by number.
- * @param unexpected gets the members that were not in the state that they changed from
+ * Applies changes to the members of a leaf, both sorted by number.
+ * @param unexpected gets the numbers of members that were not in the state that they changed from
  */
 export function mergeMembers(members: readonly Part[], changes: readonly Difference[], unexpected: number[] = []): Part[] {
   const merged: Part[] = [];
@@ -126,7 +136,10 @@ export function mergeMembers(members: readonly Part[], changes: readonly Differe
   return [...merged, ...members.slice(index)];
 }
 
-/** Merges new nodes that are too small with a neighbour. The last node of the edge is filled next. */
+/**
+ * Merges new child nodes that are too small with a neighbour. The last node on the right edge stays small, because the next
+ * members fill it.
+ */
 async function mergeSmall(
   children: readonly Part[],
   { level, isEdge }: { level: number; isEdge: boolean },
@@ -148,8 +161,8 @@ async function mergeSmall(
 }
 
 /**
- * Splits a node that is too large. At the right edge, where members come, the left nodes are filled. Elsewhere the parts are
- * equal.
+ * Splits a node of the tree that is too large. At the right edge, where new members come, the left nodes are filled. Elsewhere
+ * the nodes get equal sizes.
  */
 function splitNode(node: TreeNode, position: Position): Part[] {
   const { level, parts } = node;
@@ -188,7 +201,9 @@ function sumOfSizes(sizes: readonly number[]): number {
   return sizes.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** Reads the right edge where it has moved to stored nodes. */
+/**
+ * Reads the nodes on the right edge of a changed tree that are stored as other nodes are, so that the whole edge is in memory.
+ */
 async function readEdge(node: TreeNode, context: Context): Promise<TreeNode> {
   const last = isLeaf(node) ? undefined : node.parts.at(-1);
   if (!last) return node;
@@ -196,7 +211,10 @@ async function readEdge(node: TreeNode, context: Context): Promise<TreeNode> {
   return { ...node, parts: node.parts.with(-1, { number: last.number, counts: last.counts, node: child }) };
 }
 
-/** Gives identifiers to new nodes that are not on the right edge, and keeps only these in the tree. */
+/**
+ * Gives identifiers to the new nodes that are not on the right edge of the tree, and returns these nodes, to be written. The tree
+ * keeps only their identifiers.
+ */
 function nameNewNodes(root: TreeNode): Map<string, TreeNode> {
   const written = new Map<string, TreeNode>();
   const nameBelow = (node: TreeNode, isEdge: boolean): void => {

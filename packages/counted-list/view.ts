@@ -17,24 +17,27 @@ import {
 } from './table.ts';
 import type { Difference, NodeSource } from './tree.ts';
 
-/** The longest read, in milliseconds of its own steady clock. What a fold replaced is kept for longer. */
+/**
+ * The longest time that one read of a list may take, in milliseconds of the process's steady clock. Items that a fold replaced
+ * are kept for longer.
+ */
 export const longestReadInMilliseconds = 2_000;
-/** The restarts of a read after which a missing node counts as damage. */
+/** The number of restarts of a read after which a missing node counts as damage. */
 const mostRestarts = 5;
 
 export interface Moment {
   head: Head;
   unfolded: readonly Entry[];
   differences: readonly Difference[];
-  /** The part of the tree that the head has, and how many members it contains. */
+  /** The part of the tree that the head contains, with the changes of its members, and the numbers of its members by state. */
   newest: View & { counts: Counts };
   view: () => Promise<View & Pick<Root, 'days'>>;
 }
 
 /**
- * Calls `read` with the list at one moment, which contains every change that was acknowledged before. Calls it again if the read
- * has taken too long. One round trip.
- * @param options.withRoot whether to read the root, which is probably the newest by name, together with the head
+ * Calls `read` with a list as it is at one moment, which includes every change that was acknowledged before. Calls it again if
+ * the read took too long, or an item was deleted meanwhile. Reading the head and the log takes one round trip.
+ * @param options.withRoot whether to read the newest root, which is probably that of the head, together with the head
  */
 export async function withMoment<T>(
   table: ListTable,
@@ -81,7 +84,7 @@ async function readMoment(table: ListTable, keys: ListKeys, withRoot: boolean): 
   };
 }
 
-/** Thrown if an item has been deleted since the head was read, or may have been. */
+/** The error for an item of a list that has been deleted since the head was read, or may have been. The read must begin again. */
 export class GoneError extends Error {
   override readonly name = 'GoneError';
 }
@@ -95,7 +98,11 @@ export type Root = v.InferOutput<typeof storedRoot>;
 
 export const emptyRoot: Root = { edge: [], days: new Uint8Array() };
 
-/** @param ahead the newest root, which another fold may have written */
+/**
+ * Returns the root that the head names: the upper nodes of the tree's right edge, and the counts of old days.
+ * @param ahead the newest root, read before, which another fold may have written
+ * @throws GoneError if the root has been deleted
+ */
 export async function readRoot(table: ListTable, keys: ListKeys, { root }: Head, ahead?: Item): Promise<Root> {
   if (root === '') return emptyRoot;
   const key = keys.node(root);
@@ -106,13 +113,16 @@ export async function readRoot(table: ListTable, keys: ListKeys, { root }: Head,
 
 const storedNode = v.object({ node: storedBytes });
 
-/** A node never changes, and no other has its name. */
+/**
+ * The nodes that this process keeps in memory, for each table, by list and identifier. A stored node never changes, and no other
+ * node gets its identifier.
+ */
 const keptNodes = rememberedByTable<TreeNode>();
 const mostKept = 500;
 
 /**
- * Asks for all nodes that are wanted at the same time in one call.
- * @param kept nodes that need not be read. Those that are read are added, and the oldest leave it
+ * Returns a source of stored nodes of the tree that reads all nodes which are wanted at the same time in one call.
+ * @param kept nodes that need not be read. Nodes that are read are added, and the oldest are removed
  */
 export function storedNodes(table: ListTable, keys: ListKeys, kept = new Map<string, TreeNode>()): NodeSource {
   let wanted: string[] = [];

@@ -5,12 +5,13 @@ import { keyInSpki, type RawKey } from './public-key.ts';
 interface Signed {
   text: string;
   key: string;
-  /** Base64. */
+  /** The signature of the text, in base64. */
   signature: string;
 }
 
 /**
- * Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes. False for other keys.
+ * Returns whether a signature is that of a text by a public key: Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1
+ * with SHA-256 and a salt of 32 bytes. False for other kinds of keys.
  * @returns undefined if this browser or Node cannot verify signatures of this kind
  */
 export async function isSignatureOf({ text, key, signature }: Signed): Promise<boolean | undefined> {
@@ -31,7 +32,10 @@ export async function isSignatureOf({ text, key, signature }: Signed): Promise<b
 
 const names = { ed25519: 'Ed25519', ecdsa: 'ECDSA', rsa: 'RSA-PSS' };
 
-/** The algorithm of a key as WebCrypto names it, with all that it needs to import a key, sign and verify. */
+/**
+ * Returns the signature algorithm of a public key as WebCrypto names it, with all parameters that WebCrypto needs to import the
+ * key, sign and verify.
+ */
 export function methodOf(key: RawKey) {
   const curve = key.algorithm === 'ecdsa' ? { namedCurve: key.curve.name } : {};
   return { name: names[key.algorithm], hash: 'SHA-256', saltLength: 32, ...curve };

@@ -2,7 +2,7 @@ import type { AttestationPolicy } from './attestation.ts';
 import { canonicalJson } from './digests.ts';
 import type { ApprovalLevel, LogAccess } from './vocabulary.ts';
 
-/** The members of the agent's configuration that an approval covers. */
+/** The members of the agent's configuration that an approval of a computation covers. */
 interface CoveredConfig {
   cert_file: string;
   server_ca_file: string;
@@ -21,7 +21,10 @@ interface Configured extends Pick<Configuration, 'approval' | 'attestation_polic
   agent_config: Partial<CoveredConfig>;
 }
 
-/** Fills in the defaults of the agent's configuration. */
+/**
+ * Returns the configuration of a computation that an approval covers, with defaults for members of the agent's configuration that
+ * are missing.
+ */
 export function configurationOf({ agent_config: config, approval, attestation_policy, log_access }: Configured): Configuration {
   const { cert_file = '', server_ca_file = '', client_ca_file = '', attested_tls = false } = config;
   const agent_config = { cert_file, server_ca_file, client_ca_file, attested_tls };
@@ -33,7 +36,7 @@ export interface Limits {
   expires_at?: string;
 }
 
-/** Leaves out what is null. */
+/** Returns the limits of an approval (the CVMs that it is for, and the time when it expires), without those that are null. */
 export function limitsOf({ cvm_ids, expires_at }: { [name in keyof Limits]?: Limits[name] | null | undefined }): Limits {
   return { ...(cvm_ids && { cvm_ids }), ...(expires_at && { expires_at }) };
 }
@@ -46,7 +49,7 @@ export interface Approved extends Limits {
   configuration_digest: string;
 }
 
-/** The text that a user signs to approve (docs/contract.md, section 9). */
+/** Returns the text that a user signs to approve a computation (docs/contract.md, section 9). */
 export function approvalText(approved: Approved): string {
   const { domain, computation, approver, manifest_digest, configuration_digest } = approved;
   return canonicalJson({

@@ -4,7 +4,7 @@ import { strictObject } from './fields.ts';
 export const platforms = ['snp', 'tdx'] as const;
 export const verdicts = ['verified', 'refused', 'unsupported'] as const;
 
-/** Documents of Intel, as the agent's evidence names them. */
+/** The names of Intel's documents about a TDX machine (its collateral), as the agent's evidence names them. */
 export const collateralMembers = [
   'root_ca_crl',
   'pck_crl',
@@ -97,7 +97,10 @@ export type AttestationPolicy = v.InferOutput<typeof attestationPolicy>;
 
 const domainLabel = /^(?!-)[A-Za-z0-9-]{1,63}(?<!-)$/;
 
-/** `host:port`: a DNS name, an IPv4 address or an IPv6 address in brackets, and a port from 1 to 65535. */
+/**
+ * Returns whether a text is the address of an agent, `host:port`: a DNS name, an IPv4 address or an IPv6 address in brackets, and
+ * a port from 1 to 65535.
+ */
 export function isAgentUrl(text: string): boolean {
   const [, host = '', port = ''] = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]{1,253}):([1-9][0-9]{0,4})$/.exec(text) ?? [];
   if (host === '' || Number(port) > 65_535) return false;

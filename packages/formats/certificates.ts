@@ -7,8 +7,9 @@ import { InvalidKeyError, keyIn, whyWeak } from './public-key.ts';
 const expected = 'Expected one X.509 certificate in PEM ("BEGIN CERTIFICATE").';
 
 /**
- * Returns the SHA-256 of a certificate's DER in hex, which `openssl x509 -noout -fingerprint -sha256` prints with colons.
- * @throws InvalidKeyError if a text is not exactly one certificate in PEM, or anyone could sign with its key
+ * Returns the fingerprint of a certificate: the SHA-256 of its DER in hex, which `openssl x509 -noout -fingerprint -sha256`
+ * prints with colons.
+ * @throws InvalidKeyError if the text is not exactly one certificate in PEM, or anyone could sign with the key of the certificate
  */
 export function fingerprintOfCertificate(pem: string): string {
   const [, base64 = ''] = /^-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----$/.exec(pem.trim()) ?? [];
@@ -26,7 +27,10 @@ export function whyWeakCertificates(text: string): string | undefined {
 
 const derIn = (base64: string) => fromBase64(base64.replace(/\s/g, '')) ?? new Uint8Array();
 
-/** RFC 5280, section 4.1. The version may be left out, so that the place of the key varies. A key that cannot be found is refused. */
+/**
+ * Says why anyone could sign with the key of a certificate, or that the certificate cannot be read. Undefined if its key is
+ * sound. The key's place (RFC 5280, section 4.1) varies, because the version may be left out.
+ */
 function whyWeakCertificate(der: Uint8Array): string | undefined {
   const within = (element?: { content: Uint8Array }, most?: number) => derElements(element?.content ?? new Uint8Array(), most);
   const elements = within(within(derElements(der)[0])[0], 7);
@@ -36,7 +40,10 @@ function whyWeakCertificate(der: Uint8Array): string | undefined {
   return isKey ? whyWeak(keyIn(found?.content)) : 'The certificate cannot be read: it is not the base64 of DER.';
 }
 
-/** Compares the bytes, because OpenSSL ignores those after a certificate. */
+/**
+ * Returns whether bytes are the DER of a certificate and no more. OpenSSL ignores bytes after a certificate, so the bytes that it
+ * has read are compared.
+ */
 function isCertificate(der: Uint8Array): boolean {
   try {
     return new X509Certificate(der).raw.equals(der);

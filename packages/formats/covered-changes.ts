@@ -5,15 +5,21 @@ import { characters } from './fields.ts';
 /** The largest number of changes that the service names for one approval. */
 export const mostChanges = 20;
 
-/** The longest value of a change, in Unicode code points. `sha256:` and its hash stand for a longer one. */
+/**
+ * The longest value that is shown of a changed member, in Unicode code points. A longer value is replaced by `sha256:` and its
+ * hash.
+ */
 export const longestValue = 200;
 
-/** A value in what an approval covers. Hashes are in hex, longer values are hashed. null: there is none. */
+/**
+ * A value in the manifest or configuration that an approval covers, as it is shown. Hashes are in hex, and longer values are
+ * replaced by their hash. null: there is no value.
+ */
 export type CoveredValue = string | number | boolean | null;
 
-/** A difference between what was approved and what would run now. */
+/** A difference between what a user approved and what would run now. */
 export interface ApprovalChange {
-  /** The place in `{manifest, configuration, signature, expires_at, cvm_ids}`, a JSON pointer. */
+  /** The place of the difference in `{manifest, configuration, signature, expires_at, cvm_ids}`, as a JSON pointer. */
   path: string;
   approved: CoveredValue;
   current: CoveredValue;
@@ -26,13 +32,16 @@ interface Dataset {
   user_key?: string | undefined;
 }
 
-/** The parts of what an approval covers. A manifest that is not complete may lack members. */
+/** The manifest and the configuration that an approval covers. A manifest that is not complete may lack members. */
 export interface Covered {
   manifest: { datasets: Dataset[] };
   configuration: object;
 }
 
-/** Returns the differences between what was approved and what would run now. Datasets are matched by their file names. */
+/**
+ * Returns the differences between the manifest and configuration that were approved and those that would run now. Datasets are
+ * matched by their file names.
+ */
 export function changesBetween(approved: Covered, current: Covered): ApprovalChange[] {
   const { datasets: before, ...manifestBefore } = approved.manifest;
   const { datasets: after, ...manifestAfter } = current.manifest;
@@ -43,7 +52,10 @@ export function changesBetween(approved: Covered, current: Covered): ApprovalCha
   ];
 }
 
-/** Lists the datasets that were added, removed, changed or moved to another place in the manifest. */
+/**
+ * Returns the differences between the datasets of two manifests: datasets that were added, removed, changed or moved to another
+ * place.
+ */
 function differencesOfDatasets(before: Dataset[], after: Dataset[]): ApprovalChange[] {
   const find = (all: Dataset[], name: string) => all.find(({ filename }) => filename === name);
   const at = (index: number, ...[one, other]: [Dataset | undefined, Dataset | undefined]) =>
@@ -59,12 +71,18 @@ function differencesOfDatasets(before: Dataset[], after: Dataset[]): ApprovalCha
   ];
 }
 
-/** Returns the difference between two values at a place, a JSON pointer. Both are shortened to 200 characters. */
+/**
+ * Returns a difference between two values, as it is shown. Values of more than 200 characters are replaced by their hash.
+ * @param path the place of the values, as a JSON pointer
+ */
 export function change(path: string, before: unknown, after: unknown): ApprovalChange {
   return { path, approved: valueOf(before), current: valueOf(after) };
 }
 
-/** Lists the differences between two JSON values below a path. Hashes, which are arrays of numbers, are compared as a whole. */
+/**
+ * Returns the differences between two JSON values, with their paths below a path. Hashes, which are arrays of numbers, are
+ * compared as a whole.
+ */
 function differences(path: string, before: unknown, after: unknown): ApprovalChange[] {
   if (!hasParts(before) && !hasParts(after)) {
     const changed = change(path, before, after);

@@ -1,10 +1,10 @@
 import { type Bytes, fromHex, isEqual, toHex } from './bytes.ts';
 
 /**
- * Reads elements of DER (X.690) that follow each other. Stops at what is none, or is BER and not DER: other readers would find other
- * elements there.
+ * Reads DER elements (X.690) that follow each other. Stops at bytes that are no element, or are BER and not DER: other readers
+ * would find other elements there.
  * @param most the most elements to read. Default 2
- * @returns for each the bytes of its content, and `bytes`: all of it, with tag and length
+ * @returns for each element its tag, the bytes of its content, and `bytes`: all of it, with tag and length
  */
 export function derElements<Bytes extends Uint8Array>(bytes: Bytes, most = 2) {
   const found: { tag: number; bytes: Bytes; content: Bytes }[] = [];
@@ -22,26 +22,27 @@ export function derElements<Bytes extends Uint8Array>(bytes: Bytes, most = 2) {
   return found;
 }
 
-/** Writes an element of DER. @param parts its content */
+/** Encodes a DER element. @param parts the bytes of its content, one part after the other */
 export function derElement(tag: number, ...parts: Iterable<number>[]): Bytes {
   const content = parts.flatMap((part) => [...part]);
   const digits = fromHex(content.length.toString(16));
   return Uint8Array.of(tag, ...(content.length < 0x80 ? digits : [0x80 + digits.length, ...digits]), ...content);
 }
 
-/** Writes an integer in DER. @param number not negative */
+/** Encodes an integer as a DER element. @param number an integer from 0 */
 export function derInteger(number: bigint): Bytes {
   const digits = fromHex(number.toString(16));
   return derElement(0x02, (digits[0] ?? 0) >= 0x80 ? [0] : [], digits);
 }
 
-/** Returns the integer that bytes are, big-endian and without a sign. */
+/** Returns the integer that bytes encode, big-endian and without a sign. */
 export const unsigned = (bytes: Uint8Array) => BigInt(`0x${toHex(bytes) || '0'}`);
 
 /**
- * Converts a signature of two integers in DER to one after the other, as WebCrypto and ES256 have them (RFC 3279, section 2.2.3).
- * @param size the bytes of each integer. Default: those of ES256
- * @throws Error if the bytes are no two such integers, or written in another way
+ * Converts a signature of two integers from DER to one integer after the other, as WebCrypto and ES256 have them (RFC 3279,
+ * section 2.2.3).
+ * @param size the bytes of each integer. Default 32, as in ES256
+ * @throws Error if the bytes are not two such integers in DER
  */
 export function joinedSignature(der: Uint8Array, size = 32): Bytes {
   const numbers = derElements(derElements(der)[0]?.content ?? der).map(({ content }) => unsigned(content));
@@ -51,5 +52,5 @@ export function joinedSignature(der: Uint8Array, size = 32): Bytes {
   return fromHex(digits.join(''));
 }
 
-/** Writes the numbers of a signature in DER. */
+/** Encodes a signature of several integers as a DER sequence. */
 export const signatureInDer = (numbers: readonly bigint[]) => derElement(0x30, ...numbers.map(derInteger));

@@ -3,7 +3,7 @@ import canonicalize from 'canonicalize';
 import { toHex } from './bytes.ts';
 
 /**
- * Returns the canonical JSON of a value (RFC 8785). Members without a value are left out, as in JSON.stringify.
+ * Returns the canonical JSON of a value (RFC 8785). Members that are undefined are left out, as in JSON.stringify.
  * @throws Error if a text has a lone surrogate, or a number is not finite
  */
 export function canonicalJson(value: object): string {
@@ -12,13 +12,14 @@ export function canonicalJson(value: object): string {
   return text;
 }
 
-/** Returns the digest of a JSON value: 64 hex digits. */
+/** Returns the digest of a JSON value: the SHA3-256 of its canonical JSON, 64 hex digits. */
 export function canonicalDigest(value: object): string {
   return toHex(sha3(canonicalJson(value)));
 }
 
 /**
- * Returns the hash of an event as the API returns it, without its `hash`, in hex (docs/contract.md, section 10).
+ * Returns the hash of an event of the journal, in hex: the SHA-256 of the event as the API returns it, without its member `hash`
+ * (docs/contract.md, section 10).
  * @throws Error if the event has no canonical JSON
  */
 export function hashOfEvent(event: Readonly<Record<string, unknown>>): string {
@@ -38,7 +39,10 @@ interface StatedStart {
   approvals: unknown;
 }
 
-/** Returns the digest by which the event `started` commits to what its run was started with. */
+/**
+ * Returns the digest of everything that a run was started with. The details of the event `started` have it, so that the event
+ * commits to these things.
+ */
 export function startDigest(started: StatedStart): string {
   const { manifest, configuration, assets, approval, result_consumers, approvals } = started;
   return canonicalDigest({ manifest, configuration, assets, approval, result_consumers, approvals });

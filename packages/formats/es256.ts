@@ -3,8 +3,9 @@ import { fromBase64, toBase64Url } from './bytes.ts';
 import { canonicalJson } from './digests.ts';
 
 /**
- * Verifies an ES256 signature of a text. False also if the coordinates are not those of a point on the curve.
- * @param signature base64url. Other spellings of the same bytes do not verify.
+ * Verifies an ES256 signature of a text by a public key. False also if the key's coordinates are not those of a point on the
+ * curve.
+ * @param signature the signature in base64url. Other spellings of the same bytes do not verify.
  */
 export async function verifiesEs256(text: string, signature: string, { x, y }: { x: string; y: string }): Promise<boolean> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
@@ -15,10 +16,10 @@ export async function verifiesEs256(text: string, signature: string, { x, y }: {
   return key !== undefined && (await crypto.subtle.verify(algorithm, key, bytes, new TextEncoder().encode(text)));
 }
 
-/** The characters of a key's thumbprint: a SHA-256 in base64url. */
+/** The number of characters of a key's thumbprint: a SHA-256 in base64url. */
 export const lengthOfThumbprint = 43;
 
-/** Returns the thumbprint of a key in base64url (RFC 7638, section 3). */
+/** Returns the thumbprint of a public EC key in base64url (RFC 7638, section 3). */
 export function thumbprintOf({ crv, x, y }: { crv?: unknown; x?: unknown; y?: unknown }): string {
   return toBase64Url(sha256(canonicalJson({ crv, kty: 'EC', x, y })));
 }

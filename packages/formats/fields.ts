@@ -2,14 +2,17 @@ import * as v from 'valibot';
 import { holdsPrivateKey } from './holds-private-key.ts';
 import { isReservedName } from './vocabulary.ts';
 
-/** Unicode code points, as in JSON Schema. */
+/** Returns the length of a text in Unicode code points, as JSON Schema counts it. */
 export function characters(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
   return count;
 }
 
-/** Characters are Unicode code points. Refuses lone surrogates, because UTF-8 cannot represent them. */
+/**
+ * Makes the schema of a text that a client sends, of `minimum` to `maximum` Unicode code points. Refuses lone surrogates, because
+ * UTF-8 cannot represent them.
+ */
 /*#__NO_SIDE_EFFECTS__*/
 export function text(minimum: number, maximum: number) {
   return v.pipe(
@@ -28,7 +31,8 @@ export function text(minimum: number, maximum: number) {
 }
 
 /**
- * Makes the schema of a text that the service returns. The maximum is only documented: what is stored was checked when it came.
+ * Makes the schema of a text that the service returns. The maximum length is only documented, not checked: stored texts were
+ * checked when they came.
  */
 /*#__NO_SIDE_EFFECTS__*/
 export function shownText(maximum: number) {
@@ -36,25 +40,31 @@ export function shownText(maximum: number) {
 }
 
 export const privateKeyForAll = 'This contains a private key, which everyone in the domain would see. Never share it.';
-/** Everyone in the domain reads these texts. */
+/** A check that refuses texts with a private key. For texts that everyone in the domain reads. */
 export const withoutPrivateKey = v.check((given: string) => !holdsPrivateKey(given), privateKeyForAll);
 
 export const description = v.pipe(text(0, 4000), withoutPrivateKey, v.description('A description. Up to 4,000 characters.'));
 export const shownDescription = v.pipe(shownText(4000), v.description('The description.'));
 
-/** Returns whether a text is base64 (RFC 4648, section 4, with padding). */
+/** Returns whether a text has the form of base64 (RFC 4648, section 4, with padding). */
 export function isBase64(text: string): boolean {
   // Without a repeated group, which would overflow the stack of the expression on megabytes of text.
   return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 }
 
-/** v.base64 ignores the case of letters in Unicode, so that it takes some that no base64 has. */
+/**
+ * The schema of a text in base64. Used in place of `v.base64`, which ignores the case of letters in Unicode, and so takes some
+ * characters that base64 does not have.
+ */
 export const base64Text = v.pipe(v.string(), v.check(isBase64, 'Expected base64.'), v.metadata({ contentEncoding: 'base64' }));
 
-/** A body of megabytes may have a million unknown fields. */
+/** The most unknown fields of an object that an error names, because a body of megabytes may have a million of them. */
 const mostNamed = 20;
 
-/** Makes a schema of an object that refuses arrays, as JSON Schema does, and names all unknown fields, unlike `v.strictObject`. */
+/**
+ * Makes the schema of an object without unknown fields. It refuses arrays, as JSON Schema does, and names all unknown fields (up
+ * to 20), unlike `v.strictObject`.
+ */
 /*#__NO_SIDE_EFFECTS__*/
 export function strictObject<const Entries extends v.ObjectEntries>(entries: Entries): v.StrictObjectSchema<Entries, undefined> {
   const schema = v.strictObject(entries);
@@ -76,12 +86,12 @@ export function strictObject<const Entries extends v.ObjectEntries>(entries: Ent
   };
 }
 
-/** The schema of a field that a PUT accepts and ignores, so that clients can send back what they read. */
+/** The schema of a field that a PUT accepts and ignores, so that clients can send back an object that they read. */
 export const returnedField = v.optional(v.pipe(v.unknown(), v.description('Ignored. The service sets this field.')));
 
 /**
- * Finds a character that can be seen: neither white space, nor a control, nor a mark that needs a letter before it, nor one that
- * is drawn as nothing.
+ * Matches a text with a character that can be seen: not white space, a control, a mark that needs a letter before it, or a
+ * character that is drawn as nothing.
  */
 const visible = /[^\p{Z}\p{Cc}\p{Cf}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
 const hasVisible = v.check((name: string) => visible.test(name), 'Expected at least one visible character.');
@@ -101,10 +111,10 @@ export const userId = v.pipe(
   v.check((user) => !isReservedName(user), 'Expected a user. This name is reserved for the events of the service and of agents.'),
 );
 
-/** The longest file name. No file system takes a longer one. */
+/** The longest file name of an asset, in bytes of UTF-8. No file system takes a longer one. */
 const longestFileNameInBytes = 255;
 
-/** A plain name, because the agent uses it in a path. */
+/** The schema of an asset's file name: a plain name without a path, because the agent uses it in a path of its own. */
 export const fileName = v.pipe(
   text(1, 255),
   v.regex(
@@ -129,7 +139,7 @@ export const mimeType = v.pipe(
 );
 
 const limitInBytes = 16 * 1024;
-/** PEM text, or a path inside the CVM. */
+/** The schema of a certificate in the agent's configuration: a text in PEM, or a path inside the CVM. */
 export const certificate = v.pipe(
   text(0, limitInBytes),
   v.check((value) => new TextEncoder().encode(value).length <= limitInBytes, 'Expected at most 16 KiB in UTF-8.'),

@@ -3,8 +3,8 @@ import { toHex } from './bytes.ts';
 import { text } from './fields.ts';
 
 /**
- * A UUID of version 8 (RFC 9562, section 5.8). The first 48 bits are the resource's number in its domain's list, or the event's
- * number in its journal; 74 bits are random. So a resource is read by its identifier in one round trip.
+ * Makes an identifier: a UUID of version 8 (RFC 9562, section 5.8). Its first 48 bits are the number of the resource in its
+ * domain's list, or of the event in its journal; 74 bits are random. So a resource is read by its identifier in one round trip.
  * @throws TypeError if `number` is not an integer from 0 to 2^48 - 1
  */
 export function numberedId(number: number): string {
@@ -21,14 +21,17 @@ export function numberedId(number: number): string {
 
 const numbered = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** Undefined if this service cannot have issued it. */
+/**
+ * Returns the number of a resource or event that its identifier contains. Undefined if this service cannot have issued the
+ * identifier.
+ */
 export function numberOf(id: string): number | undefined {
   return numbered.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
 }
 
 const lengthOfId = 36;
 
-/** See `numberedId`. */
+/** The schema of an identifier: a UUID, such as `numberedId` makes it. */
 export const identifier = v.pipe(
   v.string(),
   v.uuid('Expected a UUID.'),
@@ -39,19 +42,24 @@ export const idOfComputation = v.pipe(identifier, v.description('The identifier 
 export const idOfAsset = v.pipe(identifier, v.description('The identifier of the asset.'));
 export const idOfRun = v.pipe(identifier, v.description('The identifier of the run.'));
 
-/** Makes the schema of an identifier in a path, in any case. The text need not be a UUID: any other leads to 404. */
+/**
+ * Makes the schema of an identifier in a path, in upper or lower case. The text need not be a UUID: any other text leads to 404.
+ */
 /*#__NO_SIDE_EFFECTS__*/
 export function uncheckedId() {
   return v.pipe(v.string(), v.toLowerCase(), v.metadata({ format: 'uuid', maxLength: lengthOfId }));
 }
 
-/** Makes the schema of an identifier in a query, compared in any case. The text need not be a UUID: any other of its length matches nothing. */
+/**
+ * Makes the schema of an identifier in a query, in upper or lower case. The text need not be a UUID: any other text of up to the
+ * same length matches nothing.
+ */
 /*#__NO_SIDE_EFFECTS__*/
 export function comparedId() {
   return v.pipe(text(0, lengthOfId), v.toLowerCase());
 }
 
-/** Domains are created outside this service. */
+/** The schema of a domain's identifier. Domains are created outside this service. */
 export const domainId = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z0-9_-]{1,64}$/, 'Expected 1 to 64 of the characters A-Z, a-z, 0-9, _ and -.'),

@@ -6,7 +6,10 @@ const bytesOf = (data: string | Uint8Array) => (typeof data === 'string' ? new T
 export const sha256 = (data: string | Uint8Array): Uint8Array => hashed(bytesOf(data));
 export const sha3 = (data: string): Uint8Array => sha3_256(bytesOf(data));
 
-/** Miller and Rabin, which each prime passes, and others in one of 1,000 tests. Others mostly fail in the first round. */
+/**
+ * Returns whether a number passes the primality test of Miller and Rabin with five random bases. Every prime passes, and other
+ * numbers pass at most once in 1,000 tests. They mostly fail in the first round.
+ */
 export function passesForPrime(number: bigint): boolean {
   return crypto.getRandomValues(new Uint32Array(5)).every((base) => {
     let power = 1n;

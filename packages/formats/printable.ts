@@ -1,6 +1,9 @@
 const control = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** A text of somebody else could rewrite what a terminal shows. */
+/**
+ * Replaces control characters and line breaks in a text by spaces, so that a text of somebody else cannot rewrite what a terminal
+ * shows.
+ */
 export function printable(text: string): string {
   return text.replace(control, ' ');
 }

@@ -5,21 +5,23 @@ import { holdsPrivateKey } from './holds-private-key.ts';
 import { fingerprintOfSpki, sshWireOf } from './ssh-wire.ts';
 
 export interface PublicKey {
-  /** The form that the agent reads (Go's x509.ParsePKIXPublicKey). */
+  /** The public key as DER SubjectPublicKeyInfo, the form that the agent reads (Go's x509.ParsePKIXPublicKey). */
   spki: Bytes;
-  /** `SHA256:` and 43 characters, as `ssh-keygen -lf` prints it, for every form of the key. */
+  /**
+   * The fingerprint of the key, `SHA256:` and 43 characters, as `ssh-keygen -lf` prints it. The same for every form of the key.
+   */
   fingerprint: string;
   algorithm: 'rsa' | 'ecdsa' | 'ed25519';
 }
 
-/** The numbers that a key consists of. Nothing is checked. */
+/** The numbers that a public key consists of, as they were read. Nothing about them is checked. */
 export type RawKey =
   | { algorithm: 'rsa'; modulus: bigint; exponent: bigint }
   | { algorithm: 'ecdsa'; curve: Curve; point: Uint8Array }
   | { algorithm: 'ed25519'; point: Uint8Array };
 
 const minRsaBits = 2048;
-/** The longest modulus of RSA, in bits. Go's TLS takes no more. */
+/** The longest modulus of an RSA key that is accepted, in bits. Go's TLS takes no longer one. */
 const maxRsaBits = 8_192;
 const maxCharacters = 16_384;
 
@@ -31,16 +33,19 @@ const certificateSent = 'This is a certificate. Send the public key in it. ';
 const opensshCertificateSent =
   'This is an OpenSSH certificate. Send the public key that it certifies, such as id_ed25519.pub and not id_ed25519-cert.pub.';
 
-/** A line of OpenSSH. Every type of key has a hyphen in its name, which base64 never has. */
+/**
+ * Matches a public key as a line of OpenSSH: the type, the key in base64, perhaps a comment. Every type has a hyphen in its name,
+ * which base64 never has.
+ */
 const opensshLine = /^(?=[^ \t-]*-)([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t][^\r\n]*)?$/;
 
 /**
- * An OpenSSH line as it is; or the base64 (RFC 4648, section 4; line breaks allowed) of such a line, of its decoded `AAAA...`
- * part, of PEM (`PUBLIC KEY`, `RSA PUBLIC KEY`) or of the DER of either. It accepts the keys of docs/contract.md, section 4.
- * The fingerprint is that of SSH, the SHA-256 of the key's wire form: users see it by `ssh-keygen -lf id_ed25519.pub`, for PEM
- * after `ssh-keygen -i -m PKCS8 -f key.pem > key.pub`.
- * @throws InvalidKeyError for any other text, and for more than 16,384 characters. Private keys and certificates have their own
- *   message.
+ * Reads a public key: an OpenSSH line as it is; or the base64 (RFC 4648, section 4; line breaks allowed) of such a line, of its
+ * decoded `AAAA...` part, of PEM (`PUBLIC KEY`, `RSA PUBLIC KEY`) or of the DER of either. Accepts the keys of docs/contract.md,
+ * section 4. The fingerprint is that of SSH, the SHA-256 of the key's wire form: users see it by `ssh-keygen -lf id_ed25519.pub`,
+ * for PEM after `ssh-keygen -i -m PKCS8 -f key.pem > key.pub`.
+ * @throws InvalidKeyError for any other text, and for more than 16,384 characters. Private keys and certificates have a message
+ *   of their own.
  */
 export function parsePublicKey(given: string): PublicKey {
   if (given.length > maxCharacters) throw new InvalidKeyError(expected);
@@ -102,15 +107,24 @@ function fromDer(der: Bytes): PublicKey {
   return described(raw, spki);
 }
 
-/** The first part of a certificate, or of a request for one, begins with a version or a number, that of a public key with a name. */
+/**
+ * Matches the beginning of a certificate, or of a request for one, in DER as a text with one character for each byte: its first
+ * part begins with a version or a number, that of a public key with a name.
+ */
 const certificateDer = /^0(?:[\x00-\x7f]|\x81.|\x82..|\x83...)0(?:[\x00-\x7f]|\x81.|\x82..|\x83...)[\xa0\x02]/s;
 
 const none = new Uint8Array();
 
-/** Reads the numbers of a key in DER. @param der a SubjectPublicKeyInfo, or a key in PKCS#1 */
+/**
+ * Returns the numbers of a public key in DER. Undefined for other kinds of keys.
+ * @param der the key as SubjectPublicKeyInfo or in PKCS#1
+ */
 export const keyInSpki = (der: Uint8Array) => keyIn(derElements(der)[0]?.content);
 
-/** Reads the numbers of a key. @param content of the sequence that a SubjectPublicKeyInfo or a key in PKCS#1 is */
+/**
+ * Returns the numbers of a public key. Undefined for other kinds of keys.
+ * @param content the content of the DER sequence that a SubjectPublicKeyInfo or a key in PKCS#1 consists of
+ */
 export function keyIn(content: Uint8Array = none): RawKey | undefined {
   const [first, second] = derElements(content);
   const key = second?.content.subarray(1) ?? none;
@@ -134,7 +148,10 @@ function refuseUnfit(raw: RawKey): void {
   if (raw.algorithm === 'ed25519' && !isOnCurve(raw.point)) throw new InvalidKeyError(expected);
 }
 
-/** Says why anyone could sign with a key, or it has too few or too many bits. Does not leave it to libraries, which differ. */
+/**
+ * Says why a public key must not be used: anyone could sign with it, or it has too few or too many bits. Undefined if it is
+ * sound. The checks are not left to libraries, which differ.
+ */
 export function whyWeak(raw: RawKey | undefined): string | undefined {
   const { length } = raw?.algorithm === 'rsa' ? raw.modulus.toString(2) : { length: minRsaBits };
   if (length < minRsaBits || length > maxRsaBits) {
@@ -154,7 +171,10 @@ const d = 3709570593466943934313808350875456518954211387984321901638878553308594
 
 const yOf = (point: Uint8Array) => unsigned(point.toReversed()) & (2n ** 255n - 1n);
 
-/** RFC 8032, section 5.1.3: whether x² = (y² - 1) / (dy² + 1) has a root. OpenSSL and Go find that only when they verify. */
+/**
+ * Returns whether the encoding of an Ed25519 key is a point on the curve: whether x² = (y² - 1) / (dy² + 1) has a root (RFC 8032,
+ * section 5.1.3). OpenSSL and Go find out only when they verify a signature.
+ */
 function isOnCurve(point: Uint8Array): boolean {
   const squared = yOf(point) ** 2n % prime;
   return power((squared - 1n) * (d * squared + 1n), (prime - 1n) / 2n, prime) === 1n;
@@ -169,7 +189,10 @@ function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
   return result;
 }
 
-/** RFC 8032, section 5.1.3. */
+/**
+ * Says why an Ed25519 key is weak: its point is of small order, or not encoded as in RFC 8032, section 5.1.3. Undefined if it is
+ * sound.
+ */
 function whyWeakPoint(point: Uint8Array): string | undefined {
   if (point.length !== 32) return undefined;
   const y = yOf(point);
@@ -183,8 +206,8 @@ const firstUntried = 2 ** 16 + 2;
 let products: bigint[] | undefined;
 
 /**
- * Returns the products of four odd primes each, of all below `firstUntried`. A remainder of a product takes as long as that of a
- * prime.
+ * Returns the products of four odd primes each, of all primes below `firstUntried`, to find small factors of a modulus: a
+ * remainder of a product takes as long as that of one prime.
  */
 function productsOfPrimes(): bigint[] {
   const isComposite = new Uint8Array(firstUntried);
@@ -202,7 +225,10 @@ function greatestCommonDivisor(a: bigint, b: bigint): bigint {
   return b === 0n ? a : greatestCommonDivisor(b, a % b);
 }
 
-/** The last one that is not weak: the files of a party come with one key, and 8,192 bits take a tenth of a second. */
+/**
+ * The last modulus of an RSA key that was found not to be weak, to check it once: the files of a party come with the same key,
+ * and a check of 8,192 bits takes a tenth of a second.
+ */
 let sound: bigint | undefined;
 
 function whyWeakModulus(modulus: bigint): string | undefined {
@@ -218,7 +244,10 @@ function whyWeakModulus(modulus: bigint): string | undefined {
   return undefined;
 }
 
-/** Fermat's factorization, as far as it takes no time. */
+/**
+ * Returns whether a modulus is a square, or its factors are close to each other: tries Fermat's factorization a hundred times,
+ * which takes hardly any time.
+ */
 function isNearlySquare(modulus: bigint): boolean {
   const least = squareRoot(modulus - 1n) + 1n;
   return Array.from({ length: 100 }, (_, more) => (least + BigInt(more)) ** 2n - modulus).some(
@@ -226,7 +255,7 @@ function isNearlySquare(modulus: bigint): boolean {
   );
 }
 
-/** Rounded down, by Newton's method. */
+/** Returns the square root of an integer, rounded down, by Newton's method. */
 function squareRoot(value: bigint): bigint {
   let root = 2n ** BigInt(Math.ceil(value.toString(2).length / 2));
   for (;;) {
@@ -246,7 +275,7 @@ const rsaName = '06092a864886f70d010101';
 
 type Curve = (typeof curves)[number];
 
-/** NIST SP 800-186: y² = x³ - 3x + b modulo p, which is 3 modulo 4. */
+/** The elliptic curves of ECDSA keys that are accepted (NIST SP 800-186): y² = x³ - 3x + b modulo p, which is 3 modulo 4. */
 const curves = (
   [
     [
@@ -272,7 +301,10 @@ const curves = (
 
 const uncompressedPoint = 0x04;
 
-/** SEC 1, section 2.3.4, also of compressed points. @returns undefined for what is no point of the curve */
+/**
+ * Returns the coordinates of an encoded point of an elliptic curve, compressed or not (SEC 1, section 2.3.4).
+ * @returns undefined if the bytes are not a point of the curve
+ */
 function coordinatesOf(point: Uint8Array, { size, p, b }: Curve): [bigint, bigint] | undefined {
   const [form = 0, ...digits] = point;
   const x = unsigned(point.subarray(1, 1 + size));
@@ -285,7 +317,8 @@ function coordinatesOf(point: Uint8Array, { size, p, b }: Curve): [bigint, bigin
 }
 
 /**
- * DER, which has only one form. Compressed points become uncompressed, as Go needs.
+ * Encodes a public key as DER SubjectPublicKeyInfo. Compressed points become uncompressed, as Go needs them, unless `points` says
+ * to keep them.
  * @returns undefined if the numbers are no key
  */
 function spkiOf(raw: RawKey, points?: 'as it is'): Bytes | undefined {
@@ -301,9 +334,9 @@ function spkiOf(raw: RawKey, points?: 'as it is'): Bytes | undefined {
 }
 
 /**
- * RFC 4253, section 6.6; RFC 5656, section 3.1; RFC 8709, section 4. Only extracts the numbers. The caller compares the blob with
- * `sshWireOf` to find extra bytes.
- * Own code, because npm packages that read all of these types add 130 KB (ssh2) and 190 KB (sshpk) to every bundle.
+ * Reads the numbers of a public key in the wire form of SSH (RFC 4253, section 6.6; RFC 5656, section 3.1; RFC 8709, section 4).
+ * The caller compares the blob with `sshWireOf` to find extra bytes. This is own code, because npm packages that read all of
+ * these types add 130 KB (ssh2) and 190 KB (sshpk) to every bundle.
  * @throws InvalidKeyError for other types, such as certificates and keys of hardware tokens, and for broken blobs
  */
 function keyInSshWire(blob: Bytes): RawKey {
@@ -330,7 +363,10 @@ function readStrings(blob: Bytes): Bytes[] {
   return strings;
 }
 
-/** The message is for users: it says what was expected, never what was sent. */
+/**
+ * The error for a text that is not a public key that the service takes. Its message is for users: it says what was expected,
+ * never what was sent.
+ */
 export class InvalidKeyError extends Error {
   override readonly name = 'InvalidKeyError';
 }

@@ -1,4 +1,7 @@
-/** Characters that are invisible, blank, reorders text, piles up, or would widen a text so that its end stands on a line of its own. */
+/**
+ * Matches the characters of a name that must be escaped: quotes, backslashes, and characters that are invisible or blank, reorder
+ * text, pile up, or would widen a text so that its end stands on a line of its own.
+ */
 const escaped = /["\\\p{C}\p{Zl}\p{Zp}\p{DI}\u2800]|(?! )\p{Zs}|^ | $|(?<= ) |(?<=\p{M}{2})\p{M}/gu;
 const beyondAscii = /[^ -~]/gu;
 const mostNamed = 3;
@@ -7,8 +10,8 @@ const codeOf = (letter: string) => (letter.codePointAt(0) ?? 0).toString(16).toU
 const escape = (letter: string) => (/["\\]/.test(letter) ? `\\${letter}` : `\\u{${codeOf(letter)}}`);
 
 /**
- * A quoted text passes for no label, no other text and no more than one. What cannot be seen as itself is escaped. Letters beyond
- * ASCII, which may look like others, are named after it.
+ * Quotes a name of somebody else, so that it cannot be taken for a label, another name or several names. Characters that cannot
+ * be seen as themselves are escaped. Letters beyond ASCII, which may look like other letters, are named after the quoted text.
  */
 export function quotedName(text: string): string {
   const shown = text
@@ -23,7 +26,10 @@ export function quotedName(text: string): string {
 
 const wordsOfOurs = /^(algorithm|dataset|nothing|result|consumer|owner|creator|manifest|you)$/i;
 
-/** Quotes a name as `quotedName` does, but a name of one plain word stays as it is, unless it is one of ours. */
+/**
+ * Quotes a name as `quotedName` does, but returns a name of one plain word as it is, unless the word is one that the service uses
+ * itself, such as `dataset`.
+ */
 export function plainName(text: string): string {
   return /^[\w.@+-]+$/.test(text) && !wordsOfOurs.test(text) ? text : quotedName(text);
 }

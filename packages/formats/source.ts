@@ -10,13 +10,19 @@ const sourceTypes = Object.keys(schemes) as SourceType[];
 export const algorithmTypes = ['bin', 'python', 'wasm', 'docker'] as const;
 const mostArguments = 100;
 const longestArgument = 1_000;
-/** The longest arguments, in characters of all together: a page of assets has those of a hundred. */
+/**
+ * The longest arguments of an algorithm, in characters of all arguments together. A page of assets has the arguments of a hundred
+ * assets.
+ */
 const longestArguments = 4_000;
 
 const longestUrl = 2_048;
 const noS3 = 'Agents read s3:// addresses with the client of Google Cloud Storage, not from S3. Use https.';
 
-/** Everyone in the domain reads it, so it must hold no password or token. */
+/**
+ * Makes the schema of an address from which an agent fetches. Everyone in the domain reads the address, so it must hold no
+ * password or token.
+ */
 const publicUrl = (schemes: readonly string[]) => {
   const expected = `Expected an address that begins with ${schemes.join(' or ')}, in ASCII without spaces, with a port up to 65535 if any.`;
   return v.pipe(
@@ -98,7 +104,10 @@ export const fetched = {
 const shown = (longest: number, description: string) =>
   v.pipe(v.string(), v.description(description), v.metadata({ maxLength: longest }));
 
-/** The fields of what the agent fetches, under the names of the agent. What is empty is left out. */
+/**
+ * The schemas of the source and the key broker of a file that the agent fetches, under the names of the agent. Empty fields are
+ * left out.
+ */
 export const fetchedByAgent = {
   source: v.exactOptional(
     v.pipe(
@@ -142,12 +151,12 @@ export function sourceTypeOf(url: string): SourceType | undefined {
   return sourceTypes.find((type) => schemes[type].some((scheme) => url.startsWith(scheme)));
 }
 
-/** Null: the asset has none. */
+/** The fields of an asset whose content the agent fetches, such as its source. Null: the asset has no such field. */
 export type Fetched = { [Name in keyof typeof fetched]: v.InferOutput<(typeof fetched)[Name]> | null };
 
 export const fetchedNames = ['source', 'kbs', 'decompress', 'algo_type', 'algo_args'] as const;
 
-/** Returns the fields that do not fit an asset of this type, each with what was expected. */
+/** Returns the fields that do not fit the type of the asset or its lack of a source, each with what was expected. */
 export function misfits(asset: { asset_type: AssetType } & Fetched): { field: keyof Fetched; expected: string }[] {
   return fetchedNames.flatMap((field) => {
     if (field === 'source' || asset[field] === null) return [];

@@ -5,9 +5,9 @@ import { derElements } from './der.ts';
 const curves = new Map(Object.entries({ '2a8648ce3d030107': 'nistp256', '2b81040022': 'nistp384', '2b81040023': 'nistp521' }));
 
 /**
- * Returns the SSH wire form of a key, of which fingerprints are made (RFC 4253, section 6.6; RFC 5656, section 3.1; RFC 8709,
- * section 4). Works in browsers too.
- * @param spki a valid key of one of these types as DER SubjectPublicKeyInfo, points uncompressed
+ * Returns the SSH wire form of a public key, of which fingerprints are made (RFC 4253, section 6.6; RFC 5656, section 3.1; RFC
+ * 8709, section 4). Works in browsers too.
+ * @param spki a valid Ed25519, ECDSA or RSA key as DER SubjectPublicKeyInfo, with uncompressed points
  */
 export function sshWireOf(spki: Uint8Array): Uint8Array {
   const contentsOf = (bytes: Uint8Array) => derElements(bytes).map(({ content }) => content);
@@ -21,7 +21,7 @@ export function sshWireOf(spki: Uint8Array): Uint8Array {
   return strings('ssh-rsa', exponent, modulus);
 }
 
-/** Returns the fingerprint of a key as `ssh-keygen -lf` prints it. */
+/** Returns the fingerprint of a public key, as `ssh-keygen -lf` prints it. @param spki the key as DER SubjectPublicKeyInfo */
 export function fingerprintOfSpki(spki: Uint8Array): string {
   return `SHA256:${toBase64(sha256(sshWireOf(spki))).replace(/=+$/, '')}`;
 }

@@ -11,26 +11,26 @@ export type ComputationStatus = (typeof computationStatuses)[number];
 export const approvalLevels = ['none', 'all', 'all_signed'] as const;
 export type ApprovalLevel = (typeof approvalLevels)[number];
 
-/** docs/contract.md, section 4. */
+/** The values that say who may read the logs of a computation's runs (docs/contract.md, section 4). */
 export const logAccesses = ['none', 'parties'] as const;
 export type LogAccess = (typeof logAccesses)[number];
 
 export const mostConsumers = 40;
-/** The most users who may link their own assets to a computation. */
+/** The most users who may link their own assets to one computation. */
 export const mostProviders = 100;
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
-/** The originator of the service's own events that no user caused. */
+/** The originator of events that the service records without an action of a user. */
 export const system = 'system';
 
-/** The originators that a report may name: not the service, and no user. */
+/** The originators of events that a CVM's report may name: parts of the CVM, not the service, and no user. */
 export const reporters = ['agent', 'computation-runner'] as const;
 export type Reporter = (typeof reporters)[number];
 
 const reserved = new Set<string>([system, ...reporters]);
 
-/** Returns whether no user can have a name, because the service uses it itself. */
+/** Returns whether a name is reserved for the events of the service and of agents, so that no user can have it. */
 export function isReservedName(name: string): boolean {
   return reserved.has(name);
 }
@@ -73,11 +73,15 @@ export function isRole(text: string): text is Role {
 interface Membership {
   domain: string;
   role: Role;
-  /** The CVM that a membership with the role `cvm` is for. Undefined: every CVM of the domain. */
+  /** The identifier of the CVM that a membership with the role `cvm` is for. Undefined: every CVM of the domain. */
   boundTo?: string;
 }
 
-/** The first two colons divide: an identifier of a CVM may contain more. @returns undefined if it is malformed */
+/**
+ * Parses a membership, `domain:role` or `domain:cvm:identifier`. Only the first two colons divide, because the identifier of a
+ * CVM may contain more.
+ * @returns undefined if the text is malformed
+ */
 export function parseMembership(text: string): Membership | undefined {
   const [, domain = '', role = '', boundTo] = /^([^:]+):([^:]+)(?::(.+))?$/s.exec(text) ?? [];
   if (!isRole(role)) return undefined;

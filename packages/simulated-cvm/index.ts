@@ -1,4 +1,4 @@
-/** The entry `computation-management-simulated-cvm`. */
+/** The entry of the package `computation-management-simulated-cvm`. */
 export { connectCvm } from './simulated-connection.ts';
 export { simulateCvm } from './simulated-cvm.ts';
 export { attests, testRoot } from './simulated-evidence.ts';

@@ -7,17 +7,17 @@ export interface AgentEvent {
 
 /** The way in which a simulated CVM treats a run. */
 export interface Behaviour {
-  /** Never asks for commands. */
+  /** True if the simulated CVM never asks for commands, and so takes no run. */
   isAbsent: boolean;
-  /** The reason for rejecting every run; undefined accepts them. */
+  /** The reason with which the simulated CVM rejects every run. Undefined: it accepts them. */
   refusal: string | undefined;
-  /** The events until the algorithm runs. */
+  /** Returns the events that the agent reports until the algorithm runs. @param datasets the number of datasets of the run */
   before: (datasets: number) => AgentEvent[];
   /** The milliseconds for which the algorithm runs. Infinity: until the service has ended the run. */
   worksInMilliseconds: number;
-  /** The events after the algorithm has ended. */
+  /** The events that the agent reports after the algorithm has ended. */
   after: AgentEvent[];
-  /** Dies after the first event: sends no more events or heartbeats, and asks for no more commands. */
+  /** True if the simulated CVM dies after its first event: sends no more events or heartbeats, and asks for no more commands. */
   fallsSilent: boolean;
   ignoresStops: boolean;
 }
@@ -26,7 +26,7 @@ function event(event_type: string, status: string, originator: AgentEvent['origi
   return { event_type, status, originator };
 }
 
-/** The sequence of a real agent (Cocos 0.10.2). */
+/** The behaviour of a CVM that completes its runs, with the sequence of events of a real agent (Cocos 0.10.2). */
 const completes: Behaviour = {
   isAbsent: false,
   refusal: undefined,
@@ -56,13 +56,16 @@ const behaviours: Record<string, Behaviour> = {
 };
 
 /**
- * Selects the behaviour by the CVM's identifier: `sim-fail-...`, `sim-silent-...`, `sim-absent-...`, `sim-reject-...`,
- * `sim-ignore-stop-...`, `sim-slow-...` (takes a minute). A CVM with any other identifier completes its runs.
+ * Returns the behaviour of a simulated CVM, which its identifier selects: `sim-fail-...`, `sim-silent-...`, `sim-absent-...`,
+ * `sim-reject-...`, `sim-ignore-stop-...`, `sim-slow-...` (takes a minute). A CVM with any other identifier completes its runs.
  */
 export function behaviourOf(cvmId: string): Behaviour {
   const [, word = ''] = /^sim-(fail|silent|absent|reject|ignore-stop|slow)(?:-|$)/.exec(cvmId) ?? [];
   return behaviours[word] ?? completes;
 }
 
-/** The agent's events on a stop. The second follows the first, and only if the algorithm was running. */
+/**
+ * The events that an agent reports when a run is stopped. The second event follows the first, and only if the algorithm was
+ * running.
+ */
 export const stoppedEvents = { stopped: event('Stopped', 'Stopped'), failedAfterwards: event('Running', 'Failed') };

@@ -5,7 +5,10 @@ type WithoutId<Each> = Each extends unknown ? Omit<Each, 'id'> : never;
 export type NewReport = WithoutId<Schemas['Report']>;
 export type ArrivingCommand = Pick<Schemas['Command'], 'id' | 'type' | 'run_id' | 'manifest'>;
 
-/** The same for the same fact, so a CVM that reports again what it reported before a restart of this machine adds nothing. */
+/**
+ * Returns the identifier of a report: the same one for the same fact. So a CVM that repeats, after a restart of this machine,
+ * what it had reported adds nothing. Heartbeats and attestations get a new identifier each time.
+ */
 function identifierOf(report: NewReport): string {
   switch (report.type) {
     case 'event':
@@ -20,10 +23,10 @@ function identifierOf(report: NewReport): string {
 }
 
 export interface CvmConnection {
-  /** The commands for the CVM, and the run that holds it. */
+  /** Asks the service for the commands for the CVM, and the run that holds the CVM. */
   work: () => Promise<{ commands: ArrivingCommand[]; run: Pick<Schemas['HeldRun'], 'id' | 'accepted_at'> | null }>;
   /**
-   * Returns when the service has the reports. A report that is sent again keeps its identifier.
+   * Sends reports to the service, and returns when the service has them. A report that is sent again keeps its identifier.
    * @returns the status of the run after the last report
    */
   report: (...reports: NewReport[]) => Promise<string | null>;
@@ -33,9 +36,9 @@ export interface ConnectionOptions {
   baseUrl: string;
   domain: string;
   cvmId: string;
-  /** A token with the role `cvm` in the domain. */
+  /** Returns an access token with the role `cvm` in a domain. */
   token: (domain: string) => Promise<string>;
-  /** Aborts every request and every wait. */
+  /** A signal that aborts every request and every wait of the connection. */
   closing: AbortSignal;
 }
 
@@ -46,7 +49,10 @@ const retry = {
   timeoutInMilliseconds: 10_000,
 };
 
-/** Calls the two endpoints of CVMs. Repeats the same request until the service accepts or refuses it. @throws ServiceProblem */
+/**
+ * Makes the connection of a simulated CVM, which calls the two endpoints of CVMs. Repeats the same request until the service
+ * accepts or refuses it. Calls of the connection throw ServiceProblem.
+ */
 export function connectCvm({ baseUrl, domain, cvmId: cvmID, token, closing: signal }: ConnectionOptions): CvmConnection {
   let bearer: string | undefined;
   const keptToken = async ({ refused }: { refused?: string }) => {

@@ -4,19 +4,19 @@ import type { ArrivingCommand, CvmConnection, NewReport } from './simulated-conn
 import { datasetsIn, manifestFlaw } from './simulated-manifest-check.ts';
 
 export interface Pace {
-  /** The pause between two events of an agent. */
+  /** The pause between two events of a simulated agent, in milliseconds. */
   eventsInMilliseconds: number;
-  /** The pause between two heartbeats while no event is sent. */
+  /** The pause between two heartbeats of a simulated CVM while no event is sent, in milliseconds. */
   heartbeatInMilliseconds: number;
-  /** The pause between two requests for commands. */
+  /** The pause between two requests of a simulated CVM for commands, in milliseconds. */
   pollInMilliseconds: number;
 }
 
-/** The clock that measures the time of a simulated CVM. */
+/** The clock that measures the pauses of a simulated CVM, and gives the times of its events. */
 export interface SimulatorClock {
-  /** Milliseconds since 1970. */
+  /** Returns the present time in milliseconds since 1970. */
   now: () => number;
-  /** Default: the timer of the system. */
+  /** Calls a function after some milliseconds of this clock. Default: the timer of the system. */
   setTimer?: SetTimer;
 }
 
@@ -27,23 +27,23 @@ export interface SimulatedCvm {
   runId: string;
   connection: CvmConnection;
   pace: Pace;
-  /** Default: the clock of the system. */
+  /** The clock that measures the pauses of the CVM. Default: the clock of the system. */
   clock?: SimulatorClock;
-  /** Aborted when the simulator stops. */
+  /** A signal that is aborted when the simulator stops. */
   closing: AbortSignal;
 }
 
 /**
  * Simulates one CVM for one run, as an agent serves one computation: asks for commands, takes the run, reports, obeys a stop.
- * Stops its work when the service says that the run has failed or was cancelled. Takes up a run that the CVM accepted before a
- * restart of this machine: without the manifest, which is not sent again, it takes up the run at the algorithm's start.
- * @throws AbortError when closing; ServiceProblem
+ * Ends its work when the service says that the run has failed or was cancelled. Also takes up a run that the CVM accepted before
+ * a restart of this machine, from the start of the algorithm on, because the service does not send the manifest again.
+ * @throws AbortError when `closing` is aborted; ServiceProblem
  */
 export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
   const { cvmId, runId, connection, pace, clock = systemClock, closing } = cvm;
   const behaviour = behaviourOf(cvmId);
   const stopped = new AbortController();
-  /** Aborted when the run is over without this CVM. */
+  /** Aborted when the service has ended the run without this CVM. */
   const over = new AbortController();
   const answered = new Set<string>();
   let work: Promise<void> | undefined;
@@ -126,7 +126,7 @@ export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
   await work;
 }
 
-/** Waits for an activity and ignores its AbortError, unless the simulator stops. */
+/** Waits for an activity of a simulated CVM, and ignores its AbortError unless the simulator stops. */
 async function untilAborted(activity: Promise<unknown>, closing: AbortSignal): Promise<void> {
   try {
     await activity;

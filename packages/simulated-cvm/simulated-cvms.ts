@@ -4,7 +4,7 @@ import { connectCvm, type CvmConnection } from './simulated-connection.ts';
 import { testToken } from './simulated-evidence.ts';
 import { type Pace, simulateCvm, type SimulatorClock, systemClock } from './simulated-cvm.ts';
 
-/** A run that is offered to a CVM or active on it. */
+/** A CVM that has a run which is offered to it or active on it. */
 export interface ClaimedCvm {
   domain: string;
   cvm_id: string;
@@ -13,16 +13,21 @@ export interface ClaimedCvm {
 
 export interface SimulatedCvmsOptions {
   baseUrl: string;
-  /** A token with the role `cvm` in the domain. */
+  /** Returns an access token with the role `cvm` in a domain. */
   token: (domain: string) => Promise<string>;
   listClaimedCvms: () => Promise<ClaimedCvm[]>;
   pace?: Partial<Pace>;
-  /** Measures the pace. Default: the system clock. Requests and their retries use real time. */
+  /**
+   * The clock that measures the pauses of simulated CVMs. Default: the system clock. Requests and their retries use real time.
+   */
   clock?: SimulatorClock;
 }
 
 export interface SimulatedCvms {
-  /** Lets a CVM send evidence of test keys over its certificate, in PEM, soon. */
+  /**
+   * Makes a simulated CVM send attestation evidence of test keys over its certificate, in PEM. Returns before the evidence is
+   * sent.
+   */
   attest: (cvm: { domain: string; cvm_id: string; certificate: string }) => void;
   stop: () => Promise<void>;
 }
@@ -30,10 +35,10 @@ export interface SimulatedCvms {
 const usualPace: Pace = { eventsInMilliseconds: 300, heartbeatInMilliseconds: 1_000, pollInMilliseconds: 250 };
 
 /**
- * Simulates the CVM of every run, by the two endpoints of CVMs over HTTP. Whatever CVM a run names, a simulated one answers,
- * and its identifier selects its behaviour (`behaviourOf`). Each run gets a new one, as each agent process serves one
- * computation. `listClaimedCvms` lists the CVMs that have work. It is the only thing that a real CVM does not need, because
- * that knows its own name.
+ * Simulates the CVM of every run of a service, by the two endpoints of CVMs over HTTP. Whatever CVM a run names, a simulated CVM
+ * answers, and its identifier selects its behaviour (`behaviourOf`). Each run gets a new simulated CVM, as each agent process
+ * serves one computation. `listClaimedCvms` lists the CVMs that have work. Only a simulator needs such a list: a real CVM knows
+ * its own name.
  */
 export function startSimulatedCvms(options: SimulatedCvmsOptions): SimulatedCvms {
   const pace = { ...usualPace, ...options.pace };

@@ -3,16 +3,25 @@ import { readFileSync } from 'node:fs';
 
 const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
 
-/** The root of public test keys, in PEM. Whoever trusts it believes anyone. */
+/** Returns the root certificate of public test keys, in PEM. Whoever trusts it believes anyone. */
 export const testRoot = () => read('test-root.pem');
 
-/** Returns whether a CVM attests, if the service trusts test keys. */
+/**
+ * Returns whether a simulated CVM sends attestation evidence if the service trusts test keys: its identifier begins with
+ * `sim-attested`.
+ */
 export const attests = (cvmId: string) => /^sim-attested(-|$)/.test(cvmId);
 
-/** A key, the signed bytes of a report, and the message of an agent with it, with the places of report data and signature. */
+/**
+ * A test machine for SNP evidence: its private key, the signed bytes of a report, and an agent's message that contains the
+ * report, with the places of report data and signature in the message.
+ */
 type TestMachine = Record<'key' | 'report' | 'message', string> & Record<'dataAt' | 'signatureAt', number>;
 
-/** Makes the token of an SNP machine of test keys over a certificate in PEM, as an agent does at its start. In base64. */
+/**
+ * Makes the attestation token of an SNP machine with test keys over a certificate in PEM, as an agent does at its start. Returns
+ * it in base64.
+ */
 export function testToken(certificate: string): string {
   const machine = JSON.parse(read('test-machine.json')) as TestMachine;
   const [report, message] = [Buffer.from(machine.report, 'base64'), Buffer.from(machine.message, 'base64')];

@@ -21,7 +21,7 @@ const acceptable = v.object({
   result_consumers: v.pipe(v.array(v.object({ user_key: userKey })), v.minLength(1, 'it has no result consumer')),
 });
 
-/** Finds what in a manifest would crash a real agent or lock its users out. Returns undefined for a good manifest. */
+/** Says what in a manifest would crash a real agent or lock its users out. Returns undefined for a good manifest. */
 export function manifestFlaw(manifest: unknown): string | undefined {
   const { issues } = v.safeParse(acceptable, manifest);
   if (!issues) return undefined;

@@ -6,7 +6,10 @@ import { timeOf } from 'computation-management-formats/timestamps';
 import { check, fails, type Finding, holds, note, quoted, quotedList } from './finding.ts';
 import { type Approval, type ChainedEvent, detailsOf, isBeginning, nameOf, type Statement } from './statement.ts';
 
-/** Checks the assets against the manifest, and the approvals of those who had to give one. */
+/**
+ * Checks the assets in an evidence statement against the manifest, and that every user whose approval was needed gave a valid
+ * one.
+ */
 export async function checkApprovals(statement: Statement): Promise<Finding[]> {
   const checked = await Promise.all(
     statement.approvals.map(async (approval) => ({ approval, finding: await checkApproval(statement, approval) })),
@@ -25,7 +28,7 @@ export async function checkApprovals(statement: Statement): Promise<Finding[]> {
   ];
 }
 
-/** Finds users with two approvals, and keys that speak for two users. */
+/** Finds users with two approvals in a statement, and keys that signed for two users. */
 function checkSpeakers({ approvals }: Statement): Finding[] {
   return approvals.flatMap(({ user, key }, index) => {
     const earlier = approvals.slice(0, index);
@@ -56,8 +59,8 @@ function checkAssets({ manifest, assets, approvals }: Statement): Finding[] {
 }
 
 /**
- * Checks that everyone approved, and signed, whose approval the computation demands.
- * @param sound the approvals that hold. The others have findings of their own
+ * Checks that every user whose approval the computation demands gave one, and signed it if signatures are demanded.
+ * @param sound the approvals that hold. Other approvals have findings of their own
  */
 function checkLevel({ approval, result_consumers, manifest, assets, approvals }: Statement, sound: Approval[]): Finding[] {
   const ofConsumers = manifest.result_consumers.map(({ user_key }, index) => ({ user_key, user: result_consumers[index] ?? '' }));
@@ -88,7 +91,7 @@ function areAllAmong(users: string[], approvals: Approval[]): boolean {
   return users.every((user) => approvals.some((each) => each.user === user));
 }
 
-/** Names the users with whose word it is: their own, or that of the service alone. */
+/** Says which users approved with a signature of their own, and for which the service alone says that they approved. */
 function byWhom(users: string[], sound: Approval[]): string {
   const signed = users.filter((user) => sound.some((each) => each.user === user && each.signature !== null));
   const others = users.filter((user) => !signed.includes(user));
@@ -98,12 +101,16 @@ function byWhom(users: string[], sound: Approval[]): string {
   ].join('; ');
 }
 
-/** Returns whether there is an approval, and it lacks its signature or the key of that. */
+/**
+ * Returns whether an approval was given without a signature or without the key of its signature. False if there is no approval.
+ */
 function isUnsigned(approval: Approval | undefined): boolean {
   return approval !== undefined && (approval.signature === null || approval.key === null);
 }
 
-/** Reports who approved where only assets demand it. checkAssets reports missing approvals. */
+/**
+ * Reports who approved when only assets demand approvals, not the computation. Missing approvals are reported by `checkAssets`.
+ */
 function checkUses(assets: Statement['assets'], sound: Approval[]): Finding[] {
   const needed = [...new Set(assets.flatMap(({ use, creator }) => (use === 'open' ? [] : [creator])))];
   if (needed.length === 0) return [holds('The run needed no approval: neither the computation nor an asset demanded one.')];
@@ -148,15 +155,20 @@ async function checkApproval(statement: Statement, approval: Approval): Promise<
   return holds(`${user} approved this manifest and configuration, signed by the key ${fingerprint}.`);
 }
 
-/** Compares times of any zone and precision. False if one of them is no time. */
+/** Returns whether a time in RFC 3339 is before another, in any time zone and precision. False if one of the texts is no time. */
 function isBefore(time: string, other: string): boolean {
   return timeOf(time) < timeOf(other);
 }
 
-/** The fingerprints of keys that were read, by key, because it takes long to see that an RSA key is not weak. */
+/**
+ * The fingerprints of the keys that were read already, by key. They are remembered because it takes long to see that an RSA key
+ * is not weak.
+ */
 const fingerprints = new Map<string, string | undefined>();
 
-/** Returns undefined for a key that the service would not take, or would write in another way. */
+/**
+ * Returns the fingerprint of a public key. Undefined for a key that the service would not take, or would write in another way.
+ */
 function fingerprintOf(key: string): string | undefined {
   if (!fingerprints.has(key)) fingerprints.set(key, readFingerprint(key));
   return fingerprints.get(key);
@@ -173,8 +185,8 @@ function readFingerprint(key: string): string | undefined {
 
 /**
  * Checks that each approval of a statement is the last one that its user gave before the run, and was not withdrawn. A signature
- * does not show that: its text has neither a time nor a number, so an approval that was withdrawn still has one that fits.
- * @param before the events before the run, oldest first. Those of the beginning may be missing
+ * does not show that: its text has neither a time nor a number, so the signature of an approval that was withdrawn still fits.
+ * @param before the events of the journal before the run, oldest first. The first ones may be missing
  */
 export function checkApprovalsInJournal(statement: Statement, before: ChainedEvent[]): Finding[] {
   const { approvals } = statement;
@@ -198,8 +210,8 @@ const omitted = (event: ChainedEvent) =>
   fails(`The statement lacks the approval of ${quoted(event.originator)}: ${nameOf(event)}.`);
 
 /**
- * Returns whether an approval certainly counted at the start. Those for certain CVMs may not have: their certificates are not
- * known here.
+ * Returns whether an approval in the journal certainly counted when the run started, but is not in the statement. Approvals for
+ * certain CVMs may not have counted, because the certificates of these CVMs are not known here.
  */
 function isOmitted(statement: Statement, event: ChainedEvent, later: ChainedEvent[]): boolean {
   const { event_type, originator: user } = event;
@@ -213,7 +225,10 @@ function isOmitted(statement: Statement, event: ChainedEvent, later: ChainedEven
   return !later.some((each) => decides(each, user) || (each.event_type === 'key_uploaded' && each.originator === user));
 }
 
-/** Returns whether an event says what became of the approval of a user. The removal of a key takes the approval with it. */
+/**
+ * Returns whether an event of the journal gives or ends the approval of a user. The removal of a user's key ends the approval
+ * too.
+ */
 function decides(event: ChainedEvent, user: string): boolean {
   const { event_type, originator } = event;
   if (event_type === 'key_removed') return detailsOf(event)['user'] === user;
@@ -232,7 +247,10 @@ function checkLastOne(approval: Approval, event: ChainedEvent | undefined): Find
   return [fails(`The last approval of ${user} before the run was another one: ${nameOf(event)}.`)];
 }
 
-/** A user signs with an uploaded key. The approval does not count any more when the user has uploaded another key since signing. */
+/**
+ * Checks that an approval was signed by the key that its user had uploaded last before the run. An approval does not count any
+ * more when the user has uploaded another key since signing.
+ */
 function checkKey({ user, key }: Approval, before: ChainedEvent[], isWhole: boolean): Finding[] {
   if (key === null) return [];
   const upload = before.findLast(({ event_type, originator }) => originator === user && event_type === 'key_uploaded');

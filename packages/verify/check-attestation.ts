@@ -14,8 +14,8 @@ interface Judged {
 }
 
 /**
- * Verifies the tokens of the agent process again, as of the time when the service did, and compares the verdicts. Checks that a run with
- * a policy had evidence that satisfies it.
+ * Verifies the attestation tokens in a statement again, as of the time when the service did, and compares the verdicts. Checks
+ * that a run with an attestation policy had evidence that satisfies the policy.
  */
 export async function checkAttestation(statement: Statement, files: AttestationFiles): Promise<Finding[]> {
   const { attestation, attestation_hash, configuration, run } = statement;
@@ -86,14 +86,17 @@ async function checkToken(
   return { finding: holds(`${what} is ${verdict}, as the service states: ${found}.`), judged: { token, verdict: own } };
 }
 
-/** Returns the tokens without those that were refused under a former certificate of the CVM. */
+/** Returns the attestation tokens that count: all but those that were refused under a former certificate of the CVM. */
 function withoutFormer(tokens: readonly Token[]): Token[] {
   const timesOf = (token: Token) => (token.verified_at === null ? -Infinity : timeOf(token.verified_at));
   const latest = tokens.toSorted((a, b) => timesOf(a) - timesOf(b)).at(-1);
   return tokens.filter(({ verdict, certificate_sha512: of }) => verdict !== 'refused' || of === latest?.certificate_sha512);
 }
 
-/** The stated verdict is that of the token which counts: a refused one before all, then a verified one. */
+/**
+ * Checks that the stated verdict on the CVM is that of the token which counts: a refused token before all others, then a verified
+ * one.
+ */
 function checkShown({ verdict, checks, tokens }: Attestation, judged: readonly Judged[]): Finding[] {
   const verdicts = tokens.flatMap((token) => token.verdict ?? []);
   const counts = (['refused', 'verified', 'unsupported'] as const).find((each) => verdicts.includes(each));
@@ -106,7 +109,10 @@ function checkShown({ verdict, checks, tokens }: Attestation, judged: readonly J
   return [fails('The stated checks are not those of a token with the stated verdict.')];
 }
 
-/** A run that failed may have failed because its CVM satisfied its policy no longer. */
+/**
+ * Checks that the evidence of the CVM satisfies the attestation policy of the run. For a run that failed, evidence that does not
+ * is only a note: the run may have failed because of that.
+ */
 function satisfies(
   { verdict, checks, tokens }: Attestation,
   judged: readonly Judged[],
@@ -130,7 +136,7 @@ function satisfies(
   return status === 'failed' ? note(`${sentence} The run failed.`) : fails(sentence);
 }
 
-/** Says why checks failed, without those that could not run. */
+/** Says which checks of some evidence failed and why, leaving out checks that could not run. */
 function reasons(checks: Verdict['checks']): string {
   const failed = checks.filter(({ passed, detail }) => !passed && !detail.startsWith('not checked'));
   return failed.map(({ name, detail }) => `${name}: ${quoted(detail)}`).join('; ');

@@ -9,7 +9,7 @@ import { repeatedName } from './evidence-files.ts';
 import { check, fails, holds, note, quoted, type Finding } from './finding.ts';
 import { chainedEvent, detailsOf, isBeginning, nameOf, type ChainedEvent, type Statement } from './statement.ts';
 
-/** A page of the journal as the API returns it, or a list of events without the rest. */
+/** A page of a computation's journal as the API returns it, or a list of events without the members that count them. */
 export interface Page {
   events: unknown[];
   limit?: unknown;
@@ -17,7 +17,10 @@ export interface Page {
   total?: unknown;
 }
 
-/** Checks the hashes of the two events in a statement, and that the first says each thing once. */
+/**
+ * Checks that the first and the last event in a statement have the hash of their content, and that the details of the first event
+ * have each name once.
+ */
 export function checkOwnEvents({ events }: Statement): Finding[] {
   const hashes = [events.started, events.last].map((event) => {
     const what = `The event ${nameOf(event)} in the statement`;
@@ -30,7 +33,10 @@ export function checkOwnEvents({ events }: Statement): Finding[] {
   return [...hashes, ...saidTwice(events.started)];
 }
 
-/** Finds a name that has two values in the details that the service wrote: one reader could see the one and another the other. */
+/**
+ * Finds a name that has two values in the details of an event that the service wrote: different readers could see different
+ * values.
+ */
 function saidTwice(event: ChainedEvent): Finding[] {
   if (Object.keys(detailsOf(event)).length === 0) return [];
   const name = repeatedName(new TextDecoder().decode(fromBase64(event.details)));
@@ -38,8 +44,9 @@ function saidTwice(event: ChainedEvent): Finding[] {
 }
 
 /**
- * Checks that events of the journal are unchanged, and that from the run's first event to its last none is missing, added or out
- * of order. The hash of each event covers the hash of the one before it, so the last one commits to all before it.
+ * Checks that the given events of a computation's journal are unchanged, and that from the run's first event to its last none is
+ * missing, added or out of order. The hash of each event covers the hash of the event before it, so the last event commits to all
+ * events before it.
  * @param given pages of events that are newest first, as the API lists events, or oldest first
  */
 export function checkJournal(statement: Statement, given: Page[]): Finding[] {
@@ -75,7 +82,10 @@ export function checkJournal(statement: Statement, given: Page[]): Finding[] {
   ];
 }
 
-/** A process that attests itself late is given its run under the hash of the attestation before, perhaps of another process. */
+/**
+ * Notes attestation tokens that the CVM reported for the run besides the one of the statement. A process that attests itself late
+ * is given its run under the hash of the attestation before, perhaps of another process.
+ */
 function otherAttestations({ run, attestation_hash }: Statement, events: ChainedEvent[]): Finding[] {
   return events.flatMap((event) => {
     if (event.event_type !== 'Attestation' || event.run_id !== run.id) return [];
@@ -106,7 +116,10 @@ function checkTime(event: ChainedEvent, before: ChainedEvent | undefined): Findi
   return [fails(`The event ${nameOf(event)} has an earlier time than the event ${nameOf(before)} before it.`)];
 }
 
-/** The service alone writes how a run begins and ends. */
+/**
+ * Checks that an event of the run is from the run's CVM, and that the run has no other beginning or end than the statement says:
+ * only the service writes these events.
+ */
 function checkOfRun({ run, events: { started, last } }: Statement, event: ChainedEvent): Finding[] {
   if (event.run_id !== run.id) return [];
   if (event.cvm_id !== run.cvm_id) return [fails(`The event ${nameOf(event)} of the run is from another CVM.`)];
@@ -130,7 +143,8 @@ function isSame(one: ChainedEvent, other: ChainedEvent): boolean {
 }
 
 /**
- * Checks that pages have as many events as they say, if they are newest first: a page of `after` does not say how many events follow it.
+ * Checks that pages of the journal have as many events as they say, if they are newest first. A page that was read with `after`
+ * does not say how many events follow it.
  */
 function checkCounts(pages: Page[], isNewestFirst: boolean): Finding[] {
   if (!isNewestFirst) return [];
@@ -144,9 +158,9 @@ function checkCounts(pages: Page[], isNewestFirst: boolean): Finding[] {
 }
 
 /**
- * Finds that events before the first given one are missing. Each journal begins with the event `created`, and the hash of each later
- * event covers that of the one before it.
- * @param events oldest first
+ * Finds that events before the first given one are missing. Each journal begins with the event `created`, and the hash of each
+ * later event covers the hash of the event before it.
+ * @param events the given events, oldest first
  */
 function checkBeginning(events: ChainedEvent[], pages: Page[], isNewestFirst: boolean): Finding[] {
   const [first] = events;
@@ -161,7 +175,7 @@ function checkBeginning(events: ChainedEvent[], pages: Page[], isNewestFirst: bo
   ];
 }
 
-/** Returns whether the counts in the pages leave no room for events before the first one. */
+/** Returns whether the counts in the pages of a journal leave no room for events before the first given one. */
 function saysWhole(pages: Page[], isNewestFirst: boolean): boolean {
   const last = pages.at(-1);
   if (!isCount(last?.total)) return false;
@@ -173,12 +187,12 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** A page of which each entry has the form of an event. */
+/** A page of the journal of which each entry has the form of an event. */
 interface PageOfEvents extends Page {
   events: ChainedEvent[];
 }
 
-/** Pages as they follow each other, with all their events oldest first. */
+/** The pages of a journal in order, with all their events oldest first. */
 interface Journal {
   pages: PageOfEvents[];
   events: ChainedEvent[];
@@ -186,8 +200,8 @@ interface Journal {
 }
 
 /**
- * Puts pages that were given in any order into that of the journal, by the numbers of their first events. It does not matter what is
- * put where: the chain is checked afterwards.
+ * Sorts pages that were given in any order as they are in the journal, by the numbers of their first events. A wrong order does
+ * no harm: the chain of hashes is checked afterwards.
  */
 function inOrder(given: PageOfEvents[]): Journal {
   const isNewestFirst = areNewestFirst(given.flatMap(({ events }) => events));
@@ -200,8 +214,8 @@ function inOrder(given: PageOfEvents[]): Journal {
 }
 
 /**
- * Returns whether events are newest first. Only adjacent events of one chain are compared, so it is the order in which most of
- * them fit.
+ * Returns whether events are sorted newest first: whether more adjacent events fit together by their hashes in that order than in
+ * the other.
  */
 function areNewestFirst(events: ChainedEvent[]): boolean {
   const fitting = (list: ChainedEvent[]) =>

@@ -14,8 +14,8 @@ const signedSchema = v.object({ statement: v.looseObject({}), signature: v.strin
 const eventsFile = v.union([v.array(v.unknown()), v.looseObject({ events: v.array(v.unknown()) })]);
 
 /**
- * Checks a signed statement, and the events of the journal if they are given. Trusts nothing but the keys.
- * @throws UnreadableError if a file does not have the form that it needs
+ * Checks the signed evidence of a run, and the events of the journal if they are given. Trusts nothing but the given keys.
+ * @throws UnreadableError if a file does not have the form that the check needs
  */
 export async function checkEvidence({ evidence, keys, events, ...attested }: EvidenceFiles): Promise<Finding[]> {
   const signed = read(signedSchema, evidence, 'The evidence');
@@ -50,7 +50,12 @@ function pageIn(file: string): Page {
   return Array.isArray(content) ? { events: content } : content;
 }
 
-/** Returns the content as it is. What the schema returns would lack members such as `constructor`, which then nobody would check. */
+/**
+ * Parses a JSON text and checks it against a schema. Returns the content as it is: the result of the schema would lack members
+ * such as `constructor`, which then nobody would check.
+ * @param what names the text in the error
+ * @throws UnreadableError if the text has another form
+ */
 function read<S extends v.GenericSchema>(schema: S, text: string, what: string): v.InferOutput<S> {
   const content = parseJson(text, what);
   const result = v.safeParse(schema, content);
@@ -58,7 +63,10 @@ function read<S extends v.GenericSchema>(schema: S, text: string, what: string):
   throw new UnreadableError(`${what} has another form than expected: ${problemOf(result.issues[0])}.`);
 }
 
-/** Says what is wrong in words of its own: those of the library repeat what was found. */
+/**
+ * Says where a content does not fit its schema and what was expected. The words of the library are not used, because they repeat
+ * the content.
+ */
 function problemOf(issue: v.BaseIssue<unknown>): string {
   const path = v.getDotPath(issue);
   const place = path === null ? 'the whole' : quoted(path);
@@ -75,7 +83,9 @@ const key = v.looseObject({
   kid: v.string(),
 });
 
-/** Checks that each listed key bears its own thumbprint as its name, so that nobody can sign in the name of another key. */
+/**
+ * Checks that each of the given keys bears its own thumbprint as its name, so that nobody can sign in the name of another key.
+ */
 function checkKeys(listed: readonly { kty: string; kid?: unknown }[]): Finding[] {
   return listed.flatMap((each, index) => {
     const what = `The key at place ${index + 1} of the given keys`;
@@ -88,14 +98,17 @@ function checkKeys(listed: readonly { kty: string; kid?: unknown }[]): Finding[]
   });
 }
 
-/** The evidence as it was read. Everything in the statement was signed, so nothing of it may be left out here. */
+/**
+ * The evidence of a run as it was read: a statement, and its signature by a key of the service. Everything in the statement was
+ * signed, so nothing of it may be left out here.
+ */
 interface Signed {
   statement: object;
   signature: string;
   key_id: string;
 }
 
-/** Checks that a listed key has signed the statement as it is. */
+/** Checks that one of the given keys has signed the statement as it is. */
 async function checkSignature({ statement, signature, key_id }: Signed, keys: readonly object[]): Promise<Finding> {
   const found = keys.find((each) => v.is(key, each) && thumbprintOf(each) === key_id);
   if (!v.is(key, found)) return fails(`The statement is signed by the key ${quoted(key_id)}, which is not among the given keys.`);

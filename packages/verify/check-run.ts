@@ -3,7 +3,10 @@ import { timeOf } from 'computation-management-formats/timestamps';
 import { check, quoted, type Finding } from './finding.ts';
 import { type ChainedEvent, detailsOf, nameOf, type Statement } from './statement.ts';
 
-/** Checks that the parts of a statement are about the same run, and that its digest is that of its manifest. */
+/**
+ * Checks that the parts of a statement are about the same run, and that the manifest and the configuration have the stated
+ * digests.
+ */
 export function checkRun(statement: Statement): Finding[] {
   const { run, manifest, manifest_digest, configuration, configuration_digest, computation, events, assets } = statement;
   const { started, last } = events;
@@ -42,7 +45,10 @@ function checkDigest(what: string, value: object, digest: string): Finding {
   );
 }
 
-/** Checks the statement against the event that was recorded at the start, and that each later event commits to. */
+/**
+ * Checks that the statement agrees with the event `started` of its run about the manifest, configuration, assets and approvals.
+ * Each later event of the journal commits to that event.
+ */
 function checkStart(statement: Statement): Finding {
   const { started } = statement.events;
   const { manifest_digest, configuration_digest, start_digest } = detailsOf(started);
@@ -59,7 +65,10 @@ function isEnd(run: Statement['run'], { event_type, status, originator }: Chaine
   return event_type === run.status && originator === 'system' && status === (run.status === 'failed' ? 'failure' : 'success');
 }
 
-/** The clock of the service may be set back meanwhile: the time of an event is then that of the event before it. */
+/**
+ * The most milliseconds by which the time of an event may differ from the time in the run. If the service's clock is set back
+ * meanwhile, the event gets the time of the event before it.
+ */
 const setBackInMilliseconds = 24 * 3_600_000;
 
 function isShortlyBefore(time: string, ofEvent: string): boolean {

@@ -4,23 +4,23 @@ import { printable } from 'computation-management-formats/printable';
 import * as v from 'valibot';
 import { type Finding, note, quoted } from './finding.ts';
 
-/** The files that say what the service verified of a CVM. */
+/** The files by which the attestation of a CVM is verified again: tokens and certificates. */
 export interface AttestationFiles {
   /** The attestation tokens that the statement names by their hashes, in any order. */
   tokens?: readonly Uint8Array[];
-  /** Certificates of AMD that the tokens lack, in DER or PEM. */
+  /** Certificates of AMD that the attestation tokens lack, in DER or PEM. */
   certificates?: readonly Uint8Array[];
-  /** Certificates to trust in place of the roots of AMD and Intel. For tests only. */
+  /** Root certificates to trust in place of those of AMD and Intel. For tests only. */
   roots?: readonly Uint8Array[];
 }
 
-/** The contents of the files that are checked. */
+/** The contents of the files that `checkEvidence` checks: the evidence of a run, and what it is checked with. */
 export interface EvidenceFiles extends AttestationFiles {
-  /** The answer of `GET /{domainID}/computations/{id}/evidence`. */
+  /** The signed evidence of the run: the answer of `GET /{domainID}/computations/{id}/evidence`. */
   evidence: string;
-  /** The answer of `GET /.well-known/jwks.json`. */
+  /** The public keys of the service: the answer of `GET /.well-known/jwks.json`. */
   keys: string;
-  /** Pages of the journal, each an answer of `GET /{domainID}/computations/{id}/events`, in any order. */
+  /** Pages of the computation's journal, each an answer of `GET /{domainID}/computations/{id}/events`, in any order. */
   events?: string[];
 }
 
@@ -28,7 +28,7 @@ export interface EvidenceFiles extends AttestationFiles {
  * Parses a JSON text that has a canonical form and in which every object has each name once. With a repeated name, two readers
  * could see two different values in the same text.
  * @param what names the text in the error
- * @throws UnreadableError
+ * @throws UnreadableError if the text is not such JSON
  */
 export function parseJson(text: string, what: string): unknown {
   let value: unknown;
@@ -49,10 +49,7 @@ export function parseJson(text: string, what: string): unknown {
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-/**
- * Returns a name that an object has twice.
- * @param text well-formed JSON
- */
+/** Returns a name that some object in a JSON text has twice. Undefined if there is none. @param text well-formed JSON */
 export function repeatedName(text: string): string | undefined {
   const open: Set<string>[] = [];
   for (const [token, name] of text.matchAll(/[{}]|("(?:[^"\\]|\\.)*")\s*:|"(?:[^"\\]|\\.)*"/g)) {
@@ -68,7 +65,10 @@ export function repeatedName(text: string): string | undefined {
   return undefined;
 }
 
-/** A file that cannot be checked at all. The message names it and what is wrong, perhaps with a part of the file. */
+/**
+ * The error for a file that cannot be checked at all. The message names the file and what is wrong, perhaps with a part of the
+ * file.
+ */
 export class UnreadableError extends Error {
   override readonly name = 'UnreadableError';
 
@@ -85,8 +85,9 @@ const archiveFile = v.strictObject({
 });
 
 /**
- * Returns what checkEvidence takes of the one file that the console saves. Undefined for another file.
- * @throws UnreadableError if it is no JSON
+ * Returns the input for `checkEvidence` from the one file in which the console saves the evidence of a run. Undefined for another
+ * file.
+ * @throws UnreadableError if the text is not JSON
  */
 export function archiveIn(text: string) {
   const parsed = parseJson(text, 'The evidence');
@@ -96,5 +97,5 @@ export function archiveIn(text: string) {
   return { evidence: JSON.stringify(evidence), keys: JSON.stringify(keys), events: [JSON.stringify(events)], tokens };
 }
 
-/** The note on keys that came with the archive, and that the reader did not bring. */
+/** The note on public keys of the service that were saved in the same file as the evidence, and that the reader did not bring. */
 export const keysOfArchive: Finding = note('The keys were saved with the evidence. Compare the key with other parties.');

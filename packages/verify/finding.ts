@@ -1,6 +1,6 @@
 import { printable } from 'computation-management-formats/printable';
 
-/** A fact that a check found, in a sentence. A `note` is something that the evidence cannot show. */
+/** A fact that a check of evidence found, as a sentence. A `note` is something that the evidence cannot show. */
 export interface Finding {
   verdict: 'holds' | 'does not hold' | 'note';
   sentence: string;
@@ -19,8 +19,8 @@ export function note(sentence: string): Finding {
 }
 
 /**
- * Quotes a text of somebody else, so that it cannot read like a part of the sentence: with its quotes escaped, and characters that a
- * terminal does not show as they are, or not at all.
+ * Quotes a text of somebody else, so that it cannot read like a part of the sentence around it. Escapes its quotes, and
+ * characters that a terminal does not show as they are, or not at all.
  */
 export function quoted(text: string): string {
   const escape = (character: string) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
@@ -29,7 +29,9 @@ export function quoted(text: string): string {
 
 export const quotedList = (texts: readonly string[]) => texts.map(quoted).join(', ');
 
-/** Returns the first sentence if the fact is true, else the second. */
+/**
+ * Returns the finding of a check: the first sentence, which `holds`, if the fact is true, else the second, which `does not hold`.
+ */
 export function check(fact: boolean, sentence: string, otherwise: string): Finding {
   return fact ? holds(sentence) : fails(otherwise);
 }
@@ -41,15 +43,15 @@ const labels: Record<Finding['verdict'], string> = {
 };
 
 /**
- * Formats what a check found: a line for each fact, then whether everything that was checked holds. The sentences quote the evidence,
- * which may be forged: no text in it begins a line of its own.
+ * Formats the findings of a check: a line for each, then whether everything that was checked holds. The sentences quote the
+ * evidence, which may be forged: no text in it begins a line of its own.
  */
 export function formatFindings(findings: readonly Finding[]): string {
   const lines = findings.map(({ verdict, sentence }) => `${labels[verdict]} ${printable(sentence)}\n`);
   return `${lines.join('')}\n${sumOf(findings)}\n`;
 }
 
-/** Says in a sentence whether everything that was checked holds. */
+/** Says in a sentence whether everything that was checked holds, or how many facts do not. */
 export function sumOf(findings: readonly Finding[]): string {
   const failed = findings.filter(({ verdict }) => verdict === 'does not hold').length;
   const notes = findings.filter(({ verdict }) => verdict === 'note').length;

@@ -1,4 +1,4 @@
-/** The entry `computation-management-verify`. */
+/** The entry of the package `computation-management-verify`. */
 export { checkEvidence } from './check-evidence.ts';
 export {
   archiveIn,

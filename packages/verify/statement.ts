@@ -6,7 +6,7 @@ import { quoted } from './finding.ts';
 
 const hash = v.pipe(v.array(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(255))), v.length(32));
 
-/** An event with its hash, whatever else it has. */
+/** The schema of an event of the journal with its hash. Further members are allowed. */
 export const chainedEvent = v.looseObject({
   id: v.string(),
   event_type: v.string(),
@@ -21,15 +21,15 @@ export const chainedEvent = v.looseObject({
 });
 export type ChainedEvent = v.InferOutput<typeof chainedEvent>;
 
-/** Names an event in a sentence. */
+/** Names an event in a sentence, by its quoted type and identifier. */
 export const nameOf = ({ event_type, id }: ChainedEvent) => `${quoted(event_type)} (${quoted(id)})`;
 
-/** Returns whether an event is the first one of a journal. */
+/** Returns whether an event is the first event of a computation's journal. */
 export function isBeginning({ event_type, previous_hash }: ChainedEvent): boolean {
   return event_type === 'created' && previous_hash === '';
 }
 
-/** Returns the details that the service itself wrote. */
+/** Returns the details of an event, decoded. Empty if they are not a JSON object. */
 export const detailsOf = ({ details }: ChainedEvent) => detailsIn(details);
 
 const asset = v.looseObject({ id: v.string(), creator: v.string(), use: v.picklist(['open', 'approval']), checksum: v.string() });
@@ -49,8 +49,8 @@ export type Approval = v.InferOutput<typeof approval>;
 const file = v.looseObject({ hash, user_key: v.string() });
 
 /**
- * The members that every statement has (docs/contract.md, section 10), and which of them may be null. Declared here and not taken from
- * the service: a service must not be able to leave out what it does not want to show.
+ * The schema of a statement: the members that every statement has (docs/contract.md, section 10), and which of them may be null.
+ * Declared here and not taken from the service, because a service must not be able to leave out what it does not want to show.
  */
 export const statementSchema = v.looseObject({
   type: v.literal('computation-evidence:v1'),

@@ -67,7 +67,7 @@ function contentOf(file: string): string {
   return bytesOf(file).toString();
 }
 
-/** @throws UnreadableError */
+/** Returns the content of a file. @throws UnreadableError if the file cannot be read */
 function bytesOf(file: string): Buffer {
   try {
     return readFileSync(file);

@@ -2,13 +2,14 @@ import type { Schemas } from '../generated/api-types.ts';
 import { type Client, wholeAnswer } from './create-client.ts';
 import { findRows, page } from './pages.ts';
 
-/** An asset: all of it, or the fields of its row in the list. */
+/** An asset as a client knows it: all of it (`isWhole`), or only the fields of its row in the list of assets. */
 export type KnownAsset =
   | { isWhole: true; asset: Schemas['Asset']; etag: string | undefined }
   | { isWhole: false; asset: Schemas['AssetRow'] & Partial<Schemas['Asset']>; etag: undefined };
 
 /**
- * Reads an asset, or only its row in the list if its creator would see that another user has read it.
+ * Reads an asset so that its creator does not see a read by another user: the whole asset, or only its row in the list of assets
+ * if a read of the whole asset would be shown to the creator.
  * @throws ServiceProblem
  */
 export async function assetWithoutReading(

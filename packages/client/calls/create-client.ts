@@ -6,22 +6,22 @@ import { serverAddress } from './web-address.ts';
 
 export interface ClientOptions {
   /**
-   * The address of the service, such as `https://api.example.com`; with http only on this machine. In a web page also a path,
-   * such as `/`.
+   * The address of the service, such as `https://api.example.com`. With http only if the service is on this machine. In a web
+   * page also a path, such as `/`.
    */
   baseUrl: string;
-  /** The access token, or what returns it. Without it, only operations that need no token succeed. */
+  /** The access token of the calls, or a function that returns it. Without a token, only operations that need none succeed. */
   token?: Token | undefined;
-  /** The domain of calls that name none. */
+  /** The identifier of the domain in which a call is made that names no `domainID`. */
   domain?: string | undefined;
-  /** Default: the global `fetch`. */
+  /** The function that sends a request. Default: the global `fetch`. */
   fetch?: ((request: Request) => Promise<Response>) | undefined;
   retry?: RetryOptions;
-  /** Ends all calls, and those to come, which reject with its reason. */
+  /** A signal that ends all calls of the client, also later ones. They reject with the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
-/** The operations of the API as methods, which return the body of the response. */
+/** The operations of the API as methods of a client. Each returns the body of the response. */
 type Operations = {
   readonly [O in keyof typeof operationRoutes]: O extends 'getComputation'
     ? <Peek extends PeekValue = undefined>(
@@ -46,16 +46,19 @@ interface Answer<Body> {
 export interface Client extends Operations {
   readonly baseUrl: string;
   readonly domain: string | undefined;
-  /** Returns the response too. `data` is undefined if it has no body (204, 304). */
+  /**
+   * Calls an operation of the API by its name, and returns the response besides its body. `data` is undefined for a response
+   * without a body (204, 304).
+   */
   readonly call: Call;
-  /** The client of openapi-fetch underneath, with the same token, retries and errors. */
+  /** The client of openapi-fetch that sends the calls, for requests of other kinds. It has the same token, retries and errors. */
   readonly http: OpenapiClient<paths>;
 }
 
 /**
- * Creates a client of the service, for browsers and Node 20.12 or newer. Its calls throw ServiceProblem, or their signal's
- * reason.
- * @throws AddressError if the address is none to send a token to
+ * Creates a client of the service, for browsers and Node 20.12 or newer. Calls of the client throw ServiceProblem, or the reason
+ * of their signal.
+ * @throws AddressError if `baseUrl` is not an address that a token may be sent to
  */
 export function createClient(options: ClientOptions): Client {
   const { domain, token, retry, signal: ending } = options;
@@ -90,23 +93,29 @@ export function createClient(options: ClientOptions): Client {
   return { ...(Object.fromEntries(methods) as Operations), baseUrl, domain, call: call, http };
 }
 
-/** @throws PathParameterError for a value that would change the path of the request */
+/**
+ * Returns the value of a path parameter, checked.
+ * @throws PathParameterError if the value is empty or no text, or would change the path of the request
+ */
 function segment(name: string, value: unknown): string {
   if (typeof value === 'string' && value !== '' && value !== '.' && value !== '..') return value;
   throw new PathParameterError(name, value);
 }
 
-/** The name of an operation in the OpenAPI document. */
+/** The name of an operation of the API, as in its OpenAPI document. */
 export type Operation = keyof typeof operationRoutes;
 
 export interface CallOptions {
-  /** Default: that of the client. */
+  /** The identifier of the domain in which the call is made. Default: the domain of the client. */
   domainID?: string | undefined;
-  /** Ends the call and its retries, which reject with its reason. */
+  /** A signal that ends the call and its retries, so that the call rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
 }
 
-/** Parameters of path and query, and the `body`. Default `idempotencyKey`: one for each call. */
+/**
+ * The arguments of an operation of the API: its parameters of path and query, its `body`, and some headers. Default of
+ * `idempotencyKey`: a new key for each call.
+ */
 export type Arguments<O extends Operation> = Simplified<
   Omit<Parameters<O, 'path'>, 'domainID'> &
     Parameters<O, 'query'> &
@@ -119,7 +128,7 @@ export type Arguments<O extends Operation> = Simplified<
 
 export type OptionalIfEmpty<Given> = object extends Given ? [given?: Given] : [given: Given];
 
-/** `undefined` for an operation that answers 204. */
+/** The body of an operation's successful response. `undefined` for an operation that answers 204. */
 export type Data<O extends Operation> = operations[O]['responses'][keyof operations[O]['responses']] extends {
   content: { 'application/json': infer Answer };
 }
@@ -128,7 +137,10 @@ export type Data<O extends Operation> = operations[O]['responses'][keyof operati
 
 type ComputationArguments<Peek extends PeekValue> = Omit<Arguments<'getComputation'>, 'peek'> & { peek?: Peek };
 
-/** The answer of `getComputation`: with `peek: 'true'` the computation's row in the list, else the whole computation. */
+/**
+ * The body that `getComputation` returns: with `peek: 'true'` the computation's row in the list of computations, else the whole
+ * computation.
+ */
 type ComputationAnswer<Peek extends PeekValue> = Peek extends 'true' ? Schemas['ComputationRow'] : Schemas['Computation'];
 
 type PeekValue = Arguments<'getComputation'>['peek'];
@@ -147,12 +159,12 @@ type Body<O extends Operation> = operations[O] extends { requestBody: { content:
 
 type Nothing = object;
 type OrNothing<Values> = [Values] extends [never] ? Nothing : Values;
-/** Optional properties may also be `undefined`. */
+/** The same properties in one object type. Optional properties may also be given as `undefined`. */
 type Simplified<Values> = {
   [Name in keyof Values]: object extends Pick<Values, Name> ? Values[Name] | undefined : Values[Name];
 };
 
-/** Thrown for a parameter of a path that would name another path, such as `..`. */
+/** The error for a value of a path parameter that would change the path of a request, such as `..`. */
 export class PathParameterError extends TypeError {
   override readonly name = 'PathParameterError';
   readonly parameter: string;
@@ -168,16 +180,21 @@ export class PathParameterError extends TypeError {
 export interface WholeAnswer<Body> {
   data: Body;
   etag: string | undefined;
-  /** The digest of the manifest and of the configuration. */
+  /**
+   * The digest of the computation's manifest, from the response header. `configurationDigest` is the digest of its configuration.
+   * Undefined in answers about other things.
+   */
   digest: string | undefined;
   configurationDigest: string | undefined;
-  /** The clock of the service, or of this machine if the answer has none. Milliseconds since 1970. */
+  /**
+   * The time of the answer by the clock of the service, or of this machine if the answer has no date. Milliseconds since 1970.
+   */
   now: number;
 }
 
 /**
- * Returns an answer with its etag and digests.
- * @throws TypeError if it has no body, which only an answer to `ifNoneMatch` may lack
+ * Returns the body of an answer with the values of its headers: the etag, the digests and the time.
+ * @throws TypeError if the answer has no body, which only an answer to `ifNoneMatch` may lack
  */
 export function wholeAnswer<Body>({ data, response }: { data: Body | undefined; response: Response }): WholeAnswer<Body> {
   if (data === undefined) throw new TypeError(`The answer of status ${response.status} has no body.`);

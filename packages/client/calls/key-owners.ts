@@ -3,13 +3,13 @@ import type { Client } from './create-client.ts';
 import { findRows, page } from './pages.ts';
 
 /**
- * The owners of the keys of a manifest, as the service names them. No digest covers that: a fingerprint is compared with its
- * owner.
+ * The owners of the keys in a computation's manifest, as the service names them. No digest covers who owns a key, so each
+ * fingerprint must be compared with its owner.
  */
 export interface KeyOwners {
-  /** The linked assets, as the list of assets has them. One that was just deleted is missing. */
+  /** The assets that the computation links, as rows of the list of assets. An asset that was just deleted is missing. */
   assets: Schemas['AssetRow'][];
-  /** Returns the users whose latest key has a fingerprint. */
+  /** Returns the names of the users whose latest uploaded key has a fingerprint. */
   usersWith: (fingerprint: string) => string[];
 }
 

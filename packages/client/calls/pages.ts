@@ -12,7 +12,10 @@ export type Item<O extends ListOperation> = Data<O>[Exclude<keyof Data<O>, keyof
   ? Each
   : never;
 
-/** `total` is the exact number of entries of the whole list. */
+/**
+ * A page of a list of the service: entries from `offset` on, at most `limit`. `total` is the exact number of entries of the whole
+ * list.
+ */
 export interface Page<Each> extends Counted {
   items: Each[];
 }
@@ -22,7 +25,10 @@ type ListArguments<O extends ListOperation> = OptionalIfEmpty<Arguments<O>>;
 const largestPage = 100;
 const mostSeen = 10_000;
 
-/** Reads one page of a list: at most `limit` entries (1 to 100; the service's default is 10). */
+/**
+ * Reads one page of a list of the service: at most `limit` entries (1 to 100; the default of the service is 10).
+ * @throws ServiceProblem
+ */
 export async function page<O extends ListOperation>(
   client: Client,
   operation: O,
@@ -34,8 +40,9 @@ export async function page<O extends ListOperation>(
 }
 
 /**
- * All pages from `offset` on, of up to `limit` entries (1 to 100; default 100). Entries that stay come exactly once, unless
- * 10,000 others come or go between two pages.
+ * Reads all pages of a list of the service from `offset` on, each with up to `limit` entries (1 to 100; default 100). Yields each
+ * entry that stays in the list exactly once, unless 10,000 entries come or go between two pages.
+ * @throws ServiceProblem
  */
 export async function* pages<O extends ListOperation>(
   client: Client,
@@ -91,8 +98,9 @@ interface Rows<R extends Row> {
 const pageSize = 100;
 
 /**
- * Finds entries by their identifiers in a list that is sorted by identifier, newest first. Halves the list: reads ten pages among
- * 100,000 rows.
+ * Finds entries of a list by their identifiers. The list must be sorted by identifier, newest first. Halves the list again and
+ * again, so about ten pages are read among 100,000 rows.
+ * @param load reads a page of the list
  */
 export async function findRows<R extends Row>(
   ids: readonly string[],

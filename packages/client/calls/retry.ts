@@ -7,7 +7,7 @@ const setSystemTimer: SetTimer = (milliseconds, callback) => {
   return () => clearTimeout(timer);
 };
 
-/** Rejects with the signal's reason as soon as it aborts. */
+/** Waits for a number of milliseconds. @throws the signal's reason as soon as the signal is aborted */
 export function pause(milliseconds: number, signal?: AbortSignal, setTimer: SetTimer = setSystemTimer): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = () => {
@@ -25,11 +25,17 @@ export function pause(milliseconds: number, signal?: AbortSignal, setTimer: SetT
 
 interface RetryPolicy {
   signal?: AbortSignal | undefined;
-  /** Returns the pause after a failure in milliseconds, or undefined to give up. @param failures at least 1 */
+  /**
+   * Returns the milliseconds to wait before the next attempt, or undefined to give up.
+   * @param failures the number of failed attempts, at least 1
+   */
   pauseAfter: (error: unknown, failures: number) => number | undefined;
 }
 
-/** @throws the error after which the policy gives up; the signal's reason */
+/**
+ * Repeats an attempt until it succeeds, and returns its result.
+ * @throws the last error when the policy gives up; the signal's reason
+ */
 export async function retry<Result>(attempt: () => Promise<Result>, { signal, pauseAfter }: RetryPolicy): Promise<Result> {
   for (let failures = 1; ; failures++) {
     try {
@@ -43,7 +49,9 @@ export async function retry<Result>(attempt: () => Promise<Result>, { signal, pa
   }
 }
 
-/** Returns a pause that doubles with each failure. */
+/**
+ * Returns the pause after a number of failures, in milliseconds: `first`, doubled with each further failure, at most `longest`.
+ */
 export function growingPause(failures: number, first: number, longest: number): number {
   return Math.min(first * 2 ** (failures - 1), longest);
 }
@@ -57,7 +65,10 @@ export interface RetryUntilAbortedOptions {
   onRecovery?: (() => void) | undefined;
 }
 
-/** Repeats a call while the service cannot be reached or fails. @throws ServiceProblem if it refuses; the signal's reason */
+/**
+ * Repeats a call of the service while the service cannot be reached or fails.
+ * @throws ServiceProblem if the service refuses the call; the signal's reason
+ */
 export async function retryUntilAborted<Answer>(
   ask: () => Promise<Answer>,
   { signal, onInterruption, onRecovery }: RetryUntilAbortedOptions,

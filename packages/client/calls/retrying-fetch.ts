@@ -1,19 +1,29 @@
 import { growingPause, retry } from './retry.ts';
 import { causeOf, problemOf, ServiceProblem } from './service-problem.ts';
 
-/** `refused` is a token that the service has just refused. */
+/**
+ * A function that returns the access token for a request. `refused` is the token that the service has just refused, if any: then
+ * another token is wanted.
+ */
 export type TokenSource = (request: { refused?: string; signal: AbortSignal }) => Promise<string>;
 
 export type Token = string | TokenSource;
 
 export interface RetryOptions {
-  /** Default 6. */
+  /** The most attempts of a request, with the first one. Default 6. */
   attempts?: number;
-  /** The pause after the first attempt, in milliseconds. It doubles with each further one. Default 250. */
+  /**
+   * The pause after the first failed attempt of a request, in milliseconds. It doubles with each further attempt. Default 250.
+   */
   firstPauseInMilliseconds?: number;
-  /** Except where the service asks for more. Default 10,000. */
+  /**
+   * The longest pause between two attempts of a request, in milliseconds, except where the service asks for a longer one. Default
+   * 10,000.
+   */
   longestPauseInMilliseconds?: number;
-  /** The milliseconds that one attempt may take, besides a second for each 16 kB of its answer. Default 60,000. */
+  /**
+   * The time limit of one attempt of a request, in milliseconds. A second is added for each 16 kB of the answer. Default 60,000.
+   */
   timeoutInMilliseconds?: number;
   onRetry?: (retry: { problem: ServiceProblem; attempt: number; pauseInMilliseconds: number }) => void;
 }
@@ -25,17 +35,20 @@ interface RetryingFetchOptions extends RetryOptions {
 
 type Outcome = { response: Response } | { problem: ServiceProblem; askedPauseInMilliseconds: number };
 
-/** A longer pause that the service asks for ends the retries. */
+/**
+ * The longest pause that a client makes because the service asks for it (`Retry-After`), in milliseconds. If a longer one is
+ * asked for, the request is not retried.
+ */
 const longestAskedPauseInMilliseconds = 60_000;
-/** 128 kbit/s. */
+/** The slowest connection for which time limits are made, in bytes a second: 128 kbit/s. */
 const slowestInBytesPerSecond = 16_000;
 const passing = [0, 429, 502, 503, 504];
 const changing = ['POST', 'PUT', 'DELETE'];
 
 /**
- * Adds the token and retries requests without an answer, and after 429, 502, 503 and 504. All attempts of a change have one
- * `Idempotency-Key`. After a 401, asks once for another token.
- * @throws ServiceProblem; the reason of the request's signal
+ * Returns a `fetch` that adds the access token to requests, and retries those without an answer or with an answer of 429, 502,
+ * 503 or 504. All attempts of one change have the same `Idempotency-Key`. After a 401, another token is asked for once. The
+ * returned function throws ServiceProblem, or the reason of the request's signal.
  */
 export function retryingFetch(options: RetryingFetchOptions): (request: Request) => Promise<Response> {
   const { attempts = 6, firstPauseInMilliseconds = 250, longestPauseInMilliseconds = 10_000, onRetry } = options;
@@ -108,20 +121,26 @@ async function send(request: Request, token: string | undefined, options: Retryi
   }
 }
 
-/** RFC 6750, section 2.1. */
+/** The form of a bearer token (RFC 6750, section 2.1). */
 const bearerToken = /^[A-Za-z0-9._~+/-]+=*$/;
 
 const notAToken = { status: 401, code: 'unauthenticated', detail: 'The token has characters that no token has.' } as const;
 
 const isRedirect = (status: number) => status >= 300 && status < 400 && status !== 304;
 
-/** Token and body go to the server that the caller has named, and to no other. */
+/**
+ * Returns the problem of a request that the server redirects. The client does not follow, because token and body go only to the
+ * server that the caller has named.
+ */
 function redirected({ status }: Response, request: string): ServiceProblem {
   const detail = 'The server redirects to another address. Neither the token nor the request goes there.';
   return new ServiceProblem({ status: status || 307, code: 'unexpected', detail, request }); // browsers hide the status
 }
 
-/** A connection may break in the middle of a body. A body that is not JSON is not the service's. */
+/**
+ * Reads the whole body of a response, so that a connection that breaks meanwhile counts as a failed attempt. A body that is not
+ * JSON is not from the service, so it is a problem.
+ */
 async function whole(response: Response, name: string): Promise<Outcome> {
   if ([204, 304].includes(response.status)) return { response };
   const text = await response.text();
@@ -138,20 +157,22 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Seconds or a date. 0 if there is none. */
+/**
+ * Returns the pause that a `Retry-After` header asks for, in milliseconds. The header has seconds or a date. 0 if there is none.
+ */
 function pauseIn(retryAfter: string | null): number {
   if (retryAfter === null) return 0;
   const milliseconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - Date.now();
   return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : 0;
 }
 
-/** Makes an idempotency key: a random UUID, also in pages without https, which lack `crypto.randomUUID`. */
+/** Makes an idempotency key: 32 random hex digits. Also in pages without https, which lack `crypto.randomUUID`. */
 export function newKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 interface TimeLimit {
-  /** Aborts when the time is over. */
+  /** A signal that is aborted when the time limit is over. */
   signal: AbortSignal;
   extendBy: (milliseconds: number) => void;
 }

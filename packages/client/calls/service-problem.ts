@@ -2,38 +2,44 @@ import type { Schemas } from '../generated/api-types.ts';
 
 type Problem = Schemas['Problem'];
 
-/** The code of an error of the service, or one of the client's own: no answer came, or one that is not the service's. */
+/**
+ * The code of a problem: one of the service's error codes, or one of the client's own. `unreachable`: no answer came.
+ * `unexpected`: the answer is not one of the service.
+ */
 export type ProblemCode = Problem['code'] | 'unreachable' | 'unexpected';
 
 export interface ProblemFields extends Partial<
   Pick<Problem, 'errors' | 'reason' | 'run_id' | 'manifest_digest' | 'configuration_digest' | 'missing_items'>
 > {
-  /** 0 if no answer came. */
+  /** The HTTP status of the answer. 0 if no answer came. */
   status: number;
   code: ProblemCode;
   detail: string;
   requestId?: string | undefined;
-  /** The request that failed, such as `POST /d1/computations`. */
+  /** The method and path of the request that failed, such as `POST /d1/computations`. */
   request: string;
 }
 
 export class ServiceProblem extends Error {
   override readonly name = 'ServiceProblem';
-  /** 0 if no answer came. */
+  /** The HTTP status of the answer. 0 if no answer came. */
   readonly status: number;
   readonly code: ProblemCode;
-  /** The text may change. */
+  /** The description of the problem for users. Programs should not compare it, because the text may change. */
   readonly detail: string;
-  /** 400. */
+  /** The places in the request that are wrong, for a problem with the status 400. Empty for others. */
   readonly errors: NonNullable<Problem['errors']>;
-  /** The kind of conflict (409). */
+  /** The kind of conflict, for a problem with the status 409. */
   readonly reason: Problem['reason'];
-  /** 409. */
+  /** The identifier of the run that conflicts with the request, for a problem with the status 409. */
   readonly run_id: string | undefined;
-  /** The current digests (409 `stale_digest`). */
+  /**
+   * The current digest of the computation's manifest, for a problem 409 `stale_digest`. `configuration_digest` is that of its
+   * configuration.
+   */
   readonly manifest_digest: string | undefined;
   readonly configuration_digest: string | undefined;
-  /** 422. */
+  /** The parts that the computation still lacks, for a problem with the status 422. */
   readonly missing_items: Problem['missing_items'];
   /** The identifier of the request in the operator's logs. */
   readonly requestId: string | undefined;
@@ -55,14 +61,20 @@ export class ServiceProblem extends Error {
   }
 }
 
-/** A success that is not the service's comes from a network that wants a sign-in first. */
+/**
+ * Returns whether an error is a problem that may pass by itself: no answer, 429, 5xx, or a success that is not from the service,
+ * as from a network that wants a sign-in first.
+ */
 export function isTransient(error: unknown): error is ServiceProblem {
   if (!(error instanceof ServiceProblem)) return false;
   const { status, code } = error;
   return status === 0 || status === 429 || status >= 500 || (code === 'unexpected' && status < 300);
 }
 
-/** Reads the problem in a failed response of the service, or of the API gateway before it. */
+/**
+ * Reads the problem in a failed response of the service, or of the API gateway in front of it.
+ * @param request method and path of the request
+ */
 export async function problemOf(response: Response, request: string): Promise<ServiceProblem> {
   const text = await response.text();
   const body = parsed(text);
@@ -83,8 +95,8 @@ const tokenTooLarge =
   'The headers of the request are too large: the token has too many memberships. Sign in as a user or with a scope that has fewer.';
 
 /**
- * The codes of what the API gateway answers without calling the service. A 404 is none of these: the service has every path of
- * the client.
+ * The problem codes for answers that the API gateway gives without calling the service, by HTTP status. 404 is not among them,
+ * because the service has every path that the client calls.
  */
 const codesOfGateway: Record<number, ProblemCode> = {
   400: 'invalid_request',
@@ -111,12 +123,18 @@ export function placeText({ pointer, detail }: Place): string {
   return `${pointer || 'The body'}: ${detail}`;
 }
 
-/** Returns the place that the detail of a problem names already, so that it need not be shown again. */
+/**
+ * Returns the wrong place of the request that the detail of a problem names already, so that the place need not be shown again.
+ * Undefined if the detail names none.
+ */
 export function placeInDetail({ detail, errors }: ServiceProblem): Place | undefined {
   return errors.find((place) => [place.detail, placeText(place)].includes(detail));
 }
 
-/** `fetch failed` says nothing: its cause does. */
+/**
+ * Says why a request got no answer, from the error of `fetch`: the error's own message `fetch failed` says nothing, but its cause
+ * does.
+ */
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause instanceof Error ? error.cause : error;
@@ -127,7 +145,10 @@ export function causeOf(error: unknown): string {
   return first === undefined ? String(cause) : causeOf(first);
 }
 
-/** OpenSSL speaks of a wrong version. In browsers, nothing says so. */
+/**
+ * Returns whether a request failed because the server does not use https. Known only in Node, where OpenSSL reports a wrong
+ * version. Browsers do not say.
+ */
 export function lacksTls(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return ('code' in error && error.code === 'ERR_SSL_WRONG_VERSION_NUMBER') || lacksTls(error.cause);

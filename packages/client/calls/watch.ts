@@ -6,7 +6,7 @@ type Event = Schemas['Event'];
 
 export interface WatchOptions
   extends Omit<Arguments<'listEvents'>, 'offset' | 'limit' | 'wait' | 'after'>, Omit<RetryUntilAbortedOptions, 'signal'> {
-  /** The identifier of an event. Default: begin at the first event of the journal. */
+  /** The identifier of the event after which to begin. Default: begin at the first event of the journal. */
   after?: string | undefined;
 }
 
@@ -14,7 +14,8 @@ const longestWaitInSeconds = 20;
 const pauseInMilliseconds = 1_000;
 
 /**
- * Yields the events of a computation as they are recorded, oldest first, each once. Outlasts any outage until `signal` aborts.
+ * Yields the events of a computation as they are recorded, oldest first, each once. Goes on through any outage until `signal` is
+ * aborted.
  * @throws ServiceProblem if the service refuses, such as 404; the signal's reason
  */
 export async function* watchEvents(client: Client, options: WatchOptions): AsyncGenerator<Event, never, undefined> {
@@ -22,7 +23,10 @@ export async function* watchEvents(client: Client, options: WatchOptions): Async
   for (;;) yield* await read();
 }
 
-/** Waits up to 20 seconds for events, or as given. */
+/**
+ * Returns a function that reads the next events of a journal. It waits for events for up to 20 seconds, or as long as its
+ * argument says, and returns an empty list if none came.
+ */
 function eventReader(
   client: Client,
   { after = '', onInterruption, onRecovery, ...filters }: WatchOptions,
@@ -45,13 +49,13 @@ type Run = Schemas['Run'];
 export interface WatchRunOptions extends RetryUntilAbortedOptions {
   domainID?: string | undefined;
   id: string;
-  /** Default: the latest run of the computation. */
+  /** The identifier of the run to watch. Default: the latest run of the computation. */
   run?: string | undefined;
-  /** The identifier of an event. Default: begin at the first event of the run. */
+  /** The identifier of the event after which to begin. Default: begin at the first event of the run. */
   after?: string | undefined;
 }
 
-/** The pause before the run is read again whose last event has come. */
+/** The pause in milliseconds between two reads of a run whose last event has come, but which is not shown as ended yet. */
 const endPauseInMilliseconds = 200;
 
 /**
@@ -79,7 +83,11 @@ export async function* watchRun(client: Client, options: WatchRunOptions): Async
   }
 }
 
-/** @returns the run as it ended @throws as watchRun */
+/**
+ * Waits until a run has ended, and calls `onEvent` with each of its events meanwhile.
+ * @returns the ended run
+ * @throws ServiceProblem if the service refuses, such as 404; the signal's reason
+ */
 export async function waitForRun(
   client: Client,
   { onEvent, ...options }: WatchRunOptions & { onEvent?: ((event: Event) => void) | undefined },

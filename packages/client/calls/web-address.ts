@@ -5,8 +5,8 @@ export function isLoopback({ hostname }: URL): boolean {
 }
 
 /**
- * Parses the address of a server that tokens and content may go to: with https, or with http on this machine.
- * @throws AddressError, which never repeats the address: it may contain a password
+ * Parses the address of a server that tokens and content may be sent to: with https, or with http on this machine.
+ * @throws AddressError, whose message never repeats the address, because an address may contain a password
  */
 export function serverAddress(text: string): URL {
   if (!URL.canParse(text)) throw new AddressError('Expected the address of a server, such as https://example.com.');
@@ -18,7 +18,7 @@ export function serverAddress(text: string): URL {
   throw new AddressError('Expected an address with https, such as https://example.com. Only this machine may do without.');
 }
 
-/** Thrown for an address to which no token and no content goes. */
+/** The error for an address that no token and no content is sent to. */
 export class AddressError extends TypeError {
   override readonly name = 'AddressError';
 }

@@ -14,9 +14,9 @@ type Asset = Schemas['Asset'];
 export interface DownloadOptions {
   domainID?: string | undefined;
   id: string;
-  /** The path of the file. Until it is complete, its name ends with the end of `id` and `.part`. */
+  /** The path of the file to write. Until the file is complete, its name ends with the last 12 characters of `id` and `.part`. */
   file: string;
-  /** Throws if the file exists in the end, instead of replacing it. Default: false. */
+  /** True to throw an error if the file exists, instead of replacing it. Default: false. */
   mustBeNew?: boolean | undefined;
   onProgress?: ((progress: TransferProgress) => void) | undefined;
   onCut?: ((cut: Cut) => void) | undefined;
@@ -30,9 +30,11 @@ interface Part {
 }
 
 /**
- * Continues an earlier download. The file exists only when it is complete and has the asset's hash.
- * @throws ServiceProblem if there is no content for the caller, or its hash differs; CutOffError after five minutes without
- *   progress; Error `EEXIST` for a file that must be new, `EISDIR` for a name that is none; the signal's reason
+ * Downloads the content of an asset to a file, or continues an earlier download of the same asset. The file exists only when it
+ * is complete and has the hash of the asset.
+ * @throws ServiceProblem if there is no content for the caller, or the hash of the content differs; CutOffError after five
+ *   minutes without progress; Error `EEXIST` for a file that must be new, `EISDIR` for a path that is not the name of a file; the
+ *   signal's reason
  */
 export async function downloadAsset(client: Client, options: DownloadOptions): Promise<Asset> {
   const { domainID, id, mustBeNew = false, signal } = options;
@@ -60,14 +62,20 @@ export async function downloadAsset(client: Client, options: DownloadOptions): P
 
 const longestNameInBytes = 255;
 
-/** A long name gives way to its hash. */
+/**
+ * Returns the name of the incomplete file of a download: the final name with the end of the asset's identifier and `.part`. A
+ * final name that is too long is replaced by its hash.
+ */
 function partName(name: string, id: string): string {
   const part = `${name}.${id.slice(-12)}.part`;
   if (Buffer.byteLength(part) <= longestNameInBytes) return part;
   return `${createHash('sha256').update(name).digest('hex')}.${id.slice(-12)}.part`;
 }
 
-/** Returns the mode of the file that a download replaces, if there is one. @throws Error `EISDIR` for what a file cannot replace */
+/**
+ * Returns the permissions of the file that a download replaces. Undefined if there is no such file.
+ * @throws Error `EISDIR` if the path is not the name of a file
+ */
 async function modeOf(file: string): Promise<number | undefined> {
   const found = await stat(file).catch(() => undefined);
   const isName = file !== '' && !file.endsWith('/') && !file.endsWith(sep);
@@ -75,7 +83,10 @@ async function modeOf(file: string): Promise<number | undefined> {
   throw Object.assign(new Error(`${file} is not the name of a file.`), { code: 'EISDIR' });
 }
 
-/** Continues after what an earlier download left in a file, unless that was of something else. */
+/**
+ * Downloads the content of an asset to a file, after the part that an earlier download left there. Begins again if that part
+ * turns out to be of other content.
+ */
 async function receiveAt(path: string, client: Client, asset: Asset, options: DownloadOptions): Promise<void> {
   for (;;) {
     const part = await partAt(path, asset.size ?? 0, options);
@@ -122,7 +133,10 @@ async function receive(client: Client, asset: Asset, part: Part, options: Downlo
   await repeatTransfer(attempt, { signal, onCut, furthest: () => part.size });
 }
 
-/** Ends a transfer that does not call `heard` for a minute, by the signal. @throws CutOffError then */
+/**
+ * Runs a transfer, and ends it by its signal when it has not called `heard` for a minute.
+ * @throws CutOffError after such a minute; what the transfer throws
+ */
 async function untilSilent(
   signal: AbortSignal | undefined,
   transfer: (signal: AbortSignal, heard: () => void) => Promise<void>,
@@ -168,7 +182,11 @@ async function partAt(path: string, total: number, { onProgress, signal }: Downl
   return { path, size, hash };
 }
 
-/** A checksum may be that of a real file whose sample was uploaded. */
+/**
+ * Checks that downloaded content has the checksum of its asset. The checksum may be that of a real file of which only a sample
+ * was uploaded.
+ * @throws ServiceProblem if the hash differs
+ */
 function expectHash(asset: Asset, found: string): void {
   if (asset.checksum === found) return;
   const detail = `The content of ${asset.file_name} has the hash ${found}, but the service says ${asset.checksum ?? 'none'}. The content may be a sample. Then the service states the hash of the real file.`;

@@ -4,19 +4,21 @@ import type { IssuerOptions, TokenSet } from '../tokens/issuer.ts';
 import { beginSignIn, completeSignIn } from '../tokens/sign-in.ts';
 
 export interface LoopbackSignInOptions extends IssuerOptions {
-  /** Opens the issuer's page, or shows its address to the user. */
+  /** Opens the issuer's sign-in page in a browser, or shows its address to the user. */
   open: (url: string) => void | Promise<void>;
-  /** A port that the issuer knows. Default: any free one. */
+  /**
+   * The port of this machine to which the browser comes back, if the issuer allows only a certain one. Default: any free port.
+   */
   port?: number | undefined;
-  /** Default `/callback`. */
+  /** The path to which the browser comes back after the sign-in. Default `/callback`. */
   path?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Signs a user in with the browser of this machine: authorization code flow with PKCE, and a listener on the loopback interface
- * (RFC 8252).
- * @throws ServiceProblem if the issuer refuses; Error `EADDRINUSE`; the signal's reason
+ * Signs a user in with the browser of this machine: by the authorization code flow with PKCE, and a listener on the loopback
+ * interface (RFC 8252).
+ * @throws ServiceProblem if the issuer refuses; Error `EADDRINUSE` if the port is taken; the signal's reason
  */
 export async function loopbackSignIn(given: LoopbackSignInOptions): Promise<TokenSet> {
   const { open, port = 0, path = '/callback', signal } = given;
@@ -50,7 +52,10 @@ interface BrowserAnswer {
   reply: (text: string) => Promise<void>;
 }
 
-/** The request with the state of this sign-in. Any program and web page of this machine may send others. */
+/**
+ * Waits for the request by which the browser comes back, and returns its address and a function that answers it. Other requests
+ * are answered with 404: any program and web page of this machine may send requests without the state of this sign-in.
+ */
 function answerAt(
   redirectUri: string,
   server: ReturnType<typeof createServer>,

@@ -3,8 +3,8 @@ import * as http from 'node:http';
 const loopback = ['localhost', '127.0.0.1', '[::1]', '::1'];
 
 /**
- * Keeps Node from sending calls to this machine through a proxy, as NODE_USE_ENV_PROXY makes it do.
- * @returns the variables that child processes need
+ * Keeps Node from sending requests to this machine through a proxy, as the variable NODE_USE_ENV_PROXY makes Node do.
+ * @returns the environment variables that child processes need for the same
  */
 export function neverProxyLoopback(env: Record<string, string | undefined>): Record<string, string> {
   if (env['NODE_USE_ENV_PROXY'] !== '1' || !('setGlobalProxyFromEnv' in http)) return {}; // Node 20 has no such proxies

@@ -18,7 +18,7 @@ import { untilHashed } from '../transfer/until-hashed.ts';
 type Asset = Schemas['Asset'];
 
 export interface TransferProgress {
-  /** `waiting` for the service, which hashes content that has arrived. */
+  /** The step of the transfer. `waiting`: all content has arrived, and the service hashes it. */
   phase: 'hashing' | 'sending' | 'waiting' | 'receiving';
   done: number;
   total: number;
@@ -26,22 +26,25 @@ export interface TransferProgress {
 
 export interface ContentOptions {
   domainID?: string | undefined;
-  /** The path of the file. */
+  /** The path of the file to send. */
   file: string;
   onProgress?: ((progress: TransferProgress) => void) | undefined;
   onCut?: ((cut: Cut) => void) | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** The facts of a file when it was hashed. */
+/** The size, time of change and checksum of a file at the moment when it was hashed. */
 export interface MeasuredFile {
   size: number;
   mtimeMs: number;
-  /** SHA3-256 in hex, which agents verify. */
+  /** The SHA3-256 of the file in hex, which agents verify. */
   checksum: string;
 }
 
-/** @throws ServiceProblem if it is too large; FileChangedError */
+/**
+ * Hashes a file, and returns its size, time of change and checksum.
+ * @throws ServiceProblem if the file is larger than 5 GiB; FileChangedError if it changes meanwhile
+ */
 export async function measureFile({ file, onProgress, signal }: ContentOptions): Promise<MeasuredFile> {
   const before = await stat(file);
   const { size, mtimeMs } = before;
@@ -56,7 +59,7 @@ export async function measureFile({ file, onProgress, signal }: ContentOptions):
   return { size, mtimeMs, checksum: hash.digest('hex') };
 }
 
-/** Thrown as soon as a file is not any more what it was when its transfer began. */
+/** The error for a file that has changed since its transfer began. */
 export class FileChangedError extends Error {
   override readonly name = 'FileChangedError';
 
@@ -74,7 +77,10 @@ interface ReadOptions {
 
 const chunkInBytes = 256 * 1024;
 
-/** @throws FileChangedError at the first chunk after a change */
+/**
+ * Reads a file in chunks of 256 KiB, and checks after each that its size and time of change are as before.
+ * @throws FileChangedError at the first chunk after a change
+ */
 async function* unchanged(file: string, seen: Seen, { signal, onBytes }: ReadOptions): AsyncGenerator<Buffer, void, undefined> {
   const handle = await open(file);
   try {
@@ -99,9 +105,10 @@ export function tooLarge(file: string, size: number): string {
 }
 
 /**
- * Returns the asset when the service has hashed the content.
- * @param seen the file as it was when it was hashed, at least one byte
- * @throws as uploadAsset
+ * Sends the content of an asset to storage, and returns the asset when the service has hashed the content.
+ * @param seen the size and time of change of the file when it was hashed; at least one byte
+ * @throws ServiceProblem if the service or storage refuses; CutOffError after five minutes without progress; FileChangedError;
+ *   the signal's reason
  */
 export async function sendContent(client: Client, asset: Asset, seen: Seen, options: ContentOptions): Promise<Asset> {
   const { size } = seen;
@@ -127,7 +134,7 @@ export async function sendContent(client: Client, asset: Asset, seen: Seen, opti
   return await untilHashed(client, { domainID, id, size, onPending, signal });
 }
 
-/** @throws ServiceProblem if the service has another hash */
+/** Returns the asset, if it has the checksum of the file that was sent. @throws ServiceProblem if the service has another hash */
 export function expectChecksum(asset: Asset, checksum: string): Asset {
   if (asset.checksum === checksum) return asset;
   const detail = `The service has the hash ${asset.checksum ?? 'none'} for ${asset.file_name}, but the file has ${checksum}.`;
@@ -141,13 +148,13 @@ interface PresignedPut {
 }
 
 /**
- * The milliseconds without progress after which a connection counts as broken: after a sleep or on another network, nothing says
- * so.
+ * The milliseconds without progress after which a connection counts as broken. After a sleep of this machine, or a change of its
+ * network, nothing else tells.
  */
 export const silenceInMilliseconds = 60_000;
 
 /**
- * Sends a file to storage, not with `fetch`, which keeps chunks in memory that storage has not taken.
+ * Sends a file to storage by a presigned request. Does not use `fetch`, which keeps chunks in memory that storage has not taken.
  * @throws Error if the connection breaks or is silent for a minute; FileChangedError; the signal's reason
  */
 async function putFile(

@@ -11,19 +11,25 @@ type Asset = Schemas['Asset'];
 type Fields = Omit<Schemas['AssetInputFields'], 'asset' | 'checksum' | 'file_name'>;
 
 export interface UploadOptions extends Fields, ContentOptions {
-  /** Default: that of the file. */
+  /** The file name of the asset. Default: the name of the file that is uploaded. */
   file_name?: string | undefined;
-  /** A repeat within 24 hours continues with the same asset. Default: made of the content's hash and the fields. */
+  /**
+   * The idempotency key of the asset's creation: a repeat with the same key within 24 hours continues with the same asset.
+   * Default: made of the hash of the content and the fields.
+   */
   idempotencyKey?: string | undefined;
 }
 
-/** A request has a minute: in base64, this takes 44 seconds at 128 kbit/s. */
+/**
+ * The largest content that is sent within the request that creates the asset, in bytes. A request has a minute, and in base64
+ * these bytes take 44 seconds at 128 kbit/s.
+ */
 const inlineLimitInBytes = 512 * 1024;
 
 /**
  * Creates an asset with the content of a file of up to 5 GiB. Returns the asset when the service has hashed the content.
- * @throws ServiceProblem if the service or storage refuses, or computes another hash; CutOffError after five minutes without
- *   progress; FileChangedError; Error if the file cannot be read; the signal's reason
+ * @throws ServiceProblem if the service or storage refuses, or the service computes another hash; CutOffError after five minutes
+ *   without progress; FileChangedError; Error if the file cannot be read; the signal's reason
  */
 export async function uploadAsset(client: Client, options: UploadOptions): Promise<Asset> {
   const { file, domainID, file_name = basename(file), idempotencyKey, onProgress: _, onCut: __, signal, ...fields } = options;
@@ -44,7 +50,10 @@ export async function uploadAsset(client: Client, options: UploadOptions): Promi
   return expectChecksum(asset, checksum);
 }
 
-/** Reads a file in base64. @throws FileChangedError if it is not what was hashed */
+/**
+ * Returns the content of a file in base64.
+ * @throws FileChangedError if the content has another hash than when the file was measured
+ */
 async function inlineContent(file: string, checksum: string): Promise<string> {
   const content = await readFile(file);
   if (createHash('sha3-256').update(content).digest('hex') !== checksum) throw new FileChangedError(file);
@@ -52,8 +61,9 @@ async function inlineContent(file: string, checksum: string): Promise<string> {
 }
 
 /**
- * Returns the asset without a link to send content to, because what was sent with the first link may have arrived. Undefined if
- * it was deleted, or has other content since.
+ * Reads an asset that an earlier, identical upload has created. Leaves out the link to send content to, because what was sent
+ * with the first link may have arrived.
+ * @returns undefined if the asset was deleted or has other content by now
  */
 async function present(
   client: Client,
@@ -69,7 +79,10 @@ async function present(
   }
 }
 
-/** A repeat in another order makes the same body, and so the same key. */
+/**
+ * Sorts fields by name and drops those without a value, so that a repeat with the fields in another order makes the same body and
+ * the same idempotency key.
+ */
 function inOrder<Given extends object>(fields: Given): Given {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given.sort(([a], [b]) => (a < b ? -1 : 1))) as Given;
@@ -82,15 +95,18 @@ function keyOf(...parts: unknown[]): string {
 export interface UploadContentOptions extends ContentOptions {
   id: string;
   /**
-   * Called before the content is sent, if the asset was created with the hash of another file: the content may be a sample of it.
+   * Called before the content is sent if the asset was created with the hash of another file (`named`): the content, with the
+   * hash `found`, may be a sample of that file.
    */
   onOtherHash?: ((hashes: { named: string; found: string }) => void) | undefined;
 }
 
 /**
- * Sends the content of an asset that has none, up to 5 GiB. Returns the asset when the service has hashed it. Sends nothing if
- * the asset has this content already. The repeat of a sample cannot be recognized: its asset keeps the hash of the real file.
- * @throws ServiceProblem `conflict` if the asset has other content, `forbidden` if it is another user's; as uploadAsset
+ * Uploads a file of up to 5 GiB as the content of an asset that has none. Returns the asset when the service has hashed the
+ * content. Sends nothing if the asset has the same content already. A repeated upload of a sample cannot be recognized, because
+ * its asset keeps the hash of the real file.
+ * @throws ServiceProblem `conflict` if the asset has other content, `forbidden` if it is another user's; all that `uploadAsset`
+ *   throws
  */
 export async function uploadContent(client: Client, options: UploadContentOptions): Promise<Asset> {
   const { domainID, id, onOtherHash, signal } = options;

@@ -18,22 +18,25 @@ import {
 import { causeOf, ServiceProblem } from '../calls/service-problem.ts';
 import { AddressError, isLoopback, serverAddress } from '../calls/web-address.ts';
 
-/** An issuer of tokens, with the application that it knows. */
+/** An issuer of tokens (OpenID Connect), and the application that signs in there. */
 export interface IssuerOptions {
-  /** The address of the issuer, below which is `.well-known/openid-configuration`. */
+  /** The address of the issuer. Its configuration is below it, at `.well-known/openid-configuration`. */
   issuer: string;
   clientId: string;
-  /** The secret of the application. Only for applications that can keep one: never in a web page. */
+  /** The secret of the application at the issuer. Only for applications that can keep a secret: never in a web page. */
   clientSecret?: string | undefined;
-  /** Separated by spaces. Default: `openid` for users, and none for client credentials. */
+  /** The scopes to ask for, separated by spaces. Default: `openid` for users, and no scope for client credentials. */
   scope?: string | undefined;
-  /** Parameters for the issuer's endpoints, such as `audience` or `resource`. */
+  /** Further parameters of the requests to the issuer, such as `audience` or `resource`. */
   parameters?: Record<string, string> | undefined;
-  /** Default: the global `fetch`. */
+  /** The function that sends requests to the issuer. Default: the global `fetch`. */
   fetch?: ((url: string, init?: RequestInit) => Promise<Response>) | undefined;
 }
 
-/** The parts of an issuer that the functions of oauth4webapi take. */
+/**
+ * The values that the functions of oauth4webapi need to call an issuer: its configuration, the application, and the options of
+ * requests.
+ */
 export interface OpenIssuer {
   server: AuthorizationServer;
   client: Client;
@@ -47,7 +50,10 @@ export interface OpenIssuer {
 
 const timeoutInMilliseconds = 30_000;
 
-/** @throws ServiceProblem; AddressError; the signal's reason */
+/**
+ * Reads the configuration of an issuer, and returns the values that calls of the issuer need.
+ * @throws ServiceProblem; AddressError if the issuer's address is without https; the signal's reason
+ */
 export async function openIssuer(given: IssuerOptions, signal?: AbortSignal): Promise<OpenIssuer> {
   const { issuer, clientId, clientSecret } = given;
   const url = serverAddress(issuer);
@@ -71,8 +77,8 @@ function authenticationOf(server: AuthorizationServer, secret: string | undefine
 }
 
 /**
- * `unauthenticated` if the issuer refuses, `unreachable`, `too_many_requests` or `unavailable` if it may answer later,
- * `unexpected` for other answers.
+ * Asks an issuer, and converts errors to problems: `unauthenticated` if the issuer refuses, `unreachable`, `too_many_requests` or
+ * `unavailable` if the issuer may answer later, `unexpected` for other answers.
  * @throws ServiceProblem; the signal's reason
  */
 export async function asProblem<Answer>(
@@ -122,7 +128,10 @@ function passingCode(status: number): 'unavailable' | 'too_many_requests' | unde
   return status >= 500 ? 'unavailable' : undefined;
 }
 
-/** Says why an issuer refused: what its challenge or its body says, or what it asks for. */
+/**
+ * Says why an issuer refused a request: by the description in its challenge or its body, else by the kind of authentication that
+ * it asks for.
+ */
 async function reasonOf({ cause, response }: WWWAuthenticateChallengeError): Promise<string> {
   const [challenge] = cause;
   const { error, error_description } = challenge?.parameters ?? {};
@@ -131,10 +140,10 @@ async function reasonOf({ cause, response }: WWWAuthenticateChallengeError): Pro
   return typeof said === 'string' ? said : `It asks for authentication (${challenge?.scheme ?? 'of no kind'}).`;
 }
 
-/** The tokens that an issuer gave. */
+/** The tokens that an issuer gave to a user or a program. */
 export interface TokenSet {
   access_token: string;
-  /** Unix seconds. */
+  /** The time at which the access token expires, in seconds since 1970. */
   expires_at: number;
   refresh_token?: string;
   id_token?: string;
@@ -152,7 +161,7 @@ export function tokenSetOf(response: TokenEndpointResponse): TokenSet {
   };
 }
 
-/** Reads what a token says, without checking its signature. @returns undefined if it is no JWT */
+/** Returns the claims of a JWT without checking its signature. @returns undefined if the token is not a JWT */
 export function readClaims(token: string): Record<string, unknown> | undefined {
   const [, payload = ''] = token.trim().split('.');
   try {

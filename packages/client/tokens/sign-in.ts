@@ -18,11 +18,11 @@ import { serverAddress } from '../calls/web-address.ts';
 import { asProblem, type IssuerOptions, openIssuer, type OpenIssuer, type TokenSet, tokenSetOf } from './issuer.ts';
 
 export interface SignInOptions extends IssuerOptions {
-  /** The issuer must know it. */
+  /** The address to which the browser comes back after the sign-in. The issuer must allow it for the application. */
   redirectUri: string;
 }
 
-/** A sign-in that `completeSignIn` ends. A web page keeps it in its session storage meanwhile. */
+/** A sign-in that has begun, and that `completeSignIn` ends. Meanwhile, a web page keeps it in its session storage. */
 export interface PendingSignIn {
   url: string;
   verifier: string;
@@ -32,7 +32,10 @@ export interface PendingSignIn {
 
 const defaultScope = 'openid';
 
-/** Begins a sign-in by the authorization code flow with PKCE (RFC 7636). @throws ServiceProblem; the signal's reason */
+/**
+ * Begins a sign-in by the authorization code flow with PKCE (RFC 7636). The browser then opens the returned `url`.
+ * @throws ServiceProblem; the signal's reason
+ */
 export async function beginSignIn(given: SignInOptions, signal?: AbortSignal): Promise<PendingSignIn> {
   const { server } = await openIssuer(given, signal);
   const { authorization_endpoint } = server;
@@ -56,7 +59,11 @@ export async function beginSignIn(given: SignInOptions, signal?: AbortSignal): P
   return { url: url.href, verifier, state, nonce };
 }
 
-/** @param answer the address at which the browser came back @throws ServiceProblem; the signal's reason */
+/**
+ * Ends a sign-in when the browser has come back, and returns the tokens.
+ * @param answer the address to which the browser came back, with its query
+ * @throws ServiceProblem if the issuer refuses; the signal's reason
+ */
 export async function completeSignIn(
   given: SignInOptions,
   { verifier, state, nonce }: Pick<PendingSignIn, 'verifier' | 'state' | 'nonce'>,
@@ -84,9 +91,9 @@ export async function completeSignIn(
 export interface DeviceCode {
   user_code: string;
   verification_uri: string;
-  /** The address with the code filled in. */
+  /** The address of the page for the code, with the code filled in. */
   verification_uri_complete?: string | undefined;
-  /** The seconds until the code expires. */
+  /** The seconds from now until the code expires. */
   expires_in: number;
 }
 
@@ -96,7 +103,7 @@ export interface DeviceSignInOptions extends IssuerOptions {
 }
 
 /**
- * Signs a user in with a code that the user types on another device (RFC 8628).
+ * Signs a user in with a code that the user types in a browser, perhaps of another device (RFC 8628).
  * @throws ServiceProblem if the issuer or the user refuses, or the code expires; the signal's reason
  */
 export async function deviceSignIn(given: DeviceSignInOptions): Promise<TokenSet> {
@@ -125,14 +132,17 @@ export async function deviceSignIn(given: DeviceSignInOptions): Promise<TokenSet
   throw new ServiceProblem({ status: 401, code: 'unauthenticated', detail: 'The code has expired.', request });
 }
 
-/** An issuer that does not answer once may do so the next time: the user has perhaps typed the code already. */
+/**
+ * Treats an issuer that does not answer as one whose user has not typed the code yet: it may answer the next time.
+ * @throws any other error
+ */
 function pendingWhileAway(error: unknown): 'authorization_pending' {
   const isAway = error instanceof ServiceProblem && ['unreachable', 'unavailable', 'too_many_requests'].includes(error.code);
   if (isAway) return 'authorization_pending';
   throw error;
 }
 
-/** @returns the tokens, or why there are none yet */
+/** Asks an issuer once for the tokens of a device sign-in. @returns the tokens, or why there are none yet */
 async function askOnce(
   { server, client, authentication, options }: OpenIssuer,
   code: string,
@@ -153,7 +163,8 @@ export interface SignOutOptions extends IssuerOptions {
 }
 
 /**
- * OpenID Connect RP-initiated logout. Undefined if the issuer has no such page.
+ * Returns the address of the page at which a user signs out of the issuer (OpenID Connect RP-initiated logout), and which leads
+ * back to `returnTo`. Undefined if the issuer has no such page.
  * @throws ServiceProblem; the signal's reason
  */
 export async function signOutPage(

@@ -11,13 +11,16 @@ import { asProblem, type IssuerOptions, openIssuer, type TokenSet, tokenSetOf } 
 
 interface Expiring {
   access_token: string;
-  /** Unix seconds. */
+  /** The time at which the access token expires, in seconds since 1970. */
   expires_at: number;
 }
 
 const reserveInSeconds = 30;
 
-/** Keeps a token until shortly before it expires, or until it is refused. @param renew gets the token that it replaces */
+/**
+ * Returns a token source that keeps a token until 30 seconds before it expires, or until the service refuses it.
+ * @param renew makes a new token, and gets the token that the new one replaces
+ */
 export function keptToken<Kept extends Expiring>(
   renew: (previous: Kept | undefined) => Promise<Kept>,
   first?: Kept,
@@ -33,7 +36,7 @@ export function keptToken<Kept extends Expiring>(
   };
 }
 
-/** Returns the tokens of a program that signs in as itself (OAuth 2.0 client credentials), for `createClient`. */
+/** Returns a token source for a program that signs in as itself (OAuth 2.0 client credentials), for `createClient`. */
 export function clientCredentials(given: IssuerOptions & { clientSecret: string }): TokenSource {
   const parameters = { ...given.parameters, ...(given.scope === undefined ? {} : { scope: given.scope }) };
   return keptToken(async () => {
@@ -45,7 +48,10 @@ export function clientCredentials(given: IssuerOptions & { clientSecret: string 
   });
 }
 
-/** @throws ServiceProblem `unauthenticated` if the user must sign in again */
+/**
+ * Gets new tokens from an issuer by the refresh token of earlier ones.
+ * @throws ServiceProblem, `unauthenticated` if the user must sign in again
+ */
 export async function refreshTokens(given: IssuerOptions, tokens: TokenSet, signal?: AbortSignal): Promise<TokenSet> {
   const request = `POST ${given.issuer}`;
   const { refresh_token } = tokens;
@@ -62,7 +68,10 @@ export async function refreshTokens(given: IssuerOptions, tokens: TokenSet, sign
   });
 }
 
-/** @param onRefreshed gets new tokens, to keep them: the refresh token may change */
+/**
+ * Returns a token source for a user who has signed in, which refreshes the tokens when they expire, for `createClient`.
+ * @param onRefreshed gets each new set of tokens, to keep it: the refresh token may change
+ */
 export function signedIn(
   given: IssuerOptions,
   tokens: TokenSet,
@@ -76,20 +85,23 @@ export function signedIn(
 }
 
 export interface LocalTokenOptions {
-  /** The address of the service, such as `http://localhost:3000`. */
+  /** The address of a service that `npm start` runs, such as `http://localhost:3000`. */
   baseUrl: string;
-  /** The name of the user, such as `alice`. */
+  /** The name of the user for whom the token is, such as `alice`. */
   sub: string;
-  /** The memberships, each `<domainID>:<role>`. */
+  /** The memberships of the user, each `<domainID>:<role>`. */
   groups: string[];
-  /** Default: 12 hours. */
+  /** The lifetime of the token in seconds. Default: 12 hours. */
   expiresInSeconds?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
 const timeoutInMilliseconds = 30_000;
 
-/** `npm start` gives tokens to every program on its machine. @throws ServiceProblem; the signal's reason */
+/**
+ * Gets a token for any user from a service that `npm start` runs, which gives tokens to every program on its machine.
+ * @throws ServiceProblem; the signal's reason
+ */
 export async function issueLocalToken(options: LocalTokenOptions): Promise<string> {
   const { sub, groups, expiresInSeconds: expires_in, signal } = options;
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
@@ -116,7 +128,7 @@ export async function issueLocalToken(options: LocalTokenOptions): Promise<strin
   });
 }
 
-/** Returns tokens of the service of `npm start`, for `createClient`. */
+/** Returns a token source for a service that `npm start` runs, for `createClient`. */
 export function localToken(options: LocalTokenOptions): TokenSource {
   const lifetime = options.expiresInSeconds ?? 12 * 60 * 60;
   return keptToken(async () => ({

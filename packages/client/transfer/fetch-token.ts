@@ -4,7 +4,7 @@ const largestInBytes = 1024 * 1024;
 const longestInMilliseconds = 60_000;
 
 /**
- * Fetches an attestation token from the storage of the service.
+ * Fetches the content of an attestation token from the storage of the service.
  * @throws Error if storage refuses, or if it sends more than 1 MiB or for longer than a minute
  */
 export async function fetchToken(

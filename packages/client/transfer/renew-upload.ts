@@ -13,9 +13,9 @@ interface Place {
 const firstPauseInMilliseconds = 100;
 
 /**
- * Gets a new link for the content of a pending asset. Returns undefined if the content has arrived.
- * @throws ServiceProblem `forbidden` if the asset is another user's, `precondition_failed` if it keeps changing; the signal's
- *   reason
+ * Gets a new link to which the content of a pending asset can be sent. Returns undefined if the content has arrived.
+ * @throws ServiceProblem `forbidden` if the asset is another user's, `precondition_failed` if the asset keeps changing; the
+ *   signal's reason
  */
 export async function renewUpload(client: Client, place: Place): Promise<Schemas['AssetUpload'] | undefined> {
   const limit = retryLimit(firstPauseInMilliseconds);
@@ -30,7 +30,9 @@ export async function renewUpload(client: Client, place: Place): Promise<Schemas
 }
 
 /**
- * Replaces a pending asset by itself: only a change returns a link. @throws ServiceProblem `forbidden` if it is another user's
+ * Updates a pending asset with its own fields to get a link for its content: only a change returns a link. `content` changes
+ * further fields.
+ * @throws ServiceProblem `forbidden` if the asset is another user's
  */
 export async function changeForUpload(
   client: Client,

@@ -3,25 +3,27 @@ import { causeOf, isTransient, ServiceProblem } from '../calls/service-problem.t
 
 export interface Cut {
   error: Error;
-  /** The attempts in a row without progress. */
+  /** The number of attempts in a row that have brought no progress. */
   failures: number;
 }
 
 export interface RepeatOptions {
   signal?: AbortSignal | undefined;
-  /** Returns the bytes that the furthest attempt has transferred. Default: not known. */
+  /**
+   * Returns the number of bytes that the furthest attempt has transferred. Default: not known, so no attempt counts as progress.
+   */
   furthest?: (() => number) | undefined;
   onCut?: ((cut: Cut) => void) | undefined;
 }
 
-/** Thrown when a transfer is cut off. The next attempt perhaps succeeds. */
+/** The error for a transfer that was cut off. The next attempt perhaps succeeds. */
 export class CutOffError extends Error {
   override readonly name = 'CutOffError';
 }
 
 /**
- * Repeats a transfer until five attempts and five minutes have brought no progress.
- * @throws CutOffError or the last ServiceProblem then; any other error at once; the signal's reason
+ * Repeats a transfer until it succeeds, or until five attempts in five minutes have brought no progress.
+ * @throws CutOffError or the last ServiceProblem after such five minutes; any error other than a cut at once; the signal's reason
  */
 export async function repeatTransfer<Result>(attempt: () => Promise<Result>, options: RepeatOptions): Promise<Result> {
   const { signal, furthest = () => 0, onCut } = options;
@@ -58,10 +60,13 @@ const fewestFailures = 5;
 const leastTimeInMilliseconds = 5 * 60_000;
 const longestPauseInMilliseconds = 30_000;
 
-/** Gives up after five failures and five minutes without progress. To be called after each failure. */
+/**
+ * Returns a function that counts failures, to be called after each. It returns the next pause, or none to give up: after five
+ * failures and five minutes without progress.
+ */
 export function retryLimit(firstPauseInMilliseconds = 500) {
   let [failures, failingSince] = [0, 0];
-  /** @returns the failures in a row, and the next pause: undefined to give up */
+  /** Counts a failure. @returns the number of failures in a row, and the next pause in milliseconds: undefined to give up */
   return ({ hasProgressed = false } = {}): { failures: number; next: number | undefined } => {
     failures = hasProgressed ? 1 : failures + 1;
     if (failures === 1) failingSince = performance.now();

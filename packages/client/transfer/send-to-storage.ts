@@ -4,23 +4,23 @@ import { CutOffError, type RepeatOptions, repeatTransfer } from './repeat-transf
 
 type Link = Schemas['AssetUpload'];
 
-/** The answer of storage. */
+/** The answer of the storage to which content was sent: its HTTP status and body. */
 export interface StorageResponse {
   status: number;
-  /** XML, which names an error in `<Code>`. Empty after a success. */
+  /** The body of the answer: XML, which names an error in `<Code>`. Empty after a success. */
   body: string;
 }
 
 interface Options extends RepeatOptions {
   put: (link: Link) => Promise<StorageResponse>;
-  /** Undefined if the content has arrived. */
+  /** Gets a new link to send the content to. Returns undefined if the content has arrived. */
   renew: () => Promise<Link | undefined>;
 }
 
 /**
- * Repeats it if the connection breaks, the link expires, or storage asks for it.
+ * Sends content to storage by `put`, and sends it again if the connection breaks, the link expires, or storage asks for it.
  * @param first the link of the first attempt. Default: a new one
- * @throws ServiceProblem if storage or the service refuses; as `repeatTransfer`
+ * @throws ServiceProblem if storage or the service refuses; all that `repeatTransfer` throws
  */
 export async function sendToStorage(first: Link | undefined, { put, renew, ...options }: Options): Promise<void> {
   let link = first;
@@ -47,14 +47,15 @@ function refusal({ status, body }: StorageResponse): ServiceProblem {
 }
 
 /**
- * 412 says that an earlier attempt has `arrived`. A new link cannot be `expired`: then storage refuses. 408, 409, 429 and
- * `RequestTimeout` may succeed `again`.
+ * The meaning of an answer of storage. `arrived`: storage has the content, perhaps by an earlier attempt (412). `expired`: the
+ * link is too old, unless it is new: then storage refuses. `again`: another attempt may succeed (such as 408, 409, 429, 5xx and
+ * `RequestTimeout`). `refused`: anything else.
  */
 type StorageAnswer = 'arrived' | 'expired' | 'again' | 'refused';
 
 const passing = [408, 409, 429];
 
-/** @param body XML, which names an error in `<Code>` */
+/** Returns what an answer of storage means. @param body the XML of the answer, which names an error in `<Code>` */
 export function storageAnswer(status: number, body: string): StorageAnswer {
   if ((status >= 200 && status < 300) || status === 412) return 'arrived';
   if (status === 403) return 'expired';

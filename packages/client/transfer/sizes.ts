@@ -1,6 +1,9 @@
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 
-/** Formats a size as people read it, such as `14.9 KiB`. Null, of what the agent fetches: not known. */
+/**
+ * Formats a number of bytes as people read it, such as `14.9 KiB`. Null stands for a size that is not known, as of content that
+ * the agent fetches.
+ */
 export function sizeText(bytes: number | null): string {
   if (bytes === null) return 'unknown size';
   if (bytes === 1) return '1 byte';
@@ -11,5 +14,5 @@ export function sizeText(bytes: number | null): string {
   return `${value.toFixed(digits)} ${units[power] ?? ''}`;
 }
 
-/** The largest file that storage takes: 5 GiB. */
+/** The size in bytes of the largest file that storage takes: 5 GiB. */
 export const largestUploadInBytes = 5 * 1_024 ** 3;

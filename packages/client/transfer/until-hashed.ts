@@ -17,13 +17,17 @@ interface Options {
 
 const firstPauseInMilliseconds = 100;
 const longestPauseInMilliseconds = 2_000;
-/** The minutes to wait for the hash of the service. For 5 GiB, these are the fifteen that it may take at most. */
+/**
+ * The minutes to wait until the service has hashed an upload: some always, and more for each GiB. For 5 GiB, these are the
+ * fifteen minutes that the service may take at most.
+ */
 const retryLimitInMinutes = { always: 5, perGibibyte: 2 };
 
 /**
- * Waits until the service has hashed an upload: five minutes, and two more for each GiB. Outlasts an outage of five minutes.
- * @throws ServiceProblem that says why the service could not take it, `unavailable` if it has not hashed the content by then; the
- *   signal's reason
+ * Waits until the service has hashed an upload, and returns the asset: up to five minutes, and two more for each GiB. Goes on
+ * through an outage of up to five minutes.
+ * @throws ServiceProblem that says why the service could not take the content, or `unavailable` if it has not hashed the content
+ *   by then; the signal's reason
  */
 export async function untilHashed(
   client: Client,
