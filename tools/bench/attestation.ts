@@ -15,7 +15,10 @@ const kinds = {
   TDX: () => verifyTdxQuote(read('tdx.quote'), tdx),
 };
 
-/** Verifies 201 times. Returns milliseconds of the clock, and of the processor, which other processes do not prolong. */
+/**
+ * Verifies evidence 201 times. Returns for each time the milliseconds of the clock, and those of the processor, which other
+ * processes do not prolong.
+ */
 async function measure(verify: () => Promise<unknown>): Promise<[clock: number, processor: number][]> {
   const times: [number, number][] = [];
   for (let at = 0; at <= 200; at += 1) {

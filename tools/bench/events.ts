@@ -25,7 +25,7 @@ interface Journal {
   eventsPerAppend: number;
 }
 
-/** The events of a run, as an agent reports them. */
+/** The event type, status and originator of the events of a run, as an agent reports them. */
 const lifecycle = [
   ['started', 'success', '7c1f4f0e-6f0b-4a53-9f3c-1d2f6a7f9b21'],
   ['ReceivingAlgorithm', 'InProgress', 'agent'],
@@ -149,7 +149,7 @@ function listings({ size, event }: Journal, times: string[]): Listing[] {
   ];
 }
 
-/** Writes in bulk what appends would write. Returns the events' timestamps. */
+/** Writes events into a journal in bulk, as appends one by one would have written them. Returns the timestamps of the events. */
 async function fill(table: Table, computation: string, journal: Journal): Promise<string[]> {
   const times: string[] = [];
   let head = parseHead(undefined);
@@ -172,7 +172,10 @@ async function fill(table: Table, computation: string, journal: Journal): Promis
   return times;
 }
 
-/** Measures the cost of appends with and without a new segment. Includes the read of the head. */
+/**
+ * Measures the cost of appending events to a journal, with and without a new segment of its index. Includes the read of the
+ * journal's head.
+ */
 async function measureAppends({ table, direct, proxy }: Omit<ProxiedTable, 'stop'>, journal: Journal): Promise<object[]> {
   const rows: object[] = [];
   for (const [append, before, count] of [
@@ -202,7 +205,7 @@ async function median(read: () => Promise<unknown>): Promise<number> {
   return Number((times.sort((a, b) => a - b)[Math.floor(repetitions / 2)] ?? 0).toFixed(1));
 }
 
-/** Returns an item's size as DynamoDB counts it, within a few bytes. */
+/** Returns the size of an item in bytes as DynamoDB counts it, within a few bytes. */
 function sizeOf(item: Item): number {
   return Object.entries(item).reduce((sum, [name, value]) => {
     const bytes = value instanceof Uint8Array ? value.byteLength : Buffer.byteLength(String(value));

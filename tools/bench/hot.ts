@@ -14,13 +14,16 @@ import { printTable } from './print-table.ts';
  */
 const changesPerSecond = 5_000;
 const ramps = [10_000, 1_000, 0];
-/** The bounds that must hold: the concurrency at any time, the others once the hot domain makes all its requests. */
+/**
+ * The bounds that the measurement must hold: `concurrency` at any time, the others once the hot domain makes all its requests.
+ * `timesAlone` is the 95th percentile of the quiet domain, as a multiple of that without a hot domain.
+ */
 const bounds = { timesAlone: 1.5, concurrency: 200, refusalInMilliseconds: 4_000 };
 
 const { usual, expensive } = changesOfProduction();
 const lowThrottling = { requestsPerSecond: 100, burst: 100 };
 
-/** Endpoints as production has them, and what each of their limits is for. */
+/** The simulated endpoints: those of production, and others without one of their limits, which show what each limit is for. */
 const cases: { name: string; endpoint: SimulatedEndpoint; isOfProduction: boolean }[] = [
   { name: 'usual, any executions', endpoint: { ...usual, reserved: undefined }, isOfProduction: false },
   { name: 'usual', endpoint: usual, isOfProduction: true },
