@@ -10,7 +10,7 @@ export interface ApiRoute {
   method: string;
   /** The path of the route as API Gateway writes it: `/{domainID}/computations`. */
   path: string;
-  /** The roles that may call the route. Absent on a public route, which needs no token. */
+  /** The access that the route requires. Absent on a public route, which takes no token. */
   access?: unknown;
   takesKey?: false;
 }

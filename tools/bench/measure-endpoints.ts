@@ -20,7 +20,7 @@ export interface Measurement {
   /** The number of the endpoint. Undefined for tasks and public endpoints. */
   endpoint: number | undefined;
   case: string;
-  /** Tells that the request has an Idempotency-Key, and is the first or a later one with it. Undefined: it has none. */
+  /** Says whether the request is the first one with its Idempotency-Key or a later one. Undefined: the request has no such key. */
   key?: 'first' | 'repeat';
   roundTrips: number;
   calls: number;

@@ -22,7 +22,7 @@ export const ownerOf = (number: number) => owners[number % owners.length] ?? own
 type RowOf = (number: number, status: string) => Item;
 
 export interface Filled {
-  /** The number of members by status. */
+  /** The number of the list's members by status. */
   totals: Map<string, number>;
   lastNumber: number;
 }
