@@ -110,7 +110,7 @@ export interface Welcome {
   token: string;
   simulator: boolean;
   testEvidence: boolean;
-  /** True if the web console is served. */
+  /** True if the service serves the web console. */
   withConsole: boolean;
   dataDirectory: string | undefined;
   /** The address of the gateway for the agents of real CVMs. */

@@ -9,8 +9,9 @@ import { firstSteps } from '../test/packages/first-steps.ts';
 import { linesWithoutCheckout, tryService } from '../test/support/packed-service.ts';
 
 /**
- * `npm run release`: makes what is published in `dist/release`: the tarballs of the service and of the packages, a list of what each contains
- * (CycloneDX), and the checksums of all. Then it tries each tarball in an empty folder, with each supported Node.
+ * Makes the release in `dist/release` (`npm run release`): the tarballs of the service and of the packages, a list of the
+ * contents of each (CycloneDX), and the checksums of all. Then tries each tarball in an empty folder, with each supported version
+ * of Node.
  */
 const repository = join(import.meta.dirname, '..');
 const release = join(repository, 'dist/release');

@@ -14,12 +14,14 @@ import { referenceFiles } from '../../functions/reference/reference-files.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** The folder to which `npm run build` writes a folder for each function, with its code in `index.mjs`. */
+/**
+ * The folder to which `npm run build` writes a folder for each function of the service, with the function's code in `index.mjs`.
+ */
 export const bundlesFolder = join(root, 'dist/functions');
 
 /**
- * The most bytes of a bundle. Every 100 KB more add about 7 ms to a cold start. The limits leave no room for another client or parser
- * (docs/adr/0005-bundles.md).
+ * The most bytes that the bundle of a function may have. Every 100 KB more add about 7 ms to a cold start. The limits leave no
+ * room for another client or parser (docs/adr/0005-bundles.md).
  */
 const limitInBytes = 350_000;
 const limitWithStorageInBytes = 470_000;

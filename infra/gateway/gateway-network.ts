@@ -30,8 +30,8 @@ export interface GatewayNetworkProps {
 }
 
 /**
- * The network of the gateway: subnets of a VPC that exists, or public subnets in two zones, without NAT (docs/adr/0016-gateway-on-
- * aws.md).
+ * The network of the gateway: subnets of a VPC that exists, or public subnets in two zones, without NAT
+ * (docs/adr/0016-gateway-on-aws.md).
  */
 export class GatewayNetwork extends Construct {
   readonly vpc: IVpc;

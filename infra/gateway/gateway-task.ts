@@ -18,8 +18,8 @@ export const taskMemoryInMebibytes = 1024;
 
 /**
  * The environment variables of a gateway's task that keep its memory small. By default, the C library takes the buffers of a
- * connection from memory that TLS handshakes have used, so that all 80 KiB stay in RAM. With these settings it asks the kernel for
- * such buffers one by one. Linux allows 65,530 of these mappings to a process.
+ * connection from memory that TLS handshakes have used, so that all 80 KiB stay in RAM. With these variables, the C library asks
+ * the kernel for each such buffer separately. Linux allows 65,530 of these mappings to a process.
  */
 export const taskSettings = {
   NODE_OPTIONS: '--max-old-space-size=400 --max-semi-space-size=4',

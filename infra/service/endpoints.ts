@@ -79,7 +79,10 @@ export class Endpoints extends Construct {
   }
 }
 
-/** The integration of a function, which permits API Gateway to call it once for each path, for all methods of the path. */
+/**
+ * The integration of a function with API Gateway. It permits API Gateway to call the function once for each path, for all methods
+ * of the path.
+ */
 export class PathIntegration extends HttpLambdaIntegration {
   private readonly permitted = new Set<string | undefined>();
 

@@ -32,7 +32,7 @@ export interface ServiceFunctionProps {
    * work. Default: false.
    */
   isScheduled?: boolean;
-  /** The queue for events on which the function, called asynchronously, keeps failing. Default: none. */
+  /** The queue of events for which the function, called asynchronously, has failed in all attempts. Default: none. */
   deadLetterQueue?: IQueue;
 }
 

@@ -6,13 +6,15 @@ export interface Stage {
   /** The name of the stage, which is part of all names of resources. Lower-case letters and digits, up to 16 characters. */
   name: string;
   region: string;
-  /** A name of your choice for the account. Stages of the same account and region share its concurrent executions. */
+  /**
+   * A name of your choice for the AWS account. Stages of the same account and region share the account's concurrent executions.
+   */
   account: string;
   /** The ARN of a symmetric KMS key in the region that encrypts the table and the content. Default: AWS's own keys. */
   dataKeyArn?: string;
-  /** The ARN of a managed policy that bounds every role. Default: none. */
+  /** The ARN of a managed policy of IAM that is the permissions boundary of every role. Default: none. */
   permissionsBoundaryArn?: string;
-  /** Tags of every resource, besides `service` and `stage`. */
+  /** The tags of every resource of the stage, besides `service` and `stage`. Default: none. */
   tags?: Readonly<Record<string, string>>;
   /**
    * A public hosted zone of Route 53 in the account. The domain names of the API, the console and the gateway (`domain`,
@@ -25,9 +27,11 @@ export interface Stage {
   existing?: ExistingState;
   /** Origins of web pages that may call the API and use presigned links, such as `https://app.example.com`. */
   corsOrigins: readonly string[];
-  /** The web console, on CloudFront. Default: none. */
+  /** The settings of the web console, which is on CloudFront. Default: no console. */
   console?: Console;
-  /** A client of the stage's own user pool for `cms login` and web pages of your own. Default: none. */
+  /**
+   * The settings of a client of the stage's own user pool, for `cms login` and web pages of your own. Default: no such client.
+   */
   publicClient?: PublicClient;
   /**
    * The API's custom domain, with a certificate in the same region. Default of the certificate: a new one, validated in
@@ -55,7 +59,7 @@ export interface Stage {
   logRetention: RetentionDays;
   /** The fate of the table, the content and the users when their stack is deleted: kept or deleted. */
   removalPolicy: RemovalPolicy;
-  /** Protects the table and the user pool from deletion. */
+  /** True if the table and the user pool must be protected from deletion. */
   deletionProtection: boolean;
   /** True if CloudFormation must refuse to delete the stacks of the stage. */
   terminationProtection: boolean;
@@ -75,7 +79,7 @@ export interface Stage {
    * before the budget is exceeded; webhooks are not. Default: no budget.
    */
   monthlyBudgetInDollars?: number;
-  /** The times in seconds after which a run ends by itself. */
+  /** The limits of the times of a run, in seconds, after which the run ends by itself. */
   runTimes: {
     /** The time in seconds until the CVM must accept a run that was started. */
     acceptInSeconds: number;
@@ -87,16 +91,19 @@ export interface Stage {
     stopInSeconds: number;
   };
   /**
-   * The names of the keys that sign evidence, oldest first. The last one signs, and the public keys of all are published. To
-   * replace the key, add a name. Never remove one: evidence that its key has signed could no longer be verified.
+   * The names of the KMS keys that sign evidence, oldest first. The last key signs, and the public keys of all are published. To
+   * replace the key, add a name. Never remove a name: evidence that its key has signed could no longer be verified.
    */
   evidenceKeys: readonly [string, ...string[]];
   waits: Waits;
-  /** The gateway for the agents of real CVMs (docs/deploy.md#cvms). Default: none. */
+  /** The settings of the gateway for the agents of real CVMs (docs/deploy.md#cvms). Default: no gateway. */
   gateway?: GatewayRow;
   /** True if the events of computations go onto an event bus of the stage (docs/events.md). Default: false. */
   eventBus?: boolean;
-  /** The canary, which runs a computation on a simulated CVM again and again (docs/deploy.md#the-canary). Default: none. */
+  /**
+   * The settings of the canary, which runs a computation on a simulated CVM again and again (docs/deploy.md#the-canary). Default:
+   * no canary.
+   */
   canary?: CanaryRow;
 }
 
@@ -121,7 +128,7 @@ export interface CanaryRow {
  */
 export interface CanaryCredentials {
   clientId: string;
-  /** The name of the secret in Secrets Manager whose text is the secret of the client. */
+  /** The name of the secret in Secrets Manager whose text is the secret of the canary's client. */
   secretName: string;
   scope?: string;
   /** More parameters of the canary's token request to the issuer, such as `audience`. */
@@ -135,7 +142,10 @@ export interface GatewayRow {
   tasks: number;
   /** The IPv4 networks from which agents of CVMs connect, such as `203.0.113.0/24`. Default: all networks. */
   networks?: readonly string[];
-  /** A name of your own that CVMs connect to, with a CNAME to the load balancer. Default: the load balancer's name. */
+  /**
+   * A host name of your own that CVMs connect to, with a CNAME record for the gateway's load balancer. Default: the load
+   * balancer's name.
+   */
   hostName?: string;
   /**
    * The VPC of the gateway, which exists already. It has subnets in two zones or more, and a route to the internet or to the
@@ -175,7 +185,10 @@ export interface Console {
  */
 export interface ConsoleClient {
   id: string;
-  /** The scopes that the client asks for, separated by spaces. The access token must be a JWT for an audience of the stage. */
+  /**
+   * The scopes that the console asks for when it signs in, separated by spaces. The access token must be a JWT for an audience of
+   * the stage.
+   */
   scopes: string;
   /** The origins that a page of the console calls to sign in: the issuer's, and that of the issuer's token endpoint. */
   origins: readonly string[];
@@ -314,7 +327,9 @@ export function stageWith(given: Partial<Stage> & Pick<Stage, 'name' | 'region'>
   };
 }
 
-/** Returns the origins whose pages may call the API and use presigned links. */
+/**
+ * Returns the origins whose pages may call the API and use presigned links: `corsOrigins` of the stage, and that of its console.
+ */
 export function originsOf({ corsOrigins }: Stage, consoleUrl: string | undefined): string[] {
   return [...corsOrigins, ...(consoleUrl === undefined ? [] : [consoleUrl])];
 }

@@ -74,8 +74,8 @@ exit "$code"`;
 const published = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
 
 /**
- * Returns the path of the embedded DynamoDB engine.
- * @throws Error with the command to type if it is not installed
+ * Returns the path of the embedded DynamoDB engine for a platform.
+ * @throws Error with the command to type if the engine is not installed
  */
 export function engineBinary(platform = `${process.platform}-${process.arch}`): string {
   const name = `@dynoxide/${platform}`;

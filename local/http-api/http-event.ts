@@ -21,8 +21,9 @@ interface Match<Route extends ApiRoute> {
 }
 
 /**
- * Finds the route of a request. From left to right, a static segment takes precedence over a parameter.
- * @throws URIError if a segment's percent-encoding is malformed
+ * Finds the route of a request by its method and path, or returns undefined. From left to right, a static segment of a path takes
+ * precedence over a parameter.
+ * @throws URIError if the percent-encoding of a segment is malformed
  */
 export function matchRoute<Route extends ApiRoute>(
   routes: readonly Route[],

@@ -19,7 +19,7 @@ import * as v from 'valibot';
 /** A file of the service's kept state that cannot be used, and the reason. */
 export interface BrokenFile {
   file: string;
-  /** The problem in words, such as `it is empty`. */
+  /** The problem of the broken file in words, such as `it is empty`. */
   problem: string;
   /** A sentence about the data that is lost if the file is deleted. */
   withoutIt: string;

@@ -110,7 +110,7 @@ async function firstFree(ports: number[]): Promise<number> {
   throw new Error(`None of these TCP ports of 127.0.0.1 is free: ${ports.join(', ')}.`);
 }
 
-/** Says whether a TCP port of an interface is free at this moment. */
+/** Says whether a TCP port of a network interface is free at this moment. @param host the address of the interface */
 export async function isFree(port: number, host: string): Promise<boolean> {
   const server = createServer();
   return await new Promise((resolve) => {

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { type TdxCollateral, verifySnpReport, verifyTdxQuote } from 'computation-management-attestation';
 import { printTable } from './print-table.ts';
 
-/** Prints how long the verification of real evidence takes: the first one of a process, and the median of 200 more. */
+/**
+ * Prints how long the verification of real attestation evidence takes: the first verification of a process, and the median of 200
+ * more.
+ */
 const vectors = join(import.meta.dirname, '../../test/packages/attestation/vectors');
 const read = (file: string) => readFileSync(join(vectors, file));
 const day = new Date('2025-06-30');

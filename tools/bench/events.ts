@@ -52,7 +52,7 @@ function realistic(size: number): Journal {
   };
 }
 
-/** Returns a journal in which no value repeats, so that dictionaries do not help. */
+/** Returns a journal of events in which no value repeats, so that the dictionaries of its index do not help. */
 function distinct(size: number): Journal {
   return {
     name: 'nothing repeats',

@@ -19,8 +19,8 @@ import { aCvm, fillWorld, taskToken } from './bench-world.ts';
 import { printTable } from './print-table.ts';
 
 /**
- * Prints how many files of the service run for each of five requests, and when a CVM attests: those with a function that V8 saw running during the request,
- * not at import. `--list` prints their names too.
+ * Prints how many files of the service run for each of five requests, and when a CVM attests. A file runs if V8 saw one of its
+ * functions run during the request, not at import. `--list` also prints the names of the files.
  */
 const root = join(import.meta.dirname, '../..');
 const service = /^(functions|shared|packages)\//;

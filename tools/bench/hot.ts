@@ -8,9 +8,9 @@ import {
 import { printTable } from './print-table.ts';
 
 /**
- * Offers 5,000 changes a second in one domain beside ten a second in a quiet one, in virtual time: a model of the route's bucket of
- * API Gateway, of Lambda's environments and of conflicts of 15 ms, with the service's own limit, leases and retries. Prints what the
- * quiet domain sees of it.
+ * Simulates 5,000 changes a second in one domain beside ten a second in a quiet domain, in virtual time: a model of the route's
+ * bucket of API Gateway, of Lambda's environments and of conflicts of 15 ms, with the service's own limit, leases and retries.
+ * Prints how the hot domain affects the quiet one.
  */
 const changesPerSecond = 5_000;
 const ramps = [10_000, 1_000, 0];

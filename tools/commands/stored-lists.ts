@@ -61,8 +61,7 @@ const traces = {
 };
 
 /**
- * Returns every list that has rows, logged changes, or a head (the item with the root of its counted tree). Reads the whole
- * table.
+ * Returns every list that has rows, logged changes, or a head (the item that a fold of the log replaces). Reads the whole table.
  */
 export async function allLists(table: Table): Promise<RowList[]> {
   const names = new Set<string>();

@@ -8,7 +8,10 @@ export interface Finding {
 }
 
 export interface Check {
-  /** The action of AWS that the check calls, and which the caller's credentials must be allowed. */
+  /**
+   * The action of AWS that the check calls, which the caller's credentials must be allowed; or the address or file that the check
+   * reads.
+   */
   action: string;
   run: (ask: Ask, stage: Stage) => Promise<Finding[]>;
 }
