@@ -13,7 +13,7 @@ import {
 } from './bundles/bundle-functions.ts';
 import { bundleGateway, gatewayFolder } from './bundles/bundle-gateway.ts';
 
-/** The repository. */
+/** The folder of the repository, in whose `dist/` the build writes. */
 const root = join(import.meta.dirname, '..');
 
 for (const folder of [bundlesFolder, gatewayFolder, canaryFolder, referenceFolder])

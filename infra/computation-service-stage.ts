@@ -12,22 +12,25 @@ import { ServiceStack } from './service/service-stack.ts';
 import { originsOf, stageWith, type Stage } from './stages/stage.ts';
 import { StateStack } from './state/state-stack.ts';
 
-/** The folders and code that `npm run build` has written, of which the stacks are deployed. */
+/** The code of functions and the folders that the stacks of a stage deploy, as `npm run build` writes them. */
 export interface BuiltFiles {
   codeOf: (name: string) => Code;
-  /** The folder with the gateway and the function that issues its certificate. Read only for a stage with a gateway. */
+  /**
+   * The folder with the gateway for CVMs and the function that issues the gateway's certificate. Read only for a stage with a
+   * gateway.
+   */
   gatewayFolder: string;
   /** The folder of the web console. Read only for a stage with a console. */
   consoleFolder: string;
-  /** The folder of the function of the canary. Read only for a stage with a canary. */
+  /** The folder of the canary's function. Read only for a stage with a canary. */
   canaryFolder: string;
-  /** The folder of the function of the API reference, with the files that it serves. */
+  /** The folder of the function of the API reference, with the files that the function serves. */
   referenceFolder: string;
 }
 
 const dist = join(import.meta.dirname, '../dist');
 
-/** The built files beside this code, in the repository and in the published package. */
+/** The built files in the folder `dist` next to `infra`, in the repository and in the published package. */
 const builtFiles: BuiltFiles = {
   codeOf: (name) => Code.fromAsset(join(dist, 'functions', name)),
   gatewayFolder: join(dist, 'gateway'),
@@ -37,20 +40,23 @@ const builtFiles: BuiltFiles = {
 };
 
 export interface ComputationServiceStageProps extends Partial<Stage> {
-  /** The name of the stage. */
+  /** The name of the stage, which is part of the names of its stacks. */
   name: string;
-  /** The number of the account. Default: that of the scope, or of the credentials that deploy. */
+  /** The number of the AWS account to deploy to. Default: the account of the scope, or of the credentials that deploy. */
   accountId?: string;
-  /** All stages, of which some may be deployed to the same account. Default: this one alone. */
+  /** All stages, of which some may be deployed to the same account. Default: only the stage itself. */
   rows?: readonly Stage[];
-  /** The built files. Default: those beside this code. */
+  /**
+   * The built files that the stacks deploy. Default: the files that `npm run build` wrote, as the published package contains
+   * them.
+   */
   built?: BuiltFiles;
 }
 
 /** A deployment of the service. Any construct can be its scope: an app, or the stage of a pipeline. */
 export class ComputationServiceStage extends CdkStage {
   readonly stage: Stage;
-  /** The stacks by what they are for. @internal */
+  /** The stacks of the stage by their purpose. @internal */
   readonly stacks: {
     state: StateStack;
     service: ServiceStack;
@@ -59,10 +65,13 @@ export class ComputationServiceStage extends CdkStage {
     operations: OperationsStack;
     budget?: BudgetStack;
   };
-  /** The stacks of the console. Undefined if the stage has none. @internal */
+  /** The stacks of the web console. Undefined if the stage has no console. @internal */
   readonly consoleStacks: { site: ConsoleStack; files: ConsoleFilesStack } | undefined;
 
-  /** Creates all stacks of a stage. @throws TypeError if no region is known, or the region lacks what the stage needs */
+  /**
+   * Creates all stacks of a stage. @throws TypeError if no region is known, or the region lacks a service of AWS that the stage
+   * needs
+   */
   constructor(scope: Construct, id: string, { accountId, rows, built = builtFiles, ...given }: ComputationServiceStageProps) {
     const stage = stageWith({ ...given, region: given.region ?? regionOf(scope, given.name) });
     const { region, permissionsBoundaryArn, tags = {} } = stage;

@@ -15,11 +15,11 @@ import { signInPages } from './sign-in/sign-in-pages.ts';
 import { type LocalStorage, withHealthOfEngine } from './storage.ts';
 
 export interface FrontOptions {
-  /** 0 selects a free port. */
+  /** The TCP port of the API and the pages. 0 selects a free port. */
   port: number;
-  /** Lets simulated CVMs take the runs. */
+  /** True if simulated CVMs take the runs. */
   simulator: boolean;
-  /** The built web console. Default: it is not served. */
+  /** Returns the files of the built web console. Default: the console is not served. */
   consoleFiles?: () => ConsoleFiles;
   onResponse?: NonNullable<HttpApiOptions['onResponse']>;
 }
@@ -29,7 +29,7 @@ interface Behind {
   invoke: InvokeFunction;
   clock: TimerClock;
   users: LocalUsers;
-  /** The directory of the logs of runs on real CVMs. Undefined without a gateway. */
+  /** The directory of the logs of runs on real CVMs. Undefined without a gateway for real CVMs. */
   runLogs: string | undefined;
   cvmGateway: CvmGateway | undefined;
   allowsOrigin: AllowsOrigin;
@@ -37,8 +37,8 @@ interface Behind {
 }
 
 /**
- * Serves the API, the console, the pages of sign-in and those of this machine on one port of the loopback interface, and lets simulated
- * CVMs take runs over it.
+ * Serves the API, the console, the pages for sign-in and the pages that exist on one machine only, all on one port of the
+ * loopback interface. Lets simulated CVMs take runs through the port.
  * @returns the port
  * @throws Error with code EADDRINUSE if the port is taken
  */

@@ -18,48 +18,52 @@ import { continueInterrupted, followTable, startBackground } from './functions/b
 import { type InvokeFunction, type LoadHandler, localFunctions } from './functions/local-functions.ts';
 
 export interface FunctionsOptions {
-  /** The directory of the state. Default: in memory. */
+  /** The directory of the service's state. Default: the state is in memory. */
   dataDirectory?: string | undefined;
   /**
-   * Trusts public test keys in place of the roots of AMD and Intel. Simulated CVMs called `sim-attested-...` attest with them when they
-   * are registered. Default false.
+   * True if the functions trust public test keys in place of the root certificates of AMD and Intel. Simulated CVMs called
+   * `sim-attested-...` attest with the test keys when they are registered. Default: false.
    */
   testEvidence?: boolean;
   times?: Partial<RunTimes>;
-  /** The log level of the functions: SILENT (default), ERROR, WARN, INFO or DEBUG. */
+  /** The log level of the service's functions: SILENT (default), ERROR, WARN, INFO or DEBUG. */
   logLevel?: string;
   /** Loads a function's handler. Default: imports it from the function's file. */
   load?: LoadHandler;
   /**
-   * The time of functions, executions, schedules and simulated CVMs. Default: the system clock. Tokens, presigned links,
+   * The clock of functions, executions, schedules and simulated CVMs. Default: the system clock. Tokens, presigned links,
    * requests and the retry intervals of the state machine use real time.
    */
   clock?: TimerClock;
-  /** Lets the scheduled functions run by themselves. Default true. */
+  /** True if the scheduled functions run by themselves. Default: true. */
   schedules?: boolean;
-  /** Puts proxies in front of the parts that the functions call. Returns the endpoints for the functions. */
+  /**
+   * Puts proxies in front of the parts that the functions call, such as the DynamoDB engine. Returns the endpoints that the
+   * functions get.
+   */
   intercept?: (endpoints: Endpoints, parts: { stepFunctions: LocalStepFunctions }) => Promise<Endpoints>;
 }
 
 /** The functions of the service on this machine, at work on its storage. */
 interface LocalWork {
   invoke: InvokeFunction;
-  /** The endpoints of the parts themselves, without proxies. */
+  /** The endpoints of the DynamoDB engine, object storage and Step Functions themselves, without proxies. */
   endpoints: Endpoints;
-  /** Lets requests that are held get their answer now. */
+  /** Lets requests that wait for a change get their answer now. */
   drain: () => void;
 }
 
-/** The time limits on one machine, where a person is watching. */
+/** The default time limits of runs on one machine, where a person is watching. */
 const localTimes: RunTimes = { acceptInSeconds: 120, silenceInSeconds: 60, runInSeconds: 24 * 60 * 60, stopInSeconds: 30 };
 
 type OnStop = (stop: () => Promise<void>) => void;
 
 /**
- * Prepares the functions before there is storage, which tells them of new objects.
+ * Prepares the functions of the service. They are prepared before there is storage, because storage tells them of new objects.
  * @param runLogs the directory of the logs of runs on real CVMs; undefined without a gateway
- * @returns `onObjectCreated` for the storage, and `start`, which sets their environment, starts the state machine, goes on with what
- * was interrupted and begins their schedules. It throws an Error if kept data cannot be used
+ * @returns `onObjectCreated` for the storage, and `start`, which sets the functions' environment variables, starts the state
+ * machine, continues interrupted runs and deletions, and begins the schedules. `start` throws an Error if kept data cannot be
+ * used
  */
 export function prepareFunctions(options: FunctionsOptions, runLogs: string | undefined, onStop: OnStop) {
   const { dataDirectory, clock = systemTimerClock, load, testEvidence = false } = options;
@@ -110,7 +114,7 @@ export function prepareFunctions(options: FunctionsOptions, runLogs: string | un
   };
 }
 
-/** Yields the keys of the stored objects with a prefix. */
+/** Yields the keys of the objects in object storage that have a prefix. */
 async function* keysOf(Prefix: string): AsyncGenerator<string> {
   const { client, bucket: Bucket } = openContentStore(() => new Deadline());
   for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket, Prefix })) {

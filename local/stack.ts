@@ -11,24 +11,30 @@ import { LocalUsers } from './pages/local-domains.ts';
 import { startStorage } from './storage.ts';
 
 export interface StackOptions extends FrontOptions, FunctionsOptions {
-  /** Serves the agents of real CVMs. Default: no gateway. */
+  /** The options of the gateway that serves the agents of real CVMs. Default: no gateway. */
   cvmGateway?: CvmGatewayOptions;
   /** Origins of web pages that may call the API and use presigned links, besides those of this machine. */
   corsOrigins?: readonly string[];
-  /** Called once if a part has ended for good, so that the service must stop. The message is for the user. */
+  /**
+   * Called once if a part, such as the DynamoDB engine, has ended for good, so that the service must stop. The message of the
+   * error is for the user.
+   */
   onLost?: (error: Error) => void;
 }
 
-/** The whole service on this machine. Only one at a time in a process, because its functions share their environment. */
+/**
+ * The whole service on this machine. A process has only one at a time, because the functions share the environment variables of
+ * the process.
+ */
 export interface Stack {
   baseUrl: string;
   endpoints: Endpoints;
   tableName: string;
   stateMachineArn: string;
   cvmGateway: CvmGateway | undefined;
-  /** A bearer token for a user with memberships `<domainID>:<role>`. */
+  /** Mints a bearer token for a user with memberships `<domainID>:<role>`. */
   token: (sub: string, groups: string[], expiresInSeconds?: number) => Promise<string>;
-  /** Invokes any function by its name, such as `lifecycle/sweep-runs`. */
+  /** Invokes any function of the service by its name, such as `lifecycle/sweep-runs`. */
   invoke: InvokeFunction;
   stop: () => Promise<void>;
 }
@@ -36,7 +42,8 @@ export interface Stack {
 let isRunning = false;
 
 /**
- * Starts every part, connects them by the route table and the definitions, and serves on the loopback interface.
+ * Starts every part of the service on this machine, connects the parts by the route table and the definition of the state
+ * machine, and serves on the loopback interface.
  * @throws Error if another stack of this process has not been stopped
  */
 export async function startStack(options: StackOptions): Promise<Stack> {

@@ -15,7 +15,7 @@ import { isFree } from './machine/listen.ts';
 import { requestLine } from './http-api/http-api.ts';
 import { type Stack, type StackOptions, startStack } from './stack.ts';
 
-/** The help of `npm start`. */
+/** The text that `npm start -- --help` prints. */
 export const usage = `Usage: ${typed('start', '[--data DIR] [--no-simulator] [--test-evidence] [--no-console] [--cors-origin ORIGIN]...')}
 
 Runs the whole service on this machine. Set PORT to choose its port (default 3000), and GATEWAY_PORT to choose the port for the
@@ -30,10 +30,13 @@ agents of real CVMs (default 7001, or a free one). Set GATEWAY_HOST to 0.0.0.0 i
                         https://app.example.com (pages of this machine always can)
   --help                print this help`;
 
-/** The port that agents call without any configuration. */
+/** The port of the gateway that agents of CVMs call without any configuration. */
 const usualGatewayPort = 7001;
 
-/** Runs `npm start`: starts the service, and ends it on a signal. @throws UsageError for a mistake in the arguments */
+/**
+ * Runs `npm start`: starts the service on this machine, and ends it on a signal. @throws UsageError for a mistake in the
+ * arguments
+ */
 export async function startCommand(args: string[]): Promise<void> {
   const options = parseOptions(args, {
     data: { type: 'string' },
@@ -103,16 +106,16 @@ export async function startCommand(args: string[]): Promise<void> {
 export interface Welcome {
   baseUrl: string;
   version: string;
-  /** A token for alice, administrator of d1. */
+  /** A token for the user alice, an administrator of the domain d1. */
   token: string;
   simulator: boolean;
   testEvidence: boolean;
-  /** True if the web console is served. */
+  /** True if the service serves the web console. */
   withConsole: boolean;
   dataDirectory: string | undefined;
   /** The address of the gateway for the agents of real CVMs. */
   gateway: string | undefined;
-  /** True if the gateway listens on another port than usual, because that is taken. */
+  /** True if the gateway listens on another port than usual, because the usual port is taken. */
   isGatewayMoved: boolean;
 }
 
@@ -120,7 +123,7 @@ const missed = `
                     Its usual port is taken. CVMs that were enrolled with another address do not find it: free that port
                     and start again, or enrol them again. GATEWAY_PORT chooses a port that stays.`;
 
-/** Formats what `npm start` prints when the service is ready. */
+/** Formats the text that `npm start` prints when the service is ready. */
 export function welcome(facts: Welcome): string {
   const { baseUrl, version, token, simulator, testEvidence, withConsole, dataDirectory, gateway, isGatewayMoved } = facts;
   const state = dataDirectory === undefined ? 'in memory, lost at exit (use --data DIR to keep it)' : `in ${dataDirectory}`;
@@ -184,8 +187,8 @@ async function startOn(
 }
 
 /**
- * Stops the service in order on the first signal, and at once on a later one. Signals within 0.5 s of the first count as the same
- * one, because npm forwards what the terminal has already sent.
+ * Stops the service in order on the first signal, and at once on a later one. Signals within 0.5 s of the first count as the
+ * first one, because npm forwards signals that the terminal has already sent.
  */
 function endOnSignal(end: () => Promise<void>): void {
   let endingSince: number | undefined;

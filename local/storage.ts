@@ -20,18 +20,18 @@ export interface LocalStorage {
 }
 
 interface StorageOptions {
-  /** The directory of the state. Undefined: in memory. */
+  /** The directory of the service's state. Undefined: the state is in memory. */
   dataDirectory: string | undefined;
   allowsOrigin: AllowsOrigin;
   /** Receives the key of each object that was uploaded or stored below `content/`. */
   onObjectCreated: (key: string) => void;
-  /** Called once if the engine has ended for good. The message is for the user. */
+  /** Called once if the DynamoDB engine has ended for good. The message of the error is for the user. */
   onLost: ((error: Error) => void) | undefined;
 }
 
 /**
  * Starts the DynamoDB engine, object storage and the issuer of tokens side by side, and creates the table.
- * @param onStop receives what stops each part that has started, also if another one fails
+ * @param onStop receives a function that stops a part, for each part that has started, also if another part fails
  * @throws Error if a part fails to start
  */
 export async function startStorage(
@@ -56,7 +56,10 @@ export async function startStorage(
 
 const healthTimeoutInMilliseconds = 2_000;
 
-/** Makes `/health` answer 503 while the DynamoDB engine does not answer, which nothing else monitors on one machine. */
+/**
+ * Returns a function that invokes functions of the service, but that makes `/health` answer 503 while the DynamoDB engine does
+ * not answer. Nothing else monitors the engine on one machine.
+ */
 export function withHealthOfEngine(invoke: InvokeFunction, engine: LocalDynamoDb): InvokeFunction {
   return async (name, event) => {
     if (name === healthRoute.name && !(await answers(engine))) {

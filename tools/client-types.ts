@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { openapiDocument } from '../shared/openapi/openapi-document.ts';
 
-/** The part of the document that the client needs. */
+/** The part of the OpenAPI document that the client is generated from. */
 interface Document {
   paths: Record<string, Record<string, Operation>>;
 }
@@ -19,12 +19,12 @@ interface Operation {
 
 const notice = '// Generated from the OpenAPI document by `npm run client:types`. Do not edit.\n\n';
 
-/** Types of parts that the document does not have. */
+/** Matches generated types for parts that the OpenAPI document does not have. */
 const emptyTypes = /^export type (webhooks|\$defs) = Record<string, never>;\n/gm;
 
 /**
- * Generates the files of packages/client/generated. Leaves out deprecated operations, error responses (the client throws them as one
- * class), headers and examples.
+ * Generates the files of packages/client/generated from the OpenAPI document. Leaves out deprecated operations, error responses
+ * (the client throws them as one class), headers and examples.
  * @returns the text of each file, by its name
  */
 export async function generateApiTypes(): Promise<Record<string, string>> {

@@ -34,7 +34,7 @@ interface Manifest {
   peerDependencies?: Record<string, string>;
 }
 
-/** The fields of package.json that are for work in the repository alone. */
+/** The fields of package.json that only work in the repository needs, and which the tarball leaves out. */
 const ofRepository = [
   'private',
   'scripts',
@@ -46,10 +46,10 @@ const ofRepository = [
   'scarfSettings',
 ];
 
-/** Defines what packages of CommonJS call for the modules of Node. */
+/** A line of code that defines `require`, which packages of CommonJS call for the modules of Node. */
 const requireOfNode = "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);";
 
-/** Finds the names of modules in declarations. */
+/** Matches the names of modules that declarations import. */
 const moduleNames = /(?<=^(?! *\*).*\b(?:from |import\()['"])[^'"]+(?=['"])/gm;
 
 const isRestore = process.argv[2] === '--restore';
@@ -57,7 +57,7 @@ if (isRestore) await endOf(Number(process.argv[3]));
 if (existsSync(originalFile)) renameSync(originalFile, packageFile);
 if (!isRestore) await prepare(process.argv.slice(2));
 
-/** Waits until a process has ended. Returns at once for NaN. */
+/** Waits until the process with an identifier has ended. Returns at once for NaN. */
 async function endOf(id: number): Promise<void> {
   try {
     for (;;) {
@@ -99,7 +99,10 @@ async function prepare(copied: readonly string[]): Promise<void> {
   renameSync(join(dist, 'package.json'), packageFile);
 }
 
-/** Writes a module for each entry, and the licenses of the packages of npm that are in them, or of which files are copied. */
+/**
+ * Writes a module for each entry, and a file with the licenses of the packages of npm that the modules contain or of which files
+ * are copied.
+ */
 async function writeModules(
   dist: string,
   { entries, external, copied }: { entries: string[]; external: string[]; copied: readonly string[] },
@@ -129,7 +132,7 @@ async function writeModules(
   if (folders.length > 0) write(join(dist, 'licenses.txt'), [...new Set(folders)].sort().map(licenseOf).join('\n'));
 }
 
-/** Returns the license of the package in a folder. A package without a file of its license has it in its README. */
+/** Returns the license of the npm package in a folder. A package without a license file has its license in the README. */
 function licenseOf(folder: string): string {
   const path = join(root, folder);
   const { name, version } = readManifest(path);
@@ -140,8 +143,9 @@ function licenseOf(folder: string): string {
 }
 
 /**
- * Checks the types of the entries, and writes the declarations of those that are exported, with all that they refer to in this repository.
- * @throws Error if they refer to a package that is not installed with this one
+ * Checks the types of the entries, and writes the declarations of the exported ones, with all declarations in this repository
+ * that they refer to.
+ * @throws Error if the types are wrong, or the declarations refer to a package that is not installed with the packed one
  */
 function writeDeclarations(
   dist: string,
@@ -186,7 +190,7 @@ function writeDeclarations(
   rmSync(project);
 }
 
-/** Returns the sources that the packages of this repository export, by the names that import them. */
+/** Returns the paths of the sources that the packages of this repository export, by the names that import them. */
 function sourcesByName(): Map<string, string> {
   const folders = globSync('packages/*/package.json', { cwd: repository }).map((file) => join(repository, dirname(file)));
   const entriesOf = (folder: string) => {
@@ -196,7 +200,10 @@ function sourcesByName(): Map<string, string> {
   return new Map(folders.flatMap(entriesOf));
 }
 
-/** Returns the place of a source's declarations: in `dist`, the same as that of the source in the repository. */
+/**
+ * Returns the path of a source's declarations, relative to the packed folder: the same as the path of the source in the
+ * repository.
+ */
 function placeOf(source: string): string {
   return relative(repository, source).replace(/\.ts$/, '.d.ts');
 }

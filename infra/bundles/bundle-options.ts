@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import type { BuildOptions, Plugin } from 'esbuild';
 
-/** Modules of the SDK that Lambda never runs, with their replacements. esbuild cannot see that they are unreachable. */
+/**
+ * Modules of the SDK of AWS that bundles replace by a few lines, because Lambda never runs them. esbuild cannot see that they are
+ * unreachable.
+ */
 const replacements: { file: RegExp; contents: (path: string) => string }[] = [
   // A client only reads its version, for the user agent.
   {
@@ -38,8 +41,8 @@ function versionIn(path: string): string {
 const webSockets = 'without-web-sockets';
 
 /**
- * Replaces modules that are not needed. `import { STATUS_CODES } from 'node:http'` in middy would load Node's WebSocket and all
- * of undici: 30 ms of a cold start.
+ * A plugin of esbuild that replaces modules that functions do not need. `import { STATUS_CODES } from 'node:http'` in middy would
+ * load Node's WebSocket and all of undici: 30 ms of a cold start.
  */
 const replacedModules: Plugin = {
   name: 'replaced-modules',
@@ -57,8 +60,8 @@ const replacedModules: Plugin = {
 };
 
 /**
- * Checks that a build has replaced every module of `replacements`. @param inputs the files of the build @throws Error if the SDK has
- * moved one
+ * Checks that a build has replaced every module of `replacements`. @param inputs the files that the build has read @throws Error
+ * if a module was not among the files, because the SDK of AWS has moved it
  */
 export function demandReplacements(inputs: string[]): void {
   const missed = replacements.filter(({ file }) => !inputs.some((input) => file.test(input)));
@@ -66,13 +69,19 @@ export function demandReplacements(inputs: string[]): void {
   throw new Error(`The SDK has no such modules any more: ${missed.map(({ file }) => file.source).join(', ')}`);
 }
 
-/** The modules that bundles leave out. The SDK imports them on demand, for credentials that are not in the environment. */
+/**
+ * The modules of the SDK of AWS that bundles leave out. The SDK imports them on demand, for credentials that are not in the
+ * environment.
+ */
 const neverLoaded = [
   ...['ini', 'sso', 'process', 'web-identity', 'http'].map((name) => `@aws-sdk/credential-provider-${name}`),
   '@smithy/credential-provider-imds',
 ];
 
-/** esbuild's options for a function. Source maps would add 16 ms to a cold start. The SDK only loads with `module` first. */
+/**
+ * The options of esbuild for a function. Source maps would add 16 ms to a cold start. The SDK of AWS only loads if `module` comes
+ * first in `mainFields`.
+ */
 export const bundleOptions = {
   bundle: true,
   minify: true,

@@ -6,7 +6,10 @@ import { journalKeys } from '../../shared/table/keys.ts';
 import { eventSchema, type AdministrativeEvent, type LifecycleEvent } from '../../shared/journal/event.ts';
 import { longestReason } from '../../shared/rows/run.ts';
 
-/** The records of the stream that leave the service: new events of journals. */
+/**
+ * The filter of the pipe to the event bus. It passes the records of the table's stream that leave the service: new events of the
+ * journals of computations.
+ */
 export const journalFilter = {
   eventName: ['INSERT'],
   dynamodb: {
@@ -19,7 +22,10 @@ export const journalFilter = {
 
 const { id, event_type, details, run_id, timestamp, originator, cvm_id, status } = eventSchema.entries;
 
-/** An event of a computation as the event bus carries it, in the field `detail` of EventBridge's own form. */
+/**
+ * The schema of an event of a computation on the event bus. EventBridge wraps the event in an envelope of its own, as the field
+ * `detail`.
+ */
 export const busEventSchema = v.pipe(
   v.object({
     domain: v.pipe(domainId, v.description('The domain of the computation.')),
@@ -50,7 +56,10 @@ export const busEventSchema = v.pipe(
 
 export type BusEvent = v.InferOutput<typeof busEventSchema>;
 
-/** The attribute of a stored event that each field is taken from, with its type in DynamoDB's JSON. Bytes are base64 there. */
+/**
+ * The attribute of a stored event from which each field of the event on the bus is taken, with the type of the attribute in
+ * DynamoDB's JSON. Bytes are base64 in DynamoDB's JSON.
+ */
 const sources: Record<keyof BusEvent, `${string}.${'S' | 'N' | 'B'}`> = {
   domain: 'domain.S',
   computation_id: 'computation_id.S',
@@ -67,8 +76,9 @@ const sources: Record<keyof BusEvent, `${string}.${'S' | 'N' | 'B'}`> = {
 };
 
 /**
- * The input template of the pipe. A variable without quotes becomes the JSON of its value. A missing attribute would leave the
- * JSON invalid, so each exists in all items that pass the filter.
+ * The input template of the pipe to the event bus, which makes an event of a record of the table's stream. A variable without
+ * quotes becomes the JSON of its value. A missing attribute would leave the JSON invalid, so each attribute exists in all items
+ * that pass the filter.
  */
 export const busEventTemplate = `{${Object.entries(sources)
   .map(([field, source]) => `"${field}":<$.dynamodb.NewImage.${source}>`)
@@ -82,7 +92,10 @@ const assetDetails = v.object({
 });
 const reason = v.pipe(shownText(longestReason), v.description('A sentence that may change.'));
 
-/** The details of the events that the service itself records, decoded. Those of agents are their own. Fields may be added. */
+/**
+ * The schemas of the decoded `details` of an event, by the type of the event, for the events that the service itself records.
+ * Agents choose the details of their own events. Later versions may add fields.
+ */
 export const eventDetails = {
   created: v.object({ name: shownText(200), owner: shownText(255) }),
   started: v.object({

@@ -10,28 +10,28 @@ import { DeadLetterQueue } from '../house/dead-letter-queue.ts';
 import { nameIn, type Stage } from '../stages/stage.ts';
 import { busEventTemplate, journalFilter } from './bus-event.ts';
 
-/** The field `source` of every event on the bus. Rules match it. */
+/** The field `source` of every event on the event bus, which the rules of subscribers match. */
 export const eventSource = 'computation-management';
 export const eventDetailType = 'Computation event';
 
-/** The number of events that the pipe delivers at once. EventBridge takes at most 10. */
+/** The number of events that the pipe delivers to the event bus at once. EventBridge takes at most 10. */
 const eventsPerDelivery = 10;
 
 /**
- * The time for which the pipe repeats a delivery. A stream keeps its records for 24 hours, so 12 are left to read what was not
- * delivered.
+ * The time for which the pipe to the event bus repeats a delivery. The table's stream keeps its records for 24 hours, so 12 are
+ * left to read events that were not delivered.
  */
 const longestRetry = Duration.hours(12);
 
 export interface StageBusProps {
   stage: Stage;
-  /** The stream of the table, with new images. */
+  /** The ARN of the table's stream, whose records contain the new images of items. */
   streamArn: string;
 }
 
 /**
- * The event bus, and the pipe from the table's stream to it, which delivers at least once. What it cannot deliver for 12 hours
- * goes to a queue.
+ * The event bus of a stage, and the pipe from the table's stream to the bus, which delivers each event at least once. Events that
+ * the pipe cannot deliver for 12 hours go to a queue.
  */
 export class StageBus extends Construct {
   constructor(scope: Construct, id: string, { stage, streamArn }: StageBusProps) {
@@ -104,12 +104,15 @@ function busName(stage: Stage): string {
   return nameIn(stage, 'events');
 }
 
-/** The name of the queue of events that the bus could not be given. */
+/** Returns the name of the queue of events that the pipe could not deliver to the event bus. */
 export function undeliveredEventsName(stage: Stage): string {
   return nameIn(stage, 'undelivered-events');
 }
 
-/** The name of the pipe. It depends on the table, because another stream replaces the pipe, which needs another name then. */
+/**
+ * Returns the name of the pipe to the event bus. The name depends on an existing table of the stage: another stream replaces the
+ * pipe, and the new pipe needs another name.
+ */
 export function pipeName(stage: Stage): string {
   const adopted = stage.existing?.tableStreamArn;
   if (adopted === undefined) return nameIn(stage, 'events');

@@ -18,18 +18,21 @@ export interface CanaryStackProps {
   row: CanaryRow;
   state: StateStack;
   service: ServiceStack;
-  /** The folder of the function, built by `npm run build`. */
+  /** The folder of the canary's function, as `npm run build` writes it. */
   folder: string;
 }
 
-/** The time limit of the function: more than the 150 seconds of its steps and the minute in which it deletes what it made. */
+/**
+ * The time limit of the canary's function: more than the 150 seconds of its steps and the minute in which it deletes what it
+ * made.
+ */
 const timeout = Duration.seconds(240);
 const leastMinutes = 5;
 const mostMinutes = 60;
 
 /**
- * A function that a schedule calls, which does what users and a CVM do, through the API. Its role may read one secret and write
- * its log.
+ * The stack of the canary: a function that a schedule calls, and that does through the API what users and a CVM do. Its role may
+ * only read one secret and write the function's log.
  */
 export class CanaryStack extends StageStack {
   constructor(scope: Construct, id: string, { stage, row, state, service, folder }: CanaryStackProps) {
@@ -61,8 +64,8 @@ export class CanaryStack extends StageStack {
   }
 
   /**
-   * Creates the password that an administrator gives to the user of the canary after the first deployment. Returns the ARN of its
-   * secret.
+   * Creates a secret with a generated password, which an administrator gives to the user of the canary after the first
+   * deployment. Returns the ARN of the secret.
    */
   private newPassword(stage: Stage): string {
     const secret = new Secret(this, 'Password', {
@@ -75,7 +78,10 @@ export class CanaryStack extends StageStack {
     return secret.secretArn;
   }
 
-  /** Returns a pattern for the ARN of a secret: Secrets Manager adds six characters to its name. */
+  /**
+   * Returns a pattern for the ARN of an existing secret. Secrets Manager adds six characters to the name of a secret, so the
+   * exact ARN is not known.
+   */
   private arnOf({ secretName }: CanaryCredentials): string {
     const resourceName = `${secretName}-??????`;
     return this.formatArn({

@@ -30,7 +30,7 @@ import { zoneOf, StageStack } from '../house/stage-stack.ts';
 import { nameIn, type Console, type Stage, type ConsoleClient, type Issuer } from '../stages/stage.ts';
 import { contentSecurityPolicy } from '../../shared/http/page-headers.ts';
 
-/** The name of the output with the bucket's ARN. Findings of cdk-nag contain it. */
+/** The name of the stack output with the ARN of the console's bucket. Findings of cdk-nag contain the name. */
 const bucketExport = 'console-bucket-arn';
 
 export interface ConsoleStackProps {
@@ -39,8 +39,8 @@ export interface ConsoleStackProps {
 }
 
 /**
- * A private bucket behind CloudFront, which `ConsoleFilesStack` fills. It refers to no other stack, because they refer to its
- * address.
+ * The stack of the console's address: a private bucket behind CloudFront, which `ConsoleFilesStack` fills. The stack refers to no
+ * other stack, because other stacks refer to the console's address.
  */
 export class ConsoleStack extends StageStack {
   readonly bucketArn: string;
@@ -147,11 +147,11 @@ export interface ConsoleFilesStackProps {
   issuer: Issuer;
   client: ConsoleClient;
   apiUrl: string;
-  /** The origin of the bucket with the content, to which pages send presigned requests. */
+  /** The origin of the bucket with the content of assets, to which pages of the console send presigned requests. */
   contentUrl: string;
 }
 
-/** Uploads the web console. Earlier files stay, for pages that are open during a deployment. */
+/** The stack that uploads the files of the web console. Earlier files stay, for pages that are open during a deployment. */
 export class ConsoleFilesStack extends StageStack {
   constructor(scope: Construct, id: string, { stage, site, folder, issuer, client, apiUrl, contentUrl }: ConsoleFilesStackProps) {
     super(scope, id, stage, 'Computation management: the files of the web console');
@@ -194,8 +194,8 @@ export class ConsoleFilesStack extends StageStack {
   }
 
   /**
-   * Accepts the findings about the construct that uploads. It is CDK's own: a function with the AWS command line, called only by
-   * CloudFormation.
+   * Accepts the findings of cdk-nag about CDK's construct for uploads: a function with the AWS command line, which only
+   * CloudFormation calls.
    */
   private acknowledgeFindings(bucketName: string): void {
     const qualifier = this.synthesizer.bootstrapQualifier ?? 'hnb659fds';
@@ -217,8 +217,8 @@ export class ConsoleFilesStack extends StageStack {
 }
 
 /**
- * Returns the console's page with a content security policy that names the hosts of this stage. A browser applies it together with
- * that of the headers.
+ * Returns the page of the console with a content security policy that names the hosts of the stage. A browser also applies the
+ * policy in the response headers.
  */
 function pageFor(folder: string, hosts: readonly string[]): string {
   const page = readFileSync(join(folder, 'index.html'), 'utf8');

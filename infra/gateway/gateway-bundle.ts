@@ -6,14 +6,19 @@ import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 import { Construct } from 'constructs';
 import { gatewayFiles, startFile } from './gateway-task.ts';
 
-/** The gateway's code as files in the bucket of CDK's assets, and how a container fetches and starts it. */
+/**
+ * The code of the gateway as files in the bucket of CDK's assets, and the command with which a container fetches and starts the
+ * code.
+ */
 export class GatewayBundle extends Construct {
-  /** The command of the container, which has nothing but Node. */
+  /**
+   * The command of the container, which fetches the gateway's files and starts the gateway. The image contains nothing but Node.
+   */
   readonly command: string[];
   readonly variables: Record<'BUNDLE_URL' | 'BUNDLE_FILES', string>;
-  /** The ARNs of the files in the bucket, which tasks fetch. */
+  /** The ARNs of the gateway's files in the bucket of CDK's assets, which tasks fetch. */
   readonly arns: string[];
-  /** A digest of the files, which changes with their content. */
+  /** A digest of the gateway's files, which changes with their content. */
   readonly digest: string;
 
   constructor(scope: Construct, id: string, folder: string) {

@@ -9,19 +9,25 @@ import type { Stage } from '../stages/stage.ts';
 
 export interface GatewayCertificateProps {
   stage: Stage;
-  /** The ARN of the authority's key, which signs the certificate. */
+  /** The ARN of the KMS key of the CVM authority, which signs the gateway's certificate. */
   authorityKeyArn: string;
   hosts: readonly string[];
-  /** The folder of the function that issues the certificate. */
+  /** The folder of the function that issues the gateway's certificate. */
   code: string;
-  /** Any text: with another one, a deployment issues a new certificate. */
+  /** Any text. A deployment with another text than the last one issues a new certificate of the gateway. */
   trigger: string;
 }
 
-/** The certificate of the gateway and its private key, in a secret. A function issues a new one when the tasks are replaced. */
+/**
+ * The certificate of the gateway and its private key, in a secret. A function issues a new certificate when the tasks of the
+ * gateway are replaced.
+ */
 export class GatewayCertificate extends Construct {
   readonly secret: Secret;
-  /** The version of the secret. Tasks read it once, so a new version must replace them. */
+  /**
+   * The version of the secret with the gateway's certificate. Tasks read the secret once, so a new version must replace the
+   * tasks.
+   */
   readonly version: string;
 
   constructor(scope: Construct, id: string, { stage, authorityKeyArn, hosts, code, trigger }: GatewayCertificateProps) {

@@ -20,10 +20,13 @@ export interface GatewayEntranceProps {
   healthPort: number;
 }
 
-/** The network load balancer before the tasks of the gateway. TLS ends at the tasks, which have to see the certificates of CVMs. */
+/**
+ * The network load balancer before the tasks of the gateway. TLS ends at the tasks, because the gateway has to see the
+ * certificates of CVMs.
+ */
 export class GatewayEntrance extends Construct {
   readonly targets: NetworkTargetGroup;
-  /** The names in the gateway's certificate. The first one is the one to tell CVMs. */
+  /** The host names in the gateway's certificate. The first name is the one to tell CVMs. */
   readonly hosts: string[];
 
   constructor(scope: Construct, id: string, { stage, row, network, healthPort }: GatewayEntranceProps) {

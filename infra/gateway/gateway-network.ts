@@ -23,15 +23,15 @@ export interface GatewayNetworkProps {
   row: GatewayRow;
   healthPort: number;
   tableArn: string;
-  /** The ARN of the content bucket. */
+  /** The ARN of the bucket with the content of assets. */
   contentArn: string;
-  /** The ARNs of the objects that tasks fetch. */
+  /** The ARNs of the gateway's files, which tasks fetch from the bucket of CDK's assets. */
   bundleArns: string[];
 }
 
 /**
- * The network of the gateway: subnets of a VPC that exists, or public subnets in two zones, without NAT (docs/adr/0016-gateway-on-
- * aws.md).
+ * The network of the gateway: subnets of a VPC that exists, or public subnets in two zones, without NAT
+ * (docs/adr/0016-gateway-on-aws.md).
  */
 export class GatewayNetwork extends Construct {
   readonly vpc: IVpc;
@@ -93,8 +93,8 @@ export class GatewayNetwork extends Construct {
   }
 
   /**
-   * Adds endpoints of DynamoDB and S3 to the VPC. Both are free. Their policies keep tasks from other tables and buckets, whoever owns
-   * them.
+   * Adds the free endpoints of DynamoDB and S3 to the VPC of the gateway. The policies of the endpoints keep tasks from other
+   * tables and buckets, whoever owns them.
    */
   private addEndpoints(tableArn: string, contentArn: string, bundleArns: string[]): void {
     const table = this.vpc.addGatewayEndpoint('Table', { service: GatewayVpcEndpointAwsService.DYNAMODB });

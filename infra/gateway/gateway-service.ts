@@ -42,12 +42,12 @@ export interface GatewayServiceProps {
 }
 
 /**
- * The time that a stopped task has to end: more than a gateway needs to hand its reports over (`drain` in gateway/session/gateway-
- * parts.ts).
+ * The time that a stopped task of the gateway has to end: more than a gateway needs to hand over its reports (`drain` in
+ * gateway/session/gateway-parts.ts).
  */
 const stopTimeout = Duration.seconds(30);
 
-/** The tasks of the gateway on Fargate. */
+/** The ECS service that runs the tasks of the gateway on Fargate. */
 export class GatewayService extends Construct {
   constructor(scope: Construct, id: string, props: GatewayServiceProps) {
     super(scope, id);
@@ -135,7 +135,10 @@ export class GatewayService extends Construct {
     return definition;
   }
 
-  /** Creates the role of the gateway: the actions that it declares, and its own files. */
+  /**
+   * Creates the role of the gateway's tasks. The role allows the actions that the gateway declares, and reading the gateway's own
+   * files.
+   */
   private roleOfTask(stage: Stage, resources: Resources, bundle: GatewayBundle): Role {
     const role = roleOf(this, 'TaskRole', 'ecs-tasks.amazonaws.com', [
       ...permissionsFor(gatewayUses, resources),
@@ -148,7 +151,10 @@ export class GatewayService extends Construct {
     return role;
   }
 
-  /** Creates the role with which Fargate prepares a task. The gateway itself does not have it. */
+  /**
+   * Creates the role with which Fargate prepares a task: it writes the log and reads the secret with the certificate. The gateway
+   * itself does not have the role.
+   */
   private roleOfAgent(log: LogGroup, { secret }: GatewayCertificate): Role {
     return roleOf(this, 'ExecutionRole', 'ecs-tasks.amazonaws.com', [
       allow(['logs:CreateLogStream', 'logs:PutLogEvents'], log.logGroupArn),
@@ -157,7 +163,7 @@ export class GatewayService extends Construct {
   }
 }
 
-/** Returns the name of the log of the gateway and of the runs that it serves. */
+/** Returns the name of the log group of the gateway, which also contains the logs of the runs that the gateway serves. */
 export function gatewayLogName(stage: Stage): string {
   return `/aws/ecs/${nameIn(stage, 'gateway')}`;
 }

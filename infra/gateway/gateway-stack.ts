@@ -17,11 +17,11 @@ export interface GatewayStackProps {
   row: GatewayRow;
   state: StateStack;
   service: ServiceStack;
-  /** The folder of the gateway, built by `npm run build`. */
+  /** The folder of the gateway, as `npm run build` writes it. */
   gatewayFolder: string;
 }
 
-/** The port at which tasks answer health checks. Only the load balancer reaches it. */
+/** The port at which tasks of the gateway answer health checks. Only the load balancer reaches the port. */
 const healthPort = 8080;
 
 export class GatewayStack extends StageStack {

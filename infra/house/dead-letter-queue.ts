@@ -5,7 +5,7 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { acknowledge } from './acknowledge.ts';
 import { undeliveredStaysInDays, nameIn, webhookRuleName, webhooksOf, type Stage } from '../stages/stage.ts';
 
-/** A queue of what could not be delivered. An alarm must report every message. */
+/** A queue of messages that could not be delivered. An alarm must report every message. */
 export class DeadLetterQueue extends Queue {
   constructor(scope: Construct, id: string, queueName: string) {
     super(scope, id, {
@@ -20,14 +20,14 @@ export class DeadLetterQueue extends Queue {
   }
 }
 
-/** The queue of events whose function could not be called or failed in all attempts, and of alarms that no webhook took. */
+/** The queue of events whose function could not be called or failed in all attempts, and of alarms that no webhook accepted. */
 export class Undelivered extends DeadLetterQueue {
   constructor(scope: Construct, id: string, stage: Stage) {
     super(scope, id, nameIn(stage, 'undelivered'));
     for (const number of webhooksOf(stage).keys()) this.acceptFrom(webhookRuleName(stage, number + 1));
   }
 
-  /** Lets a rule of another stack send to the queue. The CDK lets those of this stack. */
+  /** Lets an EventBridge rule of another stack send to the queue. The CDK itself lets rules of the queue's stack send. */
   private acceptFrom(ruleName: string): void {
     const rule = Stack.of(this).formatArn({ service: 'events', resource: 'rule', resourceName: ruleName });
     this.addToResourcePolicy(

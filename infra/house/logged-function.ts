@@ -20,12 +20,12 @@ export interface LoggedFunctionProps extends Omit<FunctionProps, Given> {
   stage: Stage;
   /** The name of the function in the stage, such as `canary`. */
   name: string;
-  /** The statements of its role, besides those for its own log, its traces and its dead-letter queue. */
+  /** The permissions of the function's role, besides those for its own log, its traces and its dead-letter queue. */
   may: PolicyStatement[];
   isTraced: boolean;
 }
 
-/** Adds a function with a role and a log of its own to the scope, as `Function`, `Role` and `Log`. */
+/** Adds a Lambda function with a role and a log group of its own to the scope, as the constructs `Function`, `Role` and `Log`. */
 export function loggedFunction(scope: Construct, { stage, name, may, isTraced, ...props }: LoggedFunctionProps): LambdaFunction {
   const { deadLetterQueue } = props;
   const functionName = nameIn(stage, name);

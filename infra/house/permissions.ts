@@ -13,17 +13,17 @@ export interface Resources {
   signingKeyArn: string;
   sealingKeyArn: string;
   publishedKeyArns: readonly string[];
-  /** Encrypts table and content. Undefined: AWS's own keys do. */
+  /** The ARN of the KMS key that encrypts the table and the content of assets. Undefined: AWS's own keys encrypt them. */
   dataKeyArn: string | undefined;
   purgeFunctionArn: string;
-  /** The URL of Lambda at which the function of the purge is called. */
+  /** The URL of Lambda's API at which the function that purges deleted data is called. */
   purgeUrl: string;
 }
 
-/** The actions that callers of the table and the bucket need of the KMS key that encrypts them. */
+/** The actions on the KMS key of the data that callers of the encrypted table and bucket need. */
 const ofDataKey = ['Decrypt', 'DescribeKey', 'Encrypt', 'GenerateDataKey', 'ReEncryptFrom', 'ReEncryptTo'];
 
-/** Returns statements that allow exactly the actions in `uses`. */
+/** Returns the policy statements that allow exactly the actions that a function declares in `uses`. */
 export function permissionsFor(uses: Uses, resources: Resources): PolicyStatement[] {
   const {
     tableArn,
@@ -74,7 +74,10 @@ export function allow(actions: string[], ...resources: string[]): PolicyStatemen
   return new PolicyStatement({ actions, resources });
 }
 
-/** Adds a role that a service of AWS assumes, such as `lambda.amazonaws.com`, with exactly these statements. */
+/**
+ * Adds a role with exactly the given permissions. @param service the service of AWS that assumes the role, such as
+ * `lambda.amazonaws.com`
+ */
 export function roleOf(scope: Construct, id: string, service: string, statements: PolicyStatement[]): Role {
   return new Role(scope, id, {
     assumedBy: new ServicePrincipal(service),

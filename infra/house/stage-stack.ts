@@ -16,7 +16,7 @@ export class StageStack extends Stack {
   }
 }
 
-/** Returns the hosted zone of a stage that has one. */
+/** Returns the Route 53 hosted zone of a stage, or undefined if the stage names none. */
 export function zoneOf(scope: Construct, { hostedZone }: Stage): IHostedZone | undefined {
   if (!hostedZone) return undefined;
   return HostedZone.fromHostedZoneAttributes(scope, 'Zone', { hostedZoneId: hostedZone.id, zoneName: hostedZone.name });

@@ -19,12 +19,15 @@ import { acknowledge } from '../house/acknowledge.ts';
 import { nameIn, type AlarmTarget, type Stage, webhookRuleName, type Webhook } from '../stages/stage.ts';
 
 export interface AlarmTopics {
-  /** The stage's own topic. The addresses of the stage are subscribed to it. */
+  /** The topic that the stage creates for its alarms. The e-mail addresses of the stage are subscribed to the topic. */
   own: ITopic;
   existing: ITopic[];
 }
 
-/** Adds the stage's own topic, and finds the existing ones. */
+/**
+ * Adds the topic that the stage creates for its alarms, subscribes the e-mail addresses, and finds the existing topics among the
+ * targets.
+ */
 export function addAlarmTopics(stack: Stack, stage: Stage, targets: readonly AlarmTarget[]): AlarmTopics {
   const own = new Topic(stack, 'Topic', { topicName: nameIn(stage, 'alarms'), enforceSSL: true });
   own.addToResourcePolicy(publishedByAlarmsOf(stack.account, own.topicArn));
@@ -47,7 +50,10 @@ function addEmail(topic: Topic, address: string): void {
   );
 }
 
-/** Lets the account's alarms publish. Topics with a policy, such as the one that enforces TLS, lose this default permission. */
+/**
+ * Returns a statement that lets the alarms of the account publish to a topic. A topic with a policy, such as one that enforces
+ * TLS, loses this default permission.
+ */
 function publishedByAlarmsOf(account: string, topicArn: string): PolicyStatement {
   return new PolicyStatement({
     sid: 'AllowAlarms',
@@ -61,11 +67,14 @@ function publishedByAlarmsOf(account: string, topicArn: string): PolicyStatement
 export interface AlarmWebhookProps {
   stage: Stage;
   webhook: Webhook;
-  /** Distinguishes the webhooks of a stage: 1, 2, ... */
+  /** The number of the webhook, which distinguishes the webhooks of a stage: 1, 2, ... */
   number: number;
 }
 
-/** Posts the start and end of every alarm of the stage to a URL. docs/deploy.md#alarms says what EventBridge repeats. */
+/**
+ * A rule that posts the start and end of every alarm of the stage to a URL. docs/deploy.md#alarms says which failed requests
+ * EventBridge repeats.
+ */
 export class AlarmWebhook extends Construct {
   constructor(scope: Construct, id: string, { stage, webhook, number }: AlarmWebhookProps) {
     super(scope, id);

@@ -28,7 +28,10 @@ import {
 import { keyChangesName } from '../state/keys.ts';
 import { periodOfCalls, ServiceAlarm, whileRunsStart, type ServiceAlarmProps } from './service-alarm.ts';
 
-/** Callers of endpoints and the state machine retry, so users notice only repeated failures. */
+/**
+ * The failures in a period from which an alarm triggers, if the callers retry: callers of endpoints, and the state machine. Users
+ * notice only repeated failures.
+ */
 const thresholdWithRetries = 3;
 
 const periodsOfTasks = Object.fromEntries(
@@ -38,7 +41,7 @@ const periodsOfTasks = Object.fromEntries(
   ]),
 ) as Record<TaskName, Duration>;
 
-/** An alarm for every endpoint, every task, and each service that they depend on. */
+/** The alarms of a stage: one for every endpoint, every task, and each service of AWS that they depend on. */
 export class Alarms extends Construct {
   readonly all: ServiceAlarm[] = [];
 

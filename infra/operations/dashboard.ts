@@ -38,7 +38,10 @@ interface Part {
   functions: readonly FunctionName[];
 }
 
-/** The functions in two parts, because CloudWatch refuses a query of more than 50 logs. */
+/**
+ * The functions of the service in two parts of the dashboard, endpoints and tasks, because CloudWatch refuses a query of more
+ * than 50 logs.
+ */
 const parts: readonly Part[] = [
   { title: 'endpoints', functions: functionNames.filter((name) => isEndpoint(name)) },
   { title: 'tasks', functions: functionNames.filter((name) => !isEndpoint(name)) },
@@ -48,7 +51,7 @@ function isEndpoint(name: FunctionName): boolean {
   return routes.some((route) => route.name === name);
 }
 
-/** Shows whether the service works, for which domains it fails, and since when. */
+/** The dashboard of a stage, which shows whether the service works, for which domains it fails, and since when. */
 export class ServiceDashboard extends Dashboard {
   constructor(scope: Construct, id: string, watched: Watched, alarms: Alarms) {
     super(scope, id, { dashboardName: nameIn(watched.stage, 'dashboard'), periodOverride: PeriodOverride.INHERIT });
@@ -166,7 +169,7 @@ function latestFailures(watched: Watched, part: Part): IWidget {
   ]);
 }
 
-/** Returns a widget with the rows that a query of CloudWatch Logs Insights finds in these log groups. */
+/** Returns a widget with the rows that a query of CloudWatch Logs Insights finds in the given log groups. */
 function table(title: string, logGroupNames: string[], queryLines: string[]): IWidget {
   const view = LogQueryVisualizationType.TABLE;
   return new LogQueryWidget({ title, logGroupNames, queryLines, view, width: full, height: 6 });

@@ -9,13 +9,16 @@ import { metricsNamespace, nameIn, type Stage } from '../stages/stage.ts';
 import { pipeName } from '../bus/stage-bus.ts';
 import { period } from './service-alarm.ts';
 
-/** The monitored resources. Functions are referred to by name, so that this stack never blocks the removal of one. */
+/**
+ * The resources that alarms and the dashboard monitor. Functions are referred to by name, so that the monitoring stack never
+ * blocks the removal of a function.
+ */
 export interface Watched {
   stage: Stage;
   apiId: string;
   stateMachineArn: string;
   tableName: string;
-  /** The executions that the functions of all stages of the account reserve. */
+  /** The concurrent executions that the functions of all stages in the account reserve. */
   reservedExecutions: number;
 }
 
@@ -33,8 +36,8 @@ function metricIn(namespace: string, metricName: string, dimensionsMap: Record<s
 }
 
 /**
- * Counts the calls of lifecycle steps that Lambda refused. Refused scheduled tasks and checks of uploads are harmless. The sum
- * that Lambda has of the account would count other stages, too.
+ * Counts the calls of steps of the run lifecycle that Lambda refused. Refused scheduled tasks and checks of uploads are harmless.
+ * Lambda's own sum of the account would count other stages, too.
  */
 export function throttledSteps(watched: Watched): IMetric {
   const steps = tasks.filter(({ trigger }) => trigger === 'state machine' || trigger === 'execution status');
@@ -42,12 +45,18 @@ export function throttledSteps(watched: Watched): IMetric {
   return sumOf(Object.fromEntries(metrics), 'Throttled steps');
 }
 
-/** The most executions at the same time of those that nobody has reserved. */
+/**
+ * Returns the metric of the most Lambda executions at the same time, counting only functions of the account without reserved
+ * concurrency.
+ */
 export function unreservedConcurrency(): Metric {
   return metricIn('AWS/Lambda', 'UnreservedConcurrentExecutions', {}, Stats.MAXIMUM);
 }
 
-/** 1 if executions were started, each of which writes to the table, and nothing that reads its stream was called. */
+/**
+ * Returns a metric that is 1 if runs were started in a period of 15 minutes, but a reader of the table's stream was never called,
+ * and 0 otherwise. Each run writes to the table. @param called the metric of the reader's calls
+ */
 export function silenceDuringRuns(watched: Watched, called: Metric): IMetric {
   const each = Duration.minutes(15);
   return new MathExpression({
@@ -61,7 +70,10 @@ export function silenceDuringRuns(watched: Watched, called: Metric): IMetric {
   });
 }
 
-/** The percentage of requests that are answered 4xx. With few requests, one caller with a wrong token would be most of them. */
+/**
+ * Returns the metric of the percentage of requests that are answered 4xx. It is 0 for fewer than 20 requests, of which one caller
+ * with a wrong token could make most.
+ */
 export function refusalRate(watched: Watched): IMetric {
   return new MathExpression({
     expression: 'IF(requests >= 20, 100 * refused / requests, 0)',
@@ -79,7 +91,10 @@ export function apiMetric(
   return metricIn('AWS/ApiGateway', metricName, { ApiId: apiId }, statistic);
 }
 
-/** The percentage of requests that the API answers with 5xx. Few requests count like many, for quiet stages. */
+/**
+ * Returns the metric of the percentage of requests that the API answers with 5xx. A period with few requests counts like one with
+ * many, for quiet stages.
+ */
 export function apiFailureRate(watched: Watched): IMetric {
   return new MathExpression({
     expression: '100 * failed / requests',
@@ -89,14 +104,15 @@ export function apiFailureRate(watched: Watched): IMetric {
   });
 }
 
-/** The number of requests that an endpoint's function answered 500 or 503. */
+/** Returns the metric of the requests that an endpoint's function answered with 500 or 503. */
 export function endpointFailures(watched: Watched, name: RouteName): Metric {
   return serviceMetric(watched, 'RequestsFailed', Stats.SUM, { endpoint: name });
 }
 
 /**
- * The percentage of requests that take longer than this, without those of functions that hold requests. With under 100 requests it is
- * 0: one would be more than 1 %, and API and functions may count one in different periods.
+ * Returns the metric of the percentage of requests that take longer than the given time, without requests to functions that wait
+ * for changes. The metric is 0 for fewer than 100 requests: one would be more than 1 %, and the API and functions may count a
+ * request in different periods.
  */
 export function slowRequestRate(watched: Watched, milliseconds: number): IMetric {
   const slower = `TC(${milliseconds}:)`;
@@ -119,7 +135,10 @@ export function slowRequestRate(watched: Watched, milliseconds: number): IMetric
   });
 }
 
-/** Adds up metrics, each of which may have no value in a period. Without `FILL`, the sum has a value only where all have one. */
+/**
+ * Returns the sum of metrics, each of which may have no value in a period. Without `FILL`, the sum would have a value only where
+ * all metrics have one.
+ */
 export function sumOf(usingMetrics: Record<string, IMetric>, label?: string): IMetric {
   const expression = Object.keys(usingMetrics)
     .map((id) => `FILL(${id}, 0)`)
@@ -128,8 +147,8 @@ export function sumOf(usingMetrics: Record<string, IMetric>, label?: string): IM
 }
 
 /**
- * The number of 5xx responses that no function wrote. API and functions count a request in different periods if one ends between
- * them, so it is 0 if functions wrote nine in ten.
+ * Returns the metric of the 5xx responses that no function wrote. The metric is 0 if functions wrote nine in ten of the 5xx
+ * responses, because the API and functions may count a request in different periods.
  */
 export function unansweredRequests(watched: Watched): IMetric {
   return new MathExpression({
@@ -155,7 +174,7 @@ export function messagesIn(queueName: string): Metric {
   return metricIn('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName: queueName }, Stats.MAXIMUM);
 }
 
-/** Returns the number of copies that AWS Backup has finished in a day. */
+/** Returns the metric of the copies of the table and the content that AWS Backup has finished in a day. */
 export function finishedCopies({ stage }: Watched): Metric {
   const vault = { BackupVaultName: nameIn(stage, 'copies') };
   return metricIn('AWS/Backup', 'NumberOfCopyJobsCompleted', vault).with({ period: Duration.days(1) });
@@ -165,7 +184,7 @@ export function daysOfCertificate(CertificateArn: string): Metric {
   return metricIn('AWS/CertificateManager', 'DaysToExpiry', { CertificateArn }, Stats.MINIMUM).with({ period: Duration.days(1) });
 }
 
-/** Returns a metric of the pipe to the event bus: its calls, or how often it could not deliver what it had read. */
+/** Returns a metric of the pipe to the event bus: the number of its calls, or of failed deliveries of events. */
 export function pipeMetric(
   { stage }: Watched,
   metricName: 'ExecutionFailed' | 'ExecutionPartiallyFailed' | 'ExecutionTimeout' | 'ExecutionThrottled' | 'Invocations',
@@ -177,13 +196,16 @@ export function tableMetric({ tableName }: Watched, metricName: 'ReadThrottleEve
   return metricIn('AWS/DynamoDB', metricName, { TableName: tableName });
 }
 
-/** The largest share, in percent, that a task of the gateway uses of its processor or memory. */
+/** Returns the metric of the largest share of its processor or memory that a task of the gateway uses, in percent. */
 export function gatewayTaskMetric({ stage }: Watched, metricName: 'CPUUtilization' | 'MemoryUtilization'): Metric {
   const name = nameIn(stage, 'gateway');
   return metricIn('AWS/ECS', metricName, { ClusterName: name, ServiceName: name }, Stats.MAXIMUM);
 }
 
-/** The CVMs that are connected. Each gateway writes its own once a minute. */
+/**
+ * Returns the metric of the number of CVMs that are connected to the gateways. Each gateway writes its own number once a minute,
+ * so the sum of 5 minutes is divided by 5.
+ */
 export function connectedCvms(watched: Watched): IMetric {
   return new MathExpression({
     expression: 'written / 5',
@@ -193,7 +215,7 @@ export function connectedCvms(watched: Watched): IMetric {
   });
 }
 
-/** A metric that the service's functions and its gateway emit. */
+/** Returns a metric that the functions of the service and its gateway emit themselves. */
 export function serviceMetric(
   { stage }: Watched,
   metricName: MetricName,

@@ -16,7 +16,7 @@ export interface OperationsStackProps {
   service: ServiceStack;
 }
 
-/** The service's alarms and their recipients, and the dashboard. */
+/** The stack of the service's alarms, the recipients of the alarms, and the dashboard. */
 export class OperationsStack extends StageStack {
   constructor(scope: Construct, id: string, { stage, state, service }: OperationsStackProps) {
     super(scope, id, stage, 'Computation management: alarms and dashboard');
@@ -49,8 +49,8 @@ interface Subscriber {
 }
 
 /**
- * Notifies when a stage has cost 80 % of its budget this month, or will exceed it by AWS's forecast. A stack of its own, because
- * an organisation may deny budgets.
+ * The stack of a budget, which notifies when a stage has cost 80 % of the budget this month, or will exceed the budget by AWS's
+ * forecast. The budget has a stack of its own, because an organisation may deny budgets.
  */
 export class BudgetStack extends StageStack {
   constructor(scope: Construct, id: string, { stage, dollars }: { stage: Stage; dollars: number }) {
@@ -87,8 +87,8 @@ export class BudgetStack extends StageStack {
 }
 
 /**
- * Returns the name of the budget, which depends on its subscribers: CloudFormation replaces a budget that tells others, and makes the
- * new one before it deletes the old one.
+ * Returns the name of the budget, which depends on the subscribers. CloudFormation replaces a budget with other subscribers, and
+ * makes the new budget before it deletes the old one.
  */
 function nameFor(stage: Stage, subscribers: readonly Subscriber[]): string {
   if (subscribers.length === 0) return nameIn(stage, 'month');

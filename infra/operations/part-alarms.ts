@@ -15,7 +15,10 @@ import { undeliveredEventsName } from '../bus/stage-bus.ts';
 
 type GatewayAlarm = Omit<ServiceAlarmProps, 'stage' | 'topics'>;
 
-/** The alarms of the gateway by name. A metric of one task is the largest of all tasks, or the sum of what they counted. */
+/**
+ * Returns the alarms of the gateway by name. A metric of the gateway is the largest value of all tasks, or the sum of what the
+ * tasks counted.
+ */
 export function gatewayAlarms(watched: Watched, { tasks }: GatewayRow): Record<string, GatewayAlarm> {
   return {
     'gateway/tasks': {
@@ -90,7 +93,7 @@ export function gatewayAlarms(watched: Watched, { tasks }: GatewayRow): Record<s
   };
 }
 
-/** The alarms of the event bus by name. */
+/** Returns the alarms of the event bus by name. */
 export function busAlarms(watched: Watched): Record<string, Omit<ServiceAlarmProps, 'stage' | 'topics'>> {
   return {
     'events/failing': {
@@ -120,7 +123,7 @@ export function busAlarms(watched: Watched): Record<string, Omit<ServiceAlarmPro
   };
 }
 
-/** The alarms of the canary by name. */
+/** Returns the alarms of the canary by name. */
 export function canaryAlarms(
   watched: Watched,
   { everyMinutes }: CanaryRow,

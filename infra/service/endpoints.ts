@@ -29,12 +29,15 @@ export interface EndpointsProps {
 }
 
 /**
- * The time limit of the functions: less than the 30 seconds after which API Gateway times out, and more than a wait with the 5 seconds
- * of work before and after it.
+ * The time limit of the functions of endpoints: less than the 30 seconds after which API Gateway times out, and more than the
+ * longest wait with the 5 seconds of work before and after it.
  */
 const timeout = Duration.seconds(29);
 
-/** The memory of functions that hold requests: while they wait, they cost money in proportion to it. */
+/**
+ * The memory in MB of the functions that hold requests until something changes. Such a function costs money in proportion to its
+ * memory while it waits.
+ */
 const memoryOfWaitsInMegabytes = 256;
 
 /** The routes of the API and their functions, created from the route table. */
@@ -76,7 +79,10 @@ export class Endpoints extends Construct {
   }
 }
 
-/** The integration of a function, which permits API Gateway to call it once for each path, for all methods of the path. */
+/**
+ * The integration of a function with API Gateway. It permits API Gateway to call the function once for each path, for all methods
+ * of the path.
+ */
 export class PathIntegration extends HttpLambdaIntegration {
   private readonly permitted = new Set<string | undefined>();
 
@@ -88,17 +94,20 @@ export class PathIntegration extends HttpLambdaIntegration {
   }
 }
 
-/** The limit of requests for each file of /docs, which anyone may read (docs/cost.md). */
+/** The limit of requests for each file of the API reference at /docs, which anyone may read (docs/cost.md). */
 const referenceThrottling = { requestsPerSecond: 2, burst: 20 };
 
 export interface ReferenceProps {
   stage: Stage;
   api: ServiceApi;
-  /** The folder of the function with its files, built by `npm run build`. */
+  /** The folder of the function of the API reference with the files that it serves, as `npm run build` writes it. */
   folder: string;
 }
 
-/** The routes of the API reference, and the function that serves its files. It may do nothing but write its log. */
+/**
+ * The routes of the API reference, and the function that serves the reference's files. The function may do nothing but write its
+ * log.
+ */
 export class Reference extends Construct {
   constructor(scope: Construct, id: string, { stage, api, folder }: ReferenceProps) {
     super(scope, id);

@@ -9,7 +9,10 @@ export type FunctionName = RouteName | TaskName;
 /** The names of all functions of the service, without duplicates. */
 export const functionNames: readonly FunctionName[] = [...new Set([...routes, ...tasks].map(({ name }) => name))];
 
-/** The variables that a deployment sets for functions. Lambda sets the region itself, and the gateway and the canary have others. */
+/**
+ * The name of an environment variable that a deployment sets for functions. Excluded are the region, which Lambda sets itself,
+ * and the variables of the gateway and the canary.
+ */
 export type DeployedVariable = Exclude<
   VariableName,
   | 'AWS_REGION'
@@ -22,7 +25,7 @@ export type DeployedVariable = Exclude<
   | 'TLS_SECRET_ARN'
 >;
 
-/** The functions that return the version of the service, or a statement that contains it. */
+/** The functions that return the version of the service, or a signed statement that contains the version. */
 const returningVersion: readonly FunctionName[] = ['service/health', 'service/openapi', 'evidence/get-evidence'];
 
 export function variablesOf(name: FunctionName): DeployedVariable[] {

@@ -3,13 +3,18 @@ import { isLimited, type Route } from '../../shared/http/route.ts';
 import { tasks, type Task } from '../../shared/tasks/tasks.ts';
 import type { Stage } from '../stages/stage.ts';
 
-/** The executions reserved for a scheduled task. Two calls at once would do the same work twice. */
+/** The concurrent executions that are reserved for a scheduled task. Two calls at once would do the same work twice. */
 const ofScheduledTask = 1;
 
-/** The executions that reservations must leave to all other functions of the account. Lambda refuses to leave fewer. */
+/**
+ * The concurrent executions that reservations must leave to all other functions of the account. Lambda refuses to leave fewer.
+ */
 const leastUnreserved = 100;
 
-/** Returns the executions that a stage reserves for a function; undefined if it shares those of the account. */
+/**
+ * Returns the concurrent executions that a stage reserves for a function, or undefined if the function shares those of the
+ * account.
+ */
 export function reservedFor(row: Route | Task, { reservedConcurrency, waits }: Stage): number | undefined {
   if (reservedConcurrency === 'none') return undefined;
   if ('trigger' in row) {
@@ -22,8 +27,8 @@ export function reservedFor(row: Route | Task, { reservedConcurrency, waits }: S
 }
 
 /**
- * Returns a sentence for each thing that is wrong with the reservations of a stage. @param rows all stages, of which some may be
- * deployed to the same account
+ * Returns a sentence for each fault in the concurrent executions that a stage reserves. @param rows all stages, of which some may
+ * be deployed to the same account
  */
 export function faultsOfReservations(stage: Stage, rows: readonly Stage[]): string[] {
   return [tooManyReserved(stage, rows), tooFewForWaits(stage)].filter((fault) => fault !== undefined);
@@ -37,7 +42,10 @@ function tooFewForWaits({ name, waits: { perStage, concurrency } }: Stage): stri
   );
 }
 
-/** Returns the executions that all stages of the account and region of a stage reserve. @param rows all stages */
+/**
+ * Returns the concurrent executions that are reserved by all stages in the same account and region as a stage. @param rows all
+ * stages
+ */
 export function reservedInAccount(stage: Stage, rows: readonly Stage[]): number {
   return sharingAccount(stage, rows).reduce((sum, each) => sum + reservedBy(each), 0);
 }

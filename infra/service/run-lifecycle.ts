@@ -13,7 +13,7 @@ export interface RunLifecycleProps {
   stepFunction: (step: (typeof lifecycleSteps)[number]) => LambdaFunction;
 }
 
-/** The state machine of runs and stops. It may only call its steps. */
+/** The state machine that starts, watches and stops runs. It may only call the functions of its steps. */
 export class RunLifecycle extends StateMachine {
   constructor(scope: Construct, id: string, { stage, stepFunction }: RunLifecycleProps) {
     const definition = stateMachineDefinition((step) => stepFunction(step).functionName, stage.runTimes);
@@ -39,7 +39,10 @@ export class RunLifecycle extends StateMachine {
   }
 }
 
-/** Returns the name of the state machine. It is fixed, because the state machine and its functions refer to each other. */
+/**
+ * Returns the name of the state machine of runs. The name is fixed, because the state machine and its functions refer to each
+ * other.
+ */
 export function stateMachineName(stage: Stage): string {
   return nameIn(stage, 'run-lifecycle');
 }

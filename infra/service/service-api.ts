@@ -22,12 +22,15 @@ import { apiCors } from '../../shared/http/cors.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { zoneOf } from '../house/stage-stack.ts';
 
-/** Returns the requests that API Gateway admits to a route that needs no token, since anyone may run up a bill there (docs/cost.md). */
+/**
+ * Returns the requests that API Gateway admits to a route that needs no token. The limits are low, since anyone may run up a bill
+ * there (docs/cost.md).
+ */
 function publicThrottlingOf({ name }: Pick<Route, 'name'>): Throttling {
   return name === 'service/openapi' ? { requestsPerSecond: 2, burst: 20 } : { requestsPerSecond: 10, burst: 50 };
 }
 
-/** The fields of an entry of the access log. Every request has an entry, also one that reaches no function. */
+/** The fields of an entry of the API's access log. Every request has an entry, also a request that reaches no function. */
 const accessLogFormat = {
   requestId: '$context.requestId',
   time: '$context.requestTime',
@@ -53,7 +56,7 @@ export interface ServiceApiProps {
   origins: readonly string[];
 }
 
-/** The HTTP API: authorizer, CORS, throttling, custom domain and access log. */
+/** The HTTP API of a stage: its authorizer, CORS, throttling, custom domain and access log. */
 export class ServiceApi extends Construct {
   readonly http: HttpApi;
   readonly authorizer: HttpJwtAuthorizer;
@@ -93,7 +96,7 @@ export class ServiceApi extends Construct {
     new CfnOutput(this, 'Url', { value: this.url });
   }
 
-  /** Limits the routes that are expensive, and those that need no token, more than the stage does. */
+  /** Limits the expensive routes and the routes that need no token more than the API's own limit does. */
   throttleRoutes({ expensiveThrottling }: Stage, created: readonly HttpRoute[]): void {
     const limits = (routes as readonly Route[]).flatMap((route) => {
       const limit = route.isExpensive ? expensiveThrottling : 'access' in route ? undefined : publicThrottlingOf(route);
@@ -103,7 +106,8 @@ export class ServiceApi extends Construct {
   }
 
   /**
-   * Limits some routes more than the stage does. CloudFormation must create the routes before the stage that throttles them.
+   * Limits some routes more than the API's own limit does. CloudFormation must create the routes before the API's stage that
+   * throttles them.
    * @param limits by route, such as `GET /docs`
    */
   throttle(limits: Record<string, Throttling>, created: readonly HttpRoute[]): void {

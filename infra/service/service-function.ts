@@ -10,7 +10,7 @@ import { metricsNamespace, nameIn, type Issuer, type Stage } from '../stages/sta
 import { serviceVersion } from '../../shared/runtime/service-version.ts';
 import { permissionsFor, type Resources } from '../house/permissions.ts';
 
-/** Returns a function's code: its bundle, or a placeholder if only the template matters. */
+/** Returns the code of a function of the service: its bundle, or a placeholder if only the template matters. */
 export type CodeOf = (name: FunctionName) => Code;
 
 export interface ServiceFunctionProps {
@@ -22,25 +22,28 @@ export interface ServiceFunctionProps {
   timeout: Duration;
   /** The memory of the function in MB. Default: 512. */
   memoryInMegabytes?: number;
-  /** Executions that only this function can use, and the most that it can have. Default: it shares those of the account. */
+  /**
+   * The executions that only the function can use, which are also the most that it can have. Default: the function shares the
+   * executions of the account.
+   */
   reservedConcurrency?: number | undefined;
   /**
-   * True for a function that a schedule calls. A call that fails or comes too early is dropped, because the next one does its work.
-   * Default: false.
+   * True for a function that a schedule calls. A call that fails or comes too early is dropped, because the next call does its
+   * work. Default: false.
    */
   isScheduled?: boolean;
-  /** The queue for events on which the function, called asynchronously, keeps failing. Default: none. */
+  /** The queue of events for which the function, called asynchronously, has failed in all attempts. Default: none. */
   deadLetterQueue?: IQueue;
 }
 
 const usualMemoryInMegabytes = 512;
 
-/** Settings with which Lambda drops a call that failed and that nobody waits for, instead of repeating it. */
+/** Settings with which Lambda drops a failed call of a function, instead of repeating it. Nobody waits for the call. */
 const onlyNow = { retryAttempts: 0, maxEventAge: Duration.seconds(60) };
 
 /**
- * A function with its own role, log and traces. Its permissions and environment contain only what follows from `uses`. Functions
- * that a schedule calls have no traces, because Lambda would trace each of their calls.
+ * A Lambda function of the service with its own role, log and traces. Its permissions and environment contain only what follows
+ * from `uses`. Functions that a schedule calls have no traces, because Lambda would trace each of their calls.
  */
 export class ServiceFunction extends Construct {
   readonly lambda: LambdaFunction;

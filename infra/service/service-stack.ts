@@ -20,7 +20,7 @@ export interface ServiceStackProps {
   codeOf: CodeOf;
   /** The origins whose pages may call the API. */
   origins: readonly string[];
-  /** The folder of the function of the API reference with its files, built by `npm run build`. */
+  /** The folder of the function of the API reference with the files that it serves, as `npm run build` writes it. */
   referenceFolder: string;
 }
 
@@ -30,7 +30,7 @@ export class ServiceStack extends StageStack {
   readonly apiUrl: string;
   readonly stateMachineArn: string;
   readonly resources: Resources;
-  /** The executions that all stages of the account reserve for functions. */
+  /** The concurrent executions that all stages in the account reserve for functions. */
   readonly reservedExecutions: number;
 
   constructor(scope: Construct, id: string, { stage, rows, state, codeOf, origins, referenceFolder }: ServiceStackProps) {

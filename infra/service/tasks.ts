@@ -22,7 +22,7 @@ export interface TasksProps {
   undelivered: IQueue;
 }
 
-/** The functions of the tasks, created from the task table. */
+/** The Lambda functions of the service's tasks, created from the task table. */
 export class Tasks extends Construct {
   private readonly functions = new Map<TaskName, LambdaFunction>();
 
@@ -54,7 +54,7 @@ export class Tasks extends Construct {
 
 export interface TriggersProps {
   tasks: Tasks;
-  /** The stream of the table. */
+  /** The ARN of the table's stream. */
   streamArn: string;
   contentBucketName: string;
   stateMachineArn: string;
@@ -143,7 +143,10 @@ const changesOfLists = {
   dynamodb: { Keys: { pk: { S: [{ prefix: logPrefix }] } } },
 };
 
-/** The pattern of records of the stream about rows with names that can be found. They may also have changed otherwise. */
+/**
+ * The pattern of the records of the table's stream about computations, assets and CVMs, which users can find by name. A record
+ * may also be of a change of something else than the name.
+ */
 const changesOfNames = {
   dynamodb: {
     Keys: {

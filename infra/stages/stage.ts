@@ -1,20 +1,25 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 
-/** The configuration of a deployment, such as a row of infra/stages/stages.ts. `stageWith` has the defaults. */
+/** The configuration of a deployment of the service, such as a row of infra/stages/stages.ts. `stageWith` has the defaults. */
 export interface Stage {
   /** The name of the stage, which is part of all names of resources. Lower-case letters and digits, up to 16 characters. */
   name: string;
   region: string;
-  /** A name of your choice for the account. Stages of the same account and region share its concurrent executions. */
+  /**
+   * A name of your choice for the AWS account. Stages of the same account and region share the account's concurrent executions.
+   */
   account: string;
   /** The ARN of a symmetric KMS key in the region that encrypts the table and the content. Default: AWS's own keys. */
   dataKeyArn?: string;
-  /** The ARN of a managed policy that bounds every role. Default: none. */
+  /** The ARN of a managed policy of IAM that is the permissions boundary of every role. Default: none. */
   permissionsBoundaryArn?: string;
-  /** Tags of every resource, besides `service` and `stage`. */
+  /** The tags of every resource of the stage, besides `service` and `stage`. Default: none. */
   tags?: Readonly<Record<string, string>>;
-  /** A public hosted zone of Route 53 in the account. The names of `domain`, `console.domain` and `gateway.hostName` get records in it. */
+  /**
+   * A public hosted zone of Route 53 in the account. The domain names of the API, the console and the gateway (`domain`,
+   * `console.domain` and `gateway.hostName`) get records in the zone.
+   */
   hostedZone?: { id: string; name: string };
   /** The issuer of tokens. Default: the stage's own Cognito user pool, with groups `<domainID>:<role>`. */
   issuer?: Issuer;
@@ -22,39 +27,47 @@ export interface Stage {
   existing?: ExistingState;
   /** Origins of web pages that may call the API and use presigned links, such as `https://app.example.com`. */
   corsOrigins: readonly string[];
-  /** The web console, on CloudFront. Default: none. */
+  /** The settings of the web console, which is on CloudFront. Default: no console. */
   console?: Console;
-  /** A client of the stage's own user pool for `cms login` and web pages of your own. Default: none. */
+  /**
+   * The settings of a client of the stage's own user pool, for `cms login` and web pages of your own. Default: no such client.
+   */
   publicClient?: PublicClient;
   /**
-   * The API's custom domain, with a certificate in the same region; by default, one for it in `hostedZone`. Default: API Gateway's
-   * address.
+   * The API's custom domain, with a certificate in the same region. Default of the certificate: a new one, validated in
+   * `hostedZone`. Default of the domain: API Gateway's address.
    */
   domain?: { name: string; certificateArn?: string };
-  /** The limits of each route, for all domains together. API Gateway answers 429 above them. */
+  /** The limits of requests to each route of the API, for all domains together. API Gateway answers 429 above them. */
   throttling: Throttling;
   /**
-   * The limits of each expensive route (`isExpensive` in shared/endpoints/), for all domains together. Set them far above
-   * `domainLimit`: API Gateway also counts the requests that the limit of the domain then refuses.
+   * The limits of requests to each expensive route (`isExpensive` in shared/endpoints/), for all domains together. Set them far
+   * above `domainLimit`: API Gateway also counts the requests that the limit of the domain then refuses.
    */
   expensiveThrottling: Throttling;
-  /** The changes that each domain may make. Its callers get 429 above that. Default: no limit. */
+  /** The changes that each domain may make through the API. The service answers 429 above the limit. Default: no limit. */
   domainLimit?: { changesPerSecond: number; burst: number };
-  /** The concurrent executions of all functions that the account has in the region. */
+  /** The quota of the account for concurrent executions of all Lambda functions in the region. */
   accountConcurrency: number;
-  /** Executions that no other function can take. `'none'` for an account with a small limit, also for functions that wait. */
+  /**
+   * The concurrent executions that are reserved for some functions, so that no other function can take them. `'none'` for an
+   * account with a small quota: then nothing is reserved, also not for functions that wait.
+   */
   reservedConcurrency: ReservedConcurrency | 'none';
   /** The least level of log entries that are kept. Metrics are entries of level INFO, so no stage may log less. */
   logLevel: 'DEBUG' | 'INFO';
   logRetention: RetentionDays;
-  /** The fate of table, content and users when their stack is deleted: kept or deleted. */
+  /** The fate of the table, the content and the users when their stack is deleted: kept or deleted. */
   removalPolicy: RemovalPolicy;
-  /** Protects the table and the user pool from deletion. */
+  /** True if the table and the user pool must be protected from deletion. */
   deletionProtection: boolean;
-  /** Protects the stacks from deletion. */
+  /** True if CloudFormation must refuse to delete the stacks of the stage. */
   terminationProtection: boolean;
   pointInTimeRecovery: boolean;
-  /** The ARN of a vault of AWS Backup in another account or Region, which gets a copy of table and content each day. Default: none. */
+  /**
+   * The ARN of a vault of AWS Backup in another account or Region, which gets a copy of the table and the content each day.
+   * Default: no copies.
+   */
   copiesVaultArn?: string;
   /**
    * The recipients of alarms. A stage without a target fails at synth, unless the row says `'none'` and its data is not protected from
@@ -62,32 +75,35 @@ export interface Stage {
    */
   alarmTargets?: readonly AlarmTarget[] | 'none';
   /**
-   * The US dollars that the stage may cost in a month. The e-mail addresses and the first topic of `alarmTargets` are told before it
-   * is exceeded, its webhooks are not. Default: no budget.
+   * The US dollars that the stage may cost in a month. The e-mail addresses and the first topic of `alarmTargets` are notified
+   * before the budget is exceeded; webhooks are not. Default: no budget.
    */
   monthlyBudgetInDollars?: number;
-  /** The times in seconds after which a run ends by itself. */
+  /** The limits of the times of a run, in seconds, after which the run ends by itself. */
   runTimes: {
-    /** The time until the CVM must accept the run. */
+    /** The time in seconds until the CVM must accept a run that was started. */
     acceptInSeconds: number;
-    /** The longest time between two reports of the CVM. */
+    /** The longest time in seconds between two reports of the CVM during a run. */
     silenceInSeconds: number;
-    /** The longest time of the whole run after its acceptance. */
+    /** The longest time in seconds of a whole run after the CVM has accepted it. */
     runInSeconds: number;
-    /** The time until the CVM must confirm a stop. */
+    /** The time in seconds until the CVM must confirm that it has stopped a run. */
     stopInSeconds: number;
   };
   /**
-   * The names of the keys that sign evidence, oldest first. The last one signs, and the public keys of all are published. To
-   * replace the key, add a name. Never remove one: evidence that its key has signed could no longer be verified.
+   * The names of the KMS keys that sign evidence, oldest first. The last key signs, and the public keys of all are published. To
+   * replace the key, add a name. Never remove a name: evidence that its key has signed could no longer be verified.
    */
   evidenceKeys: readonly [string, ...string[]];
   waits: Waits;
-  /** The gateway for the agents of real CVMs (docs/deploy.md#cvms). Default: none. */
+  /** The settings of the gateway for the agents of real CVMs (docs/deploy.md#cvms). Default: no gateway. */
   gateway?: GatewayRow;
   /** True if the events of computations go onto an event bus of the stage (docs/events.md). Default: false. */
   eventBus?: boolean;
-  /** The canary, which runs a computation on a simulated CVM again and again (docs/deploy.md#the-canary). Default: none. */
+  /**
+   * The settings of the canary, which runs a computation on a simulated CVM again and again (docs/deploy.md#the-canary). Default:
+   * no canary.
+   */
   canary?: CanaryRow;
 }
 
@@ -95,8 +111,8 @@ export interface CanaryRow {
   /** The minutes from one run of the canary to the next: 5 to 60. */
   everyMinutes: number;
   /**
-   * A client of an existing user pool that allows `USER_PASSWORD_AUTH`. Required there. Default: one in the stage's own pool, for the
-   * canary alone.
+   * The identifier of a client of an existing user pool that allows `USER_PASSWORD_AUTH`. Required if the stage has an existing
+   * user pool. Default: a client in the stage's own pool, for the canary alone.
    */
   poolClientId?: string;
   /**
@@ -106,39 +122,49 @@ export interface CanaryRow {
   credentials?: CanaryCredentials;
 }
 
-/** An application that gets tokens from the stage's issuer by client credentials. They name the memberships of the canary. */
+/**
+ * The credentials of an application that gets tokens from the stage's issuer by the client credentials grant. The tokens name the
+ * memberships of the canary.
+ */
 export interface CanaryCredentials {
   clientId: string;
-  /** The name of the secret in Secrets Manager whose text is the secret of the client. */
+  /** The name of the secret in Secrets Manager whose text is the secret of the canary's client. */
   secretName: string;
   scope?: string;
-  /** More parameters for the issuer, such as `audience`. */
+  /** More parameters of the canary's token request to the issuer, such as `audience`. */
   parameters?: Record<string, string>;
 }
 
 export interface GatewayRow {
-  /** The port at which agents connect. */
+  /** The port at which the agents of CVMs connect to the gateway. */
   port: number;
-  /** The number of tasks that serve CVMs. At least 2, so that CVMs stay connected while one is replaced. */
+  /** The number of tasks of the gateway that serve CVMs. At least 2, so that CVMs stay connected while one task is replaced. */
   tasks: number;
-  /** The IPv4 networks from which agents connect, such as `203.0.113.0/24`. Default: all. */
+  /** The IPv4 networks from which agents of CVMs connect, such as `203.0.113.0/24`. Default: all networks. */
   networks?: readonly string[];
-  /** A name of your own that CVMs connect to, with a CNAME to the load balancer. Default: the load balancer's name. */
+  /**
+   * A host name of your own that CVMs connect to, with a CNAME record for the gateway's load balancer. Default: the load
+   * balancer's name.
+   */
   hostName?: string;
   /**
-   * A VPC that exists, with subnets of two zones or more, and a route to the internet or to the endpoints of S3, DynamoDB, ECR,
-   * Secrets Manager, Step Functions, KMS and CloudWatch Logs. Default: a VPC of its own.
+   * The VPC of the gateway, which exists already. It has subnets in two zones or more, and a route to the internet or to the
+   * endpoints of S3, DynamoDB, ECR, Secrets Manager, Step Functions, KMS and CloudWatch Logs. Default: a new VPC for the gateway
+   * alone.
    */
   vpc?: ExistingVpc;
-  /** The digest of the image of Node (docs/deploy.md#the-gateways-image), such as `sha256:4f...`. Default: its version alone. */
+  /**
+   * The digest of the image of Node that the gateway runs on (docs/deploy.md#the-gateways-image), such as `sha256:4f...`.
+   * Default: the image is chosen by its version alone.
+   */
   imageDigest?: string;
 }
 
 export interface ExistingVpc {
   id: string;
-  /** The subnets of the tasks and of the load balancer. */
+  /** The identifiers of the subnets for the tasks of the gateway and its load balancer, by availability zone. */
   subnets: Readonly<Record<string, string>>;
-  /** True if the subnets are public. Then tasks have public addresses, and the load balancer faces the internet. */
+  /** True if the subnets are public: tasks of the gateway get public addresses, and the load balancer faces the internet. */
   isPublic: boolean;
 }
 
@@ -147,24 +173,31 @@ export interface Console {
   /** A domain name for the console, with a certificate in us-east-1. Default: CloudFront's address. */
   domain?: { name: string; certificateArn: string };
   /**
-   * The client with which the console signs in. Required if the stage names an issuer or an existing user pool. Default: one of the
-   * stage's own user pool.
+   * The client with which the console signs in. Required if the stage names an issuer or an existing user pool. Default: a new
+   * client of the stage's own user pool.
    */
   client?: ConsoleClient;
 }
 
-/** A public client for the authorization code flow with PKCE, which may return to `<address>/console/`. */
+/**
+ * The public client with which the console signs in, by the authorization code flow with PKCE. The client may return to
+ * `<address>/console/`.
+ */
 export interface ConsoleClient {
   id: string;
-  /** The scopes that the client asks for, separated by spaces. The access token must be a JWT for an audience of the stage. */
+  /**
+   * The scopes that the console asks for when it signs in, separated by spaces. The access token must be a JWT for an audience of
+   * the stage.
+   */
   scopes: string;
-  /** The origins that a page calls to sign in: of the issuer, and of its token endpoint. */
+  /** The origins that a page of the console calls to sign in: the issuer's, and that of the issuer's token endpoint. */
   origins: readonly string[];
 }
 
 /**
- * A public client for the authorization code flow with PKCE. Without any URL, it serves `cms login` alone: it may always return to
- * `http://127.0.0.1:<port>/callback` at the ports of `loopbackPorts`.
+ * A public client of the stage's user pool, for the authorization code flow with PKCE. The client may always return to
+ * `http://127.0.0.1:<port>/callback` at the ports of `loopbackPorts`, for `cms login`. Without any URL, it serves `cms login`
+ * alone.
  */
 export interface PublicClient {
   /** The addresses of pages of your own to which the browser may return after signing in: `https`, or `http` at localhost. */
@@ -173,28 +206,34 @@ export interface PublicClient {
   logoutUrls?: readonly string[];
 }
 
-/** The number of requests that each endpoint with the parameter `wait` holds at the same time. It answers further ones at once. */
+/**
+ * The number of requests that each endpoint with the parameter `wait` holds at the same time. The endpoint answers further
+ * requests at once.
+ */
 export interface Waits {
   perStage: number;
   perDomain: number;
   /**
-   * The reserved concurrency of the endpoint's function, more than `perStage`. Undefined, or `reservedConcurrency` of the stage
-   * is `'none'`: waits may keep other functions from running.
+   * The reserved concurrency of the function of each endpoint that waits: more than `perStage`. If it is undefined, or
+   * `reservedConcurrency` of the stage is `'none'`, waiting requests may keep other functions from running.
    */
   concurrency?: number;
 }
 
-/** State that was made outside of the stage, in its account and region. docs/restore.md says how each must be set up. */
+/**
+ * The resources with state that were made outside of the stage, in its account and region. docs/restore.md says how each must be
+ * set up.
+ */
 export interface ExistingState {
   tableName?: string;
-  /** The ARN of the stream of `tableName`. Required with `tableName`. */
+  /** The ARN of the stream of the existing table. Required with `tableName`. */
   tableStreamArn?: string;
   contentBucketName?: string;
-  /** The ARN of a replica of the key that seals private keys, in the Region of the stage. */
+  /** The ARN of a replica of the KMS key that seals private keys, in the Region of the stage. */
   sealingKeyArn?: string;
-  /** The ARNs of replicas of the keys that sign evidence, by the names of `evidenceKeys`. */
+  /** The ARNs of replicas of the KMS keys that sign evidence, by the names of `evidenceKeys`. */
   evidenceKeyArns?: Readonly<Record<string, string>>;
-  /** A user pool and its client. The stage must not name an issuer as well. */
+  /** The identifiers of an existing user pool and its client. The stage must not name an issuer as well. */
   userPool?: { id: string; clientId: string };
 }
 
@@ -204,58 +243,61 @@ export interface Throttling {
 }
 
 export interface ReservedConcurrency {
-  /** The executions reserved for the reports of CVMs (endpoint 26). */
+  /** The concurrent executions that are reserved for the endpoint that takes the reports of CVMs (endpoint 26). */
   reports: number;
-  /** The executions reserved for each step of the run lifecycle. */
+  /** The concurrent executions that are reserved for each step of the run lifecycle. */
   lifecycleSteps: number;
   /**
-   * The executions reserved for the checks of uploaded files. Each takes as long as it takes to hash the file. Uploads that come when
-   * all are taken are checked later.
+   * The concurrent executions that are reserved for the checks of uploaded files. Each check takes as long as hashing the file.
+   * Uploads that arrive when all executions are taken are checked later.
    */
   uploads: number;
   /**
-   * The executions reserved for each endpoint that changes a domain, which takes no more than these. Default: it shares those of the
-   * account.
+   * The concurrent executions that are reserved for each endpoint that changes a domain, and the most that the endpoint takes.
+   * Default: the endpoint shares the executions of the account.
    */
   changes?: number;
   /**
-   * The executions reserved for each read that may take long: of an asset, and of the open tasks of a user. Default: it shares those
-   * of the account.
+   * The concurrent executions that are reserved for each read that may take long: of an asset, and of the open tasks of a user.
+   * Default: the endpoint shares the executions of the account.
    */
   slowReads?: number;
 }
 
-/** A recipient of alarms. */
+/** A recipient of the alarms of a stage. */
 export type AlarmTarget =
-  /** An e-mail address, which gets a message to confirm. */
+  /** An e-mail address that gets the alarms, after its owner has confirmed the first message. */
   | { email: string }
-  /** An existing topic in the same region. Its policy must allow `cloudwatch.amazonaws.com` to publish. */
+  /** An existing SNS topic in the same region. Its policy must allow `cloudwatch.amazonaws.com` to publish. */
   | { topicArn: string }
   | { webhook: Webhook };
 
-/** A URL that gets a POST with JSON when an alarm starts or ends. */
+/** A URL that gets a POST request with JSON when an alarm of the stage starts or ends. */
 export interface Webhook {
   /** The address of the webhook, by https only. */
   url: string;
-  /** The request header that contains the key, such as `authorization`. */
+  /** The name of the request header that contains the webhook's key, such as `authorization`. */
   header: string;
-  /** The name of the secret in Secrets Manager whose text is the key. */
+  /** The name of the secret in Secrets Manager whose text is the webhook's key. */
   secretName: string;
 }
 
-/** An OpenID Connect issuer that signs with RSA. API Gateway must be able to read its discovery document over https. */
+/**
+ * An OpenID Connect issuer of the tokens that the API accepts. The issuer must sign with RSA, and API Gateway must be able to
+ * read its discovery document over https.
+ */
 export interface Issuer {
   url: string;
   audience: readonly string[];
-  /** The claim that contains strings `<domainID>:<role>`. */
+  /** The claim of a token that contains the memberships of the user, as strings `<domainID>:<role>`. */
   membershipClaim: string;
 }
 
 const minute = 60;
 
 /**
- * Returns a stage with the defaults: for an account with 1,000 executions, whose data stays when its stack is deleted, and whose
- * alarms tell nobody.
+ * Returns a stage with the given settings and the defaults for the others: for an account with 1,000 concurrent executions, whose
+ * data stays when its stack is deleted, and whose alarms notify nobody.
  */
 export function stageWith(given: Partial<Stage> & Pick<Stage, 'name' | 'region'>): Stage {
   return {
@@ -285,14 +327,16 @@ export function stageWith(given: Partial<Stage> & Pick<Stage, 'name' | 'region'>
   };
 }
 
-/** Returns the origins whose pages may call the API and use presigned links. */
+/**
+ * Returns the origins whose pages may call the API and use presigned links: `corsOrigins` of the stage, and that of its console.
+ */
 export function originsOf({ corsOrigins }: Stage, consoleUrl: string | undefined): string[] {
   return [...corsOrigins, ...(consoleUrl === undefined ? [] : [consoleUrl])];
 }
 
 /**
- * Returns the removal policy of what is protected from deletion. A failed first deployment cannot delete it, so it is left behind, and the
- * next one makes another.
+ * Returns the removal policy of a resource that `deletionProtection` protects. A failed first deployment cannot delete such a
+ * resource, so the resource is left behind, and the next deployment makes another.
  */
 export function keptIfProtected({ deletionProtection, removalPolicy }: Stage): RemovalPolicy {
   return deletionProtection ? RemovalPolicy.RETAIN : removalPolicy;
@@ -303,7 +347,7 @@ export function nameIn(stage: Pick<Stage, 'name'>, name: string): string {
   return `computations-${stage.name}-${name.replace('/', '-')}`;
 }
 
-/** Returns those who are told of the stage's alarms; nobody for `'none'`. */
+/** Returns the recipients of the stage's alarms, which are none for `'none'`. */
 export function targetsOf({ alarmTargets = [] }: Stage): readonly AlarmTarget[] {
   return alarmTargets === 'none' ? [] : alarmTargets;
 }
@@ -313,8 +357,8 @@ export function webhooksOf(stage: Stage): Webhook[] {
 }
 
 /**
- * Returns the name of the rule of a webhook. It is fixed, because the policy of the queue of undelivered events refers to it from
- * another stack.
+ * Returns the name of the EventBridge rule that calls a webhook on alarms. The name is fixed, because the policy of the queue of
+ * undelivered events refers to the rule from another stack.
  */
 export function webhookRuleName(stage: Stage, number: number): string {
   return nameIn(stage, `alarm-webhook-${number}`);
@@ -327,10 +371,10 @@ export const metricsNamespace = 'ComputationManagement';
 export const accessTokensLiveInSeconds = 3_600;
 
 /**
- * The days by which a table can be restored to an earlier state. Deleted content stays as long, so that a restored row finds its
- * object.
+ * The number of days for which a table can be restored to an earlier state. Deleted content stays as long, so that a restored row
+ * finds its object.
  */
 export const recoverableInDays = 35;
 
-/** The days for which events and messages that could not be delivered are kept. SQS keeps none longer. */
+/** The number of days for which queues keep events and messages that could not be delivered. SQS keeps none longer. */
 export const undeliveredStaysInDays = 14;

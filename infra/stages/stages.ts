@@ -7,7 +7,7 @@ const minute = 60;
 const day = 24 * 60 * minute;
 const region = 'eu-central-1';
 
-/** The stages of this repository. `stageWith` in stage.ts has the defaults of what a row does not say. */
+/** The stages of this repository. `stageWith` in stage.ts has the defaults of the settings that a row leaves out. */
 export const stages: readonly Stage[] = [
   stageWith({
     name: 'dev',
@@ -53,7 +53,7 @@ export const stages: readonly Stage[] = [
   }),
 ];
 
-/** Returns the stage that the option `--stage` of a command names. @throws UsageError if there is none */
+/** Returns the stage that the option `--stage` of a command names. @throws UsageError if no stage has the name */
 export function stageNamed(name: string): Stage {
   const stage = stages.find((row) => row.name === name);
   if (stage) return stage;

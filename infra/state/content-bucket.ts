@@ -26,8 +26,8 @@ const closed = {
 } satisfies BucketProps;
 
 /**
- * The content of the assets. Keys are unique and objects are never overwritten, so versions are only those that were deleted:
- * kept for `recoverableInDays`.
+ * The bucket with the content of the assets. Keys are unique and objects are never overwritten, so old versions are only those of
+ * deleted objects, which stay for `recoverableInDays`.
  */
 export class ContentBucket extends Bucket {
   readonly accessLogBucketName: string;

@@ -6,7 +6,7 @@ import { Construct } from 'constructs';
 import { acknowledge } from '../house/acknowledge.ts';
 import { recoverableInDays, nameIn, type Stage } from '../stages/stage.ts';
 
-/** Copies of table and content by AWS Backup, each day, to a vault of another account or Region (docs/restore.md). */
+/** The daily copies of the table and the content by AWS Backup, to a vault of another account or Region (docs/restore.md). */
 export class Copies extends Construct {
   constructor(scope: Construct, id: string, stage: Stage, vaultArn: string, resourceArns: readonly string[]) {
     super(scope, id);

@@ -6,14 +6,17 @@ import { type Stage, nameIn } from '../stages/stage.ts';
 import { acknowledge } from '../house/acknowledge.ts';
 import { DeadLetterQueue } from '../house/dead-letter-queue.ts';
 
-/** Returns the KMS key that encrypts table and content of a stage, which somebody else has made. */
+/**
+ * Returns the KMS key that encrypts the table and the content of a stage. The key exists outside of the stage. @param arn of the
+ * key
+ */
 export function dataKeyOf(scope: Construct, arn: string): IKey {
   return (scope.node.tryFindChild('DataKey') as IKey | undefined) ?? Key.fromKeyArn(scope, 'DataKey', arn);
 }
 
 /**
- * The KMS keys that sign evidence, on P-256: one for each name in `evidenceKeys` of the stage. KMS does not rotate them. The latest
- * signs.
+ * The KMS keys that sign evidence, on the curve P-256: one for each name in `evidenceKeys` of the stage. KMS does not rotate such
+ * keys. The key of the last name signs.
  */
 export class EvidenceKeys extends Construct {
   readonly signingKeyArn: string;
@@ -38,7 +41,10 @@ export class EvidenceKeys extends Construct {
   }
 }
 
-/** The key that seals the private keys of agents before they are stored (shared/rows/agent-config.ts). Rotated each year. */
+/**
+ * The KMS key that seals the private keys of agents before they are stored (shared/rows/agent-config.ts). KMS rotates the key
+ * each year.
+ */
 export class SealingKey extends Construct {
   readonly sealingKeyArn: string;
 
@@ -58,7 +64,10 @@ export class SealingKey extends Construct {
   }
 }
 
-/** The KMS key on P-256 of the authority that signs the certificates of CVMs. Without it, every CVM has to be enrolled again. */
+/**
+ * The KMS key of the CVM authority, on the curve P-256, which signs the certificates of CVMs. If the key is lost, every CVM has
+ * to be enrolled again.
+ */
 export class CvmAuthorityKey extends Key {
   constructor(scope: Construct, id: string, stage: Stage) {
     super(scope, id, {
@@ -72,14 +81,14 @@ export class CvmAuthorityKey extends Key {
   }
 }
 
-/** Returns the alias by which enrolment finds the authority's key. */
+/** Returns the alias by which the enrolment of CVMs finds the KMS key of the CVM authority. */
 export function cvmAuthorityAlias(stage: Stage): string {
   return `alias/${nameIn(stage, 'cvm-authority')}`;
 }
 
 /**
- * The rule and the queue that keep for 14 days who has disabled a KMS key of the stage, or asked for its deletion. Needs a trail of
- * CloudTrail for management events in the account.
+ * A rule and a queue that keep for 14 days who has disabled a KMS key of the stage, or asked for its deletion. They need a
+ * CloudTrail trail of management events in the account.
  */
 export class KeyChanges extends Construct {
   constructor(scope: Construct, id: string, stage: Stage, arns: readonly (string | undefined)[]) {

@@ -11,7 +11,10 @@ import { schemaVersion } from '../../shared/table/stored.ts';
 import { acknowledge } from '../house/acknowledge.ts';
 import { allow } from '../house/permissions.ts';
 
-/** The table of the service, billed on demand. Its stream tells which lists to fold, and what to put on the event bus. */
+/**
+ * The DynamoDB table of the service, billed on demand. Its stream says which lists have changes to fold into their counted trees,
+ * and which events go to the event bus.
+ */
 export class ServiceTable extends TableV2 {
   constructor(scope: Construct, id: string, stage: Stage) {
     super(scope, id, {
@@ -32,8 +35,8 @@ export class ServiceTable extends TableV2 {
 }
 
 /**
- * Marks the table with the schema version that the service knows. Fails the deployment if the table has another, before a
- * function is replaced.
+ * Marks the table with the schema version that the service knows. Fails the deployment if the table has another version, before
+ * any function is replaced.
  */
 export class SchemaCheck extends Construct {
   constructor(scope: Construct, id: string, stage: Stage, { tableName, tableArn }: { tableName: string; tableArn: string }) {

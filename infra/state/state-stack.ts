@@ -15,24 +15,24 @@ type ContentResources = Pick<Resources, 'bucketName' | 'contentArn'>;
 
 export interface StateStackProps {
   stage: Stage;
-  /** The origin of the console, if the stage has one. */
+  /** The origin of the web console. Undefined if the stage has no console. */
   consoleUrl: string | undefined;
 }
 
 /**
- * The state that must survive deployments. What exists already is referred to by name, so that the other stacks need nothing of
- * this one for it.
+ * The stack of the state that must survive deployments. Existing resources are referred to by name, so that other stacks need
+ * nothing from this stack for them.
  */
 export class StateStack extends StageStack {
   readonly resources: Omit<Resources, 'stateMachineArn' | 'purgeFunctionArn' | 'purgeUrl'>;
-  /** The origin of the bucket with the content, to which pages send presigned requests. */
+  /** The origin of the bucket with the content of assets, to which web pages send presigned requests. */
   readonly contentUrl: string;
   readonly issuer: Issuer;
-  /** The key that signs the certificates of CVMs and of their gateway. Undefined for a stage without a gateway. */
+  /** The ARN of the KMS key that signs the certificates of CVMs and of their gateway. Undefined for a stage without a gateway. */
   readonly cvmAuthorityKeyArn: string | undefined;
-  /** The client with which the console signs in. Undefined if the stage has no console. */
+  /** The client of the issuer with which the console signs in. Undefined if the stage has no console. */
   readonly consoleClient: ConsoleClient | undefined;
-  /** The client of the user pool with which the canary signs in. Undefined without a canary or a user pool. */
+  /** The identifier of the user pool's client with which the canary signs in. Undefined without a canary or a user pool. */
   readonly canaryClientId: string | undefined;
 
   constructor(scope: Construct, id: string, { stage, consoleUrl }: StateStackProps) {

@@ -31,24 +31,27 @@ import {
 
 const membershipClaim = 'cognito:groups';
 
-/** The ports at which `cms login --port` may wait for the browser. Several, because another program may use one. */
+/**
+ * The ports of the user's machine at which `cms login --port` may wait for the browser. There are several, because another
+ * program may use one.
+ */
 export const loopbackPorts = [8976, 8977, 8978];
 
 export interface UsersProps {
   stage: Stage;
-  /** The origin of the console, if the stage has one. */
+  /** The origin of the web console. Undefined if the stage has no console. */
   consoleUrl: string | undefined;
 }
 
 /**
- * The user pool of a stage that has no external issuer, with groups named `<domainID>:<role>`. Cognito writes them into the
- * access token.
+ * The user pool of a stage that has no external issuer. Its groups are named `<domainID>:<role>`, and Cognito writes the groups
+ * of a user into the access token.
  */
 export class Users extends Construct {
   readonly issuer: Issuer;
-  /** The client with which the console signs in. Undefined if the stage has no console. */
+  /** The client of the user pool with which the console signs in. Undefined if the stage has no console. */
   readonly consoleClient: ConsoleClient | undefined;
-  /** The client with which the canary signs in. Undefined if the stage has no canary. */
+  /** The identifier of the user pool's client with which the canary signs in. Undefined if the stage has no canary. */
   readonly canaryClientId: string | undefined;
 
   constructor(scope: Construct, id: string, { stage, consoleUrl }: UsersProps) {
@@ -97,7 +100,8 @@ export class Users extends Construct {
   }
 
   /**
-   * Adds the user of the canary, and the one client that takes a password without credentials of the account.
+   * Adds the user of the canary, and the canary's client: the only client that takes a password without credentials of the AWS
+   * account.
    * @returns the identifier of the client
    */
   private addCanary(pool: UserPool): string {
@@ -139,7 +143,7 @@ export class Users extends Construct {
     });
   }
 
-  /** Adds a client that leads to the pool's sign-in pages and back. @returns its identifier */
+  /** Adds a client of the user pool that leads to the pool's sign-in pages and back. @returns the identifier of the client */
   private addSignInClient(
     { pool, domain }: SignInPages,
     [id, brandingId]: [string, string],
@@ -165,7 +169,7 @@ export class Users extends Construct {
 interface SignInPages {
   pool: UserPool;
   domain: UserPoolDomain;
-  /** The origins that a page calls to sign in. */
+  /** The origins that a web page calls to sign in. */
   origins: string[];
 }
 
@@ -182,7 +186,10 @@ function addSignInPages(pool: UserPool, { name, region }: Stage): SignInPages {
   return { pool, domain, origins };
 }
 
-/** Returns the issuer of a user pool in the stage's region that another stack or person has made. */
+/**
+ * Returns the issuer for an existing user pool in the stage's region, which is not part of the stage. Its audience is the given
+ * clients.
+ */
 export function issuerOfPool(
   { region }: Stage,
   { id, clientId }: { id: string; clientId: string },
@@ -199,7 +206,10 @@ function present(ids: (string | undefined)[]): string[] {
   return ids.filter((id) => id !== undefined);
 }
 
-/** Adds the client with which users exchange a password for a token, by SRP or with the account's credentials (`admin-initiate-auth`). */
+/**
+ * Adds the client of the user pool with which users exchange a password for a token, by SRP or with the account's credentials
+ * (`admin-initiate-auth`).
+ */
 function addClient(pool: UserPool): UserPoolClient {
   return pool.addClient('Client', {
     authFlows: { userSrp: true, adminUserPassword: true },

@@ -14,40 +14,43 @@ import { keptFile } from '../machine/data-directory.ts';
 import type { Clock } from '../../shared/runtime/deadline.ts';
 
 export interface CvmGatewayOptions {
-  /** 0 selects a free port. */
+  /** The TCP port of the gateway. 0 selects a free port. */
   port: number;
-  /** Lets the gateway take a free port if this one is taken. Default false. */
+  /** True if the gateway may take a free port when the given port is taken. Default: false. */
   orAnyPort?: boolean;
-  /** The interface to listen on. Default: the loopback interface. */
+  /** The address of the network interface that the gateway listens on. Default: the loopback interface. */
   host?: string;
   timings?: Partial<GatewayTimings>;
 }
 
-/** The certificates and the address that a CVM needs besides its private key. */
+/** The certificates and the address with which a CVM connects to the gateway, besides its private key. */
 export interface Enrolment {
   certificate: string;
-  /** The certificate with which the CVM verifies the gateway. */
+  /** The certificate of the authority, PEM, with which the CVM verifies the gateway. */
   ca: string;
-  /** The address of the gateway, such as `localhost:7001`. */
+  /** The address of the gateway, with its port, such as `localhost:7001`. */
   address: string;
 }
 
-/** The gateway for the agents of real CVMs on this machine, with an authority for their certificates. */
+/** The gateway for the agents of real CVMs on this machine, with an authority that issues the certificates of CVMs. */
 export interface CvmGateway {
   gateway: Gateway;
   address: string;
-  /** The authority's certificate, PEM. */
+  /** The certificate of the CVM authority, PEM. */
   ca: string;
-  /** The directory of the runs' logs. */
+  /** The directory of the logs of runs on real CVMs. */
   logs: string;
-  /** Issues a certificate for the public key of a CVM. The CVM still has to be registered with it. */
+  /** Issues a certificate for the public key of a CVM. The CVM still has to be registered with the certificate. */
   enrol: (cvm: { domain: string; cvmId: string; publicKey: string }) => Promise<Enrolment>;
   stop: () => Promise<void>;
 }
 
 const keptAuthority = v.object({ certificate: v.string(), key: v.string() });
 
-/** Starts the gateway. Keeps its authority under `dataDirectory`, so that certificates stay valid. Without it, deletes the logs at the end. */
+/**
+ * Starts the gateway for real CVMs on this machine. Keeps the CVM authority under `dataDirectory`, so that certificates stay
+ * valid. Without a data directory, the gateway deletes the logs of runs when it stops.
+ */
 export async function startCvmGateway(
   { port, orAnyPort = false, host = '127.0.0.1', timings }: CvmGatewayOptions,
   { dataDirectory, logs, clock }: { dataDirectory?: string | undefined; logs: string; clock?: Clock },
@@ -93,7 +96,7 @@ async function authorityOf(dataDirectory: string | undefined): Promise<Authority
   return file.read() ?? file.write(await createAuthority('local'));
 }
 
-/** The names under which CVMs reach the gateway. The first one is the one to tell them. */
+/** Returns the host names under which CVMs reach the gateway. The first name is the one to tell CVMs. */
 function hostsOf(host: string): string[] {
   if (host === '127.0.0.1') return ['localhost', '127.0.0.1'];
   if (host !== '0.0.0.0') return [host, 'localhost', '127.0.0.1'];

@@ -7,14 +7,17 @@ import { lists } from '../../shared/table/keys.ts';
 import { openTable, type Table, queryPartition } from '../../shared/table/table.ts';
 import type { InvokeFunction } from '../functions/local-functions.ts';
 
-/** Returns the directory of the logs of runs on real CVMs: `<domain>/<runID>.log`. Without a directory of the state, a new one. */
+/**
+ * Returns the directory of the logs of runs on real CVMs, with files `<domain>/<runID>.log`: in the data directory, or a new
+ * temporary directory if there is none.
+ */
 export function runLogDirectory(dataDirectory: string | undefined): string {
   return dataDirectory === undefined ? mkdtempSync(join(tmpdir(), 'run-logs-')) : join(dataDirectory, 'run-logs');
 }
 
 const nameOf = (runId: string) => `${runId}.log`;
 
-/** Deletes the logs of a domain, also those of computations that were deleted before. @returns how many there were */
+/** Deletes the logs of all runs of a domain, also of computations that were deleted before. @returns the number of the logs */
 export async function removeLogsOfDomain(directory: string, domain: string): Promise<number> {
   const folder = join(directory, domain);
   const logs = await namesIn(folder);
@@ -23,8 +26,8 @@ export async function removeLogsOfDomain(directory: string, domain: string): Pro
 }
 
 /**
- * Lets the purge of deleted computations delete the logs of their runs as well: at the first purge after each start, and after each that
- * purged something or failed.
+ * Returns a function that invokes functions of the service, and that also deletes the logs of deleted runs when the purge of
+ * deleted computations is invoked: at the first purge after each start, and after each purge that purged something or failed.
  */
 export function withRunLogs(invoke: InvokeFunction, directory: string): InvokeFunction {
   let isDue = true;
@@ -45,7 +48,7 @@ export function withRunLogs(invoke: InvokeFunction, directory: string): InvokeFu
   };
 }
 
-/** Deletes the logs of runs that do not exist any more. */
+/** Deletes the log files of runs that do not exist any more. */
 async function removeLogsOfDeletedRuns(directory: string, table: Table): Promise<void> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(unlessMissing);
   for (const { name: domain } of entries.filter((entry) => entry.isDirectory())) {

@@ -11,13 +11,17 @@ import { openTable, type Table } from '../../shared/table/table.ts';
 import { putItemIf } from '../../shared/table/writes.ts';
 import type { InvokeFunction } from '../functions/local-functions.ts';
 
-/** Makes the functions trust the roots of AMD and Intel, or, with test evidence, the public test keys of simulated CVMs in their place. */
+/**
+ * Makes the functions trust the root certificates of AMD and Intel. With test evidence, the functions trust the public test keys
+ * of simulated CVMs instead.
+ */
 export function chooseRoots(testEvidence: boolean): void {
   replaceClient(rootsOfMakers, testEvidence ? { roots: [Buffer.from(testRoot())] } : {});
 }
 
 /**
- * Refuses kept data that was made with other roots than now, because its verdicts stay.
+ * Refuses kept data that was made with other trusted root certificates than the service uses now, because the data contains
+ * verdicts on evidence.
  * @throws Error that says with which option the data was made
  */
 export async function assertSameRoots(table: Table, testEvidence: boolean): Promise<void> {
@@ -28,7 +32,10 @@ export async function assertSameRoots(table: Table, testEvidence: boolean): Prom
   throw new Error(`The data was made ${made} --test-evidence. Start ${made} it, or choose another directory.`);
 }
 
-/** Lets a simulated CVM attest after it was registered with a certificate. */
+/**
+ * Returns a function that invokes functions of the service, and that lets a simulated CVM attest after it was registered with a
+ * certificate.
+ */
 export function withEvidence(invoke: InvokeFunction, cvms: () => SimulatedCvms | undefined): InvokeFunction {
   return async (name, event) => {
     const answer = await invoke(name, event);
@@ -41,7 +48,10 @@ export function withEvidence(invoke: InvokeFunction, cvms: () => SimulatedCvms |
   };
 }
 
-/** Reads the claims on CVMs that nobody registered. The others are real, and take their runs themselves, unless they attest here. */
+/**
+ * Reads the claims on runs, each by a CVM, that simulated CVMs serve: those of CVMs that nobody registered, and with test
+ * evidence also of registered CVMs that attest here. Other registered CVMs are real, and take their runs themselves.
+ */
 export async function claimsOfSimulatedCvms(testEvidence = false): Promise<Claim[]> {
   const table = openTable(() => new Deadline());
   const claims = await readClaims(table);

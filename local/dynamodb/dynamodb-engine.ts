@@ -3,18 +3,24 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import description from '../../package.json' with { type: 'json' };
 
-/** A process of the embedded DynamoDB engine. It may not answer yet. */
+/** A process of the embedded DynamoDB engine, which may not answer yet. */
 export interface DynamoDbEngine {
-  /** Resolves when this process listens on its port. An answer from the port may be that of another process. */
+  /** Resolves when the engine's process listens on its port. An answer from the port alone may be that of another process. */
   listening: Promise<undefined>;
-  /** Resolves when the process has ended or could not be started, with the reason: the end of its error output, or its exit code. */
+  /**
+   * Resolves when the engine's process has ended or could not be started, with the reason: the end of its error output, or its
+   * exit code.
+   */
   ended: Promise<string>;
   stop: () => Promise<void>;
 }
 
 const keptErrorOutputInCharacters = 500;
 
-/** Spawns the engine, in memory or on `file`. @throws Error with instructions if there is no engine for this platform */
+/**
+ * Spawns a process of the embedded DynamoDB engine, with its state in `file`, or in memory if that is undefined. @throws Error
+ * with instructions if there is no engine for this platform
+ */
 export function spawnDynamoDbEngine(port: number, file: string | undefined): DynamoDbEngine {
   const engine = spawn(
     'sh',
@@ -47,7 +53,10 @@ export function spawnDynamoDbEngine(port: number, file: string | undefined): Dyn
   };
 }
 
-/** Runs a program until its standard input closes, so that it never outlives its parent, however that ends. */
+/**
+ * A shell script that runs a program until the script's standard input closes, so that the program never outlives its parent,
+ * however the parent ends.
+ */
 const whileParentLives = `
 umask 077
 exec 3<&0
@@ -58,12 +67,15 @@ code=$?
 kill "$reader" 2> /dev/null
 exit "$code"`;
 
-/** The platforms for which the engine is published. npm installs that of Linux x64, the others take one more command. */
+/**
+ * The platforms for which the embedded DynamoDB engine is published. npm installs the engine for Linux x64 by itself; the other
+ * platforms take one more command.
+ */
 const published = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
 
 /**
- * Returns the path of the embedded DynamoDB engine.
- * @throws Error with the command to type if it is not installed
+ * Returns the path of the embedded DynamoDB engine for a platform.
+ * @throws Error with the command to type if the engine is not installed
  */
 export function engineBinary(platform = `${process.platform}-${process.arch}`): string {
   const name = `@dynoxide/${platform}`;

@@ -15,35 +15,41 @@ import { freePort } from '../machine/listen.ts';
 import { localCredentials } from '../machine/environment.ts';
 import { tableDefinition } from '../../shared/table/table.ts';
 
-/** A running DynamoDB engine. */
+/** A running DynamoDB engine on this machine. */
 export interface LocalDynamoDb {
   endpoint: string;
-  /** Says whether the engine listens at the endpoint. Between its end and its restart, another program may. */
+  /**
+   * Says whether the engine listens at the endpoint. Between the engine's end and its restart, another program may listen there.
+   */
   isListening: () => boolean;
   stop: () => Promise<void>;
 }
 
 export interface LocalDynamoDbOptions {
   dataDirectory?: string | undefined;
-  /** Called once if the engine ends and is not restarted. The message is for the user. */
+  /** Called once if the engine ends and is not restarted. The message of the error is for the user. */
   onLost?: (error: Error) => void;
-  /** The pause before the first restart. It doubles with each further one. Default: 100. */
+  /**
+   * The pause in milliseconds before the first restart of the engine. The pause doubles with each further restart. Default: 100.
+   */
   firstPauseInMilliseconds?: number;
-  /** Finds a TCP port for the engine. Another process may take it meanwhile. Default: freePort. */
+  /** Finds a TCP port for the engine. Another process may take the port before the engine does. Default: freePort. */
   findPort?: () => Promise<number>;
 }
 
 const mostPorts = 10;
-/** The engine says so when it finds another listener, and when it cannot bind the port. */
+/**
+ * Matches the error output of the engine when its port is taken: the engine has found another listener, or cannot bind the port.
+ */
 const isPortTaken = /(?:port|bind).*\bin use\b/;
 const mostRestartsInARow = 5;
 const steadyAfterInMilliseconds = 60_000;
 const firstPauseByDefault = 100;
 
 /**
- * Starts the embedded DynamoDB engine, in memory or on a file under `dataDirectory`. An engine on a file is restarted when it
- * ends, on the same port. If another program has taken the port by then, the engine is lost. If `DYNAMODB_ENDPOINT` names an
- * engine, uses that one and never stops it.
+ * Starts the embedded DynamoDB engine, in memory or on a file under `dataDirectory`. An engine on a file is restarted on the same
+ * port when it ends. If another program has taken the port by then, the engine is lost. If the environment variable
+ * `DYNAMODB_ENDPOINT` names another engine, uses that engine and never stops it.
  * @throws Error with instructions if there is no engine for this platform and none is named, or if the engine fails to start
  */
 export async function startDynamoDb({
@@ -108,7 +114,10 @@ export async function startDynamoDb({
   };
 }
 
-/** Starts the engine, on another port if the one that was found is taken by then. @throws Error if it fails to start */
+/**
+ * Starts the embedded DynamoDB engine on a port that `findPort` finds, and on another one if the port is taken by then. @throws
+ * Error if the engine fails to start
+ */
 async function startEngine(
   findPort: () => Promise<number>,
   file: string | undefined,
@@ -135,7 +144,7 @@ function adviceOn(file: string): string {
   return `\nIts state is in ${file}. If the disk is full, free some space and start again; otherwise restore the file from a backup.`;
 }
 
-/** Creates the service's table if it does not exist, and enables the expiry of its items. */
+/** Creates the service's table in a DynamoDB engine if the table does not exist, and enables the expiry of its items. */
 export async function createTable(endpoint: string, tableName: string): Promise<void> {
   const client = new DynamoDBClient({ endpoint, region: 'local', credentials: localCredentials });
   try {
@@ -189,7 +198,10 @@ async function createUnlessThere(client: DynamoDBClient, tableName: string): Pro
   }
 }
 
-/** Checks first, because a kept table has it, and DynamoDB Local refuses to enable it twice. */
+/**
+ * Enables the expiry of the table's items. Checks first, because a kept table already has the setting, and DynamoDB Local refuses
+ * to enable it twice.
+ */
 async function enableTimeToLive(client: DynamoDBClient, tableName: string): Promise<void> {
   const { TimeToLiveDescription: found } = await client.send(new DescribeTimeToLiveCommand({ TableName: tableName }));
   if (found?.TimeToLiveStatus === 'ENABLED') return;
@@ -197,10 +209,16 @@ async function enableTimeToLive(client: DynamoDBClient, tableName: string): Prom
   await client.send(new UpdateTimeToLiveCommand({ TableName: tableName, TimeToLiveSpecification: specification }));
 }
 
-/** A start takes 0.1 s, or many seconds on a busy machine. */
+/**
+ * The time in milliseconds after which a DynamoDB engine that does not listen has failed to start. A start takes 0.1 s, or many
+ * seconds on a busy machine.
+ */
 const startTimeoutInMilliseconds = 60_000;
 
-/** Waits until the engine listens. @returns the problem if it ends instead, or needs too long */
+/**
+ * Waits until a DynamoDB engine listens on its port. @returns the problem if the engine ends instead, or needs longer than a
+ * minute; otherwise undefined
+ */
 async function failureToListen(engine: DynamoDbEngine): Promise<string | undefined> {
   const over = new AbortController();
   const { signal } = over;

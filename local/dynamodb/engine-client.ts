@@ -24,10 +24,10 @@ interface Options {
 }
 
 /**
- * Returns a client that sends the calls of the table to the engine of this machine (docs/adr/0018-client-on-one-machine.md). It
- * gives the SDK's answers and throws its errors.
- * @param isListening whether the engine listens at its address. While it does not, another program may, so each call fails as if
- * nobody listened there, and the client repeats it.
+ * Returns a client that sends the calls of the table to the DynamoDB engine of this machine
+ * (docs/adr/0018-client-on-one-machine.md). The client gives the answers and throws the errors of the SDK of AWS.
+ * @param isListening whether the engine listens at its address. While the engine does not, another program may, so each call
+ * fails as if nobody listened there, and the client repeats the call.
  */
 export function engineClient(endpoint: string, isListening: () => boolean): TableClient {
   const agent = new Agent({ keepAlive: true });
@@ -61,12 +61,12 @@ export function engineClient(endpoint: string, isListening: () => boolean): Tabl
 
 type Call = (action: string, input: Input, signal: AbortSignal | undefined) => Promise<object>;
 
-/** A transaction has at most so many actions. */
+/** The most actions that DynamoDB accepts in a transaction. */
 const mostTogether = 100;
 
 /**
- * Returns what puts or deletes an item. What is asked for at the same moment is written by one transaction, which costs less than
- * half. If the engine refuses it, such as by the condition of one item, each is written by itself.
+ * Returns a function that puts or deletes an item. Calls at the same moment are written by one transaction, which costs less than
+ * half. If the engine refuses the transaction, such as by the condition of one item, each call is written by itself.
  */
 function writingTogether(call: Call): Call {
   let waiting: Record<string, Input>[] = [];
@@ -97,7 +97,7 @@ function writingTogether(call: Call): Call {
   }
 }
 
-/** The actions of the commands of the document client, unless they have the same name. */
+/** The names of DynamoDB's actions by the commands of the document client, for commands with another name than their action. */
 const actions: Record<string, string> = {
   GetCommand: 'GetItem',
   PutCommand: 'PutItem',
@@ -114,7 +114,10 @@ interface Answer {
   body: string;
 }
 
-/** The engine checks no signature, but asks for its headers, and DynamoDB Local for the credentials in them. */
+/**
+ * The credential in the `authorization` header of each request. The engine checks no signature but demands the header, and
+ * DynamoDB Local demands credentials in it.
+ */
 const credential = `${localCredentials.accessKeyId}/20260101/local/dynamodb/aws4_request`;
 const headers = {
   'content-type': 'application/x-amz-json-1.0',
@@ -152,7 +155,7 @@ function post(
   });
 }
 
-/** The exceptions that the service tells from others by their class. */
+/** The exceptions of DynamoDB by name that the service recognises by their class. */
 const exceptions: Record<string, new (options: ExceptionOptions) => Error> = {
   ConditionalCheckFailedException,
   TransactionCanceledException,
@@ -164,7 +167,7 @@ interface ExceptionOptions {
   $metadata: { httpStatusCode: number };
 }
 
-/** Builds the SDK's exception from an answer, such as TransactionCanceledException with its reasons. */
+/** Builds the exception of the SDK of AWS from an engine's answer, such as TransactionCanceledException with its reasons. */
 function exceptionOf({ status: httpStatusCode, body }: Answer): Error {
   const { __type = '', message, Message, ...members } = parsed(body);
   const name = __type.replace(/^.*#/, '');
@@ -199,10 +202,13 @@ function mayPass(error: unknown): boolean {
 
 type Convert = (item: Input) => Input;
 
-/** The members of inputs and outputs that are items, or parts of them. */
+/** The names of the members of inputs and outputs of DynamoDB that are items, or maps of attributes. */
 const items = new Set(['Attributes', 'ExclusiveStartKey', 'ExpressionAttributeValues', 'Item', 'Key', 'LastEvaluatedKey']);
 
-/** Converts the items in an input or output, at any depth. The lists by table of batches have no names of their own. */
+/**
+ * Converts the items in an input or output of DynamoDB, at any depth. `membersOf` converts the lists of items by table that
+ * batches have, because the names of tables say nothing.
+ */
 function withAttributes(given: Input, convert: Convert): Input {
   const converted: Input = {};
   for (const [name, value] of Object.entries(given)) {
@@ -228,7 +234,7 @@ const isObject = (value: unknown): value is Input => typeof value === 'object' &
 
 type Attribute = Record<string, unknown>;
 
-/** Converts an item to DynamoDB's JSON. Attributes that are undefined are left out. */
+/** Converts an item to DynamoDB's JSON. Leaves out attributes that are undefined. */
 function attributesOf(item: Input): Input {
   const attributes: Input = {};
   for (const [name, value] of Object.entries(item)) if (value !== undefined) attributes[name] = attributeOf(value);

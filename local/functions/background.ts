@@ -5,13 +5,16 @@ import { pause, type TimerClock } from '../../shared/runtime/deadline.ts';
 import { namedRowAt } from '../../shared/find/index.ts';
 import type { TableClient } from '../../shared/table/table.ts';
 
-/** Invokes functions without making the caller wait. */
+/** An invoker of functions that does not make the caller wait. */
 export interface Background {
   /** Invokes a function as Lambda does for an event: up to two retries, then a line on standard error. */
   invoke: (name: string, event: unknown) => void;
-  /** Invokes a function at this interval. Skips a turn while the previous one is running. */
+  /**
+   * Invokes a function again and again, with the given number of minutes in between. Skips a turn while the previous invocation
+   * is running.
+   */
   every: (minutes: number, name: string) => void;
-  /** Starts no more invocations, and waits for those that are running. */
+  /** Starts no more invocations, and waits for the running invocations to end. */
   stop: () => Promise<void>;
 }
 
@@ -68,7 +71,8 @@ export function startBackground(invoke: InvokeFunction, clock: TimerClock): Back
 }
 
 /**
- * The longest time that a start waits for interrupted deletions, which may take minutes. Then they continue in the background.
+ * The longest time in milliseconds that a start of the service waits for interrupted deletions, which may take minutes. The
+ * deletions then continue in the background.
  */
 const longestWaitInMilliseconds = 10_000;
 
@@ -80,8 +84,8 @@ interface ContinueOptions {
 }
 
 /**
- * Continues what was interrupted when the service last ended: runs and deletions.
- * @throws Error with the runs that cannot go on
+ * Continues the runs and deletions that were interrupted when the service last ended.
+ * @throws Error that names the runs that cannot go on
  */
 export async function continueInterrupted({ invoke, background, clock, onStop }: ContinueOptions): Promise<void> {
   await resumeRuns(invoke);
@@ -92,7 +96,7 @@ export async function continueInterrupted({ invoke, background, clock, onStop }:
   waiting.abort();
 }
 
-/** Lets the active runs go on. Ends those whose outcome was known. */
+/** Resumes the active runs after a start of the service. Ends runs whose outcome was already known. */
 async function resumeRuns(invoke: InvokeFunction): Promise<void> {
   try {
     await invoke('lifecycle/sweep-runs', { grace_in_seconds: 0, most_calls: Number.MAX_SAFE_INTEGER, resumes: true });
@@ -103,15 +107,18 @@ async function resumeRuns(invoke: InvokeFunction): Promise<void> {
 }
 
 /**
- * Continues the interrupted deletions at a start, so that an instance that keeps dying gets to them. A deletion that fails does not
- * prevent the start: it is retried in the background.
+ * Continues the interrupted deletions at a start of the service, so that an instance that keeps dying gets to them. A deletion
+ * that fails does not prevent the start: it is retried in the background.
  */
 async function continueDeletions(invoke: InvokeFunction, background: Background): Promise<void> {
   const names = ['maintenance/purge', 'maintenance/collect-content'];
   await Promise.all(names.map((name) => invoke(name, {}).catch(() => background.invoke(name, {}))));
 }
 
-/** The time that a batch of changes waits for further ones, as on AWS. */
+/**
+ * The time in milliseconds that a batch of changed keys waits for further ones, as on AWS, before the function that follows the
+ * table's stream is called.
+ */
 const batchingInMilliseconds = 1_000;
 
 interface Key {
@@ -119,16 +126,20 @@ interface Key {
   sk: string;
 }
 
-/** A batch of the stream has at most so many records on AWS too. */
+/** The most keys in one call of the function that follows the table's stream. AWS has the same limit. */
 const mostNames = 1_000;
-/** The names of the batches in which rows wait for an attempt: on AWS too, a call that fails is retried five times. */
+/**
+ * The names of the batches in which named rows wait to be indexed, one for each attempt. On AWS too, a call that fails is retried
+ * five times.
+ */
 const attempts = [1, 2, 3, 4, 5, 6].map((attempt) => `names ${attempt}`);
 const [names = ''] = attempts;
 
 /**
- * Calls the function that follows the table's stream, in place of a stream: for each list with a change, and for all named rows
- * together, a second later and not while an earlier call for it is at work.
- * @returns what ends it
+ * Calls the function that follows the table's stream, in place of a stream: for each list with a change, and for all changed rows
+ * with names together. A call starts within a second after the change, and not while an earlier call for the same batch is at
+ * work.
+ * @returns a function that ends the calls and waits for those at work
  */
 export function followTable(document: Pick<TableClient, 'middlewareStack'>, invoke: InvokeFunction): () => Promise<void> {
   const waiting = new Map<string, Map<string, Key>>();

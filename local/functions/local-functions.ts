@@ -9,17 +9,20 @@ import { type Clock, steadyTimeOf, systemTimerClock, type TimerClock } from '../
 /** Invokes a function by its name, which is its path below functions/, and returns its result. */
 export type InvokeFunction = (name: string, event: unknown) => Promise<unknown>;
 
-/** Lambda's context without its deprecated callbacks, with the clock of the stack and the signal that it is about to stop. */
+/**
+ * The context of a function's invocation: Lambda's context without its deprecated callbacks, with the clock of the stack and the
+ * signal that the stack is about to stop.
+ */
 type FunctionContext = Omit<Context, 'done' | 'fail' | 'succeed'> & { clock: Clock; draining?: AbortSignal };
 type Handler = (event: unknown, context: FunctionContext) => unknown;
 export type LoadHandler = (name: string) => Promise<Handler>;
 
-/** The event is larger than Lambda accepts. */
+/** Thrown when the event of an invocation is larger than Lambda accepts. */
 export class RequestTooLargeError extends Error {
   override readonly name = 'RequestTooLargeException';
 }
 
-/** The function exceeded its timeout. Its caller never sees a later result. */
+/** Thrown when a function exceeds its timeout. The caller never sees a later result of the function. */
 export class FunctionTimeoutError extends Error {
   override readonly name = 'Sandbox.Timedout';
 }
@@ -27,17 +30,18 @@ export class FunctionTimeoutError extends Error {
 export interface LocalFunctionsOptions {
   /** Loads a function's handler. Default: imports it from the function's file. */
   load?: LoadHandler;
-  /** Default: the system clock. */
+  /** The clock of the functions and their timeouts. Default: the system clock. */
   clock?: TimerClock;
-  /** Aborted when the stack is about to stop. */
+  /** A signal to the functions that is aborted when the stack is about to stop. */
   draining?: AbortSignal;
 }
 
 const largestPayloadInBytes = 6 * 1024 * 1024;
 
 /**
- * Calls handlers as Lambda does: events and results are JSON of at most 6 MiB, the context is Lambda's, and a call fails after
- * the function's timeout. Invocations beyond the function's limit wait in a queue. Their timeout starts when they leave it.
+ * Returns a function that calls handlers as Lambda does: events and results are JSON of at most 6 MiB, the context is Lambda's,
+ * and a call fails after the function's timeout. Invocations beyond the function's concurrency wait in a queue. The timeout of an
+ * invocation starts when it leaves the queue.
  */
 export function localFunctions(options: LocalFunctionsOptions = {}): InvokeFunction {
   const { load = importHandler, clock = systemTimerClock, draining } = options;
@@ -106,31 +110,32 @@ function contextOf(functionName: string, timeoutInMilliseconds: number, clock: C
 }
 
 interface FunctionLimits {
-  /** The highest number of invocations at the same time, like reserved concurrency. */
+  /** The highest number of invocations of a function at the same time, like reserved concurrency. */
   concurrency: number;
   timeoutInSeconds: number;
 }
 
 /**
- * Changes of one kind often contend for one item. On two cores at a load of 15, the slowest of 105 links to one computation took
- * 1 s with two at a time and 4 s with four, and reached its deadline of 5 s with eight.
+ * The highest number of invocations at the same time of a function that changes data. Changes of one kind often contend for one
+ * item. On two cores at a load of 15, the slowest of 105 links to one computation took 1 s with two at a time and 4 s with four,
+ * and reached its deadline of 5 s with eight.
  */
 const concurrencyOfChanges = 3;
 const concurrencyOfReads = 16;
 
-/** Two calls of a scheduled task would do the same work twice. */
+/** The highest number of calls of a scheduled task at the same time. Two calls would do the same work twice. */
 const concurrencyOfScheduled = 1;
 const scheduled = new Set<string>(schedules.map(({ name }) => name));
 
 const followsTable = tasks.find(({ trigger }) => trigger === 'table stream')?.name;
 
-/** The time that API Gateway waits for the function of an endpoint. */
+/** The time in seconds that API Gateway waits for the function of an endpoint. */
 const endpointTimeoutInSeconds = 30;
 
 const functions: readonly { name: string; uses: Uses; waits?: boolean; timeoutInSeconds?: number }[] = [...routes, ...tasks];
 const known = new Map(functions.map((each) => [each.name, each]));
 
-/** Returns the limits of a function on one machine, where all functions share the processors. */
+/** Returns the concurrency and the timeout of a function on one machine, where all functions share the processors. */
 function limitsOf(name: string): FunctionLimits {
   const { uses = {}, waits = false, timeoutInSeconds = endpointTimeoutInSeconds } = known.get(name) ?? {};
   return { concurrency: concurrencyOf(name, uses, waits), timeoutInSeconds };
@@ -147,16 +152,22 @@ function writes({ table = [] }: Uses): boolean {
   return table.some((action) => action === 'UpdateItem' || action === 'PutItem' || action === 'DeleteItem');
 }
 
-/** Says whether all requests to a function are GETs. They write who has read, or what the first of them makes, and seldom contend. */
+/**
+ * Says whether all requests to a function are GETs. The function of a GET writes only who has read or what the first read makes,
+ * so its writes seldom contend.
+ */
 function isGet(name: string): boolean {
   const methods = routes.filter((route) => route.name === name).map(({ method }) => method);
   return methods.length > 0 && methods.every((method) => method === 'GET');
 }
 
-/** Runs the work as soon as the limit allows. */
+/** Runs the given work as soon as a limit of concurrency allows, and returns its result. */
 export type RunLimited = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** Runs at most `limit` tasks at the same time. The others wait, and start in the order of their arrival. */
+/**
+ * Returns a function that runs at most `limit` pieces of work at the same time. Further work waits, and starts in the order of
+ * its arrival.
+ */
 function limitConcurrency(limit: number): RunLimited {
   const waiting: (() => void)[] = [];
   let running = 0;

@@ -6,16 +6,27 @@ export interface AuthorizerOptions {
   keys: JWTVerifyGetKey;
 }
 
-/** The claims as API Gateway passes them to a function, or the challenge of its 401. */
+/**
+ * The result of checking a bearer token: the claims as API Gateway passes them to a function, or the challenge of a 401 answer.
+ */
 export type Authorization = { claims: Record<string, string> } | { challenge: string };
 
-/** More tokens than the users of one machine have. Beyond this, their signatures are checked again. */
+/**
+ * The most checked tokens that are remembered: more than the users of one machine have. When there are more, all are forgotten,
+ * and signatures are checked again.
+ */
 const mostTokens = 1_000;
 
-/** The payloads of tokens that were checked, by the keys that they were checked with: clients send one token with many requests. */
+/**
+ * The payloads of the bearer tokens whose signature was checked, by the issuer's keys that they were checked with. Clients send
+ * one token with many requests.
+ */
 const checked = new WeakMap<JWTVerifyGetKey, Map<string, JWTPayload>>();
 
-/** Checks a bearer token as the JWT authorizer of an HTTP API does: signature (RS256), issuer, audience, times. */
+/**
+ * Checks the bearer token of a request as the JWT authorizer of an HTTP API does: signature (RS256), issuer, audience, times.
+ * @param header the `authorization` header of the request
+ */
 export async function authorize(header: string | undefined, options: AuthorizerOptions): Promise<Authorization> {
   const token = /^Bearer +([^ ]+)$/i.exec(header ?? '')?.[1];
   if (token === undefined) return { challenge: 'Bearer' };
@@ -31,7 +42,10 @@ export async function authorize(header: string | undefined, options: AuthorizerO
   }
 }
 
-/** @throws JOSEError if the token is not valid, or has expired; JWKSTimeout if its issuer does not give its keys in time */
+/**
+ * Returns the payload of a token whose signature, issuer and expiry are valid. @throws JOSEError if the token is not valid, or
+ * has expired; JWKSTimeout if the issuer does not give its keys in time
+ */
 async function payloadOf(token: string, { issuer, keys }: AuthorizerOptions): Promise<JWTPayload> {
   const known = checked.get(keys) ?? new Map<string, JWTPayload>();
   checked.set(keys, known);
@@ -48,7 +62,10 @@ async function payloadOf(token: string, { issuer, keys }: AuthorizerOptions): Pr
   return payload;
 }
 
-/** A token without `aud`, such as an access token of Cognito, names its audience in `client_id`. */
+/**
+ * Returns why the audience or the time of issue of a token is refused, or undefined if both are accepted. The audience is in
+ * `aud`, or in `client_id` of a token without `aud`, such as an access token of Cognito.
+ */
 function refusalOf(payload: JWTPayload, audience: string): string | undefined {
   const audiences = [payload.aud ?? payload['client_id']].flat();
   if (!audiences.includes(audience)) return 'the token does not have a valid audience';
@@ -64,7 +81,9 @@ function asText(payload: JWTPayload): Record<string, string> {
   return Object.fromEntries(Object.entries(payload).map(([name, value]) => [name, claimText(value)]));
 }
 
-/** API Gateway gives every claim as one string: an array as `[a b c]`, an object as `map[k:v]`. */
+/**
+ * Returns a claim of a token as the string that API Gateway gives to functions: an array as `[a b c]`, an object as `map[k:v]`.
+ */
 function claimText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(claimText).join(' ')}]`;
   if (typeof value !== 'object' || value === null) return String(value);

@@ -3,12 +3,12 @@ import type { Cors } from '../../shared/http/cors.ts';
 import type { ApiResponse } from './http-messages.ts';
 import { UsageError } from '../../shared/command-line/arguments.ts';
 
-/** Says whether web pages of an origin may call this server. */
+/** Says whether web pages of an origin may call the API of this machine. */
 export type AllowsOrigin = (origin: string) => boolean;
 
 /**
- * Returns the headers that an HTTP API with CORS adds to the answer of a request: none without an allowed origin. It adds them
- * to its own answers too, and replaces those of a function.
+ * Returns the headers that an HTTP API with CORS adds to the answer of a request: none if the request has no allowed origin. The
+ * HTTP API also adds the headers to its own answers, and replaces the CORS headers of a function.
  */
 export function corsHeaders(message: IncomingMessage, cors: Cors, allowsOrigin: AllowsOrigin): Record<string, string> {
   const { origin } = message.headers;
@@ -20,13 +20,16 @@ export function corsHeaders(message: IncomingMessage, cors: Cors, allowsOrigin: 
   };
 }
 
-/** Leaves out the CORS headers of a function, which an HTTP API with CORS replaces. */
+/** Returns the response of a function without its CORS headers, which an HTTP API with CORS replaces. */
 export function withoutCorsHeaders({ headers, ...rest }: ApiResponse): ApiResponse {
   const kept = Object.entries(headers).filter(([name]) => !name.startsWith('access-control-'));
   return { headers: Object.fromEntries(kept), ...rest };
 }
 
-/** The answer of an HTTP API with CORS to every OPTIONS request, whatever its path. It calls no authorizer and no function. */
+/**
+ * Returns the answer of an HTTP API with CORS to an OPTIONS request, whatever its path. The HTTP API answers without an
+ * authorizer or a function.
+ */
 export function preflightAnswer(message: IncomingMessage, cors: Cors, allowsOrigin: AllowsOrigin): ApiResponse {
   const { origin } = message.headers;
   const headers: Record<string, string> =
@@ -43,14 +46,17 @@ export function preflightAnswer(message: IncomingMessage, cors: Cors, allowsOrig
 const ofThisMachine = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/;
 
 /**
- * Allows web pages of this machine on any port, and of the given origins. A page needs a token too, and only the command line
- * gets one without an issuer.
+ * Returns a function that allows web pages of this machine on any port, and of the given origins. A page also needs a token, and
+ * only the command line gets a token without signing in at the issuer.
  */
 export function allowedOrigins(more: readonly string[] = []): AllowsOrigin {
   return (origin) => ofThisMachine.test(origin) || more.includes(origin);
 }
 
-/** Returns the origins as a browser sends them. @throws UsageError for anything that is not an origin */
+/**
+ * Returns the origins of the option --cors-origin in the form that a browser sends. @throws UsageError for a text that is not an
+ * origin
+ */
 export function parseOrigins(given: readonly string[]): string[] {
   return given.map((text) => {
     const { origin, href } = URL.parse(text) ?? {};

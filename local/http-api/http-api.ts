@@ -16,21 +16,21 @@ export interface HttpApiOptions {
   routes: readonly ApiRoute[];
   authorizer: AuthorizerOptions;
   invoke: InvokeFunction;
-  /** The time of the events. Tokens are checked in real time. */
+  /** The clock of the events that functions get. Tokens are checked in real time. */
   clock: Clock;
   port: number;
-  /** The domains that are being removed. Default: none. */
+  /** The domains that are being removed, whose changes are refused. Default: none. */
   closedDomains?: ClosedDomains;
-  /** The origins of web pages that may call the API. Without it, the API has no CORS. */
+  /** Says whether web pages of an origin may call the API. Default: the API has no CORS. */
   allowsOrigin?: AllowsOrigin;
-  /** Serves pages that only this machine has. Returns true if it handled the request. */
+  /** Serves pages that exist on one machine only. Returns true if it has answered the request. */
   localPages?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
   onResponse?: (done: { method: string; url: string; statusCode: number; milliseconds: number; route?: string }) => void;
 }
 
 const largestBodyInBytes = 10 * 1024 * 1024;
 
-/** Serves HTTP as an HTTP API of API Gateway does, and calls the functions of the route table. */
+/** Starts a server that answers HTTP as an HTTP API of API Gateway does, and calls the functions of the route table. */
 export async function startHttpApi(options: HttpApiOptions): Promise<Listening> {
   const server = createServer((request, response) => {
     const startedAt = performance.now();
@@ -118,7 +118,7 @@ async function answerTo(message: IncomingMessage, requestId: string, options: Ht
   }
 }
 
-/** Returns what the function of a change answers on AWS while its domain is removed. */
+/** Returns the answer that a function which changes a domain gives on AWS while the domain is being removed. */
 function refusalOf(domain: string, requestId: string): ApiResponse {
   const { statusCode, headers, body } = problemResponse(domainIsClosed(domain), requestId);
   return { statusCode, headers, body: Buffer.from(body) };
@@ -146,18 +146,18 @@ async function integrate(invoke: InvokeFunction, name: string, event: unknown): 
 
 type Done = Parameters<NonNullable<HttpApiOptions['onResponse']>>[0];
 
-/** Formats a line about an answered request. Empty for pages and for successful requests of CVMs. */
+/** Formats a line for the terminal about an answered request. The line is empty for pages and for successful requests of CVMs. */
 export function requestLine({ method, url, statusCode, milliseconds, route }: Done): string {
   if (route === undefined || (route.startsWith('cvms/') && statusCode < 400)) return '';
   return `  ${statusCode}  ${method.padEnd(6)} ${url}  ${milliseconds.toFixed(0)} ms\n`;
 }
 
-/** The domains that are being removed. They admit no change. */
+/** The domains that are being removed, which admit no change through the API. */
 export class ClosedDomains {
   private readonly closed = new Set<string>();
   private readonly inProgress = new Map<string, Set<Promise<void>>>();
 
-  /** Begins a change. Returns what to call at its end, or undefined if the domain is closed. */
+  /** Begins a change of a domain. Returns the function to call at the end of the change, or undefined if the domain is closed. */
   beginChange(domain: string): (() => void) | undefined {
     if (this.closed.has(domain)) return undefined;
     const changes = this.inProgress.get(domain) ?? new Set();
@@ -171,7 +171,7 @@ export class ClosedDomains {
     };
   }
 
-  /** Admits no further change, and waits for those in progress. */
+  /** Closes a domain, so that it admits no further change, and waits for the changes in progress. */
   async close(domain: string): Promise<void> {
     this.closed.add(domain);
     await Promise.all(this.inProgress.get(domain) ?? new Set<Promise<void>>());

@@ -3,14 +3,14 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { answersHead } from '../../shared/http/route.ts';
 
-/** The fields of a route that the HTTP API uses. */
+/** The fields of a route of the API that the local HTTP API uses. */
 export interface ApiRoute {
-  /** The function's name: its path below functions/. */
+  /** The name of the route's function: its path below functions/. */
   name: string;
   method: string;
-  /** The path as API Gateway writes it: `/{domainID}/computations`. */
+  /** The path of the route as API Gateway writes it: `/{domainID}/computations`. */
   path: string;
-  /** Absent on a public route, which needs no token. */
+  /** The access that the route requires. Absent on a public route, which takes no token. */
   access?: unknown;
   takesKey?: false;
 }
@@ -21,8 +21,9 @@ interface Match<Route extends ApiRoute> {
 }
 
 /**
- * Finds the route of a request. From left to right, a static segment takes precedence over a parameter.
- * @throws URIError if a segment's percent-encoding is malformed
+ * Finds the route of a request by its method and path, or returns undefined. From left to right, a static segment of a path takes
+ * precedence over a parameter.
+ * @throws URIError if the percent-encoding of a segment is malformed
  */
 export function matchRoute<Route extends ApiRoute>(
   routes: readonly Route[],
@@ -59,7 +60,7 @@ function rank(path: string): string {
     .join('');
 }
 
-/** The parts of a request that the event is built from. */
+/** The parts of an HTTP request from which the event of the route's function is built. */
 interface ApiRequest {
   message: IncomingMessage;
   requestId: string;
@@ -74,7 +75,7 @@ interface ApiRequest {
 const neverPassedOn = new Set(['connection', 'cookie', 'keep-alive', 'transfer-encoding']);
 const textTypes = /^(text\/|application\/(json|javascript|xml|[\w.-]+\+json|[\w.-]+\+xml)\s*(;|$))/i;
 
-/** Builds the event of a Lambda proxy integration, payload format 2.0. */
+/** Builds the event of a Lambda proxy integration, payload format 2.0, from an HTTP request. */
 export function httpEvent(request: ApiRequest): APIGatewayProxyEventV2 {
   const { message, match, time, rawPath, rawQueryString, claims, body } = request;
   const { method = '' } = message;
@@ -136,7 +137,7 @@ function queryStringParameters(rawQueryString: string): Record<string, string> |
   return joined.size === 0 ? undefined : Object.fromEntries(joined);
 }
 
-/** `12/Mar/2026:19:03:58 +0000` */
+/** Formats a time as API Gateway does in access logs and events, such as `12/Mar/2026:19:03:58 +0000`. */
 function accessLogTime(time: Date): string {
   const [, day, month, year, clock] = time.toUTCString().split(' ');
   return `${day}/${month}/${year}:${clock} +0000`;

@@ -9,7 +9,7 @@ export interface ApiResponse {
   body: Buffer;
 }
 
-/** Builds a response that API Gateway gives without calling a function. */
+/** Builds a JSON response with a message that API Gateway gives without calling a function. */
 export function apiGatewayMessage(statusCode: number, message: string, headers: Record<string, string> = {}): ApiResponse {
   return {
     statusCode,
@@ -18,13 +18,16 @@ export function apiGatewayMessage(statusCode: number, message: string, headers: 
   };
 }
 
-/** Builds an answer that no cache may keep. */
+/** Builds a JSON response that no cache may keep. */
 export function jsonAnswer(statusCode: number, body: object): ApiResponse {
   const headers = { 'content-type': 'application/json', 'cache-control': 'no-store' };
   return { statusCode, headers, body: Buffer.from(JSON.stringify(body)) };
 }
 
-/** Turns a function's result into a response by the rules of payload format 2.0. Undefined if it breaks them. */
+/**
+ * Turns a function's result into an HTTP response by the rules of payload format 2.0. Returns undefined if the result breaks the
+ * rules.
+ */
 export function functionResponse(result: unknown): ApiResponse | undefined {
   if (typeof result !== 'object' || result === null || !('statusCode' in result)) {
     const body = Buffer.from(typeof result === 'string' ? result : JSON.stringify(result ?? null));
@@ -53,7 +56,9 @@ export function send(response: ServerResponse, { statusCode, headers, body }: Ap
   response.end(hasLength ? body : undefined);
 }
 
-/** Reads the whole body. Returns undefined if it is larger than `limitInBytes`; the excess is read and dropped. */
+/**
+ * Reads the whole body of a request. Returns undefined if the body is larger than `limitInBytes`; the excess is read and dropped.
+ */
 export function readBody(message: IncomingMessage, limitInBytes: number): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] = [];
@@ -68,7 +73,7 @@ export function readBody(message: IncomingMessage, limitInBytes: number): Promis
   });
 }
 
-/** Sends a file with its content type. Headers that were set on the response before stay. */
+/** Sends a file as an HTTP response with its content type. Headers that were set on the response before stay. */
 export async function sendFile(response: ServerResponse, file: string, cacheControl: string, status = 200): Promise<void> {
   response.writeHead(status, {
     'content-type': contentTypeOf(file),

@@ -16,16 +16,18 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import * as v from 'valibot';
 
-/** A file of the kept state that cannot be used, and why. */
+/** A file of the service's kept state that cannot be used, and the reason. */
 export interface BrokenFile {
   file: string;
-  /** The problem in words, such as `it is empty`. */
+  /** The problem of the broken file in words, such as `it is empty`. */
   problem: string;
-  /** A sentence about what is lost if the file is deleted. */
+  /** A sentence about the data that is lost if the file is deleted. */
   withoutIt: string;
 }
 
-/** The kept state has broken files. Nothing was changed: the user decides what to restore and what to delete. */
+/**
+ * Thrown when the service's kept state has broken files. Nothing was changed: the user decides which files to restore or delete.
+ */
 export class BrokenFilesError extends Error {
   override readonly name = 'BrokenFilesError';
 
@@ -39,7 +41,10 @@ export class BrokenFilesError extends Error {
   }
 }
 
-/** Reads a JSON file of the kept state. Returns its `problem` if it is broken, undefined if there is none. @throws Error of the file system */
+/**
+ * Reads a JSON file of the service's kept state. Returns the content, or the `problem` of a broken file, or undefined if there is
+ * no file. @throws Error of the file system
+ */
 export function readKeptJson<S extends v.GenericSchema>(
   file: string,
   schema: S,
@@ -64,11 +69,11 @@ function textOf(file: string): string | undefined {
   }
 }
 
-/** A JSON file of the kept state. Without a data directory, it is never there and nothing is written. */
+/** A JSON file of the service's kept state. Without a data directory, there is never a file, and nothing is written. */
 export interface KeptFile<Content> {
-  /** Reads the file. Returns undefined if there is none. @throws BrokenFilesError */
+  /** Reads the content of the file. Returns undefined if there is no file. @throws BrokenFilesError if the file is not valid */
   read: () => Content | undefined;
-  /** Replaces the file, and returns its content. */
+  /** Replaces the content of the file, and returns the content. */
   write: (content: Content) => Content;
 }
 
@@ -93,8 +98,8 @@ export function keptFile<S extends v.GenericSchema>(
 }
 
 /**
- * Replaces a file of the kept state atomically: after a crash or on a full disk it holds its old or its new content, never a
- * part of it. Only this user can read it.
+ * Replaces a file of the service's kept state atomically: after a crash or on a full disk, the file has its old or its new
+ * content, never a part of it. Only the user of the process can read the file.
  * @throws Error with the file and why it cannot be written
  */
 export function writeKeptFile(file: string, content: string | Buffer): void {
@@ -110,22 +115,28 @@ export function writeKeptFile(file: string, content: string | Buffer): void {
   }
 }
 
-/** Creates a file of the kept state that is written piece by piece. Only this user can read it. @throws Error if it exists */
+/**
+ * Creates a file of the service's kept state that is written piece by piece. Only the user of the process can read the file.
+ * @throws Error if the file exists
+ */
 export async function createKeptFile(file: string): Promise<FileHandle> {
   return await open(file, 'wx', 0o600);
 }
 
-/** Makes a directory of the kept state, unless it is there. Only this user can open it. */
+/** Makes a directory of the service's kept state, unless the directory exists. Only the user of the process can open it. */
 export function makeKeptDirectory(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
 }
 
-/** Says why a file of the kept state cannot be written. */
+/** Returns an error that says why a file of the service's kept state cannot be written. @param error of the file system */
 export function cannotWrite(file: string, error: unknown): Error {
   return new Error(`Cannot write ${file}: ${reasonOf(error)}`, { cause: error });
 }
 
-/** Makes a rename survive a power loss. Windows cannot open a directory, and does not need this. */
+/**
+ * Flushes a directory to the disk, so that a rename in it survives a power loss. Does nothing on Windows, which cannot open a
+ * directory and does not need the flush.
+ */
 function flushDirectory(directory: string): void {
   if (process.platform === 'win32') return;
   const handle = openSync(directory, 'r');
@@ -144,8 +155,8 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Makes this process the only service on a data directory. The operating system releases the lock of the file however the process
- * ends.
+ * Makes this process the only service on a data directory. The operating system releases the lock of the directory however the
+ * process ends.
  * @returns a function that releases the directory
  * @throws Error with the directory and the process that uses it, or why the directory cannot be locked
  */

@@ -4,7 +4,7 @@ import { serviceVersion } from '../../shared/runtime/service-version.ts';
 import { forgetClients, replaceClient, keysInKms } from '../../shared/runtime/clients.ts';
 import type { LocalKms } from './kms.ts';
 
-/** The names of a stage's resources on one machine. */
+/** The names of the service's resources on one machine, in place of those of a deployed stage. */
 export const local = {
   tableName: 'computation-management',
   bucketName: 'content',
@@ -13,7 +13,10 @@ export const local = {
   region: 'local',
 } as const;
 
-/** The caps of waits on one machine, for each endpoint that waits. A wait costs a read of the engine each second. */
+/**
+ * The most requests that each endpoint with the parameter `wait` holds at the same time on one machine. A held request costs a
+ * read of the DynamoDB engine each second.
+ */
 export const localWaits = { perStage: 200, perDomain: 200 } as const;
 
 export interface Endpoints {
@@ -23,10 +26,10 @@ export interface Endpoints {
   stepFunctions: string;
 }
 
-/** The endpoint of what is called in this process. */
+/** The endpoint of a service of AWS whose calls this process answers itself. Nobody listens there. */
 export const inProcess = 'http://in-process.invalid';
 
-/** Sets the environment variables of the functions, as a deployment does, and lets them use the keys of this machine. */
+/** Sets the environment variables of the functions, as a deployment does, and lets the functions use the keys of this machine. */
 export function setEnvironment(endpoints: Endpoints, keys: LocalKms, times: RunTimes, logLevel: string): void {
   forgetClients();
   replaceClient(keysInKms, () => keys.kms);
@@ -59,5 +62,5 @@ export function setEnvironment(endpoints: Endpoints, keys: LocalKms, times: RunT
   });
 }
 
-/** The credentials for the embedded parts, made anew at each start. Only object storage checks them. */
+/** The credentials of AWS for the storage on this machine, made anew at each start. Only object storage checks them. */
 export const localCredentials = { accessKeyId: 'local', secretAccessKey: randomUUID() };

@@ -5,19 +5,22 @@ import * as v from 'valibot';
 import { keptFile } from './data-directory.ts';
 import type { Kms } from '../../shared/runtime/clients.ts';
 
-/** The keys of this machine, in place of KMS. */
+/** The signing and sealing keys of this machine, in place of keys in KMS. */
 export interface LocalKms {
   kms: Kms;
   signingKeyArn: string;
   sealingKeyArn: string;
-  /** The signing key and those that signed before it, oldest first. */
+  /** The ARNs of the key that signs evidence and of the keys that signed before it, oldest first. */
   publishedKeyArns: string[];
 }
 
 const privateJwk = v.object({ kty: v.literal('EC'), crv: v.literal('P-256'), x: v.string(), y: v.string(), d: v.string() });
 type PrivateJwk = v.InferOutput<typeof privateJwk>;
 
-/** The last key signs. The others signed before it, and stay so that their evidence can be verified. */
+/**
+ * The schema of the file with the keys that sign evidence. The last key signs. The keys before it stay, so that their evidence
+ * can be verified.
+ */
 const signingKeys = v.object({ keys: v.pipe(v.array(privateJwk), v.nonEmpty()) });
 
 const cipher = 'aes-256-gcm';
@@ -33,9 +36,9 @@ const sealingKey = v.object({
 });
 
 /**
- * Returns the keys that sign evidence and seal private keys on this machine. They are kept under `dataDirectory`. Without it, what
- * they signed verifies only with a copy of the public key after a restart, and what they sealed is lost.
- * @throws BrokenFilesError
+ * Returns the keys that sign evidence and seal private keys on this machine. The keys are kept under `dataDirectory`. Without a
+ * data directory, evidence verifies after a restart only with a copy of the public key, and sealed private keys are lost.
+ * @throws BrokenFilesError if a file with keys is not valid
  */
 export function localKms(dataDirectory: string | undefined): LocalKms {
   const signingFile = keptFile(dataDirectory, 'evidence-keys.json', {

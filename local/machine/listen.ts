@@ -5,15 +5,16 @@ import { createServer } from 'node:net';
 export interface Listening {
   endpoint: string;
   port: number;
-  /** Answers requests for a proxy in front of it, too. */
+  /** Makes the server also answer requests that name a proxy in front of it as their host. @param proxy the URL of the proxy */
   answerFor: (proxy: string) => void;
-  /** Refuses new connections, closes idle ones, and gives requests in progress two seconds. */
+  /** Stops the server: refuses new connections, closes idle ones, and gives requests in progress two seconds. */
   stop: () => Promise<void>;
 }
 
 /**
- * Makes a server listen on the loopback interface. It refuses requests for other names than those of this machine, to which a foreign page
- * may point its own name (DNS rebinding), and lets no page of another origin show or run what it serves.
+ * Makes a server listen on the loopback interface. The server refuses requests with another host than a name of this machine,
+ * because a foreign page may point its own name here (DNS rebinding). No page of another origin can show or run what the server
+ * serves.
  * @throws Error with code EADDRINUSE if the port is taken
  */
 export async function listen(server: Server, port: number): Promise<Listening> {
@@ -59,8 +60,8 @@ export async function listen(server: Server, port: number): Promise<Listening> {
 }
 
 /**
- * Returns the origin under which the service was reached. Undefined for a host that is not a name of this machine with the port of the
- * connection, and for a target that names another host.
+ * Returns the origin under which a request reached the service. Undefined if the request's host is not a name of this machine
+ * with the port of the connection, or its target names another host.
  */
 export function ownOrigin({ url = '', headers: { host = '' }, socket }: IncomingMessage): string | undefined {
   const [, port = '80'] = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::(\d+))?$/i.exec(host) ?? ['', ''];
@@ -68,33 +69,37 @@ export function ownOrigin({ url = '', headers: { host = '' }, socket }: Incoming
   return isPath && port === String(socket.localPort) ? `http://${host.toLowerCase()}` : undefined;
 }
 
-/** Says whether a browser sent this request for a page of another origin. */
+/** Says whether a browser sent a request for a page of another origin. */
 export function isOfOtherPage(request: IncomingMessage): boolean {
   const { origin, 'sec-fetch-site': site = 'none' } = request.headers;
   return (origin !== undefined && origin !== ownOrigin(request)) || (site !== 'none' && site !== 'same-origin');
 }
 
 /**
- * The lowest TCP port to choose. The range is below the ports that Linux and macOS give to outgoing connections and to servers without a
- * port of their own.
+ * The lowest TCP port that a part of the service chooses. The range is below the ports that Linux and macOS give to outgoing
+ * connections and to servers without a port of their own.
  */
 const lowest = 15_000;
 const highest = 32_000;
 
 /**
- * Finds a TCP port of the loopback interface that is free at this moment. No process gets it until it asks for this very port.
+ * Finds a TCP port of the loopback interface that is free at this moment. No other process gets the port unless it asks for this
+ * very port.
  * @throws Error if no port seems free
  */
 export async function freePort(): Promise<number> {
   return await firstFree(Array.from({ length: 100 }, () => randomInt(lowest, highest)));
 }
 
-/** Browsers connect to none of these ports: what the Fetch standard blocks, as far as Chromium does. */
+/** The TCP ports that browsers do not connect to: the ports that the Fetch standard blocks, as far as Chromium does. */
 export const blockedByBrowsers = [
   1719, 1720, 1723, 2049, 3659, 4045, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6697, 10080,
 ];
 
-/** Finds one that no web page can reach. @throws Error if none is free */
+/**
+ * Finds a free TCP port of the loopback interface that no web page can reach, because browsers block it. @throws Error if none is
+ * free
+ */
 export async function portWithoutPages(): Promise<number> {
   const start = randomInt(blockedByBrowsers.length);
   return await firstFree([...blockedByBrowsers.slice(start), ...blockedByBrowsers.slice(0, start)]);
@@ -105,7 +110,7 @@ async function firstFree(ports: number[]): Promise<number> {
   throw new Error(`None of these TCP ports of 127.0.0.1 is free: ${ports.join(', ')}.`);
 }
 
-/** Says whether a TCP port of an interface is free at this moment. */
+/** Says whether a TCP port of a network interface is free at this moment. @param host the address of the interface */
 export async function isFree(port: number, host: string): Promise<boolean> {
   const server = createServer();
   return await new Promise((resolve) => {

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 const root = join(import.meta.dirname, '../..');
 const cache = join(root, 'node_modules/.cache/console');
 
-/** The console's own sources, those that it imports, and the documents of its help. */
+/** The folders of packages from which the console is built: its own sources, and those that it imports. */
 const packages = ['console', 'client', 'formats', 'attestation', 'verify'].map((name) => `packages/${name}`);
 const sourceFolders = [...packages, 'shared', 'docs'];
 const sourceNames = /\.(tsx?|css|html|svg|json|md)$/;
@@ -18,29 +18,35 @@ const neverSources = ['node_modules', 'dist'];
 export type ConsoleFiles =
   | { state: 'building' }
   | { state: 'ready'; folder: string }
-  /** The message ends with what the build printed last. */
+  /** The build of the console has failed. The message is the end of the build's output. */
   | { state: 'failed'; message: string };
 
 export interface ConsoleBuild {
   files: () => ConsoleFiles;
-  /** Resolves when the build has ended, also if it failed. */
+  /** Resolves when the build of the console has ended, also if the build failed. */
   done: Promise<void>;
-  /** Ends the build. */
+  /** Stops the build of the console, and waits until its process has ended. */
   stop: () => Promise<void>;
 }
 
-/** `development`: with the checks of React, which print warnings to the browser's console, and readable scripts. */
+/**
+ * The mode in which the console is built. `development` adds the checks of React, which print warnings to the browser's console,
+ * and keeps scripts readable.
+ */
 export type ConsoleMode = 'production' | 'development';
 
 interface BuildOptions {
   mode?: ConsoleMode;
-  /** True if somebody waits for the build. Otherwise it yields to the service, which starts at the same time. */
+  /**
+   * True if somebody waits for the build. Otherwise the build has a low priority and yields to the service, which starts at the
+   * same time. Default: false.
+   */
   isUrgent?: boolean;
 }
 
 /**
- * Builds the console in a process of its own, at low priority unless it is urgent. Does nothing if these sources were built before, and
- * in a package, which has the built console.
+ * Builds the console in a process of its own, at low priority unless the build is urgent. Does nothing if the same sources were
+ * built before, or in a package of npm, which contains the built console.
  */
 export function buildConsole({ mode = 'production', isUrgent = false }: BuildOptions = {}): ConsoleBuild {
   const packed = join(import.meta.dirname, 'console');
@@ -73,7 +79,10 @@ export function buildConsole({ mode = 'production', isUrgent = false }: BuildOpt
   };
 }
 
-/** Identifies what the console is built from: its sources, and the versions of packages. It takes some 30 ms. */
+/**
+ * Returns a hash of the files that the console is built from: its sources, and the lock file with the versions of packages. Takes
+ * some 30 ms.
+ */
 function fingerprint(): string {
   const hash = createHash('sha256');
   for (const file of ['package-lock.json', ...sourceFolders.flatMap(sourcesIn)].sort()) {
@@ -115,7 +124,10 @@ async function endOf(child: ChildProcess): Promise<{ code: number | null; output
   }
 }
 
-/** Gives the built files their place, unless another service on this machine was faster, and removes those of earlier sources. */
+/**
+ * Moves the files of a finished build to their folder, unless another service on this machine was faster. Removes builds that are
+ * older than a week. @returns the folder
+ */
 function keep(temporary: string, folder: string): string {
   try {
     renameSync(temporary, folder);

@@ -12,20 +12,23 @@ export interface ConsolePagesOptions {
   files: () => ConsoleFiles;
   clientId: string;
   membershipClaim: string;
-  /** A CVM that answers without being registered, if there is one. */
+  /** The identifier of a CVM that takes runs without being registered. Undefined if there is none. */
   exampleCvm: string | undefined;
-  /** The origin of object storage, to which presigned requests go. */
+  /** The origin of object storage, to which pages of the console send presigned requests. */
   storage: string;
 }
 
 const base = '/console/';
 const help = '/help/';
 
-/** Built files have a hash of their content in their name. */
+/** The `cache-control` header of the built files under assets/, whose names contain a hash of their content. */
 const immutable = 'public, max-age=31536000, immutable';
 const alwaysChecked = 'no-cache';
 
-/** Serves the web console at /console/, leads there from /, and serves the help at /help/. Other paths are screens of the console. */
+/**
+ * Returns a handler that serves the web console at /console/, redirects from / to it, and serves the help at /help/. Other paths
+ * below /console/ are screens of the console.
+ */
 export function consolePages({ files, storage, ...names }: ConsolePagesOptions) {
   const filesIn = listing();
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
@@ -88,7 +91,10 @@ async function sendPage(
   });
 }
 
-/** Returns a function that lists the files of a folder, which have a dot in their names. It reads each folder once. */
+/**
+ * Returns a function that lists the names of the files in a folder and its subfolders, and that reads each folder only once.
+ * Names without a dot count as folders.
+ */
 function listing(): (folder: string) => ReadonlySet<string> {
   const known = new Map<string, ReadonlySet<string>>();
   return (folder) => {
@@ -101,7 +107,7 @@ function listing(): (folder: string) => ReadonlySet<string> {
 
 const apiReference = '<a href="/docs">API reference</a>';
 
-/** The pages that are shown while there is no console. */
+/** The HTML pages that are shown in place of the console while it is being built, or if its build has failed. */
 const waitingPages = {
   building: waitingPage(
     'The console is being built',

@@ -37,13 +37,16 @@ export type DomainAnswer = ManagedUser | DomainContents | Removed;
 export interface LocalDomainsOptions {
   users: LocalUsers;
   closedDomains: ClosedDomains;
-  /** The directory of the logs of runs. Undefined: the service has no gateway for real CVMs. */
+  /** The directory of the logs of runs on real CVMs. Undefined if the service has no gateway for real CVMs. */
   runLogs: string | undefined;
 }
 
 const longestOperationInMilliseconds = 60_000;
 
-/** Makes, changes and removes the domains of the service on this machine. The environment of the functions must be set. */
+/**
+ * Returns a function that makes, changes and removes domains of the service on this machine, as a request says. The environment
+ * variables of the service's functions must be set.
+ */
 export function localDomains({ users, closedDomains, runLogs }: LocalDomainsOptions) {
   const removing = new Set<string>();
   const work = async (request: DomainRequest): Promise<DomainAnswer> => {
@@ -95,7 +98,7 @@ export function localDomains({ users, closedDomains, runLogs }: LocalDomainsOpti
   };
 }
 
-/** Checks the name of a user who is to get roles. @throws UsageError if the service would refuse the tokens of the user */
+/** Checks the name of a user who gets roles. @throws UsageError if the service would refuse the tokens of the user */
 function demandName({ domain, user }: { domain: string; user: string }, roles: readonly string[]): void {
   const memberships = roles.map((role) => `${domain}:${role}`);
   if (!isNameFor(user, memberships)) throw new UsageError(`${user}: ${reservedName}`);
@@ -104,14 +107,14 @@ function demandName({ domain, user }: { domain: string; user: string }, roles: r
 const keptUsers = v.record(v.string(), v.array(v.string()));
 
 /**
- * The users of the service on this machine, with their memberships. They are what `npm run domain` manages: a token of this machine
- * may name any user with any membership. Kept under `dataDirectory`.
+ * The users of the service on this machine, with their memberships. `npm run domain` manages these users, but a token of this
+ * machine may name any user with any membership. Kept under `dataDirectory`.
  */
 export class LocalUsers implements UserDirectory {
   private readonly file: KeptFile<v.InferOutput<typeof keptUsers>>;
   private readonly users: Map<string, Set<string>>;
 
-  /** Reads the users that are kept. @throws BrokenFilesError */
+  /** Reads the users from the data directory. @throws BrokenFilesError if the file with the users is not valid */
   constructor(dataDirectory: string | undefined) {
     const withoutIt = 'Without it, users that `npm run domain` made are unknown. Tokens stay valid.';
     this.file = keptFile(dataDirectory, 'users.json', { schema: keptUsers, withoutIt });

@@ -40,14 +40,14 @@ const domainRequest = v.variant('action', [
 
 export interface LocalPagesOptions {
   mintToken: LocalIssuer['mintToken'];
-  /** Undefined without a gateway for real CVMs. */
+  /** Issues a certificate of a CVM for its public key. Undefined without a gateway for real CVMs. */
   enrol: CvmGateway['enrol'] | undefined;
   manageDomain: (request: DomainRequest) => Promise<DomainAnswer>;
 }
 
 /**
- * Serves the API reference at /docs with a field for tokens of this machine, and what exists on one machine only: tokens, certificates
- * of CVMs and domains for requests from this machine.
+ * Returns a handler that serves the API reference at /docs with a form that issues tokens. For requests from this machine, the
+ * handler also issues tokens and certificates of CVMs and manages domains, which only the service on one machine does.
  */
 export function localPages({ mintToken, enrol, manageDomain }: LocalPagesOptions) {
   const reference = referenceFiles();
@@ -70,7 +70,10 @@ export function localPages({ mintToken, enrol, manageDomain }: LocalPagesOptions
   };
 }
 
-/** Reads a request of a program, or of a page of this service. @returns undefined if the request was answered */
+/**
+ * Reads the JSON body of a request from a program, or from a page of this service. Answers a request that is refused. @returns
+ * undefined if the request was answered
+ */
 async function readOwn<S extends v.GenericSchema>(
   request: IncomingMessage,
   response: ServerResponse,
@@ -127,7 +130,10 @@ async function sendCertificate(request: IncomingMessage, response: ServerRespons
   }
 }
 
-/** Serves the API reference. Its page has a form that issues tokens. @returns whether the request was for one of its files */
+/**
+ * Serves the files of the API reference, with a form that issues tokens on the page. @returns whether the request was for a file
+ * of the reference
+ */
 async function sendReference(
   { method, url = '' }: IncomingMessage,
   response: ServerResponse,

@@ -6,15 +6,15 @@ import { SignatureV4 } from '@smithy/signature-v4';
 import { localCredentials } from '../machine/environment.ts';
 import { S3Error } from './object-store.ts';
 
-/** The fields of a signature, in a presigned query or in a header. */
+/** The fields of a Signature Version 4 of a request, from the query of a presigned URL or from the `authorization` header. */
 interface Signature {
   given: string;
   credential: string;
   signedAt: string;
   signedHeaders: string[];
-  /** The SHA-256 of the body in hexadecimal, or that the body is not signed. */
+  /** The SHA-256 of the request's body in hexadecimal, or a word that says that the body is not signed or each part of it is. */
   payload: string;
-  /** Undefined in a header. */
+  /** The seconds for which a presigned URL is valid. Undefined for a signature in a header. */
   validForSeconds: number | undefined;
 }
 
@@ -23,10 +23,10 @@ const clockToleranceInMilliseconds = 15 * 60_000;
 const parametersOfSignature = ['Algorithm', 'Credential', 'Date', 'Expires', 'SignedHeaders', 'Signature', 'Content-Sha256'];
 
 /**
- * Checks a request that is signed with Signature Version 4: it is signed again and compared. It must be unchanged and in time, have
- * every header that it was signed with, and have no other `x-amz-` header.
- * @returns what the signature says of the body, for `checkedBody`
- * @throws S3Error 403
+ * Checks a request that is signed with Signature Version 4, by signing it again and comparing the signatures. The request must be
+ * unchanged and in time, have every header that it was signed with, and have no other `x-amz-` header.
+ * @returns the signed hash of the body, or a word in its place, for `checkedBody`
+ * @throws S3Error 403 if the request has no signature, or one that is not valid
  */
 export async function checkSignature(request: IncomingMessage, now = Date.now()): Promise<string> {
   const [path = '', queryText = ''] = (request.url ?? '').split('?', 2);
@@ -112,10 +112,10 @@ function timeOf(signedAt: string): number {
 const unsignedPayload = 'UNSIGNED-PAYLOAD';
 
 /**
- * Yields a body, and compares it with its Content-MD5 and the hash that was signed. Throws before the body ends, so that its receiver
- * never gets a complete body with a wrong hash.
- * @param signed from `checkSignature`
- * @throws S3Error 400 if the body has another hash, or 501 if each of its parts is signed
+ * Yields the body of a request, and compares it with its Content-MD5 and the signed hash. Throws before the body ends, so that a
+ * receiver never gets a complete body with a wrong hash.
+ * @param signed the signed hash from `checkSignature`
+ * @throws S3Error 400 if the body has another hash, or 501 if each part of the body is signed
  */
 export async function* checkedBody(body: IncomingMessage, signed: string): AsyncGenerator<Buffer> {
   if (signed.startsWith('STREAMING-')) throw new S3Error(501, 'NotImplemented', 'Signed parts of a body are not supported.');

@@ -14,7 +14,7 @@ import {
   writeKeptFile,
 } from '../machine/data-directory.ts';
 
-/** A refusal in the terms of S3. */
+/** A refusal of a request to object storage, with the status and code of S3. */
 export class S3Error extends Error {
   readonly status: number;
   readonly code: string;
@@ -28,10 +28,10 @@ export class S3Error extends Error {
 
 const metadata = v.object({
   key: v.string(),
-  /** The file with the content. */
+  /** The name of the file with the object's content. */
   content: v.string(),
   size: v.number(),
-  /** The `content-encoding` that it was sent with. */
+  /** The `content-encoding` with which the object was sent. */
   encoding: v.optional(v.string()),
   etag: v.string(),
   last_modified: v.pipe(v.string(), v.isoTimestamp()),
@@ -41,24 +41,25 @@ type Metadata = v.InferOutput<typeof metadata>;
 export type StoredObject = Omit<Metadata, 'content'>;
 
 interface Kept extends Metadata {
-  /** The content, if it is in memory. */
+  /** The content of the object, if the store is in memory. */
   bytes?: Buffer;
 }
 
 const metaEnding = '.json';
 
 /**
- * Objects in memory, or in a directory. An object has two files there: its content under a name of its own, and the metadata,
- * which name the key and the content and are replaced after it is complete. A crash leaves at most content that nothing names.
+ * A store of objects in memory, or in a directory. In a directory, an object has two files: the content under a name of its own,
+ * and the metadata, which name the key and the content, and are replaced after the content is complete. A crash leaves at most
+ * content that no metadata name.
  */
 export class ObjectStore {
   readonly #directory: string | undefined;
   readonly #objects = new Map<string, Kept>();
-  /** Keys of new objects that are being received. */
+  /** The keys of new objects whose content is being received. */
   readonly #awaited = new Set<string>();
 
   /**
-   * Finds the objects of the directory, and removes what a crash left.
+   * Finds the objects in the directory, and removes unfinished files that a crash left.
    * @throws BrokenFilesError with every broken file
    */
   constructor(directory: string | undefined) {
@@ -78,13 +79,13 @@ export class ObjectStore {
     return this.#objects.get(key);
   }
 
-  /** Returns objects in the order of their keys. */
+  /** Returns the objects whose keys have a prefix and come after another key, in the order of their keys. */
   list({ prefix, after, limit }: { prefix: string; after: string; limit: number }): StoredObject[] {
     const keys = [...this.#objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
     return keys.slice(0, limit).flatMap((key) => this.#objects.get(key) ?? []);
   }
 
-  /** Returns the content from a byte to another one, both included. */
+  /** Returns the content of an object from one byte to another, both included. */
   read(key: string, range: { start: number; end: number }): Readable {
     const { bytes, content = '' } = this.#objects.get(key) ?? {};
     if (range.end < range.start) return Readable.from([]);
@@ -92,8 +93,9 @@ export class ObjectStore {
   }
 
   /**
-   * Stores an object once its body is complete. Nothing is left of a body that breaks off.
-   * @throws S3Error 412 if it must be new and exists, 409 if it must be new and is being received; whatever the body throws
+   * Stores an object once its body is complete. Leaves nothing of a body that breaks off.
+   * @throws S3Error 412 if the object must be new and exists, 409 if it must be new and is being received; whatever the body
+   * throws
    */
   async put(
     key: string,
@@ -147,7 +149,10 @@ export class ObjectStore {
     this.#awaited.add(key);
   }
 
-  /** Returns the content if it is kept in memory. */
+  /**
+   * Receives the content of an object. Returns the content if the store is in memory; otherwise writes a file with the name and
+   * returns undefined.
+   */
   async #receive(name: string, body: AsyncIterable<Buffer>): Promise<Buffer | undefined> {
     if (this.#directory === undefined) return await buffer(body);
     const path = this.#file(name);
@@ -173,7 +178,7 @@ export class ObjectStore {
   }
 }
 
-/** The name of an object's metadata. No key leads out of the directory, whatever it contains. */
+/** Returns the name of the file with an object's metadata: a hash of the key, so that no key leads out of the directory. */
 function nameOf(key: string): string {
   return createHash('sha256').update(key).digest('hex') + metaEnding;
 }

@@ -11,18 +11,18 @@ export type LocalS3 = Pick<Listening, 'endpoint' | 'answerFor' | 'stop'>;
 
 interface S3Options {
   bucket: string;
-  /** The objects are in its folder `s3`. Default: in memory. */
+  /** The data directory of the service, whose folder `s3` has the objects. Default: the objects are in memory. */
   dataDirectory?: string | undefined;
-  /** Called with the key of each object that is created with this prefix. */
+  /** The prefix of the keys whose new objects `onObjectCreated` is called for. */
   notifiedPrefix: string;
   onObjectCreated: (key: string) => void;
-  /** The origins of web pages that may use presigned requests. Default: none. */
+  /** Says whether web pages of an origin may use presigned requests. Default: none may. */
   allowsOrigin?: AllowsOrigin;
 }
 
 /**
- * Starts object storage with one bucket: private objects that are written, read, listed and deleted by signed requests, and by
- * presigned ones of clients and web pages.
+ * Starts object storage with one bucket. Its objects are private: they are written, read, listed and deleted by signed requests,
+ * and by presigned requests of clients and web pages.
  */
 export async function startS3(options: S3Options): Promise<LocalS3> {
   const { dataDirectory } = options;
@@ -114,7 +114,10 @@ async function getObject({ key, query, request, response, storage }: ObjectReque
   else await pipeline(storage.store.read(key, { start, end }), response);
 }
 
-/** Returns the first and the last byte of a range that is asked for. @throws S3Error 416 if it is outside of the object */
+/**
+ * Returns the first and the last byte of the range that a `range` header asks for, or undefined without a valid range. @throws
+ * S3Error 416 if the range is outside of the object
+ */
 function rangeOf(header: string | undefined, { size }: StoredObject): { start: number; end: number } | undefined {
   const [all, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (all === undefined || (first === '' && last === '')) return undefined;
@@ -152,7 +155,7 @@ function escaped(text: string): string {
 
 const { methods, allowHeaders, exposeHeaders, maxAgeInSeconds } = contentCors;
 
-/** Sets the headers that S3 adds to its answer where a rule of the bucket allows the request's origin and method. */
+/** Sets the headers that S3 adds to its answer if a CORS rule of the bucket allows the request's origin and method. */
 function setCorsHeaders(request: IncomingMessage, response: ServerResponse, allowsOrigin: AllowsOrigin): void {
   const { origin } = request.headers;
   if (origin === undefined || !allowsOrigin(origin) || !isMethod(request.method)) return;
@@ -162,14 +165,20 @@ function setCorsHeaders(request: IncomingMessage, response: ServerResponse, allo
   response.setHeader('vary', 'Origin, Access-Control-Request-Headers, Access-Control-Request-Method');
 }
 
-/** Lets pages use presigned requests only, and only those of allowed origins. @throws S3Error 403 */
+/**
+ * Refuses requests of web pages, except for presigned requests of pages of allowed origins. @throws S3Error 403 if the request is
+ * refused
+ */
 function refuseOtherPages({ url = '', headers: { origin } }: IncomingMessage, allowsOrigin: AllowsOrigin): void {
   const isPresigned = new URLSearchParams(url.split('?', 2)[1]).has('X-Amz-Signature');
   if (origin === undefined || (isPresigned && allowsOrigin(origin))) return;
   throw new S3Error(403, 'AccessForbidden', 'CORSResponse: This CORS request is not allowed.');
 }
 
-/** Answers a preflight as S3 does, which compares the origin, the method and every header with the rules of the bucket. @throws S3Error 403 */
+/**
+ * Answers a CORS preflight request as S3 does, which compares the origin, the method and every header with the rules of the
+ * bucket. @throws S3Error 403 if a rule does not allow them
+ */
 function answerPreflight(request: IncomingMessage, response: ServerResponse, allowsOrigin: AllowsOrigin): void {
   const { origin, 'access-control-request-method': method, 'access-control-request-headers': wanted = '' } = request.headers;
   const headers = wanted.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim().toLowerCase()]));

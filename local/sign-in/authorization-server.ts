@@ -4,22 +4,22 @@ import { apiGatewayMessage, jsonAnswer, type ApiResponse } from '../http-api/htt
 import { identity, type Identity } from './identity.ts';
 import type { LocalIssuer } from './issuer.ts';
 
-/** A request to the authorization server. */
+/** An HTTP request to the authorization server of this machine. */
 export interface SignInRequest {
-  /** The method and the path below the issuer, such as `POST /token`. */
+  /** The method and the path below the issuer's address, such as `POST /token`. */
   route: string;
   query: URLSearchParams;
   body: string;
   /** The origin under which the browser or program reached the service. */
   origin: string;
-  /** The address of the issuer there. */
+  /** The address of the issuer at the origin under which the service was reached. */
   issuer: string;
 }
 
-/** A user with what a token request for the code must fit. */
+/** A user who signed in, and the values that a token request with the authorization code must match. */
 interface Code {
   user: Identity;
-  /** The SHA-256 of the verifier of PKCE, base64url. */
+  /** The SHA-256 of the code verifier of PKCE, base64url. */
   challenge: string;
   nonce: string | null;
 }
@@ -27,14 +27,15 @@ interface Code {
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 const lifetimeInSeconds = 60 * 60;
 
-/** The listener of a program on this machine, such as the command line (RFC 8252, section 7.3). */
+/** Matches the redirect address of a program on this machine, such as the command line (RFC 8252, section 7.3). */
 const loopbackCallback = /^http:\/\/127\.0\.0\.1:\d{1,5}\/callback$/;
 
 const decision = v.intersect([v.object({ user_code: v.string() }), v.union([identity, v.object({ refused: v.literal(true) })])]);
 
 /**
- * Signs in users by the authorization code flow with PKCE and by device, as the user and with the memberships that the sign-in page
- * sends. Codes go only to the console of the same origin and to programs on this machine, so no other page gets a token.
+ * Returns a handler that signs in users by the authorization code flow with PKCE and by the device flow. A token gets the user
+ * and the memberships that the sign-in page sends. Codes go only to the console of the same origin and to programs on this
+ * machine, so no other page gets a token.
  */
 export function authorizationServer({ audience: clientId, publicKeys, mintToken, mintIdToken }: LocalIssuer) {
   const codes = new Map<string, Code>();
@@ -59,7 +60,10 @@ export function authorizationServer({ audience: clientId, publicKeys, mintToken,
     return redirect(redirectUri, { code, state: query.get('state') });
   };
 
-  /** Finds the user of a token request. Returns the answer with an error instead if the request has no right to a token. */
+  /**
+   * Finds the user of a token request by its code or refresh token. Returns an answer with an error instead if the request has no
+   * right to a token.
+   */
   const grantOf = (form: URLSearchParams): { user: Identity; nonce: string | null } | ApiResponse => {
     const none = (error: string, description: string) => oauthError(400, error, description);
     switch (form.get('grant_type')) {
@@ -178,7 +182,7 @@ function messagesOf(issues: { message: string }[]): string {
   return issues.map(({ message }) => message).join(' ');
 }
 
-/** Reasons for which a device gets no token (RFC 8628, section 3.5), and what it is told. */
+/** The reasons for which a device gets no token (RFC 8628, section 3.5), and the description in the answer. */
 const notYet = {
   authorization_pending: 'The user has not decided yet.',
   access_denied: 'The user refused.',
@@ -186,18 +190,21 @@ const notYet = {
 };
 type NotYet = keyof typeof notYet;
 
-/** Sign-ins of devices, which wait until a user has decided about their code in a browser. */
+/** The sign-ins of devices, such as a terminal. Each waits until a user has decided about its code in a browser. */
 interface DeviceSignIns {
   begin: () => { device_code: string; user_code: string; expires_in: number; interval: number };
-  /** Keeps what the user decided. Returns false if no sign-in waits with this code. */
+  /** Keeps the decision of a user about a code. Returns false if no sign-in waits with the code. */
   decide: (userCode: string, decision: Identity | 'refused') => boolean;
-  /** Returns the user once, when the user has agreed. Until then, and after that, it returns why there is none. */
+  /**
+   * Returns the user of a device's sign-in once, when the user has agreed. Before and afterwards, returns the reason why there is
+   * no user.
+   */
   take: (deviceCode: string) => Identity | NotYet;
 }
 
 interface Waiting {
   userCode: string;
-  /** The end of the sign-in, as `performance.now()` counts. */
+  /** The end of the device's sign-in in milliseconds, as `performance.now()` counts. */
   expiresAt: number;
   decision: Identity | 'refused' | undefined;
 }
@@ -205,7 +212,7 @@ interface Waiting {
 const deviceLifetimeInSeconds = 600;
 const intervalInSeconds = 1;
 
-/** The letters of codes. There are no vowels, so that no code is a word (RFC 8628, section 6.1). */
+/** The letters of the codes that users type. There are no vowels, so that no code is a word (RFC 8628, section 6.1). */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ';
 
 function deviceSignIns(): DeviceSignIns {

@@ -5,10 +5,10 @@ import { longestUserIdInBytes, mayHaveName } from '../../shared/http/caller.ts';
 
 const expected = `Expected a user identifier: 1 to ${longestUserIdInBytes} bytes of UTF-8.`;
 
-/** A user of this machine. */
+/** The schema of the name of a user of this machine. */
 export const localUser = v.pipe(v.string(), v.nonEmpty(expected), v.maxBytes(longestUserIdInBytes, expected));
 
-/** Says whether this machine gives tokens to a user of this name with these memberships: a reserved name is for CVMs alone. */
+/** Says whether this machine gives tokens to a user with a name and memberships. A reserved name is for CVMs alone. */
 export function isNameFor(user: string, memberships: readonly string[]): boolean {
   const held = memberships.flatMap((membership) => parseMembership(membership)?.role ?? []);
   return held.length > 0 ? mayHaveName(user, held) : !isReservedName(user);
@@ -16,7 +16,7 @@ export function isNameFor(user: string, memberships: readonly string[]): boolean
 
 export const reservedName = 'This name is reserved for the events of the service and of agents. Only a CVM can have it.';
 
-/** The name and the memberships that a user chose on the sign-in page. */
+/** The schema of the name and the memberships that a user chose on the sign-in page. */
 export const identity = v.pipe(
   v.object({
     sub: localUser,

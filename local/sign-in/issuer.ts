@@ -12,7 +12,7 @@ import {
 import * as v from 'valibot';
 import { keptFile } from '../machine/data-directory.ts';
 
-/** The user and the memberships that a token names. */
+/** The user and the memberships for which a token is asked for. */
 export interface TokenRequest {
   sub: string;
   /** The memberships, each in the form `<domainID>:<role>`. */
@@ -21,33 +21,33 @@ export interface TokenRequest {
   audience?: string;
 }
 
-/** An issuer of tokens for the service on this machine. */
+/** The issuer of tokens for the service on this machine. */
 export interface LocalIssuer {
-  /** The issuer that access tokens name. Nobody listens there. */
+  /** The URL of the issuer that access tokens name. Nobody listens there. */
   url: string;
-  /** The identifier of the client that tokens are for. */
+  /** The identifier of the client that access tokens are for. */
   audience: string;
-  /** The public keys, as the issuer publishes them. */
+  /** The public keys with which tokens are verified, as the issuer publishes them. */
   publicKeys: JSONWebKeySet;
-  /** Finds the public key of a token. */
+  /** Finds the public key with which a token is verified. */
   keys: JWTVerifyGetKey;
   /** Mints an access token, which is valid for 12 hours unless the request says otherwise. */
   mintToken: (request: TokenRequest) => Promise<string>;
-  /** Mints the ID token of a user who signed in at the issuer with the address `issuer`. It is valid for 12 hours. */
+  /** Mints the ID token of a user who signed in at the issuer with the address `issuer`. The token is valid for 12 hours. */
   mintIdToken: (user: Pick<TokenRequest, 'sub' | 'groups'>, given: { issuer: string; nonce: string | null }) => Promise<string>;
 }
 
 const algorithm = 'RS256';
 
-/** A private JSON Web Key (RFC 7517) of RSA, with the identifier that its tokens name. */
+/** The schema of an RSA private key as JSON Web Key (RFC 7517), with the identifier that its tokens name. */
 const privateKey = v.looseObject({ kty: v.literal('RSA'), kid: v.string(), n: v.string(), e: v.string(), d: v.string() });
 const keptKeys = v.object({ keys: v.tuple([privateKey]) });
 
 const defaultLifetimeInSeconds = 12 * 60 * 60;
 
 /**
- * Opens an issuer (RS256) whose tokens look like those of a Cognito user pool, with memberships in the claim named `claim`. Keeps its
- * keys under `dataDirectory`, so that tokens stay valid after a restart.
+ * Opens an issuer (RS256) whose tokens look like those of a Cognito user pool. Memberships are in the claim named `claim`. The
+ * issuer's keys are kept under `dataDirectory`, so that tokens stay valid after a restart.
  */
 export async function openIssuer({
   claim,

@@ -7,7 +7,7 @@ import { isOfOtherPage, ownOrigin } from '../machine/listen.ts';
 import { authorizationServer } from './authorization-server.ts';
 import type { LocalIssuer } from './issuer.ts';
 
-/** The path of the issuer on the service's own origin, so that a browser needs to reach one port only. */
+/** The path of the token issuer on the service's own origin. A browser needs to reach only one port. */
 export const issuerPath = '/local/issuer';
 
 const files: Record<string, string> = {
@@ -17,11 +17,17 @@ const files: Record<string, string> = {
   '/sign-in.js': 'sign-in.js',
 };
 
-/** Pages of other allowed origins may call only these: what they send proves that they may get a token. */
+/**
+ * The paths of the issuer that pages of other allowed origins may call. Such a page proves with its request that it may get a
+ * token.
+ */
 const forOtherPages = ['/.well-known/openid-configuration', '/jwks', '/token'];
 const largestBodyInBytes = 64 * 1024;
 
-/** Serves the issuer to browsers and programs on this machine, with a page to choose a user, to which any page may lead. */
+/**
+ * Returns a handler that serves the token issuer to browsers and programs on this machine, with a page to choose a user, to which
+ * any page may lead.
+ */
 export function signInPages(issuer: LocalIssuer, allowsOrigin: AllowsOrigin) {
   const answerTo = authorizationServer(issuer);
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {

@@ -67,7 +67,7 @@ form.addEventListener('submit', (event) => {
   for (const membership of memberships) addHidden('group', membership);
 });
 
-/** Tells the issuer what the user decided about the code, and shows the outcome. */
+/** Tells the issuer the user's decision about the code of a terminal, and shows the outcome. */
 async function decide(decision, outcome) {
   problem.textContent = '';
   const headers = { 'content-type': 'application/json' };

@@ -1,6 +1,6 @@
 import type { StateMachineDefinition } from 'aws-local-stepfunctions';
 
-/** A state machine in the Amazon States Language (JSONPath), as CDK deploys it. */
+/** A state machine in the Amazon States Language (JSONPath), as the CDK deploys it. */
 export interface Definition {
   StartAt: string;
   TimeoutSeconds?: number;
@@ -28,14 +28,17 @@ export interface TaskInput {
   heartbeatSeconds: number;
 }
 
-/** The longest time limit of the interpreter, in seconds (24 days). It uses timers of Node. */
+/**
+ * The longest time limit that the interpreter of state machines can have, in seconds (24 days). The interpreter uses timers of
+ * Node.
+ */
 const longestLimitInSeconds = 2_147_483;
 
 /**
- * Adapts the definition to the interpreter, which passes a local handler only the task's input: it carries the token and the
- * limits (see TaskInput). The interpreter has no heartbeats and measures limits in real time, so every limit is removed:
- * `runTask` and `startExecution` apply them by the stack's clock. A task without a limit would end after a minute, so each gets
- * the longest.
+ * Adapts the definition of a state machine to the interpreter. The interpreter passes to a local handler only the task's input,
+ * so the input carries the token and the limits (see TaskInput). The interpreter has no heartbeats and measures limits in real
+ * time, so every limit is removed: `runTask` and `startExecution` apply the limits by the stack's clock. A task without a limit
+ * would end after a minute, so each task gets the longest limit.
  */
 export function interpretable(definition: Definition): StateMachineDefinition {
   const states = Object.entries(definition.States).map(

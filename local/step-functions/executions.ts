@@ -5,7 +5,7 @@ import type { TimerClock } from '../../shared/runtime/deadline.ts';
 
 export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
 
-/** An execution, running or ended. Input and output are JSON texts, as in the API. */
+/** An execution of a state machine, running or ended. Its input and output are JSON texts, as in the API of Step Functions. */
 export interface Execution {
   executionArn: string;
   stateMachineArn: string;
@@ -19,10 +19,10 @@ export interface Execution {
   cause?: string;
 }
 
-/** The parts that every execution of the state machine uses. */
+/** The objects that all executions of the state machine share. */
 export interface ExecutionServices {
   definition: Definition;
-  /** The interpreter of the definition. */
+  /** The interpreter of the state machine's definition. */
   machine: StateMachine;
   invoke: Invoke;
   tokens: TaskTokens;
@@ -34,8 +34,9 @@ type Input = Parameters<StateMachine['run']>[0];
 type Handlers = NonNullable<NonNullable<RunOptions['overrides']>['taskResourceLocalHandlers']>;
 
 /**
- * Runs the definition with this input, and updates the execution's record on the way.
- * @returns ends the execution as ABORTED, without any Catch. It does nothing once the execution has ended
+ * Runs the definition of the state machine with an input, and updates the execution's record on the way.
+ * @returns a function that ends the execution as ABORTED, without any Catch. The function does nothing once the execution has
+ * ended
  */
 export function startExecution(
   execution: Execution,
@@ -101,7 +102,7 @@ function failure(error: unknown): Partial<Execution> {
   return { status: 'FAILED', error: origin.name, cause: origin.message };
 }
 
-/** The fields of EventBridge's event about an execution that the service reads. Times are Unix milliseconds. */
+/** The fields that the service reads in EventBridge's event about an execution. Times are Unix milliseconds. */
 export interface ExecutionStatusChangeEvent {
   'detail-type': 'Step Functions Execution Status Change';
   source: 'aws.states';

@@ -16,13 +16,13 @@ export interface LocalStepFunctions {
 interface StepFunctionsOptions {
   definition: Definition;
   stateMachineArn: string;
-  /** Calls the function of a task. */
+  /** Calls the Lambda function of a task. */
   invoke: Invoke;
-  /** Receives the end of each execution, as a rule of EventBridge would. */
+  /** Receives the end of each execution, as the target of an EventBridge rule would. */
   onStatusChange: (event: ExecutionStatusChangeEvent) => void;
-  /** Measures the limits of executions and tasks. Default: the system clock. */
+  /** The clock that measures the time limits of executions and tasks. Default: the system clock. */
   clock?: TimerClock;
-  /** The number of executions that are known after their end. Default 10,000, which take some 7 MB. */
+  /** The number of executions that are remembered after their end. Default: 10,000, which take some 7 MB. */
   mostEnded?: number;
 }
 
@@ -35,7 +35,7 @@ const mostEndedByDefault = 10_000;
 
 /**
  * Answers the operations of the Step Functions API (AWS JSON 1.0) that the service and its operators use, for one state machine.
- * Executions are in memory. Those that ended long ago are forgotten.
+ * Executions are in memory, and those that ended long ago are forgotten.
  */
 export function startStepFunctions(options: StepFunctionsOptions): LocalStepFunctions {
   const { operations, close } = operationsOf(options);
@@ -56,7 +56,10 @@ export function startStepFunctions(options: StepFunctionsOptions): LocalStepFunc
   };
 }
 
-/** The tests check that the definition is valid Amazon States Language: that takes most of a second, which would delay each start. */
+/**
+ * Returns the operations of the Step Functions API by name, and a function that ends all executions. The definition of the state
+ * machine is not checked here: the tests check it, which takes most of a second and would delay each start.
+ */
 function operationsOf(options: StepFunctionsOptions) {
   const {
     definition,
@@ -70,7 +73,7 @@ function operationsOf(options: StepFunctionsOptions) {
   const machine = new StateMachine(interpretable(definition), { validationOptions: { noValidate: true } });
   const executions = new Map<string, Execution>();
   const aborts = new Map<string, (error?: string, cause?: string) => void>();
-  /** The ARNs of ended executions in the order of their ends. */
+  /** The ARNs of the ended executions, in the order of their ends. */
   const ended = new Set<string>();
   const tokens = createTaskTokens();
   let closed = false;
@@ -157,7 +160,7 @@ function executionName(name: unknown): string {
   throw new ApiError('InvalidName', `Invalid Name: '${text}'`);
 }
 
-/** Returns the value of a JSON text of at most 256 KiB. @throws ApiError with this name */
+/** Returns the value of a JSON text of at most 256 KiB. @throws ApiError with the given name if the text is longer or not JSON */
 function jsonValue(given: unknown, error: 'InvalidExecutionInput' | 'InvalidOutput'): unknown {
   const text = String(given);
   const what = error === 'InvalidOutput' ? 'Invalid Output' : 'Invalid State Machine Execution Input';
@@ -182,10 +185,13 @@ interface SentRequest {
   body?: string | Uint8Array;
 }
 
-/** Answers a call of an API of AWS that takes and gives JSON. @param target such as `AWSStepFunctions.StartExecution` */
+/**
+ * Answers a call of an API of AWS that takes and gives JSON. @param target the API and the operation, such as
+ * `AWSStepFunctions.StartExecution`
+ */
 export type Answer = (target: string, body: string) => Promise<{ statusCode: number; body: string }>;
 
-/** Makes a client call a part of this process, so that no other program can. */
+/** Makes a client of AWS call a part of this process in place of the network, so that no other program can call the part. */
 export function callInProcess({ config }: { config: { requestHandler: unknown } }, answer: Answer): void {
   config.requestHandler = {
     handle: async ({ headers, body = '' }: SentRequest) => {

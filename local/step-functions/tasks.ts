@@ -2,21 +2,24 @@ import type { TaskInput, TaskState } from './definition.ts';
 import { randomUUID } from 'node:crypto';
 import type { TimerClock } from '../../shared/runtime/deadline.ts';
 
-/** Runs a Lambda function to its end. What it throws keeps its name. */
+/** Runs a Lambda function to its end. An error that the function throws keeps its name. */
 export type Invoke = (functionName: string, payload: unknown) => Promise<unknown>;
 
 export interface TaskServices {
   invoke: Invoke;
   tokens: TaskTokens;
-  /** Measures the time limits. */
+  /** The clock that measures the time limits of tasks. */
   clock: TimerClock;
-  /** Aborted when the execution is over, even while a task is running. */
+  /** A signal that is aborted when the execution is over, even while one of its tasks is running. */
   executionOver: AbortSignal;
 }
 
 const largestPayloadInBytes = 256 * 1024;
 
-/** Runs a task as AWS does: calls the function and, if the resource says so, waits for the token to come back. */
+/**
+ * Runs a task of an execution as AWS does: calls the function and, if the task's resource says so, waits until somebody sends the
+ * task's token back.
+ */
 export function runTask(state: TaskState, input: TaskInput, services: TaskServices): Promise<unknown> {
   const { tokens, clock, executionOver } = services;
   return new Promise((resolve, reject) => {
@@ -63,28 +66,34 @@ async function invokeFunction(state: TaskState, given: unknown, invoke: Invoke):
   return { ExecutedVersion: '$LATEST', Payload: asPayload(result ?? null), StatusCode: 200 };
 }
 
-/** Extracts a function's name from its name or ARN. */
+/** Extracts the name of a Lambda function from its name or ARN. */
 function functionName(nameOrArn: string): string {
   return nameOrArn.split(':function:').at(-1) ?? nameOrArn;
 }
 
-/** Passes a value through JSON, as happens between two states. @throws Error States.DataLimitExceeded */
+/**
+ * Passes a value through JSON, as happens between two states of an execution. @throws Error with the name
+ * States.DataLimitExceeded if the JSON is larger than 256 KiB
+ */
 function asPayload(value: unknown): unknown {
   const json = JSON.stringify(value);
   if (Buffer.byteLength(json) <= largestPayloadInBytes) return JSON.parse(json);
   throw taskError('States.DataLimitExceeded', 'The payload is larger than 262,144 bytes.');
 }
 
-/** AWS matches a missed heartbeat by either name, in the order of the state's own retriers and catchers. */
+/**
+ * Returns the name of the error of a task that has missed its heartbeat: `States.HeartbeatTimeout` or `States.Timeout`, whichever
+ * the state's retriers and catchers name first. AWS matches the error by either name.
+ */
 function heartbeatErrorName(state: TaskState): string {
   const named = [...(state.Retry ?? []), ...(state.Catch ?? [])].flatMap((matcher) => matcher.ErrorEquals);
   return named.find((name) => name === 'States.HeartbeatTimeout' || name === 'States.Timeout') ?? 'States.HeartbeatTimeout';
 }
 
 /**
- * The error of a task that exceeded its time limit. On AWS `States.TaskFailed` does not match it; in the interpreter it matches
- * every error of a handler. So no retrier or catcher takes this error unless one names it. One that names `States.Timeout` must
- * come before one for `States.TaskFailed`.
+ * Returns the error of a task that exceeded its time limit. On AWS, `States.TaskFailed` does not match the error; in the
+ * interpreter, it matches every error of a handler. So no retrier or catcher takes the error unless one names it. A retrier or
+ * catcher that names `States.Timeout` must come before one for `States.TaskFailed`.
  */
 function timeoutError(state: TaskState): Error {
   const isNamedIn = (matchers: { ErrorEquals: string[] }[] = []) =>
@@ -104,12 +113,12 @@ function lambdaErrorCause(error: Error): string {
   return JSON.stringify({ errorType: error.name, errorMessage: error.message, trace: [] });
 }
 
-/** Ends the interpretation of an execution: no retrier and no catcher takes it. */
+/** Returns an error that ends the interpretation of an execution, because no retrier and no catcher takes it. */
 function executionOverError(): Error {
   return Object.assign(new Error('The execution is over.'), { isRetryable: false, isCatchable: false });
 }
 
-/** A task that waits for its token to come back. */
+/** A task of an execution that waits until somebody sends its token back. */
 export interface WaitingTask {
   succeed: (output: unknown) => void;
   fail: (error: string, cause: string) => void;
@@ -120,11 +129,14 @@ export interface TaskTokens {
   issue: () => string;
   open: (token: string, task: WaitingTask) => void;
   close: (token: string) => void;
-  /** @throws ApiError InvalidToken, TaskTimedOut (the task is over) or TaskDoesNotExist (the token is of an earlier server). */
+  /**
+   * Returns the task that waits with a token. @throws ApiError InvalidToken, TaskTimedOut (the task is over) or TaskDoesNotExist
+   * (the token is of an earlier server)
+   */
   waiting: (token: unknown) => WaitingTask;
 }
 
-/** Creates the task tokens of one server's lifetime, and keeps the tasks that wait for them. */
+/** Creates the task tokens of one server's lifetime, and keeps the tasks that wait until their tokens are sent back. */
 export function createTaskTokens(): TaskTokens {
   const server = randomUUID();
   const waiting = new Map<string, WaitingTask>();
@@ -152,7 +164,7 @@ function issuer(token: unknown): unknown {
   throw new ApiError('InvalidToken', "Invalid Token: 'Invalid token'");
 }
 
-/** The errors of the Step Functions API that the local server answers with. */
+/** The names of the Step Functions API's errors that the local server answers with. */
 export type ApiErrorName =
   | 'ExecutionAlreadyExists'
   | 'ExecutionDoesNotExist'
@@ -165,7 +177,7 @@ export type ApiErrorName =
   | 'TaskTimedOut'
   | 'UnknownOperationException';
 
-/** An error response that the AWS SDK turns into an exception of the same name. */
+/** An error response of the Step Functions API, which the SDK of AWS turns into an exception of the same name. */
 export class ApiError extends Error {
   override readonly name: ApiErrorName;
 

@@ -21,7 +21,7 @@ import {
   type Stores,
 } from '../../test/support/builders-store.ts';
 
-/** A filled domain. Cases read what is in it, and create what they change. */
+/** A domain with data for measurements. Cases read the data, and create the items that they change. */
 export interface BenchWorld {
   stores: Stores;
   domain: string;
@@ -31,7 +31,7 @@ export interface BenchWorld {
 
 const domain = 'd1';
 
-/** @param computations the number of computations beside the known one */
+/** Fills a domain with the computations of a `BenchWorld`. @param computations the number of computations beside the known one */
 export async function fillWorld(stores: Stores, computations = 60): Promise<BenchWorld> {
   const { table } = stores;
   for (let made = 0; made < computations; made++) await aComputation(table, domain);
@@ -50,7 +50,7 @@ let cvms = 0;
 
 export const aCvm = () => `cvm-${++cvms}-of-bench`;
 
-/** A registered CVM that has never sent anything. */
+/** Registers a CVM that never sends anything. Returns its identifier. */
 export async function aRegisteredCvm(table: Table, domain: string): Promise<string> {
   const cvmId = aCvm();
   await registerCvm(table, { domain, cvmId, given: cvmBody, now: byAlice.now });
@@ -65,7 +65,7 @@ export interface BenchRun {
   reference: RunReference;
 }
 
-/** A run that has just been started. */
+/** Creates a computation and starts a run of it. Returns the run, which has just been started. */
 export async function aStartedRun({ stores }: BenchWorld): Promise<BenchRun> {
   const cvmID = aCvm();
   const { id, algorithm } = await aReadyComputation(stores, domain);
@@ -73,7 +73,7 @@ export async function aStartedRun({ stores }: BenchWorld): Promise<BenchRun> {
   return { id, algorithm, cvmID, run_id, reference: { domain, computation_id: id, run_id, cvm_id: cvmID } };
 }
 
-/** A run whose parties may read its log, of which a line is stored. */
+/** Starts a run whose parties may read its log, and stores a line of the log. Returns the run. */
 export async function aRunWithLog(world: BenchWorld): Promise<BenchRun> {
   const { table } = world.stores;
   const run = await aStartedRun(world);
@@ -84,10 +84,10 @@ export async function aRunWithLog(world: BenchWorld): Promise<BenchRun> {
   return run;
 }
 
-/** Task tokens of AWS have some 0.6 to 1 KB. */
+/** A task token as long as those of AWS, which have some 0.6 to 1 KB. */
 export const taskToken = 'T'.repeat(1_024);
 
-/** A run whose command is waiting for its CVM. */
+/** Starts a run whose command is waiting for its CVM. Returns the run and the CVM's claim. */
 export async function anOfferedRun(world: BenchWorld): Promise<BenchRun & { claim: Claim }> {
   const { table, executions } = world.stores;
   const run = await aStartedRun(world);
@@ -102,7 +102,7 @@ export async function anOfferedRun(world: BenchWorld): Promise<BenchRun & { clai
   return { ...run, claim };
 }
 
-/** A run that its CVM has accepted. */
+/** Starts a run, and lets its CVM accept the run. Returns the run. */
 export async function anAcceptedRun(world: BenchWorld): Promise<BenchRun> {
   const { table, executions } = world.stores;
   const run = await anOfferedRun(world);
@@ -117,7 +117,7 @@ export async function anAcceptedRun(world: BenchWorld): Promise<BenchRun> {
   return run;
 }
 
-/** A run whose stop was requested. */
+/** Starts a run and requests that it stops. Returns the run. */
 export async function aStoppingRun(world: BenchWorld): Promise<BenchRun> {
   const { table, executions } = world.stores;
   const run = await anAcceptedRun(world);

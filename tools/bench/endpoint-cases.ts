@@ -34,7 +34,10 @@ import { openKms } from '../../shared/runtime/clients.ts';
 
 type Answer = EndpointRequest | Promise<EndpointRequest>;
 
-/** The requests to each endpoint, by case. A case first creates what its request needs; that is not measured. */
+/**
+ * The requests to each endpoint that are measured, by case. A case first creates the items that its request needs, which is not
+ * measured.
+ */
 export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld) => Answer>> = {
   'computations/create-computation': { '': () => ({ body: { name: 'Iris' } }) },
   'computations/list-computations': {
@@ -237,7 +240,10 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
   'service/jwks': { '': () => ({}) },
 };
 
-/** Cases that a sweep of faults need not repeat: they differ from a shorter wait only in the number of polls. */
+/**
+ * The cases with long waits, which a sweep of faults need not repeat: they differ from a case with a shorter wait only in the
+ * number of polls.
+ */
 export const longestWaits: Partial<Record<string, Record<string, (world: BenchWorld) => Answer>>> = {
   'events/list-events': {
     'held for 20 s': async (world) => ({ path: { id: world.known.id }, query: { after: await lastEvent(world), wait: '20' } }),

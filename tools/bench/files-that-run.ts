@@ -19,8 +19,8 @@ import { aCvm, fillWorld, taskToken } from './bench-world.ts';
 import { printTable } from './print-table.ts';
 
 /**
- * Prints how many files of the service run for each of five requests, and when a CVM attests: those with a function that V8 saw running during the request,
- * not at import. `--list` prints their names too.
+ * Prints how many files of the service run for each of five requests, and when a CVM attests. A file runs if V8 saw one of its
+ * functions run during the request, not at import. `--list` also prints the names of the files.
  */
 const root = join(import.meta.dirname, '../..');
 const service = /^(functions|shared|packages)\//;
@@ -54,7 +54,7 @@ interface ReadyRun {
 
 const readyForRun = async (): Promise<ReadyRun> => ({ id: (await aReadyComputation(stores, domain)).id, cvmID: aCvm() });
 
-/** Registers a CVM, and gives a computation a policy that its evidence will satisfy. */
+/** Registers a CVM, and gives a computation an attestation policy that the evidence of the CVM will satisfy. */
 async function readyToAttest(): Promise<ReadyRun> {
   const { id, cvmID } = await readyForRun();
   await call('PUT', 'cvms/register-cvm', { path: { cvmID }, body: cvmBody });
@@ -66,7 +66,7 @@ async function readyToAttest(): Promise<ReadyRun> {
 const report = (cvmID: string, reported: object) =>
   call('POST', 'cvms/report', { path: { cvmID }, body: { reports: [reported] } });
 
-/** Does what the start of a run, each step of the state machine and the reports of its CVM do, until the run has completed. */
+/** Carries a run to its completion: starts it, does each step of the state machine, and sends the reports of its CVM. */
 async function runToCompleted({ id, cvmID }: ReadyRun): Promise<void> {
   const run_id = String(await call('POST', 'runs/start-run', { path: { id }, query: { cvm: cvmID } }));
   const run = { domain, computation_id: id, run_id, cvm_id: cvmID };
@@ -80,7 +80,7 @@ async function runToCompleted({ id, cvmID }: ReadyRun): Promise<void> {
   if (status !== 'completed') throw new Error(`The run is ${status}.`);
 }
 
-/** Reports evidence of the CVM, as its agent does when it starts, and verifies it. */
+/** Reports evidence of a CVM, as its agent does when it starts, and verifies the evidence. */
 async function attest({ cvmID }: ReadyRun): Promise<void> {
   const raw_report = messageOf(machine.report, machine.certificates);
   const token = Buffer.from(coseOf({ platform_type: 'SNP', raw_report }));
@@ -92,7 +92,10 @@ async function attest({ cvmID }: ReadyRun): Promise<void> {
   await invoke('attestation/verify-token', { key: tokenKey({ ...cvm, process }, tokens[0]?.hash ?? '') });
 }
 
-/** Does the work once to import its files, and again to record those whose functions run. */
+/**
+ * Does a piece of work once to import its files, and again to find the files whose functions run. @returns the paths of the files
+ * of the service that run, sorted
+ */
 async function filesThatRun<T>(prepare: () => Promise<T>, work: (prepared: T) => Promise<unknown>): Promise<string[]> {
   await work(await prepare());
   const prepared = await prepare();

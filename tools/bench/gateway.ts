@@ -14,7 +14,7 @@ import { startStack } from '../../local/stack.ts';
 import { callAs, readyComputation } from '../../test/support/ready-computation.ts';
 import { SimulatedAgent } from '../../test/support/simulated-agent.ts';
 
-/** The gateway as its tasks run it: the bundle, in a process of its own, with the settings of the task definition. */
+/** A gateway as its tasks on AWS run it: the bundle, in a process of its own, with the settings of the task definition. */
 class GatewayProcess {
   private readonly folder: string;
   private readonly variables: Record<string, string>;
@@ -26,14 +26,14 @@ class GatewayProcess {
     this.child = child;
   }
 
-  /** Bundles the gateway and starts it. @param variables of the environment, beside those of this process */
+  /** Bundles the gateway and starts it in a process. @param variables of the environment, besides those of the present process */
   static async start(variables: Record<string, string>): Promise<GatewayProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'bench-gateway-'));
     await bundleGateway(folder);
     return new GatewayProcess(folder, variables, await listening(folder, variables));
   }
 
-  /** Kills the process and starts another one. */
+  /** Kills the process of the gateway and starts another one. */
   async restart(): Promise<void> {
     this.child.kill('SIGKILL');
     this.child = await listening(this.folder, this.variables);
@@ -44,12 +44,12 @@ class GatewayProcess {
     await rm(this.folder, { recursive: true });
   }
 
-  /** The memory of the process that is in RAM, in MiB: now, and the most that it was. */
+  /** The memory of the gateway's process that is in RAM, in MiB: now, and at most since its start. */
   get memory(): { now: number; most: number } {
     return { now: this.kibibytes('VmRSS') / 1024, most: this.kibibytes('VmHWM') / 1024 };
   }
 
-  /** The time that the process has spent on a processor, in seconds. */
+  /** The time that the gateway's process has spent on a processor, in seconds. */
   get cpu(): number {
     const fields = readFileSync(`/proc/${this.child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     return (Number(fields[11]) + Number(fields[12])) / 100;
@@ -173,7 +173,7 @@ function printMemory(when: string): void {
   print(when, `${Math.round(now)} MiB, ${Math.round(most)} MiB at most`);
 }
 
-/** Repeats a registration that a busy machine did not get to in time. */
+/** Registers a CVM with a certificate. Repeats a registration for which a busy machine did not find the time. */
 async function register(cvmId: string, certificate: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const { status } = await call('PUT', `/d1/cvms/${cvmId}`, { description: '', certificate });
@@ -183,7 +183,7 @@ async function register(cvmId: string, certificate: string): Promise<void> {
   }
 }
 
-/** Does the work for 0, 1, ... eight at a time. */
+/** Does a piece of work for each index from 0 on, eight at a time. @param count the number of indices */
 async function each(count: number, work: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const lane = async () => {
@@ -192,7 +192,7 @@ async function each(count: number, work: (index: number) => Promise<void>): Prom
   await Promise.all(Array.from({ length: 8 }, lane));
 }
 
-/** @throws Error if the run ended otherwise */
+/** Says whether the run of a computation has completed. @throws Error if the run ended otherwise */
 async function hasCompleted(computation: string): Promise<boolean> {
   const { status, body } = await call('GET', `/d1/computations/${computation}/run`);
   if (status !== 200 || body['status'] === 'running') return false;
@@ -200,7 +200,7 @@ async function hasCompleted(computation: string): Promise<boolean> {
   return true;
 }
 
-/** Waits until every agent has answered a question for its state on its present stream. */
+/** Waits until each simulated agent has answered a question for its state on its present stream. */
 async function untilFit(): Promise<void> {
   for (const agent of agents) agent.questions = 0;
   while (agents.some((agent) => agent.questions === 0)) await delay(50);

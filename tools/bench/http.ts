@@ -26,11 +26,17 @@ Measures requests over HTTP by 1, 4 and 16 callers at once. The service and its 
 
 const callers = [1, 4, 16] as const;
 const measuredInMilliseconds = 6_000;
-/** Requests of this time are not measured: a new process is several times slower. */
+/** The milliseconds at the start of a case in which requests are not measured, because a new process is several times slower. */
 const warmUpInMilliseconds = 1_000;
-/** A run can be started and reported once, so these cases have a number of requests in place of a time. */
+/**
+ * The number of requests in a case that starts or reports runs, in place of a time, because a run can be started and reported
+ * once.
+ */
 const runsPerCase = 144;
-/** First pages a second by 16 callers: five times what the first form of lists answered with 100,000 rows, on two cores that nothing else used. */
+/**
+ * The least number of first pages a second for 16 callers: five times what the first form of lists answered with 100,000 rows, on
+ * two cores that nothing else used.
+ */
 const leastFirstPages = 5 * 64;
 
 const domain = 'bench';
@@ -47,7 +53,10 @@ function rowsFrom(args: string[]): number {
   process.exit(2);
 }
 
-/** Writes computations into the table of a running service, in place of all that the domain has. */
+/**
+ * Writes computations into the table of a running service, in place of all computations that the domain has. @param rows the
+ * number of computations
+ */
 async function fillDomain(table: Table, call: Call, rows: number): Promise<void> {
   const list = rowLists.computations(domain);
   await call('POST', `/${domain}/computations`, { name: 'Survival after resection' });
@@ -69,7 +78,8 @@ async function fillDomain(table: Table, call: Call, rows: number): Promise<void>
 }
 
 /**
- * Returns what is requested in each case. Reads come first: what was just created is read from the log for some seconds.
+ * Returns a function for each measured case that sends one request. Cases that read come first, because items that were just
+ * created are read from the list's log of changes for some seconds.
  * @param ready the computations of which runs can be started
  */
 async function casesOf(call: Call, rows: number, ready: string[]): Promise<Record<string, () => Promise<unknown>>> {
@@ -105,7 +115,10 @@ async function casesOf(call: Call, rows: number, ready: string[]): Promise<Recor
   };
 }
 
-/** Sends requests by several callers at once, for some time or a number of them. */
+/**
+ * Sends requests by several callers at once, for some time or until a number of requests. Returns the median time, the requests a
+ * second and the number of failed requests. @param at the number of callers
+ */
 async function send(one: () => Promise<unknown>, at: number, { milliseconds = Infinity, count = Infinity }) {
   const times: number[] = [];
   let failed = 0;

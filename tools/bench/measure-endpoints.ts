@@ -13,14 +13,14 @@ import { endpointCases, longestWaits } from './endpoint-cases.ts';
 import { taskCases } from './task-cases.ts';
 import { printTable } from './print-table.ts';
 
-/** The cost of one call of a function at the table. */
+/** The cost of one call of a function of the service at the table. */
 export interface Measurement {
-  /** The function's file in functions/. */
+  /** The name of the function: its file in functions/ without the extension. */
   name: string;
   /** The number of the endpoint. Undefined for tasks and public endpoints. */
   endpoint: number | undefined;
   case: string;
-  /** Tells that the request has an Idempotency-Key, and is the first or a later one with it. Undefined: it has none. */
+  /** Says whether the request is the first one with its Idempotency-Key or a later one. Undefined: the request has no such key. */
   key?: 'first' | 'repeat';
   roundTrips: number;
   calls: number;
@@ -29,9 +29,9 @@ export interface Measurement {
 }
 
 /**
- * Calls the handler of every endpoint and task, in each of its cases, on an embedded engine behind the recording proxy. Units
- * are DynamoDB's ConsumedCapacity, for the small items of the cases: at most 1 KB. Call it once per process, because functions
- * keep their clients.
+ * Measures the handler of every endpoint and task, in each of its cases, on an embedded DynamoDB engine behind the recording
+ * proxy. Units are DynamoDB's ConsumedCapacity, for the small items of the cases: at most 1 KB. Call the function once per
+ * process, because functions of the service keep their clients.
  * @throws Error if a case fails
  */
 export async function measureEndpoints(): Promise<Measurement[]> {
@@ -102,8 +102,8 @@ export async function measureEndpoints(): Promise<Measurement[]> {
 }
 
 /**
- * Measures twice and returns the cheaper result. One change of a list in sixteen looks at the list's log. Two changes in a row never both
- * look, so the one with fewer calls has not.
+ * Measures a case twice and returns the cheaper result. One change of a list in sixteen also looks at the list's log. Two changes
+ * in a row never both look, so the result with fewer calls is without a look.
  */
 async function withoutLooks({ table = [] }: Uses, work: () => Promise<Measurement[]>): Promise<Measurement[]> {
   if (!table.includes('UpdateItem')) return work();

@@ -1,4 +1,4 @@
-/** Prints rows as a table. All rows must have the same fields, which are the headings. */
+/** Prints objects as the rows of a table. All objects must have the same fields, whose names are the headings. */
 export function printTable(rows: object[]): void {
   const columns = Object.keys(rows[0] ?? {});
   const cells = rows.map((each) =>

@@ -13,13 +13,13 @@ import { aDataset, anAcceptedRun, aRegisteredCvm, aStartedRun, aStoppingRun, tas
 import { getItem } from '../../shared/table/table.ts';
 import { computationKey } from '../../shared/rows/computation.ts';
 
-/** The batch of the table's stream with the row of a computation. */
+/** Returns the batch of the table's stream that contains only the row of a computation. */
 function batchOf(domain: string, id: string) {
   const { pk, sk } = computationKey(domain, id);
   return { Records: [{ dynamodb: { Keys: { pk: { S: pk }, sk: { S: sk } } } }] };
 }
 
-/** The inputs of each task, by case. */
+/** The inputs of each task that are measured, by case. */
 export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => unknown>> = {
   'attestation/verify-token': {
     'of a platform that is not supported': async ({ stores, domain }) => {

@@ -31,7 +31,10 @@ const collateral = v.object({
   qe_identity_signature: v.string(),
 });
 
-/** `npm run collateral`. @throws UsageError for a mistake in the arguments; Error for a file that is neither */
+/**
+ * Runs `npm run collateral`, which adds certificates and collateral for the verification of attestation evidence. @throws
+ * UsageError for a mistake in the arguments; Error for a file that is neither a certificate nor collateral
+ */
 export async function collateralCommand(args: string[]): Promise<void> {
   const [action, ...rest] = args;
   const firstOption = rest.findIndex((each) => each.startsWith('-'));

@@ -14,7 +14,7 @@ import {
 } from '../../shared/command-line/arguments.ts';
 import { noService, thisMachine, type EnrolmentTarget } from './this-machine.ts';
 
-/** The help of `npm run cvm`. */
+/** The text that `npm run cvm -- --help` prints. */
 export const usage = `Usage: ${typed('cvm', 'enrol --domain DOMAIN --cvm CVM [--out DIR] [--key ec|rsa] [--stage STAGE] [--now]')}
        ${typed('cvm', 'revoke --domain DOMAIN --cvm CVM [--stage STAGE] [--now]')}
 
@@ -36,7 +36,10 @@ const hereAlone = `
   GATEWAY_HOST=0.0.0.0, and enrol the CVM again.
 `;
 
-/** `npm run cvm`. @throws UsageError for a mistake in the arguments */
+/**
+ * Runs `npm run cvm`, which enrols a real CVM at the service or revokes its certificate. @throws UsageError for a mistake in the
+ * arguments
+ */
 export async function cvmCommand(args: string[]): Promise<void> {
   const [command, ...rest] = args;
   const options = parseOptions(command === '--help' || command === '-h' ? ['--help'] : rest, {
@@ -74,7 +77,10 @@ export async function cvmCommand(args: string[]): Promise<void> {
 
 if (isMain(import.meta)) await runCommand(usage, cvmCommand);
 
-/** Loaded only when it is needed, because it contains the CDK. */
+/**
+ * Returns the stage on AWS with a name, at which CVMs are enrolled. Imports its module only when it is needed, because the module
+ * contains the CDK.
+ */
 async function targetOfStage(name: string): Promise<EnrolmentTarget> {
   const { cvmsOfStage } = await import('./cvms-of-stage.ts');
   return await cvmsOfStage(name, process.env['TOKEN']);
@@ -87,7 +93,10 @@ interface Request {
   directory: string;
 }
 
-/** @returns what to tell the user */
+/**
+ * Makes a key and a certificate for a CVM, registers the CVM with the certificate, and writes the files. @returns the text that
+ * tells the user what to do with the files
+ */
 async function enrol(
   target: EnrolmentTarget,
   registration: Registration,
@@ -124,9 +133,9 @@ ${enrolment.address.startsWith('localhost:') ? hereAlone : ''}`;
 
 interface Registration {
   isKnown: boolean;
-  /** Tells that an agent may be at work on a run, which loses its connection if the certificate changes. */
+  /** True if an agent may be at work on a run, which loses its connection if the CVM's certificate changes. */
   endsRun: boolean;
-  /** Registers the CVM with a certificate, or without one, and with the description that it has. */
+  /** Registers the CVM with a certificate, or without one for null. Keeps the description of the CVM. */
   change: (certificate: string | null) => Promise<void>;
 }
 
@@ -158,17 +167,20 @@ function unlessMissing(error: unknown): undefined {
   if (!(error instanceof ServiceProblem) || error.code !== 'not_found') throw error;
 }
 
-/** Complete files under temporary names, beside those that they replace. */
+/** Complete files under temporary names, in the folder of the files that they will replace. */
 interface PreparedFiles {
-  /** Renames the files, and so replaces the previous ones. @throws Error that names the files that are left */
+  /**
+   * Renames the temporary files, and so replaces the previous ones. @throws Error that says how to rename the files that are left
+   */
   install: () => void;
   discard: () => void;
 }
 
 /**
- * Writes files of these names and contents into a directory, under other names. If one cannot be written, the previous files stay
- * unchanged. Only this user can read them.
- * @throws Error that says which directory, and why
+ * Writes files into a directory under temporary names. If one cannot be written, the previous files stay unchanged. Only the user
+ * of the process can read the files.
+ * @param contents the contents by the final names of the files
+ * @throws Error that says which directory cannot be written, and why
  */
 function prepareFiles(directory: string, contents: Record<string, string>): PreparedFiles {
   const names = Object.keys(contents).map((name) => ({ name: join(directory, name), temporary: join(directory, `${name}.new`) }));

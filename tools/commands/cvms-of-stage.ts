@@ -7,8 +7,8 @@ import { UsageError } from '../../shared/command-line/arguments.ts';
 import type { EnrolmentTarget } from './this-machine.ts';
 
 /**
- * A stage on AWS. The caller's credentials must be allowed to describe its gateway's stack, and, to enrol, to sign with the key of
- * its authority.
+ * Returns the stage on AWS with a name, at which CVMs are enrolled. The caller's credentials must be allowed to describe the
+ * stack of the stage's gateway, and, to enrol, to sign with the key of the CVM authority.
  * @param token of an administrator of the domain
  * @throws UsageError if there is no such stage or token
  */

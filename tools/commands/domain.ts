@@ -15,7 +15,7 @@ import {
 } from '../../shared/command-line/arguments.ts';
 import { domainsHere } from './this-machine.ts';
 
-/** The help of `npm run domain`. */
+/** The text that `npm run domain -- --help` prints. */
 export const usage = `Usage: ${typed('domain', 'create --domain DOMAIN --user USER [--email ADDRESS] [--stage STAGE]')}
        ${typed('domain', 'invite --domain DOMAIN --user USER --role ROLE[,ROLE...] [--email ADDRESS] [--stage STAGE]')}
        ${typed('domain', 'role --domain DOMAIN --user USER --role ROLE[,ROLE...]|none [--stage STAGE]')}
@@ -42,7 +42,7 @@ on AWS, with the credentials of the stage's account.
 
 The exit code is 0 if it is done, 1 if it failed, 2 for a mistake on the command line, 3 if a removal must be repeated later.`;
 
-/** The options that each command takes, beside --domain and --stage. */
+/** The options of `npm run domain` that each of its commands takes, besides --domain and --stage. */
 const optionsOf = {
   create: ['user', 'email'],
   invite: ['user', 'role', 'email'],
@@ -54,7 +54,10 @@ type Command = keyof typeof optionsOf;
 
 const onlyWithStage: readonly string[] = ['email', 'wait', 'tokens-live'];
 
-/** `npm run domain`. @throws UsageError for a mistake in the arguments */
+/**
+ * Runs `npm run domain`, which creates and removes domains and manages their users. @throws UsageError for a mistake in the
+ * arguments
+ */
 export async function domainCommand(args: string[]): Promise<void> {
   const [command = '', ...rest] = args;
   const options = parseOptions(command.startsWith('-') ? args : rest, {
@@ -100,7 +103,10 @@ export async function domainCommand(args: string[]): Promise<void> {
 
 if (isMain(import.meta)) await runCommand(usage, domainCommand);
 
-/** Loaded only when it is needed, because it contains the CDK. */
+/**
+ * Returns the manager of the domains of a stage on AWS. Imports its module only when it is needed, because the module contains
+ * the CDK.
+ */
 async function managerOfStage(name: string, tokensLiveInSeconds: number | undefined): Promise<DomainManager> {
   const { domainsOfStage } = await import('../domains/domains-of-stage.ts');
   return await domainsOfStage(name, { tokensLiveInSeconds, say: print });

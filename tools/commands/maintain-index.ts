@@ -27,7 +27,7 @@ rebuild builds these lists and the index of names from the rows, and then checks
 
 The exit code is 0 if no list differs from its rows, 1 if one does or the command fails, 2 for a mistake on the command line.`;
 
-/** The number of rows after which a check prints where another one can go on. */
+/** The number of rows after which a check of a list prints where another check can go on. */
 const rowsBetweenPlaces = 100_000;
 
 interface OpenTable {
@@ -35,7 +35,10 @@ interface OpenTable {
   close: () => Promise<void>;
 }
 
-/** `npm run index`. @throws UsageError for a mistake in the arguments */
+/**
+ * Runs `npm run index`, which compares lists with their rows or builds the lists anew. @throws UsageError for a mistake in the
+ * arguments
+ */
 export async function indexCommand(args: string[], clock: Clock = systemClock): Promise<void> {
   const [action, ...rest] = args;
   const options = parseOptions(action?.startsWith('-') ? args : rest, {
@@ -94,7 +97,7 @@ interface Named {
   list?: string | undefined;
 }
 
-/** @throws Error if the table has none of the lists */
+/** Returns the lists that the options of `npm run index` name. @throws Error if the table has none of the lists */
 async function storedLists(table: Table, { domain = '', asset, all, list }: Named): Promise<RowList[]> {
   const ofScope = all
     ? await allLists(table)
@@ -112,7 +115,7 @@ async function storedLists(table: Table, { domain = '', asset, all, list }: Name
   throw new Error(`The table has nothing in ${named.map(({ name }) => name).join(', ')}.`);
 }
 
-/** Compares a list with its rows, and prints what differs. @returns whether anything does */
+/** Compares a list with its rows, and prints the differences. @returns whether there is a difference */
 async function printDifferences(
   table: Table,
   list: RowList,
@@ -134,7 +137,10 @@ async function printDifferences(
   return differences > 0;
 }
 
-/** Makes anew what the names of a list's rows are found by. */
+/**
+ * Builds the index by which the rows of a list are found by name anew. Does nothing for rows without such names, and for the list
+ * of an owner.
+ */
 async function rebuildNamesOf(table: Table, { rows, owner }: RowList): Promise<void> {
   const row = namedRowAt(listKeys.row(rows, 1));
   if (!row || owner !== undefined) return;

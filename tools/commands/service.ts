@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 
 /**
- * The program of the package `computation-management-service`. It starts the service on this machine, or runs the command that its first
- * argument names. `tools/pack-service.ts` compiles it.
+ * The program of the package `computation-management-service`. It starts the service on this machine, or runs the command that
+ * its first argument names. `tools/pack.ts` compiles the program.
  */
 const platform = `${process.platform}-${process.arch}`;
 const [name, ...rest] = process.argv.slice(2);
@@ -35,7 +35,10 @@ function lacks(what: string): never {
   process.exit(2);
 }
 
-/** Adds what the sources use of later versions of Node, and turns off the warning of the SDK of AWS about this one. */
+/**
+ * Adds the functions of later versions of Node that the sources use, and turns off the warning of the SDK of AWS about old
+ * versions.
+ */
 function addWhatNode20Lacks(): void {
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] = 'true';
   addTo(Promise, 'withResolvers', <T>() => {

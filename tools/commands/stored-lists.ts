@@ -13,13 +13,16 @@ const listsOfKinds: Record<string, (id: string) => RowList> = {
   cvms: rowLists.cvms,
 };
 
-/** Returns the list with a name that has all its rows; undefined for the list of an owner. */
+/**
+ * Returns the list with a name that contains all rows of its kind in a domain, or all computations that an asset is linked to.
+ * Returns undefined for the list of an owner.
+ */
 function wholeListNamed(name: string): RowList | undefined {
   const [kind = '', id = ''] = name.split('#');
   return listsOfKinds[kind]?.(id);
 }
 
-/** Returns the lists of a domain, with those of the owners that it has and had. */
+/** Returns the lists of a domain, with the lists of its present and earlier owners of computations. */
 export async function listsOfDomain(table: Table, domain: string): Promise<RowList[]> {
   const whole = [rowLists.computations, rowLists.runs, rowLists.assets, rowLists.cvms].map((of) => of(domain));
   return [...whole, ...(await ownedLists(table, domain))];
@@ -57,7 +60,9 @@ const traces = {
   ExpressionAttributeValues: { ':row': listKeys.prefixes.row, ':head': keysOf('').head.sk, ':log': logPrefix },
 };
 
-/** Returns every list that has rows, a head or logged changes. Reads the whole table. */
+/**
+ * Returns every list that has rows, logged changes, or a head (the item that a fold of the log replaces). Reads the whole table.
+ */
 export async function allLists(table: Table): Promise<RowList[]> {
   const names = new Set<string>();
   let after;

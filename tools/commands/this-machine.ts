@@ -6,7 +6,7 @@ import type { DomainContents, Removed } from '../../shared/domains/remove-domain
 import type { DomainRequest } from '../../local/pages/local-domains.ts';
 import type { Enrolment } from '../../local/cvms/cvm-gateway.ts';
 
-/** Returns the URL of the service at a port of this machine. */
+/** Returns the URL of the service that listens at a port of this machine. */
 export function serviceHere(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
@@ -17,8 +17,8 @@ export function noService(service: string): Error {
 }
 
 /**
- * Asks the service of this machine at `/local/...`, which is no part of the API.
- * @throws UsageError if it refuses the request; Error if it fails, does not answer, or is something else
+ * Sends a request to the service of this machine at `/local/...`, which is no part of the API.
+ * @throws UsageError if the service refuses the request; Error if it fails, does not answer, or is another program
  */
 export async function askThisMachine<Answer>(service: string, path: `/local/${string}`, body: unknown): Promise<Answer> {
   const response = await fetch(service + path, {
@@ -44,7 +44,7 @@ function parseAnswer(text: string, url: string): unknown {
   }
 }
 
-/** The domains of the service that runs on this machine. */
+/** Returns the manager of the domains of the service that runs on this machine. @param port of the service */
 export function domainsHere(port: number): DomainManager {
   const service = serviceHere(port);
   const manage = async (request: DomainRequest & { user: string }): Promise<DomainUser> => {
@@ -65,7 +65,7 @@ export function domainsHere(port: number): DomainManager {
   };
 }
 
-/** Returns the memberships that `npm run domain` gave a user of this machine. */
+/** Returns the memberships of a user of this machine, as `npm run domain` gave them. @param port of the service */
 export async function membershipsHere(port: number, user: string): Promise<string[]> {
   const { memberships } = await ask<ManagedUser>(serviceHere(port), { action: 'memberships', user });
   return memberships;
@@ -75,17 +75,17 @@ function ask<Answer>(service: string, request: DomainRequest): Promise<Answer> {
   return askThisMachine(service, '/local/domain', request);
 }
 
-/** A service whose CVMs are enrolled: the one on this machine, or a deployed stage. */
+/** A service at which CVMs are enrolled: the service on this machine, or a deployed stage. */
 export interface EnrolmentTarget {
-  /** The URL of the API. */
+  /** The URL of the service's API. */
   service: string;
-  /** Returns a token of an administrator of the domain. */
+  /** Returns a token of an administrator of a domain, with which a CVM is registered. */
   token: (domain: string) => Promise<string>;
   /** Issues a certificate for the public key of a CVM. */
   enrol: (cvm: { domain: string; cvmId: string; publicKey: string }) => Promise<Enrolment>;
 }
 
-/** The service that runs on this machine. */
+/** Returns the service that runs on this machine, at which CVMs are enrolled. @param port of the service */
 export function thisMachine(port: number): EnrolmentTarget {
   const service = serviceHere(port);
   return {

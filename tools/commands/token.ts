@@ -10,7 +10,7 @@ import {
 } from '../../shared/command-line/arguments.ts';
 import { serviceHere, membershipsHere } from './this-machine.ts';
 
-/** The help of `npm run token`. */
+/** The text that `npm run token -- --help` prints. */
 export const usage = `Usage: ${typed('token', '--sub USER [--groups DOMAIN:ROLE[,DOMAIN:ROLE...]] [--expires-in 1h]')}
 
 Prints a bearer token for the service that runs on this machine. Set PORT to its port (default 3000).
@@ -23,7 +23,9 @@ Prints a bearer token for the service that runs on this machine. Set PORT to its
 
 Roles: administrator creator editor runner viewer algo_provider dataset_provider result_consumer cvm`;
 
-/** `npm run token`. @throws UsageError for a mistake in the arguments */
+/**
+ * Runs `npm run token`, which prints a token for the service on this machine. @throws UsageError for a mistake in the arguments
+ */
 export async function tokenCommand(args: string[]): Promise<void> {
   const options = parseOptions(args, {
     sub: { type: 'string' },

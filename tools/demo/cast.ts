@@ -4,14 +4,17 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startStack } from '../../local/stack.ts';
 
-/** The service that the demo uses. */
+/** The service on which the demo plays. */
 export interface Service {
   baseUrl: string;
   token: (user: string, groups: string[]) => Promise<string>;
   stop: () => Promise<void>;
 }
 
-/** Starts a service, or uses the one at `url`. That one gets `token` for all users, or issues a token for each. */
+/**
+ * Starts a service for the demo, or uses the running service at `url`. All users of a running service get the given token, or
+ * each a token that the service issues.
+ */
 export async function openService({ url, token }: { url: string | undefined; token: string | undefined }): Promise<Service> {
   if (url === undefined) return await startStack({ port: 0, simulator: true });
   const baseUrl = url.replace(/\/+$/, '');
@@ -27,7 +30,7 @@ function adviseToken(error: unknown): never {
   throw new Error(`${error.detail} Pass a token with --token.`, { cause: error });
 }
 
-/** The participants, each with the only role that it needs. */
+/** The role of each participant of the demo, which is the only one that the participant needs. */
 const roles = {
   owner: 'creator',
   developer: 'algo_provider',
@@ -49,14 +52,14 @@ export async function gatherCast({ baseUrl, token }: Service, domain: string): P
   return { owner, developer, provider, consumer };
 }
 
-/** A file in tools/demo/data/. */
+/** A file in tools/demo/data/ that the demo uploads. */
 export interface InputFile {
   name: string;
   path: string;
   content: Buffer<ArrayBuffer>;
-  /** SHA3-256, the hash that an agent verifies. */
+  /** The SHA3-256 hash of the content, which an agent verifies. */
   sha3: Buffer;
-  /** Formatted, such as `14.9 KiB`. */
+  /** The size of the content as text, such as `14.9 KiB`. */
   size: string;
 }
 

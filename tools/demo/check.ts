@@ -4,7 +4,7 @@ import { ok as ensure } from 'node:assert';
 import type { Inputs } from './prepare.ts';
 import type { Timeline } from './timeline.ts';
 
-/** Checks that the CVM's manifest contains the hashes of these files. */
+/** Checks that the manifest of a run contains the hashes of the algorithm and the dataset. */
 export async function checkManifest(
   { step }: Timeline,
   { consumer }: Cast,
@@ -25,7 +25,7 @@ export async function checkManifest(
   await compare(dataset, manifest?.datasets.find(({ filename }) => filename === dataset.name)?.hash);
 }
 
-/** Checks what the service's lists and statistics contain after the runs. */
+/** Checks the contents of the service's lists and statistics after the runs of the demo. */
 export async function review({ step }: Timeline, { consumer }: Cast, computationId: string): Promise<void> {
   await step('consumer', 'lists the computations', async () => {
     const { computations, total } = await consumer.listComputations();

@@ -59,7 +59,9 @@ async function play(service: Service, domain: string): Promise<void> {
   timeline.chapter(`Everything happened, in ${((performance.now() - startedAt) / 1_000).toFixed(1)} s.\n`);
 }
 
-/** Returns a promise that the first SIGINT, SIGTERM or SIGHUP rejects. A second one ends the process at once. */
+/**
+ * Returns a promise that the first SIGINT, SIGTERM or SIGHUP rejects. A second signal of the same kind ends the process at once.
+ */
 function interruption(): Promise<never> {
   const interrupted = new Promise<never>((_, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -12,7 +12,10 @@ export interface Inputs {
   dataset: InputFile;
 }
 
-/** Creates a computation and makes it ready to run. @returns its identifier */
+/**
+ * Creates a computation and makes it ready to run: uploads and links its assets, and hands in the keys. @returns the identifier
+ * of the computation
+ */
 export async function prepare(
   { step }: Timeline,
   { owner, developer, provider, consumer }: Cast,
@@ -101,13 +104,16 @@ async function link(client: Client, assetId: string, computationId: string): Pro
   return '';
 }
 
-/** A new public key in base64, as endpoint 10 accepts it, with a description. */
+/** A new public key of a participant in base64, as endpoint 10 accepts it, with a description. */
 interface PublicKeyFile {
   base64: string;
   kind: string;
 }
 
-/** A key of each algorithm and file format that the service supports. Nothing is signed, so the private keys are not kept. */
+/**
+ * Functions that make a public key, for each algorithm and file format that the service supports. Nothing is signed, so the
+ * private keys are not kept.
+ */
 const publicKeys = {
   openSshEd25519: (user: string): PublicKeyFile => ({
     base64: base64(openSshLine(generateKeyPairSync('ed25519').publicKey, user)),
@@ -127,7 +133,7 @@ const publicKeys = {
   }),
 };
 
-/** Formats a key as `ssh-keygen -t ed25519` writes it into `id_ed25519.pub` (RFC 8709). */
+/** Formats a public key as `ssh-keygen -t ed25519` writes it into `id_ed25519.pub` (RFC 8709). */
 function openSshLine(key: KeyObject, comment: string): string {
   const type = 'ssh-ed25519';
   const raw = Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url');

@@ -13,7 +13,7 @@ async function start({ step }: Timeline, { owner }: Cast, computationId: string,
   return { computationId, runId, startedAt };
 }
 
-/** Starts a run and waits until it has completed. @returns the run's identifier */
+/** Starts a run of a computation and waits until the run has completed. @returns the run's identifier */
 export async function runToEnd(timeline: Timeline, cast: Cast, computationId: string, cvmId: string): Promise<string> {
   const run = await start(timeline, cast, computationId, cvmId);
   const ended = await follow(timeline, cast.owner, run);
@@ -21,7 +21,7 @@ export async function runToEnd(timeline: Timeline, cast: Cast, computationId: st
   return run.runId;
 }
 
-/** Starts a run and stops it while its algorithm is running. */
+/** Starts a run of a computation, stops the run while its algorithm is running, and waits until it is cancelled. */
 export async function runAndStop(timeline: Timeline, cast: Cast, computationId: string, cvmId: string): Promise<void> {
   const run = await start(timeline, cast, computationId, cvmId);
   await follow(timeline, cast.owner, run, ({ event_type, status }) => event_type === 'Running' && status === 'InProgress');
@@ -44,7 +44,7 @@ async function expectEnd({ step }: Timeline, run: Schemas['Run'] | undefined, ex
 interface FollowedRun {
   computationId: string;
   runId: string;
-  /** The last event that was printed. */
+  /** The identifier of the last event of the run that was printed. */
   after?: string;
   startedAt: number;
 }
@@ -52,8 +52,8 @@ interface FollowedRun {
 const timeoutInMilliseconds = 60_000;
 
 /**
- * Prints a run's events as they are recorded, until it has ended or `isAwaited` accepts one.
- * @returns the run as it ended; undefined if the awaited event came
+ * Prints the events of a run as they are recorded, until the run has ended or `isAwaited` accepts an event.
+ * @returns the ended run; undefined if the awaited event came
  * @throws Error after a minute
  */
 async function follow(

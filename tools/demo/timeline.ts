@@ -1,17 +1,17 @@
 import { styleText } from 'node:util';
 
-/** Prints the demo's output: a line for each step and event, with its duration. Uses colours only on a terminal. */
+/** Prints the output of the demo: a line for each step and event, with its duration. Uses colours only on a terminal. */
 export interface Timeline {
   chapter: (title: string) => void;
-  /** Runs `act` and prints a line with the text that it returns. Marks a failure and rethrows it. */
+  /** Does a step of the demo, and prints a line with the text that `act` returns. Marks a failure of `act` and rethrows it. */
   step: (who: string, what: string, act: () => Promise<string>) => Promise<void>;
-  /** Prints a recorded event, `seconds` after the start of its run. */
+  /** Prints a recorded event of a run. @param seconds from the start of the run to the event */
   event: (seconds: number, what: string, status: string, originator: string) => void;
 }
 
 interface Line {
   mark: string;
-  /** The time of the start, by `performance.now()`. */
+  /** The time of the step's start in milliseconds, by `performance.now()`. */
   startedAt: number;
   who: string;
   what: string;

@@ -5,7 +5,10 @@ import type { Route } from '../../shared/http/route.ts';
 const page = new URL('../../docs/api.md', import.meta.url);
 const between = /(<!-- endpoints:begin -->\n)[\s\S]*(<!-- endpoints:end -->)/;
 
-/** docs/api.md with the list of endpoints as the route table has it. */
+/**
+ * Returns the text of docs/api.md with the list of endpoints that the route table contains. @param text the present text of the
+ * file
+ */
 export function withEndpointTable(text: string): string {
   return text.replace(between, `$1\n${routes.map(lineOf).join('\n')}\n\n$2`);
 }

@@ -3,7 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { jsonSchemaOf } from '../../shared/openapi/json-schema.ts';
 import { busEventSchema, eventDetails } from '../../infra/bus/bus-event.ts';
 
-/** Returns the JSON Schema of the field `detail` of an event on the bus, with the decoded `details` of the service's own events. */
+/**
+ * Returns the JSON Schema of an event on the event bus, in the field `detail`, with the decoded `details` of the events that the
+ * service itself records.
+ */
 function busEventDocument(): JsonSchema {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -23,7 +26,7 @@ function busEventDocument(): JsonSchema {
   };
 }
 
-/** The text of docs/schemas/computation-event.json. */
+/** Returns the text of docs/schemas/computation-event.json. */
 export function eventSchemaFile(): string {
   return `${JSON.stringify(busEventDocument(), null, 2)}\n`;
 }

@@ -51,7 +51,10 @@ async function take(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${folder}${name}.png` });
 }
 
-/** Returns a page that shows what a terminal shows: the first line is what was typed. An end of a run has its colour, as in `cms`. */
+/**
+ * Returns an HTML page that looks like a terminal. An end of a run has its colour, as in `cms`. @param text the content of the
+ * terminal, whose first line is the typed command
+ */
 function terminalPage(text: string): string {
   const [typed = '', ...printed] = text.trimEnd().split('\n');
   const [, prompt = '', command = ''] = /^(\S+\$ )(.*)$/.exec(typed) ?? [];

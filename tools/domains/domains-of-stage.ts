@@ -15,34 +15,34 @@ import { resourcesOf } from './stage-resources.ts';
 import { UsageError } from '../../shared/command-line/arguments.ts';
 import { type Clock, systemClock } from '../../shared/runtime/deadline.ts';
 
-/** A user of a domain after a command. */
+/** A user of a domain after a command of `npm run domain`, with the memberships. */
 export interface DomainUser extends ManagedUser {
-  /** Undefined if the user signs in to get one. */
+  /** A token with the user's memberships. Undefined if the user signs in to get one. */
   token?: string;
 }
 
-/** A service whose domains are managed: the one on this machine, or a deployed stage. */
+/** A manager of the domains of a service: of the service on this machine, or of a deployed stage. */
 export interface DomainManager {
   create: (given: Omit<RolesOfUser, 'roles'>) => Promise<DomainUser>;
   invite: (given: RolesOfUser) => Promise<DomainUser>;
   changeRoles: (given: RolesOfUser) => Promise<DomainUser>;
   look: (domain: string) => Promise<DomainContents>;
   remove: (domain: string, options: { stop: boolean; wait: boolean }) => Promise<Removed>;
-  /** The sentences that say what a removal leaves. */
+  /** Sentences for the operator about the data that the removal of a domain leaves behind. */
   leaves: readonly string[];
 }
 
 export interface DomainsOfStageOptions {
-  /** Default: as long as those of the stage's own user pool. */
+  /** The seconds for which a token of a user is valid. Default: the lifetime of tokens of the stage's own user pool. */
   tokensLiveInSeconds?: number | undefined;
   say: (line: string) => void;
-  /** Default: the system clock. */
+  /** The clock of removals. Default: the system clock. */
   clock?: Clock;
 }
 
 /**
- * The domains of a stage on AWS, with the credentials of the environment.
- * @throws UsageError if there is no such stage, or if nobody knows how long its tokens live
+ * Returns the manager of the domains of a stage on AWS, with the credentials of the environment.
+ * @throws UsageError if there is no such stage. Its `remove` throws UsageError if the lifetime of the issuer's tokens is missing
  */
 export async function domainsOfStage(
   name: string,
@@ -77,7 +77,7 @@ export async function domainsOfStage(
   };
 }
 
-/** Returns the sentences that say what cannot be removed for one domain alone. docs/domains.md has the same. */
+/** Returns sentences about data that cannot be removed for one domain alone. docs/domains.md has the same sentences. */
 function leftIn({ logRetention, pointInTimeRecovery, issuer }: Stage): string[] {
   return [
     `Logs in CloudWatch and the bucket's access logs, which all domains share, for ${logRetention} days.`,

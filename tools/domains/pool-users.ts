@@ -18,7 +18,10 @@ import {
 } from '@aws-sdk/client-cognito-identity-provider';
 import type { NewUser, RemovedUsers, UserDirectory } from '../../shared/domains/manage-users.ts';
 
-/** The users of a Cognito user pool. A membership is a group. A group exists while somebody is in it, because a pool has at most 10,000. */
+/**
+ * The users of a Cognito user pool. A membership is a group of the pool. A group exists only while somebody is in it, because a
+ * pool has at most 10,000.
+ */
 export class PoolUsers implements UserDirectory {
   private readonly client: CognitoIdentityProviderClient;
   private readonly pool: { UserPoolId: string };
@@ -96,7 +99,10 @@ export class PoolUsers implements UserDirectory {
     if ((await this.usersWith(membership)).length === 0) await this.client.send(new DeleteGroupCommand(group));
   }
 
-  /** Deletes users before the group by which they are found. Others lose their refresh tokens, so that all get a token without the group. */
+  /**
+   * Removes a domain from the user pool: deletes the users who belong to no other domain, and the groups. Deletes users before
+   * the group by which they are found. Other users lose their refresh tokens, so that they get tokens without the group.
+   */
   async removeDomain(domain: string): Promise<RemovedUsers> {
     const removed: RemovedUsers = { users: 0, roles: 0 };
     for (const membership of await this.membershipsIn(domain)) {
@@ -128,12 +134,15 @@ function unlessMissing(error: unknown): undefined {
   if (!(error instanceof UserNotFoundException || error instanceof ResourceNotFoundException)) throw error;
 }
 
-/** Fits the password policy of infra/state/users.ts. */
+/** Returns a new temporary password that fits the password policy of infra/state/users.ts. */
 function temporaryPassword(): string {
   return `Aa1-${randomBytes(18).toString('base64url')}`;
 }
 
-/** Says what to do if Cognito refuses a group because there are too many. */
+/**
+ * Does a piece of work that may create a group of the user pool. @throws Error that says what to do, if Cognito refuses the group
+ * because there are too many
+ */
 async function withinLimits(work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -11,13 +11,19 @@ import { PoolUsers } from './pool-users.ts';
 import type { Closing, DomainStorage } from '../../shared/domains/remove-domain.ts';
 import type { StageResources } from './stage-resources.ts';
 
-/** Reading all rows of a large domain is one operation. */
+/** The most milliseconds that an operation on a stage's data may take. Reading all rows of a large domain is one operation. */
 const longestOperationInMilliseconds = 15 * 60_000;
 
-/** Throttling is waited for: a removal competes with the service for the capacity of the table. */
+/**
+ * The number of attempts of a call of AWS. There are many, so that throttling is waited for: a removal competes with the service
+ * for the capacity of the table.
+ */
 const maxAttempts = 12;
 
-/** A request has 5 seconds. A fold of a list takes about as long. */
+/**
+ * The milliseconds until reads that have begun must have ended. A request has 5 seconds, and a fold of a list's log takes about
+ * as long.
+ */
 const readsEndInMilliseconds = 10_000;
 
 export interface StageData extends DomainStorage {
@@ -25,8 +31,8 @@ export interface StageData extends DomainStorage {
 }
 
 /**
- * The data of a deployed stage, with the credentials of the environment.
- * @param tokensLiveInSeconds how long a token is valid that was issued to a user of the domain
+ * Opens the data of a deployed stage, with the credentials of the environment.
+ * @param tokensLiveInSeconds the time for which a token of a user of the domain is valid
  */
 export function openStageData(
   stage: Stage,
@@ -54,14 +60,17 @@ export function openStageData(
   };
 }
 
-/** The address of an emulator is an IP address or localhost, which takes no bucket in front. */
+/**
+ * Returns a client of S3 that writes the bucket into the path. The address of an emulator is an IP address or localhost, which
+ * takes no bucket in front.
+ */
 function pathStyle(at: { region: string; maxAttempts: number }): S3Client {
   return new S3Client({ ...at, forcePathStyle: true });
 }
 
 /**
- * Returns the times at which a closed domain gets no changes any more, and no uploads. Without a limit of the domain, its tokens can make
- * changes until they expire. An upload may begin as late, and take an hour.
+ * Returns the times at which a closed domain gets no changes and no uploads any more. Without a limit of changes by domain,
+ * tokens can make changes until they expire. An upload may begin as late as the last change, and take an hour.
  */
 export function closingOf(
   closedAt: number,

@@ -7,11 +7,14 @@ export interface StageResources {
   tableName: string;
   bucketName: string;
   stateMachineArn: string;
-  /** Undefined if the stage has an issuer of its own. */
+  /** The identifiers of the user pool and its client. Undefined if the stage has an external issuer. */
   userPool: { id: string; clientId: string } | undefined;
 }
 
-/** Reads the outputs of a stage's stacks. The caller's credentials must be allowed to describe them. */
+/**
+ * Reads the names of a stage's resources from the outputs of its stacks. The caller's credentials must be allowed to describe the
+ * stacks.
+ */
 export async function resourcesOf(stage: Stage): Promise<StageResources> {
   const [state, service] = await Promise.all([outputsOf(stage, 'state'), outputsOf(stage, 'service')]);
   const own = () => ({ id: state('UsersPoolId'), clientId: state('UsersClientId') });
@@ -25,7 +28,7 @@ export async function resourcesOf(stage: Stage): Promise<StageResources> {
 }
 
 /**
- * Reads the outputs of one stack. The CDK adds a hash to the names of some.
+ * Reads the outputs of one stack of a stage. The CDK adds a hash to the names of some outputs.
  * @returns a function that returns the output whose name begins with a prefix, and throws an Error if there is none
  */
 export async function outputsOf(stage: Stage, stack: 'state' | 'service' | 'gateway'): Promise<(prefix: string) => string> {

@@ -4,19 +4,22 @@ import { HttpRequest } from '@smithy/core/transport';
 import { SignatureV4 } from '@smithy/signature-v4';
 
 interface Question {
-  /** The operation of a service with JSON 1.1. Default: a GET. */
+  /** The operation of a service of AWS with JSON 1.1. Default: the request is a GET without an operation. */
   target?: string;
   body?: object;
   path?: string;
   query?: Record<string, string>;
-  /** Default: that of the stage. */
+  /** The region of the service that is asked. Default: the region of the stage. */
   region?: string;
 }
 
-/** Asks a service of AWS with the caller's credentials. An answer in XML is its `text`. @throws Error with AWS's code as its name */
+/**
+ * Sends a request to a service of AWS with the caller's credentials, and returns the answer. An answer in XML is in the field
+ * `text`. @throws Error with AWS's error code as its name
+ */
 export type Ask = (service: string, question: Question) => Promise<Record<string, unknown>>;
 
-/** Services with one address for all Regions. */
+/** The services of AWS with one address for all Regions. */
 const isGlobal = new Set(['budgets', 'cloudfront']);
 
 const timeInMilliseconds = 15_000;

@@ -1,14 +1,17 @@
 import { nameIn, targetsOf, type Stage } from '../../infra/stages/stage.ts';
 import type { Ask } from './account.ts';
 
-/** The finding of a check: a sentence, and whether a deployment can succeed with it. */
+/** The finding of a check before a deployment: a sentence, and whether a deployment can succeed with it. */
 export interface Finding {
   isMet: boolean;
   text: string;
 }
 
 export interface Check {
-  /** The action that reads what is checked, which the caller's credentials must be allowed. */
+  /**
+   * The action of AWS that the check calls, which the caller's credentials must be allowed; or the address or file that the check
+   * reads.
+   */
   action: string;
   run: (ask: Ask, stage: Stage) => Promise<Finding[]>;
 }
@@ -21,7 +24,10 @@ const leastUnreserved = 100;
 const oldestBootstrap = 6;
 const daysOfCertificate = 45;
 
-/** @param reserved what all stages of the account reserve @param qualifier of the bootstrap */
+/**
+ * Returns the checks of an account before a stage is deployed there. @param reserved the concurrent executions that all stages of
+ * the account reserve @param qualifier the qualifier of the CDK's bootstrap stack
+ */
 export function checksOf(stage: Stage, reserved: number, qualifier: string): Check[] {
   const { name, region, throttling, monthlyBudgetInDollars, domain, console, issuer, alarmTargets } = stage;
   const arns = [domain?.certificateArn, console?.domain?.certificateArn].filter((arn) => arn !== undefined);
@@ -191,7 +197,10 @@ async function issuerAnswers(url: string): Promise<Finding> {
   }
 }
 
-/** Says what a failed first deployment has left behind, and how to repeat it. @param statuses of the stage's stacks by name */
+/**
+ * Returns a finding for each stack that a failed first deployment has left behind, with the commands to remove it. @param
+ * statuses of the stage's stacks by name
+ */
 export function leftBehind(stage: Stage, statuses: ReadonlyMap<string, string>): Finding[] {
   return [...statuses].flatMap(([stack, status]) => {
     if (!/^ROLLBACK_(COMPLETE|FAILED)$|^CREATE_FAILED$/.test(status)) return [];

@@ -14,7 +14,10 @@ nothing. Exits with 1 if something is missing, or cannot be read.`;
 
 const stacks = ['state', 'service', 'operations', 'gateway', 'canary', 'console', 'consolefiles', 'budget'];
 
-/** `npm run preflight`. @throws UsageError for a mistake in the arguments, Error if the account lacks something */
+/**
+ * Runs `npm run preflight`, which says what the account lacks for a stage. @throws UsageError for a mistake in the arguments,
+ * Error if the account lacks something
+ */
 async function preflightCommand(args: string[]): Promise<void> {
   const { stage: name, help } = parseOptions(args, { stage: { type: 'string' }, help: { type: 'boolean', short: 'h' } });
   if (help) return void process.stdout.write(`${usage}\n`);

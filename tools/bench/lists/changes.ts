@@ -12,11 +12,14 @@ export interface MeasuredChange {
   change: string;
   where: string;
   size: number;
-  /** The write units of a change, with those of the lists of owners. */
+  /** The write units of one change of a computation, with those for the lists of owners. */
   writeUnits: number;
 }
 
-/** Enough for several folds that each have as many changes as it takes. */
+/**
+ * The number of changes that are measured, among the newest members and anywhere: enough for several folds of the list's log into
+ * its trees, each with as many changes as it takes.
+ */
 const rounds = { newest: 1_000, anywhere: 3_200 };
 const newest = 10_000;
 const millisecondsPerChange = 100;
@@ -29,7 +32,10 @@ interface ChangedMember {
   status: Status;
 }
 
-/** Measures changes with their share of the folds and of what these delete. Each list is folded once a second, as on AWS. */
+/**
+ * Measures the write units of changes of computations, with their share of the folds of the lists' logs and of the deletions by
+ * folds. Each list is folded once a second, as on AWS.
+ */
 export async function measureChanges(proxied: ProxiedTable, size: number): Promise<MeasuredChange[]> {
   const measured: MeasuredChange[] = [];
   for (const where of ['among the newest 10,000', 'anywhere'] as const) {
@@ -48,7 +54,10 @@ export async function measureChanges(proxied: ProxiedTable, size: number): Promi
   return measured;
 }
 
-/** Measures one create a minute for two hours, by what its folds write. */
+/**
+ * Measures the write units for folding a quiet list's log. The list gets one create a minute for two hours. Returns the units of
+ * one create.
+ */
 export async function measureQuiet(proxied: ProxiedTable): Promise<number> {
   const { lastNumber } = await fill(proxied.direct, 'bench-quiet', 100_000);
   const creates = Array.from({ length: 120 }, (_, round) => ({ number: lastNumber + 1 + round, now: 'created' as const }));
@@ -56,7 +65,7 @@ export async function measureQuiet(proxied: ProxiedTable): Promise<number> {
   return Number(((await cost(proxied, 'bench-quiet', creates, 60_000)) - ofRowAndLog).toFixed(2));
 }
 
-/** Returns the members that are started, ended and deleted, in random order: some of those that are not running. */
+/** Returns the members of a list that are started, ended and deleted, in random order. None of them is running. */
 function changedMembers(size: number, among: number, count: number): ChangedMember[] {
   const statusOf = new Map(Object.entries(rowLists.computations('').states).map(([status, state]) => [state, status as Status]));
   const random = seededRandom(size);

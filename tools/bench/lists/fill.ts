@@ -7,7 +7,10 @@ import { Transaction } from '../../../shared/table/transaction.ts';
 import { putItems } from '../../../shared/table/writes.ts';
 import { seededRandom } from '../../../test/support/seeded-random.ts';
 
-/** The number of computations with each status among a thousand. In addition, a tenth of all assigned numbers was deleted. */
+/**
+ * The number of computations with each status among a thousand. In addition, a tenth of all assigned numbers belonged to
+ * computations that were deleted.
+ */
 const statuses = Object.entries({ completed: 620, created: 180, failed: 150, cancelled: 40, running: 9, stopping: 1 });
 const deletedShare = 0.1;
 const rowsPerWrite = 4_000;
@@ -19,12 +22,12 @@ export const ownerOf = (number: number) => owners[number % owners.length] ?? own
 type RowOf = (number: number, status: string) => Item;
 
 export interface Filled {
-  /** The number of members by status. */
+  /** The number of the list's members by status. */
   totals: Map<string, number>;
   lastNumber: number;
 }
 
-/** A table whose clock skips what is waited for. */
+/** Returns a table with a clock that skips all waits. Its `pass` puts the clock forward. */
 export function hurrying<T extends Table>(table: T): T & { pass: (milliseconds: number) => void } {
   let time = Date.now();
   const pass = (milliseconds: number) => void (time += milliseconds);
@@ -32,8 +35,9 @@ export function hurrying<T extends Table>(table: T): T & { pass: (milliseconds: 
 }
 
 /**
- * Writes in bulk what creates, transitions and folds would have left, also in the lists of the owners. Rows are written only where
- * pages are read: the newest and the oldest, about the middle and at 90 %, and those of the rare status.
+ * Writes the lists of a domain's computations in bulk, as creates, transitions and folds would have left them, also the lists of
+ * the owners. Rows are written only where pages are read: the newest and the oldest, about the middle and at 90 %, and those of
+ * the rare status.
  */
 export async function fill(
   table: Table,
@@ -89,7 +93,7 @@ async function writeRows(table: Table, list: RowList, size: number, row: RowOf):
   return { totals, lastNumber };
 }
 
-/** The members of a list, the same each time, sorted by number. */
+/** Yields the members of a list of computations, the same each time, sorted by number. @param size the number of members */
 export function* membersOf(size: number): Generator<Member> {
   const random = seededRandom(size);
   const { states } = rowLists.computations('');
@@ -100,7 +104,7 @@ export function* membersOf(size: number): Generator<Member> {
   }
 }
 
-/** Counts a year of days, by members that came and ran each day. */
+/** Gives a domain statistics of a year: for each day, creates a computation that ran and completed on that day. */
 export async function fillDays(
   table: Table,
   domain: string,
@@ -120,7 +124,7 @@ export async function fillDays(
   await settle(table, list);
 }
 
-/** Folds all that is left, and deletes what that replaced. */
+/** Folds all changes of a list's log into its trees, and deletes the items that were replaced. */
 async function settle(table: Table, list: RowList): Promise<void> {
   await openList(hurrying(table), list).fold({ least: 1, forMilliseconds: 60_000 });
 }

@@ -13,11 +13,11 @@ interface Verdict {
 interface Bounds {
   calls: number;
   units: number;
-  /** Times the processor time of what it is compared with. */
+  /** The most processor time of a page, as a multiple of that of the page that it is compared with. */
   cpu?: number;
 }
 
-/** The bounds of the design (docs/adr/0001-lists.md). */
+/** Compares measurements with the bounds of the design (docs/adr/0001-lists.md). Returns for each bound whether it holds. */
 function verdicts(pages: readonly Measurement[], changes: readonly MeasuredChange[], quiet: number | undefined): Verdict[] {
   const sizes = [...new Set(pages.map(({ size }) => size))];
   const ofQuiet = { what: `one create a minute: ${quiet} write units for folding (at most 5)`, holds: (quiet ?? 0) <= 5 };
@@ -54,7 +54,7 @@ function check(what: string, page: Measurement | undefined, bounds: Bounds, base
   return [{ what: `${what}: ${units}${compared}`, holds }];
 }
 
-/** The most write units of a change, with those of the lists of owners. */
+/** The most write units that a change of a computation may have, with those for the lists of owners. */
 const mostUnits = { create: 12.4, other: 12.6, anywhere: 14.6 };
 
 function ofChange({ change, where, size, writeUnits }: MeasuredChange): Verdict {

@@ -12,7 +12,10 @@ export const repetitions = 41;
 export const unfolded = 64;
 const dayOfChanges = 20_100;
 const year = { first: dayOfChanges - 365, last: dayOfChanges };
-/** The log of a domain that makes hundreds of changes a second: most entries are folded, and not old enough to be deleted. */
+/**
+ * The number of entries in the log of a domain that makes hundreds of changes a second: most entries are folded into the trees,
+ * and not old enough to be deleted.
+ */
 export const busyLog = { folded: 3_500, unfolded: 1_500 };
 
 export interface Measurement {
@@ -23,9 +26,9 @@ export interface Measurement {
   sequentialCalls: number;
   calls: number;
   readUnits: number;
-  /** The kilobytes of all answers, as JSON. */
+  /** The size of all answers of the table together, as JSON, in kilobytes. */
   kilobytes: number;
-  /** Processor time of this process. */
+  /** The processor time of the measuring process for one page, in milliseconds. */
   cpu: number;
   milliseconds: number;
 }
@@ -36,7 +39,7 @@ interface Read {
   read: (table: Table) => Promise<number>;
 }
 
-/** Fills a domain and reads its pages. */
+/** Fills the lists of a domain, and measures reads of their pages and of the statistics. */
 export async function measurePages(proxied: ProxiedTable, size: number): Promise<Measurement[]> {
   const { table, direct } = proxied;
   const domain = `bench-${size}`;
@@ -120,7 +123,10 @@ async function timed(read: () => Promise<unknown>): Promise<{ cpu: number; milli
 
 const round = (value: number) => Number(value.toFixed(2));
 
-/** Changes that no fold has moved into the trees yet: a third are creates, a third are starts and a third are ends of runs. */
+/**
+ * Adds changes that no fold has moved into the lists' trees yet: a third are creates, a third are starts and a third are ends of
+ * runs.
+ */
 async function addUnfolded(table: Table, domain: string, lastNumber: number): Promise<void> {
   const { rows } = rowLists.computations(domain);
   const newest = await queryPrefix(table, rows.pk, listKeys.prefixes.row, { limit: 1_000, newestFirst: true });
@@ -132,7 +138,7 @@ async function addUnfolded(table: Table, domain: string, lastNumber: number): Pr
   }
 }
 
-/** Fills the log with new computations, and folds most of them. */
+/** Fills the log of a list with new computations, and folds most of the log into the trees. */
 async function makeBusy(table: Table, domain: string, lastNumber: number): Promise<void> {
   // The clock stands still, so that no fold deletes what an earlier one has folded.
   const time = Date.now();
