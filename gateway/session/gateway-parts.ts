@@ -26,8 +26,8 @@ export const defaultTimings = {
   stop: 15_000,
   /**
    * The time in milliseconds that an event of an agent may arrive after the state that it announces. An agent that fails to send
-   * a line of its log sends nothing else for 11 seconds. `lateEventWithoutForwarder`: the time without a
-   * log-forwarder.
+   * a line of its log sends nothing else for 11 seconds. `lateEventWithoutForwarder`: the time if the
+   * CVM has no log-forwarder.
    */
   lateEvent: 13_000,
   lateEventWithoutForwarder: 3_000,

@@ -177,8 +177,8 @@ const ofCredentials = new Set([
 const ofRequest = new Set(['ItemCollectionSizeLimitExceededException', 'SerializationException', 'ValidationException']);
 
 /**
- * The names of errors in the code that handles a report, which a repeat of the same report causes again. An error of these names with a
- * cause, such as a broken connection, is none of them.
+ * The names of errors in the code that handles a report, which a repeat of the same report causes again. An error of these names
+ * with a cause, such as a broken connection, is none of them.
  */
 const ofCode = new Set(['RangeError', 'TypeError']);
 

@@ -33,8 +33,8 @@ export function runRequestEncoding() {
 const largestInBytes = 4 * 1024 * 1024 - 1024;
 
 /**
- * Encodes the request that gives a run to an agent. Checks the manifest as the agent does not, because the agent's process dies
- * of a manifest that it cannot read.
+ * Encodes the request that gives a run to an agent. Checks what the agent does not check, because the agent's process dies of a
+ * manifest that it cannot read.
  * @throws Error with the reason, if the manifest must not be sent
  */
 export function encodeRunRequest({ manifest, agent_config }: Command): Uint8Array {

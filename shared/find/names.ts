@@ -21,8 +21,8 @@ const mostWords = 8;
 /** The smallest number of characters of a search that find a CVM. */
 const leastOfCvm = 4;
 /**
- * The smallest number of characters of an identifier by which a search finds its row. So many contain the number in the list,
- * with which an identifier begins, and some of the random part.
+ * The smallest number of characters of an identifier by which a search finds its row. So many characters contain the number in
+ * the list, with which an identifier begins, and some of the random part.
  */
 const leastOfId = 18;
 
