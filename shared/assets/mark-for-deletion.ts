@@ -22,7 +22,7 @@ export async function markForDeletion(table: Table, domain: string, asset: Store
   return await setMark(table, domain, asset, closing_until);
 }
 
-/** Removes the mark that a failed deletion has set on an asset, unless another deletion has set a new mark. */
+/** Removes the mark that a failed deletion of an asset has set on it, unless another deletion has set a new mark. */
 export async function removeDeletionMark(table: Table, domain: string, { id, closing_until }: StoredAsset): Promise<void> {
   await withFreshReads(table, async (table) => {
     const asset = await readAssetToChange(table, domain, id);

@@ -50,7 +50,7 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
   const { domain, id, given, by, now, permit, matchesIfMatch, answerKeeper } = request;
   let written: WrittenContent | undefined;
   let later: string[] | undefined;
-  /** The time at which the asset was last changed before the present update. Empty until the asset was read. */
+  /** The time at which the asset was last changed before the present update. Empty until the asset has been read. */
   let changedAt = '';
   const updated = await withFreshReads(table, async (table) => {
     const current = await readAssetToChange(table, domain, id);

@@ -83,11 +83,11 @@ export interface Removed {
 /** The options for the removal of a domain. */
 export interface RemovalOptions {
   domain: string;
-  /** True stops active runs of the domain. False refuses the removal while a run is active. */
+  /** True if the removal of the domain stops its active runs. False if the removal is refused while a run is active. */
   stop: boolean;
   /**
-   * True waits as long as the removal needs, up to the lifetime of the tokens. False waits for up to a minute, and then says when
-   * to repeat the removal.
+   * True if the removal of the domain waits as long as it needs, up to the lifetime of the tokens. False if it waits for up to a
+   * minute, and then says when to repeat the removal.
    */
   wait: boolean;
   say: (line: string) => void;
@@ -105,7 +105,10 @@ export async function contentsOf({ table, content, users }: DomainStorage, domai
   return { items, content: counted, activeRuns: claims.length, ...(roles ? { roles } : {}) };
 }
 
-/** The longest pause in milliseconds that a removal makes by itself. Longer pauses are left to the user, unless `wait` is set. */
+/**
+ * The longest pause in milliseconds that the removal of a domain makes by itself. Longer pauses are left to the user, unless
+ * `wait` is set.
+ */
 const longestPauseInMilliseconds = 60_000;
 
 /**
@@ -215,7 +218,7 @@ async function refuseWhileActive(table: Table, domain: string): Promise<void> {
   throw new Error(`${runs} active. Wait for the end, or stop active runs with --stop.`);
 }
 
-/** The time in milliseconds that the removal waits for runs to stop. It is longer than a stop may take. */
+/** The time in milliseconds that the removal of a domain waits for its runs to stop. A stop takes less. */
 const longestStopInMilliseconds = 15 * 60_000;
 
 const operator = 'operator';
@@ -251,7 +254,9 @@ function count(counts: DomainCounts, keys: AnyKey[]): void {
   for (const key of keys) counts[kindOf(key)] += 1;
 }
 
-/** The kinds of items that are counted by themselves, by the beginning of the partition's name and of the sort key. */
+/**
+ * The kinds of items of a domain that are counted separately, each by the beginning of the partition's name and of the sort key.
+ */
 const kinds: [kind: keyof DomainCounts, pk: string, sk: string][] = [
   ['computations', lists.computations('').pk, ''],
   ['runs', lists.runs('').pk, ''],

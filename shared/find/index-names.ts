@@ -130,7 +130,7 @@ async function replace(table: Table, key: Key, before: Known | undefined, after:
   return after ? await putItemIf(table, { ...key, ...after }, condition) : await deleteItemIf(table, key, condition);
 }
 
-/** The number of items that a read of a partition returns at most. */
+/** The number of items that one read of a partition returns at most. */
 const perRead = 1_000;
 
 /**

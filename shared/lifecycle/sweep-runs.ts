@@ -109,7 +109,7 @@ function isSuspect({ offer_token, run_token, outcome }: Claim): boolean {
   return (offer_token === undefined && run_token === undefined) || outcome !== undefined;
 }
 
-/** Reads the items of the runs that hold CVMs, in the order of the claims. */
+/** Reads the items of active runs, in the order of the given claims, which are the items that say which run holds a CVM. */
 async function readRuns(table: Table, claims: Claim[]): Promise<(Item | undefined)[]> {
   const keys = claims.map(({ domain, run_id }) => runKey(domain, run_id));
   const items = await getItems(
@@ -192,7 +192,10 @@ async function takeNextName(table: Table, { resumed: before = 0, ...run }: Claim
 const cvm = v.optional(v.object({ domain: v.string(), cvm_id: v.string() }));
 const storedState = v.object({ suspect: cvm, other: cvm });
 
-/** The point where the last sweep of runs ended: in each group, the CVM whose run it looked at last. */
+/**
+ * The point where the last sweep of active runs ended: in each group, suspects and others, the CVM whose run the sweep looked at
+ * last.
+ */
 interface SweepState {
   suspect?: CvmOfClaim | undefined;
   other?: CvmOfClaim | undefined;

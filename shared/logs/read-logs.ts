@@ -73,7 +73,7 @@ interface Seen {
   next: LogPosition;
 }
 
-/** The number of chunks of a log that one read returns. A chunk holds several lines. */
+/** The number of chunks that one read of the log of a run returns. A chunk holds several lines. */
 const chunksPerRead = 4;
 /**
  * The largest number of reads of the log for one page, since lines below the level may fill many chunks. The next request
