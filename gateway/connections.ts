@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 import type { Server } from '@grpc/grpc-js';
 import { log } from '../shared/runtime/log.ts';
 
-/** The largest number of open connections. 4,000 CVMs have two connections each. */
+/** The largest number of open connections of a gateway. 4,000 CVMs have two connections each. */
 const mostConnections = 10_000;
 
 /** The largest number of streams that one connection opens in its life. An agent opens one stream per connection. */
@@ -19,8 +19,8 @@ interface Connection {
 }
 
 /**
- * The open connections of the gateway. Cuts each connection that has no stream for some time: gRPC ends these only after the
- * handshake, and then waits for the other side.
+ * Keeps the open connections of the gateway. Cuts each connection that has no stream for some time: gRPC ends such a connection
+ * only after the handshake, and then waits for the other side.
  */
 export class Connections {
   private readonly most: number;
@@ -72,8 +72,8 @@ export class Connections {
   }
 
   /**
-   * Cuts the oldest connection without a stream, so that a new one fits. A CVM needs a moment to open its stream, and a stranger
-   * never gets one.
+   * Cuts the oldest connection without a stream, so that a new one fits. A CVM needs only a moment to open its stream, and a
+   * stranger never gets one.
    * @returns false if every connection has a stream
    */
   private cutOldestIdle(): boolean {

@@ -6,21 +6,26 @@ import { type CvmIdentity, logFieldsOf } from './wire/identity.ts';
 export interface GatewayGauges {
   cvms: number;
   missingForwarders: CvmIdentity[];
-  /** The connected CVMs whose agents must be restarted before another run, and hold no results that somebody has yet to fetch. */
+  /**
+   * The connected CVMs that are spent: their agents must be restarted before another run, and hold no results that somebody has
+   * yet to fetch.
+   */
   spentCvms: CvmIdentity[];
-  /** The age of the oldest report that waits for the service, in milliseconds. */
+  /** The age in milliseconds of the oldest report of a run that waits to be sent to the service. */
   outboxAge: number;
 }
 
 const day = 24 * 60 * 60 * 1000;
 const everyMilliseconds = 60_000;
 
-/** The number of minutes between two lists of names in the log. The alarms look for names within half an hour. */
+/**
+ * The number of minutes between two lists, in the gateway's log, of the CVMs that somebody must look after. The alarms look for
+ * these names within half an hour.
+ */
 const minutesBetweenNames = 10;
 
 /**
- * Emits the metrics of a gateway every minute. Every ten minutes, it also logs the names of the CVMs that somebody must look
- * after.
+ * Emits the metrics of a gateway every minute. Every ten minutes, also logs the names of the CVMs that somebody must look after.
  * @param certificate of the gateway, PEM
  * @returns a function that stops
  */

@@ -9,8 +9,8 @@ import { lineRunLogs } from './session/run-logs.ts';
 import { startGateway } from './start-gateway.ts';
 
 /**
- * The schema of the variable `GATEWAY_TLS`. This file runs the gateway as a process that is configured by environment variables.
- * SIGTERM drains it.
+ * The schema of the variable `GATEWAY_TLS`: the certificates and the private key of the gateway, in PEM. The file with this
+ * schema runs the gateway as a process that is configured by environment variables. SIGTERM drains it.
  */
 const tls = v.object({ ca: v.string(), certificate: v.string(), key: v.string() });
 
@@ -43,8 +43,8 @@ process.once('SIGTERM', () => {
 });
 
 /**
- * Serves a health check, which answers 200 while the process works, even if the table does not answer: replacing all gateways
- * would only cut every CVM's streams.
+ * Serves a health check of the gateway, which answers 200 while the process works, even if the table does not answer: replacing
+ * all gateways would only cut every CVM's streams.
  * @returns a function that stops
  */
 async function serveHealth(port: number): Promise<() => void> {

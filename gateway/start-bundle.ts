@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * The environment of the process. This file fetches the bundle's files from S3, checks them, and runs the first one. It is part
- * of the task definition, so it imports Node's modules alone and signs its requests itself.
+ * The environment variables of the process. The file that reads them fetches the gateway's bundle from S3, checks its files, and
+ * runs the first one. It is part of the task definition, so it imports Node's modules alone and signs its requests itself.
  */
 const variables = process.env;
 const baseUrl = String(variables['BUNDLE_URL']);
@@ -22,7 +22,7 @@ async function fetched(url: string, headers: Record<string, string> = {}): Promi
   return response;
 }
 
-/** Returns the headers of a GET without a query, signed by Signature Version 4. */
+/** Returns the headers of a GET request to S3 without a query, signed by Signature Version 4. */
 function signed(url: URL, { AccessKeyId, SecretAccessKey, Token }: Record<string, string>): Record<string, string> {
   const time = new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const headers: Record<string, string> = {

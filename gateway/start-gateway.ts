@@ -19,20 +19,26 @@ import { cvmsService } from './wire/protocol.ts';
 import { systemClock, type Clock } from '../shared/runtime/deadline.ts';
 
 export interface GatewayOptions {
-  /** The port to listen on. 0 selects a free port. */
+  /** The port on which the gateway listens. 0 selects a free port. */
   port: number;
-  /** The address to listen on. Default: all interfaces. */
+  /** The address on which the gateway listens. Default: all interfaces. */
   host?: string;
-  /** The certificates of the gateway, in PEM. The CA signs the certificates of CVMs. */
+  /**
+   * The certificate and the private key of the gateway, and the certificate of the CA that signs the certificates of CVMs, all in
+   * PEM.
+   */
   tls: { ca: string; certificate: string; key: string };
   logs: RunLogs;
-  /** The name of the gateway. A gateway that restarts under its name takes its CVMs back without asking whether it is gone. */
+  /**
+   * The name of the gateway. A gateway that restarts under the same name takes its CVMs back without asking whether its former
+   * process is gone.
+   */
   name?: string;
   timings?: Partial<GatewayTimings>;
   clock?: Clock;
 }
 
-/** A gateway that runs. */
+/** A gateway that runs, with the port on which it listens and the figures of its metrics. */
 export interface Gateway {
   port: number;
   counts: GatewayCounts;
@@ -52,7 +58,7 @@ const channelOptions = {
   'grpc.enable_channelz': 0, // statistics of each connection that nothing reads
 };
 
-/** Starts a gateway, to which the agents of CVMs connect by gRPC. It keeps no state of its own. */
+/** Starts a gateway, to which the agents of CVMs connect by gRPC. The gateway keeps no state of its own. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const wallClock = options.clock ?? systemClock;
   const counts = noCounts();
@@ -111,8 +117,8 @@ function outboxesOf(sessions: Sessions): Outbox[] {
 }
 
 /**
- * Waits until the reports are sent, for up to the time of a drain. Waits less for reports that may be left out: they may come
- * without end.
+ * Waits until the reports of all runs are sent, for up to the time of a drain. Waits less for reports that may be left out,
+ * because new ones may come without end.
  */
 async function drain(sessions: Sessions, timings: GatewayTimings): Promise<void> {
   const endsAt = performance.now() + timings.drain;
@@ -124,7 +130,7 @@ async function drain(sessions: Sessions, timings: GatewayTimings): Promise<void>
   }
 }
 
-/** Lets the server listen. @returns the port @throws Error if the address is taken */
+/** Lets the gRPC server of the gateway listen at an address. @returns the port @throws Error if the address is taken */
 async function bind(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
   return await new Promise<number>((resolve, reject) => {
     setLogVerbosity(logVerbosity.NONE); // gRPC prints why it cannot listen, which the caller is told as well

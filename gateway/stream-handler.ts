@@ -13,10 +13,15 @@ import type { ClientMessage, ServerMessage } from './wire/messages.ts';
 
 type Stream = ServerDuplexStream<ClientMessage, ServerMessage>;
 
-/** The largest number of open streams of a CVM: its agent's, its log-forwarder's, and those that they have abandoned. */
+/**
+ * The largest number of open streams of a CVM at a gateway: its agent's, its log-forwarder's, and those that both have abandoned.
+ */
 const mostStreamsPerCvm = 6;
 
-/** Returns the handler of new streams, which finds out who opened the stream, and passes its messages to the CVM's session. */
+/**
+ * Returns the handler of new gRPC streams, which finds out which CVM opened the stream, and passes its messages to the CVM's
+ * session.
+ */
 export function streamHandler(sessions: Sessions, parts: GatewayParts, connections: Connections) {
   const isOneTooMany = limitOpenings(parts.clock);
   return (stream: Stream): void => {
@@ -62,8 +67,9 @@ async function admit(
 }
 
 /**
- * Asks until there is an answer, or the stream ends. Meanwhile nothing is read from the stream.
- * @param failure logged each time that asking fails
+ * Repeats a request to the service until it succeeds or the stream that it is for ends. Nothing is read from the stream
+ * meanwhile.
+ * @param failure logged each time that the request fails
  * @returns undefined if the stream has ended
  */
 async function untilKnown<T>(
@@ -96,7 +102,9 @@ function refuse(stream: Stream, parts: GatewayParts, reason: string, cvm?: CvmId
   });
 }
 
-/** Calls back once, however the stream ends: also if it is refused and does not read. */
+/**
+ * Calls a function once when a stream ends, however that happens: also if the stream is refused and its other side does not read.
+ */
 function whenOver(stream: Stream, callback: () => void): void {
   let isOver = false;
   for (const event of ['close', 'cancelled', 'end', 'error']) {
@@ -162,7 +170,10 @@ function receive(message: ClientMessage, session: CvmSession, agent: AgentStream
   else if (message.azureAttestationToken) session.takeAttestation(message.azureAttestationToken, 'azure', agent);
 }
 
-/** Returns why the stream of a CVM is refused. Undefined if the CVM is registered with the certificate that it shows. */
+/**
+ * Returns the reason why the stream of a CVM is refused. Undefined if the CVM is registered with the certificate that the stream
+ * shows.
+ */
 async function whyRefused(service: GatewayService, { identity, fingerprint }: StreamCredentials): Promise<string | undefined> {
   const registered = (await service.registration(identity))?.certificate;
   if (registered === undefined) return 'The CVM is not registered with a certificate.';

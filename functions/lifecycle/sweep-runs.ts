@@ -10,9 +10,12 @@ const sweep = v.object({
    * passes 0 at its start, when all executions are lost.
    */
   grace_in_seconds: v.optional(v.number(), 60),
-  /** The largest number of calls of DescribeExecution in one sweep: see SweepLimits. A restore passes more. */
+  /** The largest number of calls of DescribeExecution in one sweep of runs: see SweepLimits. A restore passes more. */
   most_calls: v.optional(v.number()),
-  /** True resumes runs without an execution, as a service on one machine and a restore do. False ends them. */
+  /**
+   * True if the sweep resumes runs that have no execution, as a service on one machine and a restore do. False if the sweep ends
+   * them.
+   */
   resumes: v.optional(v.boolean(), false),
 });
 

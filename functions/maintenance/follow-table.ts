@@ -4,8 +4,8 @@ import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
 
 /**
- * Handles a batch of changes of the table: brings the indexes of lists and of names up to date, which need not be done within the
- * changes.
+ * Handles a batch of changes of the table: brings the indexes of lists and the index of names up to date. No change has to wait
+ * for these indexes.
  */
 export const handler = task('maintenance/follow-table', streamBatch, async (batch, { deadline, draining }) => {
   const table = openTable(deadline);

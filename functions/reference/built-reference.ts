@@ -1,7 +1,7 @@
-/** A file of the API reference, as `npm run build` writes it into the folder of its function. */
+/** A file of the API reference, as `npm run build` writes it into the folder of the function that serves the reference. */
 export interface BuiltFile {
   path: string;
-  /** The name of the compressed file (gzip) in that folder. */
+  /** The name of the compressed file (gzip) of the API reference, in the folder of the function that serves the reference. */
   name: string;
   contentType: string;
   etag: string;

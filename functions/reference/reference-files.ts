@@ -13,7 +13,10 @@ export const referencePaths = [
 ] as const;
 type ReferencePath = (typeof referencePaths)[number];
 
-/** Returns the files of the API reference by their paths: from this folder, which has Swagger UI in a package, and from Swagger UI. */
+/**
+ * Returns the names of the files of the API reference by the paths under which they are served. The page is in the folder of this
+ * code, Swagger UI beside it or in its package.
+ */
 export function referenceFiles(): Record<string, string> {
   const own = (name: string) => join(import.meta.dirname, name);
   const isPacked = existsSync(own('swagger-ui.css'));

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { pageHeaders } from '../../shared/http/page-headers.ts';
 import { listOfFiles, type BuiltFile } from './built-reference.ts';
 
-/** A request for a file of the API reference. Names of headers are in lower case. */
+/** A request for a file of the API reference. Names of its headers are in lower case. */
 interface ReferenceRequest {
   rawPath: string;
   headers: Record<string, string | undefined>;
@@ -17,12 +17,12 @@ interface ReferenceResponse {
 
 const read = (name: string) => readFileSync(new URL(name, import.meta.url));
 
-/** The files of the API reference by path, kept for further calls of the same process. */
+/** The files of the API reference by path, read once and kept for further calls of the same process. */
 let known: Map<string, BuiltFile> | undefined;
 
 /**
- * Answers requests for the API reference. Files are stored and sent compressed, also to clients that do not ask for it: anybody
- * may load them, and uncompressed they cost four times as much.
+ * Answers requests for the API reference. Files are stored and sent compressed, also to clients that do not ask for compression:
+ * anybody may load them, and uncompressed files cost four times as much.
  */
 export async function handler({ rawPath, headers }: ReferenceRequest): Promise<ReferenceResponse> {
   known ??= new Map((JSON.parse(read(listOfFiles).toString()) as BuiltFile[]).map((file) => [file.path, file]));

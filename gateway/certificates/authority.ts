@@ -30,12 +30,15 @@ export interface Authority {
 }
 
 interface SigningAuthority {
-  /** PEM. */
+  /** The certificate of the authority that signs, in PEM. */
   certificate: string;
   sign: Sign;
 }
 
-/** SHA-256 on P-256. @returns r and s, 32 bytes each */
+/**
+ * Signs content with the private key of an authority, by ECDSA with SHA-256 on P-256.
+ * @returns the values r and s of the signature, 32 bytes each
+ */
 type Sign = (content: Uint8Array) => Promise<Uint8Array>;
 
 interface KeyPair {
@@ -46,7 +49,7 @@ interface KeyPair {
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const day = 24 * 60 * 60 * 1000;
 
-/** Creates an authority with a new private key, whose certificate is valid for ten years. */
+/** Creates an authority for the CVMs of a stage, with a new private key and a certificate that is valid for ten years. */
 export async function createAuthority(stage: string, now = Date.now()): Promise<Authority> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const publicKey = new Uint8Array(await webcrypto.subtle.exportKey('spki', keys.publicKey));
@@ -92,7 +95,10 @@ export async function issueServerCertificate(
   return { certificate, key: await exportKey(keys.privateKey) };
 }
 
-/** Issues a certificate for the client of a CVM, valid for a year. @param publicKey PEM; RSA or EC */
+/**
+ * Issues a certificate for the client of a CVM, valid for a year.
+ * @param publicKey the public key of the client in PEM, RSA or EC
+ */
 export async function issueCvmCertificate(
   authority: Authority | SigningAuthority,
   identity: CvmIdentity,
@@ -150,7 +156,7 @@ function signatureBy(key: webcrypto.CryptoKey): Sign {
   return async (content) => new Uint8Array(await webcrypto.subtle.sign(algorithm, key, content));
 }
 
-/** Issues a certificate that is signed by `sign`. @returns the certificate in PEM */
+/** Issues a certificate with the given contents and a signature by `sign`. @returns the certificate in PEM */
 async function signed(
   sign: Sign,
   certificate: X509CertificateCreateCommonParams & { publicKey: PublicKeyType },
@@ -177,8 +183,8 @@ async function signed(
 }
 
 /**
- * Returns the time in which a certificate is valid: from a day ago, because the clock of a CVM may be a little behind, for a
- * number of days.
+ * Returns the first and the last time at which a certificate is valid: from a day ago, because the clock of a CVM may be a little
+ * behind, to a number of days from now.
  */
 function validity(now: number, days: number) {
   return { notBefore: new Date(now - day), notAfter: new Date(now + days * day) };
@@ -189,7 +195,8 @@ async function exportKey(key: webcrypto.CryptoKey): Promise<string> {
 }
 
 /**
- * The certificate is signed again each time: certificates verify with any of them, because their key and name are the same.
+ * Opens an authority whose private key is in KMS, with a newly signed certificate. Certificates of CVMs verify with each earlier
+ * certificate of the authority too, because key and name stay the same.
  * @param keyId an ARN or an alias of a key on P-256
  */
 export async function kmsAuthority(client: KMSClient, keyId: string, stage: string): Promise<SigningAuthority> {

@@ -48,7 +48,7 @@ async function issued(): Promise<Answer> {
   }
 }
 
-/** Issues a certificate for the gateway, and stores it. @returns the version of the secret */
+/** Issues a certificate for the gateway, and stores it in the gateway's secret. @returns the version of the secret */
 async function issue(): Promise<string> {
   const { STAGE, AUTHORITY_KEY_ARN, TLS_SECRET_ARN, GATEWAY_HOSTS } = environment();
   const authority = await kmsAuthority(new KMSClient(), AUTHORITY_KEY_ARN, STAGE);

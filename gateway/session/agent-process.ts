@@ -13,33 +13,36 @@ export const restarted = 'The agent restarted while the run was active.';
 
 export interface Attestation {
   token: Uint8Array;
-  /** The SHA-256 of the token in hex. */
+  /** The SHA-256, in hex, of an attestation token that an agent sent. */
   hash: string;
   kind: string;
   on: AgentStream;
 }
 
 /**
- * The agent process in a CVM, as far as the gateway knows it: its record, its state and its run. A process takes one run in its
- * life.
+ * Keeps what the gateway knows of the agent process in a CVM: its stored record, its state and its run. A process takes one run
+ * in its life.
  */
 export class AgentProcess {
   record: AgentRecord | undefined;
   run: HostedRun | undefined;
-  /** True once the service has told which run holds the CVM. The record may have been read before that. */
+  /** True once the gateway has read which run holds the CVM. The record of the agent process may have been read earlier. */
   isLearned = false;
   state: AgentState | undefined;
-  /** The stream on which this gateway sent the run to the process. */
+  /** The stream on which the gateway sent the run to the agent process. Undefined if this gateway has not sent it. */
   boundOn: AgentStream | undefined;
-  /** The stream on which the present process attested itself. */
+  /** The stream on which the present agent process attested itself. */
   private attestedOn: AgentStream | undefined;
   nextLookAt = 0;
   readonly identity: CvmIdentity;
   readonly parts: GatewayParts;
   private lastReported = '';
-  /** The number of changes of the record, which shows whether an answer that is still on its way is out of date. */
+  /**
+   * The number of times that the record of the agent process was set or forgotten. A record that was read meanwhile is out of
+   * date.
+   */
   private changes = 0;
-  /** The runs of former processes of this CVM whose reports are still on their way, by their identifiers. */
+  /** The runs of former agent processes of a CVM whose reports still wait to be sent, by the identifiers of the runs. */
   private readonly former = new Map<string, HostedRun>();
   private readonly onRunStatus: () => void;
 
@@ -67,7 +70,10 @@ export class AgentProcess {
     return [...(this.run ? [this.run] : []), ...this.former.values()].map(({ outbox }) => outbox);
   }
 
-  /** Forgets what is known of the process. Another gateway may have changed the record, and the service its view of the agent. */
+  /**
+   * Forgets what the gateway knows of the agent process. Another gateway may have changed its record, and the service's view of
+   * the agent.
+   */
   forget(): void {
     this.changes++;
     this.state = undefined;
@@ -76,12 +82,12 @@ export class AgentProcess {
     this.reportAgain();
   }
 
-  /** Reports whether the agent can take a run at the next look, even if that has not changed. */
+  /** Makes the next look at the agent report whether it can take a run, even if that is what was reported last. */
   reportAgain(): void {
     this.lastReported = '';
   }
 
-  /** Makes the gateway look at the agent after so many milliseconds at the latest. */
+  /** Makes the gateway look at the agent of the CVM after the given number of milliseconds at the latest. */
   lookIn(milliseconds: number): void {
     this.nextLookAt = Math.min(this.nextLookAt, this.parts.clock.now() + milliseconds);
   }
@@ -106,7 +112,10 @@ export class AgentProcess {
     }
   }
 
-  /** Reads the record of the process again, for a message that does not fit what is known. */
+  /**
+   * Reads the stored record of the agent process again. Called when a message of the agent does not fit the run of the known
+   * record.
+   */
   async readRecord(): Promise<void> {
     const { changes } = this;
     const record = await this.parts.service.agentRecord(this.identity);
@@ -114,7 +123,10 @@ export class AgentProcess {
     this.useRecord(record);
   }
 
-  /** Uses a record that this gateway has just written. A record that is being read meanwhile may be older, and is read again. */
+  /**
+   * Takes over a record of the agent process that the gateway has just written. A record that is being read meanwhile may be
+   * older, and is read again.
+   */
   setRecord(record: AgentRecord): void {
     this.changes++;
     this.useRecord(record);
@@ -130,7 +142,7 @@ export class AgentProcess {
         : this.hostRun(this.referenceTo(record.run_id, record.computation_id));
   }
 
-  /** Reports the end of a run that a former process of this CVM had accepted, and that the present one does not have. */
+  /** Reports the end of a run that a former agent process of the CVM had accepted, and that the present process does not have. */
   loseRun(reference: RunReference, status: string | undefined): void {
     const run = this.runOf(reference);
     if (status === 'stopping') {
@@ -184,10 +196,10 @@ export class AgentProcess {
   }
 
   /**
-   * Handles an attestation of a process. An attestation means that the process is new and can take a run, unless it came late
-   * from a process that has a run.
+   * Handles an attestation that an agent process sent. The process counts as new and able to take a run, unless the attestation
+   * came late from a process that has a run.
    * @param isTooOften counts an attestation, and returns whether it has to wait
-   * @returns false if it has to wait, or if nothing shows yet which process it came from
+   * @returns false if the attestation has to wait, or if nothing shows yet which process sent it
    */
   async takeAttestation(
     { token, hash, kind, on }: Attestation,
@@ -216,7 +228,10 @@ export class AgentProcess {
     return true;
   }
 
-  /** Reports an attestation token to the service. A token that is too long is left out: only its hash is kept. */
+  /**
+   * Reports an attestation token of the agent to the service. Leaves out a token that is too long: the service then has only its
+   * hash.
+   */
   private async reportToken({ token, hash, kind }: Omit<Attestation, 'on'>): Promise<void> {
     const report = v.safeParse(reportSchema, {
       type: 'attestation',
@@ -229,8 +244,9 @@ export class AgentProcess {
   }
 
   /**
-   * Tells whether the process that attested itself has the run of the record. A process may attest itself after it got the run,
-   * on another stream. Then its state shows whether it has the run, except after a stop: a stopped process looks new.
+   * Tells whether the agent process that attested itself has the run of the stored record. A process may attest itself after it
+   * got the run, on another stream. Then its state shows whether it has the run, except after a stop: a stopped process looks
+   * new.
    * @returns undefined if a run is active and no agent answers now
    */
   private async hasRunOfRecord(on: AgentStream, agent: AgentStream | undefined): Promise<boolean | undefined> {

@@ -23,13 +23,16 @@ export class CvmSession {
   private readonly pending: PendingMessages;
   private readonly isAttestedTooOften: (cvm: CvmIdentity) => boolean;
   private readonly commands = new OpenCommands();
-  /** The attestations that still have to be recorded, oldest first. */
+  /** The attestations of the agent that have yet to be recorded, oldest first. */
   private readonly attestations: Attestation[] = [];
   private working = false;
   private again = false;
   private failures = 0;
 
-  /** Begins the session of a CVM. @param isAttestedTooOften counts an attestation, and returns whether it has to wait */
+  /**
+   * Begins the session of a CVM at a gateway.
+   * @param isAttestedTooOften counts an attestation, and returns whether it has to wait
+   */
   constructor(identity: CvmIdentity, parts: GatewayParts, peers: Peers, isAttestedTooOften: (cvm: CvmIdentity) => boolean) {
     this.identity = identity;
     this.parts = parts;
@@ -59,7 +62,7 @@ export class CvmSession {
     return this.pending.isEmpty && this.agentProcess.outboxes.every((outbox) => outbox.isEmpty);
   }
 
-  /** True while a report waits that is never left out. */
+  /** True while a message or report of the CVM waits that must never be left out. */
   get holdsLasting(): boolean {
     return this.pending.holdsDeciding || this.agentProcess.outboxes.some((outbox) => outbox.holdsLasting);
   }
@@ -82,8 +85,8 @@ export class CvmSession {
   }
 
   /**
-   * Handles an agent's answer to a run request that nothing waits for any more. An answer without an error is ignored: the
-   * agent's state says that it has the run.
+   * Handles an agent's answer to a run request that came too late: nothing waits for the answer any more. Ignores an answer
+   * without an error, because the agent's state says that it has the run.
    */
   takeLateAnswer({ computation_id, error }: RunResponse): void {
     const { run } = this.agentProcess;
@@ -165,7 +168,7 @@ export class CvmSession {
   }
 
   /**
-   * Looks at the agent at once if its run has ended. Then the agent may no longer be able to take a run, and nobody may need its
+   * Looks at the agent at once if its run is over. The agent may then no longer be able to take a run, and nobody may need its
    * work.
    */
   private wakeWhenOver(): void {

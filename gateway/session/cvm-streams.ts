@@ -16,14 +16,14 @@ interface Listener {
 }
 
 /**
- * The streams of a CVM at this gateway. Keeps in the CVM's item which stream takes its commands, so that it is one among those of
- * all gateways. The item is written only when that changes.
+ * Keeps the streams of a CVM at this gateway. Notes in the CVM's item which stream takes its commands, so that only one stream of
+ * all gateways does. Writes the item only when that changes.
  */
 export class CvmStreams {
   readonly open = new Set<OpenStream>();
   agent: AgentStream | undefined;
   forwarders = 0;
-  /** The time at which the agent last answered, or connected. */
+  /** The time at which the agent of the CVM last answered, or connected. */
   private heardAt: number;
   private isForwardedElsewhere = false;
   private readonly identity: CvmIdentity;
@@ -31,14 +31,17 @@ export class CvmStreams {
   private readonly peers: Peers;
   private readonly listener: Listener;
   /**
-   * The identifiers of the streams of this gateway that may be in the CVM's item. More than one after a write whose outcome is
-   * unknown.
+   * The identifiers of the streams of this gateway that the CVM's item may name as the one that takes commands. There are several
+   * after a write whose outcome is unknown.
    */
   private readonly held = new Set<string>();
   private nextCheckAt: number;
   private retryAt = 0;
   private checking = false;
-  /** True if the CVM's item says that this gateway has its log-forwarder. Undefined after a write whose outcome is unknown. */
+  /**
+   * True if the CVM's item says that this gateway has the stream of the CVM's log-forwarder. Undefined after a write whose
+   * outcome is unknown.
+   */
   private forwards: boolean | undefined = false;
   private lastTurn: Promise<unknown> = Promise.resolve();
   private turns = 0;
@@ -56,7 +59,7 @@ export class CvmStreams {
     return this.held.size > 0 || this.forwards !== false || this.turns > 0;
   }
 
-  /** True if the agent has answered one of the last two questions. */
+  /** True if the agent of the CVM has answered one of the last two questions about its state. */
   get isHeard(): boolean {
     const { timings, clock } = this.parts;
     return this.agent !== undefined && clock.now() - this.heardAt < 2 * (timings.stateOfIdle + timings.answer);
@@ -66,10 +69,7 @@ export class CvmStreams {
     return this.forwarders > 0 || this.isForwardedElsewhere;
   }
 
-  /**
-   * Tells whether this gateway may act for its CVMs: it has shown the other gateways in time that it is there, so none can have
-   * taken its CVMs over.
-   */
+  /** Tells whether the gateway may act for its CVMs: its lease is current, so no other gateway can have taken its CVMs over. */
   isSafe(): boolean {
     return this.peers.lease.isCurrent;
   }
@@ -84,8 +84,8 @@ export class CvmStreams {
   }
 
   /**
-   * Admits the stream of an agent.
-   * @returns false if the agent on another stream answers, here or at another gateway, or if the stream has ended
+   * Admits the stream of an agent as the one that takes the CVM's commands.
+   * @returns false if the agent on another stream answers, here or at another gateway, or if the admitted stream has ended
    */
   admit(agent: AgentStream): Promise<boolean> {
     const isThere = () => agent.isOpen;
@@ -107,7 +107,7 @@ export class CvmStreams {
     this.listener.onConnect();
   }
 
-  /** Makes one change after the other, so that of two new streams the first one stays. */
+  /** Makes a change of the CVM's streams once the earlier changes are done, so that of two new streams the first one stays. */
   private inTurn<T>(change: () => Promise<T>): Promise<T> {
     this.turns++;
     const turn = this.lastTurn.then(change).finally(() => this.turns--);
@@ -140,8 +140,8 @@ export class CvmStreams {
   }
 
   /**
-   * Answers another gateway, to which a second agent of this CVM has connected, whether the agent on this stream answers. Ends a
-   * stream that does not answer, or whose certificate was replaced.
+   * Tells another gateway, to which a second agent of the CVM has connected, whether the agent on the given stream answers. Ends
+   * a stream that does not answer, or whose certificate was replaced.
    */
   async answersOn(stream: string): Promise<boolean> {
     const { agent } = this;
@@ -160,7 +160,10 @@ export class CvmStreams {
     this.nextCheckAt = Math.min(this.nextCheckAt, this.parts.clock.now() + inMilliseconds);
   }
 
-  /** Compares the streams with the CVM's item if it is time for that, or if the streams have changed. */
+  /**
+   * Compares the streams of the CVM at this gateway with those that the CVM's item names, if it is time to do so or if the
+   * streams have changed.
+   */
   tick(): void {
     const { clock, timings } = this.parts;
     const now = clock.now();

@@ -10,21 +10,26 @@ import type { ReportResult } from './service.ts';
 import { timestampOf } from '../../shared/runtime/deadline.ts';
 
 /**
- * The largest number of events that one gateway takes of a run, without those that occur once. An agent sends an event for each
- * piece that its algorithm writes to stderr.
+ * The largest number of events that one gateway takes of a run, apart from events that occur once. An agent sends an event for
+ * each piece that its algorithm writes to stderr.
  */
 const mostOptionalEvents = 10_000;
 
-/** The largest number of attestations of one agent process. It sends one in its life, on Azure two. */
+/**
+ * The largest number of attestations that a gateway takes of one agent process. A process sends one in its life, on Azure two.
+ */
 export const mostAttestations = 4;
 
-/** A run on the agent process of a CVM of this gateway, with the reports that wait to be sent. */
+/** Follows a run on the agent process of a CVM of this gateway, and keeps the reports of the run that wait to be sent. */
 export class HostedRun {
   readonly reference: RunReference;
-  /** The status of the run as the service last answered it. `ended` if an answer only showed that the run is over. */
+  /**
+   * The status of the run as the service last answered it. `ended` if the service only showed that the run no longer holds the
+   * CVM.
+   */
   status: string | undefined;
   commandId: string | undefined;
-  /** The time at which the agent first answered, after a stop, that it has no run. */
+  /** The time at which the agent first showed, after a stop, that it has no run. */
   idleSince: number | undefined;
   stopSentAt: number | undefined;
   readonly outbox: Outbox;
@@ -63,7 +68,7 @@ export class HostedRun {
     return { domain, cvm_id, run_id };
   }
 
-  /** Counts a report that was dropped. The log says each reason once. */
+  /** Counts a report of the run that was dropped. The log says each reason once. */
   private countDropped(reason: string): void {
     this.parts.counts.reportsDropped++;
     if (this.toldReasons.has(reason)) return;
@@ -92,7 +97,7 @@ export class HostedRun {
     }
   }
 
-  /** Tells whether an event with this identifier was taken before. Always false for events that may be left out. */
+  /** Tells whether an event of the run with this identifier was taken before. Always false for events that may be left out. */
   knows(id: string): boolean {
     return this.known.has(id);
   }
@@ -116,8 +121,8 @@ export class HostedRun {
   }
 
   /**
-   * Takes an attestation hash of the agent process, and reports it once the agent has accepted the run: before that, the event
-   * would accept the run.
+   * Takes an attestation hash of the agent process of the run, and reports it once the agent has accepted the run: any earlier
+   * event would count as the acceptance.
    */
   attest(attestation_hash: string): void {
     if (this.attestations.has(attestation_hash)) return;
@@ -162,7 +167,8 @@ export class HostedRun {
   }
 
   /**
-   * Reports an event of the agent that follows from something else, because the agent did not send it, or its message was lost.
+   * Reports an event of the run that the agent did not send, or whose message was lost, but that follows from the agent's state
+   * or another fact.
    */
   inferEvent(
     { event_type, status }: { event_type: string; status: string },
@@ -187,8 +193,8 @@ export class HostedRun {
   }
 
   /**
-   * Reports the event that a state of the agent announces, unless it arrives in time.
-   * @returns in how many milliseconds to ask for the state again; undefined if the event is known
+   * Reports the event that the agent sends on entering a state, if the event does not arrive in time.
+   * @returns in how many milliseconds to ask for the state again; undefined if the event is known or reported now
    */
   observe(state: AgentState, lateEventInMilliseconds: number): number | undefined {
     const event = eventOfState(state);

@@ -6,37 +6,39 @@ import { leaseInMilliseconds } from '../../shared/rows/gateway-lease.ts';
 import type { CvmIdentity } from '../wire/identity.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 
-/** The time in milliseconds after which a gateway records its name again, so that the item does not expire. */
+/** The time in milliseconds after which a gateway records its name again, so that the item with the name does not expire. */
 const nameStandsFor = 24 * 60 * 60_000;
 
 /**
- * The time in milliseconds for which this gateway relies on its lease, the sign by which others know that it is there. It is 2
- * seconds shorter than the lease: the clock of another gateway may be 2 seconds ahead, so that it takes this one for gone
- * earlier.
+ * The time in milliseconds for which a gateway relies on its own lease, the sign by which other gateways know that it is there.
+ * It is 2 seconds shorter than the lease, because the clock of another gateway may be 2 seconds ahead.
  */
 const standsForInMilliseconds = leaseInMilliseconds - 2_000;
 
 /**
- * The lease of this gateway, which other gateways read to see whether it is there. One write keeps all CVMs of a gateway
- * connected.
+ * Keeps the lease of a gateway, which other gateways read to see whether the gateway is there. One write keeps all CVMs of the
+ * gateway connected.
  */
 export class LeaseKeeper {
   private readonly parts: GatewayParts;
   private readonly onLost: () => void;
   private readonly name: string | undefined;
-  /** The time at which to record the name of the gateway again, so that its item does not expire. */
+  /** The time at which to record the name of the gateway again, so that the item with the name does not expire. */
   private nextNameAt = -Infinity;
   private renewing: Promise<void> | undefined;
   private renewedAt = -Infinity;
-  /** The time of day of the last renewal, by which other gateways judge the lease. It goes on while this machine is suspended. */
+  /**
+   * The time of day at which the lease was last renewed, by which other gateways judge it. The time of day goes on while the
+   * machine is suspended.
+   */
   private renewedAtTime = -Infinity;
   private nextAt = -Infinity;
-  /** True once the gateway stops, and leaves its CVMs to others. */
+  /** True once the gateway stops and gives up its lease, so that other gateways may take its CVMs over. */
   isOver = false;
 
   /**
-   * Keeps the lease of a gateway: the sign by which others know that it is there.
-   * @param onLost called after others may have taken this gateway for gone
+   * Prepares the lease of a gateway: the sign by which other gateways know that it is there.
+   * @param onLost called when the lease was not renewed in time, after other gateways may have taken its CVMs over
    */
   constructor(parts: GatewayParts, { name, onLost }: { name: string | undefined; onLost: () => void }) {
     this.parts = parts;
@@ -48,7 +50,7 @@ export class LeaseKeeper {
     if (this.parts.clock.now() >= this.nextAt) this.renew().catch(() => undefined); // said there
   }
 
-  /** Renews the lease if it is not current. @throws Error if the table does not answer */
+  /** Renews the lease of the gateway if it is not current. @throws Error if the table does not answer */
   async ensure(): Promise<void> {
     if (!this.isCurrent) await this.renew();
   }
@@ -86,7 +88,7 @@ export class LeaseKeeper {
     if (wasLost) this.onLost();
   }
 
-  /** Ends the lease, so that other gateways take over at once. */
+  /** Ends the lease of the gateway, so that other gateways take its CVMs over at once. */
   async end(): Promise<void> {
     this.isOver = true;
     await this.renewing?.catch(() => undefined);
@@ -99,7 +101,7 @@ export interface Peers {
   others: OtherGateways;
 }
 
-/** Messages between this gateway and others, through the table. */
+/** Exchanges messages with other gateways through the table: asks whether an agent answers, and answers such questions. */
 export class OtherGateways {
   private readonly parts: GatewayParts;
   private readonly answerTo: (question: Question) => Promise<boolean>;
@@ -115,7 +117,7 @@ export class OtherGateways {
   }
 
   /**
-   * Asks another gateway whether the agent on its stream answers.
+   * Asks another gateway whether the agent on a stream of that gateway answers.
    * @returns false if the agent does not answer, or its gateway is gone
    * @throws Error if the table does not answer, so that nothing is known
    */

@@ -5,10 +5,10 @@ import { isLongestPause, retryPause, type RetryTimings } from './gateway-parts.t
 import type { ReportResult } from './service.ts';
 
 interface OutboxOptions {
-  /** Sends up to 40 reports to the service. */
+  /** Sends up to 40 reports of a run to the service. */
   send: (reports: LastingReport[]) => Promise<ReportResult[]>;
   onTaken: (results: ReportResult[]) => void;
-  /** Called with each report that is dropped. The reason is a sentence. */
+  /** Called with each report of a run that is dropped, and the reason as a sentence. */
   onDropped: (report: LastingReport, reason: string) => void;
   logFields?: Record<string, string>;
   now: () => number;
@@ -26,13 +26,14 @@ const mostEntries = 1_000;
 const mostBytes = 8 * 1024 * 1024;
 const reportsPerBatch = 40;
 
-/** The number of failures that waiting does not cure after which a report is dropped. */
+/** The number of failures, of a kind that waiting does not cure, after which a report to the service is dropped. */
 const mostLastingFailures = 5;
 
 /**
- * Reports of a run that wait for the service. Repeats a batch until the service takes it: reports have identifiers. Above 1,000
- * reports or 8 MiB it drops warnings and the like, oldest first, never what decides the run. While the service is busy or refuses
- * the credentials, it waits. Otherwise it sends one report at a time, and drops one that fails five times.
+ * Keeps the reports of a run that wait for the service, and repeats a batch until the service takes it: reports have identifiers.
+ * Above 1,000 reports or 8 MiB it drops optional reports such as warnings, oldest first, never those that decide the run. It
+ * waits while the service is busy or refuses the credentials. After another failure it sends one report at a time, and drops a
+ * report that fails five times.
  */
 export class Outbox {
   private readonly options: OutboxOptions;
@@ -47,7 +48,7 @@ export class Outbox {
     this.options = options;
   }
 
-  /** Adds a report. Does nothing if a report with its identifier is waiting. */
+  /** Adds a report of the run to those that wait. Does nothing if a report with its identifier is waiting. */
   add(report: LastingReport, { isOptional = false } = {}): void {
     if (this.closed || this.entries.some((entry) => entry.report.id === report.id)) return;
     const entry = { report, bytes: Buffer.byteLength(JSON.stringify(report)), isOptional, since: this.options.now() };
@@ -70,7 +71,7 @@ export class Outbox {
     return this.entries.length === 0;
   }
 
-  /** True while a report waits that is never dropped. */
+  /** True while a report of the run waits that is never dropped. */
   get holdsLasting(): boolean {
     return this.entries.some(({ isOptional }) => !isOptional);
   }
@@ -88,7 +89,10 @@ export class Outbox {
     clearTimeout(timer);
   }
 
-  /** Stops sending. Reports that are left get lost. Another gateway finds out from the agent's state what they said. */
+  /**
+   * Stops sending the reports of the run. Reports that still wait are lost. Another gateway infers their events from the agent's
+   * state.
+   */
   close(): void {
     this.closed = true;
     this.wakeUp?.();
@@ -155,7 +159,10 @@ export class Outbox {
   }
 }
 
-/** The kind of a failure, by what helps: waiting, other credentials, or nothing. */
+/**
+ * The kind of a failure to send reports: the service is busy, which passes; the credentials are refused; or waiting does not
+ * help.
+ */
 type FailureKind = 'busy' | 'credentials' | 'lasting';
 
 const ofCredentials = new Set([
@@ -170,8 +177,8 @@ const ofCredentials = new Set([
 const ofRequest = new Set(['ItemCollectionSizeLimitExceededException', 'SerializationException', 'ValidationException']);
 
 /**
- * The names of errors in the code that handles a report, so that a repeat fails too. An error with a cause, such as a broken
- * connection, may not be one of these.
+ * The names of errors in the code that handles a report, which a repeat of the same report causes again. An error of these names
+ * with a cause, such as a broken connection, is none of them.
  */
 const ofCode = new Set(['RangeError', 'TypeError']);
 

@@ -2,7 +2,7 @@ import { log } from '../../shared/runtime/log.ts';
 import type { PendingCommand } from '../../shared/rows/command.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 
-/** Reads the commands that wait for CVMs, again and again, until it is stopped. */
+/** Reads the commands that wait for CVMs, again and again, until the returned function `stop` is called. */
 export function pollPendingCommands(
   { service, timings }: GatewayParts,
   onPending: (commands: PendingCommand[]) => void,
@@ -40,10 +40,10 @@ export function pollPendingCommands(
   };
 }
 
-/** The commands that wait for a CVM, and when to try each again. */
+/** Keeps the commands that wait for a CVM, and when to try each of them again. */
 export class OpenCommands {
   private commands: PendingCommand[] = [];
-  /** The time at which to try a command again, by its identifier. Infinity if it is answered. */
+  /** The times at which to try a command for the CVM again, by its identifier. Infinity if the command is answered. */
   private readonly retryAt = new Map<string, number>();
 
   set(commands: PendingCommand[]): boolean {

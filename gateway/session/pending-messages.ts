@@ -5,20 +5,26 @@ import { type GatewayParts, retryPause } from './gateway-parts.ts';
 
 type Message = { event: AgentEvent } | { line: AgentLog };
 
-/** The importance of a message: it decides the run, may tell why something happened, or is plain and comes in floods. */
+/**
+ * The importance of a message of an agent: it decides the run, tells why something happened, or is a plain one that comes in
+ * floods.
+ */
 type Rank = 'deciding' | 'telling' | 'plain';
 
-/** The largest number of messages that wait. Above that, plain messages are left out, then telling ones, oldest first. */
+/**
+ * The largest number of messages of an agent that wait until their run is known. Above that, plain messages are left out first,
+ * then those that tell a reason, oldest first.
+ */
 const mostWaiting = 1_000;
 const mostBytesWaiting = 8 * 1024 * 1024;
 
-/** The time in milliseconds for which a record without a run counts for lines of logs. */
+/** The time in milliseconds for which a record of the agent process without a run is taken as current for lines of the log. */
 const recordStandsFor = 5 * 60_000;
 
 /**
- * The messages of an agent that wait until it is known which run they belong to. They belong to the run of the agent process,
- * also after its end. Another gateway may have given the process another run, so the record is read again, at most once a second,
- * if an event does not fit. Lines of logs begin no run, so a record without a run counts for them for five minutes.
+ * Keeps the messages of an agent until it is known which run they belong to: that of the agent process, also after the run's end.
+ * Another gateway may have given the process another run, so the record of the process is read again, at most once a second, if
+ * an event does not fit. Lines of logs begin no run, so a record without a run is taken as current for them for five minutes.
  */
 export class PendingMessages {
   private readonly agentProcess: AgentProcess;
@@ -62,7 +68,10 @@ export class PendingMessages {
     );
   }
 
-  /** Leaves out less important messages until this one fits. @returns false if what waits is more important */
+  /**
+   * Leaves out waiting messages that are no more important than the given one until it fits.
+   * @returns false if it still does not fit
+   */
   private makeRoomFor(message: Message): boolean {
     const leftOut: Rank[] = rankOf(message) === 'plain' ? ['plain'] : ['plain', 'telling'];
     while (this.isFull(message)) {

@@ -6,54 +6,64 @@ import type { RunReference } from '../../shared/rows/run.ts';
 import { writeLine, log } from '../../shared/runtime/log.ts';
 import { type AgentLog, timeOf } from '../wire/messages.ts';
 
-/** The place where the lines of the logs of runs go. They never go into the journal. */
+/** Takes the lines that agents log during runs. The lines never go into the journal of events. */
 export interface RunLogs {
   write: (run: RunReference, line: AgentLog) => boolean;
-  /** Called when the run is over. */
+  /** Called when a run is over, so that no more lines of its log are expected. */
   end: (runId: string) => unknown;
   close: () => Promise<void>;
 }
 
 export const mostBytesPerRun = 8 * 1024 * 1024;
 
-/** The size at which a log is full. It leaves room for the longest line, and for the one that says that the log ends. */
+/**
+ * The size in bytes at which the log of a run is full: 8 MiB, less room for the longest line and for the line that says that the
+ * log ends.
+ */
 const fullAtBytes = mostBytesPerRun - 32 * 1024;
 
 export const lastLine = 'The log ends here: it has reached 8 MiB.';
 
 /**
- * Matches the line that an agent logs whenever the gateway asks for its state. Some five days of these lines would fill a log.
+ * Matches the line that an agent logs whenever the gateway asks for its state. These lines would fill the log of a run in about
+ * five days.
  */
 const ofQuestion = /^Method State took \S+ to complete with state \w+$/;
 
-/** Tells whether an agent logged this line because the gateway asked for its state. No log keeps these lines. */
+/**
+ * Tells whether a line of an agent's log is only there because the gateway asked for the agent's state. No log of a run keeps
+ * such lines.
+ */
 export function isOfQuestion({ message }: AgentLog): boolean {
   return ofQuestion.test(message);
 }
 
-/** The largest number of characters of a line. Agents send up to 500 bytes. Fargate cuts entries of more than 16 KB. */
+/**
+ * The largest number of characters of a line that the log of a run keeps. Agents send up to 500 bytes. Fargate cuts entries of
+ * more than 16 KB.
+ */
 const longestLine = 2_500;
 
-/** The largest number of characters of a level. Agents use 5. */
+/** The largest number of characters of a line's level that the log of a run keeps. Agents use 5. */
 const longestLevel = 20;
 
 /**
- * Returns what a log keeps of a line: the text without line breaks and escapes, so that nothing in it passes for a line of its
- * own, and the level as one word.
+ * Returns what the log of a run keeps of a line: the text without line breaks and escapes, so that nothing in it passes for
+ * another line, and the level as one word.
  */
 export function keptOf({ message, level }: AgentLog): { text: string; level: string } {
   return { text: printable(message.slice(0, longestLine)).trimEnd(), level: level.slice(0, longestLevel).replace(/\W/g, '_') };
 }
 
-/** The largest number of runs whose logs are measured. */
+/** The largest number of runs whose size of the log a gateway remembers. */
 const mostRuns = 10_000;
 
-/** The size of the other fields of a line, in bytes. */
+/** The size in bytes that is assumed for the fields of a line of a log other than its level and text. */
 const fieldsOfLine = 200;
 
 /**
- * Writes the logs of runs to CloudWatch, a line of JSON each, up to 8 MiB a run. A run is measured for longer than it is at this
- * gateway, because its CVM may come back.
+ * Returns the logs that write the lines of runs to CloudWatch, a line of JSON each, up to 8 MiB a run. The size of a log is
+ * remembered after its CVM has left the gateway, because the CVM may come back.
  */
 export function lineRunLogs(): RunLogs {
   const bytes = new Map<string, number>();
@@ -85,7 +95,7 @@ interface LogFile {
   bytes: number;
 }
 
-/** Writes the log of each run to the file `<directory>/<domain>/<runID>.log`, up to 8 MiB. */
+/** Returns the logs that write the lines of each run to the file `<directory>/<domain>/<runID>.log`, up to 8 MiB a run. */
 export function fileRunLogs(directory: string): RunLogs {
   const open = new Map<string, LogFile>();
   let isFailing = false;

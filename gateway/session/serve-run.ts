@@ -13,13 +13,15 @@ interface ServedCvm {
 }
 
 /**
- * The number of attempts to give a run to an agent. An agent process dies of a manifest that it cannot read, and is restarted.
+ * The largest number of attempts to give a run to an agent. An agent process dies of a manifest that it cannot read, and is
+ * restarted.
  */
 const mostAttempts = 3;
 
 /**
- * Gives a run to the agent of a CVM if its process has none. Records that first, for a gateway that takes over.
- * @returns whether the command is answered
+ * Gives a run to the agent of a CVM if its process has none. First records that the process gets the run, for a gateway that
+ * takes over.
+ * @returns whether the command to run is answered
  */
 export async function deliverRun(
   { agentProcess, streams }: ServedCvm,
@@ -116,8 +118,9 @@ function reject(agentProcess: AgentProcess, { id, run_id, computation_id }: Pend
 const stopped = { event_type: 'Stopped', status: 'Stopped' };
 
 /**
- * Stops a run on the agent of a CVM. An agent stops whatever is current, so a stop goes only to one that has this very run.
- * @returns whether the command is answered
+ * Stops a run on the agent of a CVM. An agent stops whichever run is current, so the gateway sends a stop only to an agent that
+ * has the given run.
+ * @returns whether the command to stop is answered
  */
 export async function stopRun(
   cvm: ServedCvm,
@@ -145,7 +148,10 @@ function sendStop({ agentProcess: { parts } }: ServedCvm, agent: AgentStream, ru
   if (agent.send({ stopComputation: { computation_id: run.reference.computation_id } })) run.stopSentAt = now;
 }
 
-/** Reports a stop after the agent has stopped, once its event had time to arrive. @returns whether the stop is reported */
+/**
+ * Reports that a run was stopped, once the agent has no run and its event has had time to arrive.
+ * @returns whether the stop is reported
+ */
 function inferStop({ agentProcess, streams }: ServedCvm, run: HostedRun): boolean {
   const { timings, clock } = agentProcess.parts;
   run.idleSince ??= clock.now();
@@ -158,7 +164,9 @@ function inferStop({ agentProcess, streams }: ServedCvm, run: HostedRun): boolea
   return true;
 }
 
-/** Compares the state of an agent with its run: reports what the agent did not say, and stops work that nobody needs. */
+/**
+ * Compares the state of an agent with the run that it has: reports what the agent did not say, and stops work that nobody needs.
+ */
 export function followRun(cvm: ServedCvm, agent: AgentStream, state: AgentState): void {
   const { agentProcess, streams } = cvm;
   const { run, record, parts } = agentProcess;

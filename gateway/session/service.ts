@@ -25,13 +25,16 @@ import { openTable, getItems, type Table } from '../../shared/table/table.ts';
 import type { CvmIdentity } from '../wire/identity.ts';
 import { openKms } from '../../shared/runtime/clients.ts';
 
-/** The result of one report. */
+/** The result that the service answers for one report of a gateway. */
 export type ReportResult = Awaited<ReturnType<typeof recordReports>>['results'][number];
 
-/** The functions of the service that a gateway calls. The same functions serve endpoints 25 and 26. */
+/** The functions of the service that a gateway calls. Endpoints 25 and 26 use the same functions. */
 export type GatewayService = ReturnType<typeof openService>;
 
-/** Opens the service for a gateway, with the credentials of this process. @param gateway the identifier of the gateway */
+/**
+ * Opens the functions of the service that a gateway calls, with the credentials of the gateway's process.
+ * @param gateway the identifier of the gateway
+ */
 export function openService(clock: Clock, gateway: string) {
   const deadline = () => new Deadline();
   const table = openTable(deadline);

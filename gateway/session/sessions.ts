@@ -6,10 +6,10 @@ import { CvmSession } from './cvm-session.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { LeaseKeeper, OtherGateways, type Peers } from './other-gateways.ts';
 
-/** The largest number of attestations of a CVM in a minute. Each may be a write of 256 KiB. */
+/** The largest number of attestations that a gateway records of a CVM in a minute. Each may be a write of 256 KiB. */
 const mostAttestationsPerMinute = 10;
 
-/** The sessions of all CVMs that are connected to this gateway. */
+/** Keeps the sessions of all CVMs that are connected to the gateway. */
 export class Sessions {
   private readonly sessions = new Map<string, CvmSession>();
   private readonly parts: GatewayParts;
@@ -60,8 +60,8 @@ export class Sessions {
   }
 
   /**
-   * Checks the streams of all CVMs soon, because other gateways may have taken over CVMs while the lease could not be renewed.
-   * The checks are spread, so that not all CVMs are read at once.
+   * Compares the streams of all CVMs with their items soon, because other gateways may have taken over CVMs while the lease could
+   * not be renewed. The comparisons are spread over some seconds, so that not all CVMs are read at once.
    */
   private checkAll(): void {
     for (const { streams } of this.sessions.values()) streams.checkSoon(this.parts.timings.answer * Math.random());

@@ -6,13 +6,16 @@ import { keptOf, lastLine, mostBytesPerRun, type RunLogs } from './run-logs.ts';
 import type { GatewayService } from './service.ts';
 import type { Clock } from '../../shared/runtime/deadline.ts';
 
-/** The longest time in milliseconds that a line waits to be stored. With it, people see a line within 5 seconds. */
+/**
+ * The longest time in milliseconds that a line of a run's log waits to be stored in the table. People then see a line within 5
+ * seconds.
+ */
 const longestBufferInMilliseconds = 2_000;
 const largestChunkInBytes = 64 * 1024;
-/** The number of bytes that are left for the line that says that the log ends. */
+/** The number of bytes of a stored log that are kept free for the line that says that the log ends. */
 const spaceOfEnd = 1_024;
 
-/** The largest number of bytes of a run that wait while the table does not answer. More lines are left out. */
+/** The largest number of bytes of a run's log that wait while the table does not answer. Further lines are left out. */
 const largestBufferInBytes = 2 * 1024 * 1024;
 
 interface Log {
@@ -21,13 +24,16 @@ interface Log {
   isShared: boolean | undefined;
   lines: LogLine[];
   buffered: number;
-  /** The number of bytes that all gateways have stored of this log. */
+  /** The number of bytes that all gateways together have stored of the log of a run. */
   stored: number;
   timer: NodeJS.Timeout | undefined;
   work: Promise<void>;
 }
 
-/** Stores the log of each run whose parties may read it in the table. Passes all lines on to other logs. */
+/**
+ * Returns the logs that store the lines of each run in the table if its parties may read them, and pass all lines on to other
+ * logs.
+ */
 export function storedRunLogs(others: RunLogs, service: Pick<GatewayService, 'logState' | 'storeLines'>, clock: Clock): RunLogs {
   const logs = new Map<string, Log>();
   let parts = 0;

@@ -4,8 +4,8 @@ import { stateEventIdPrefix, longestReason } from '../../shared/cvms/index.ts';
 import type { AgentState, AgentEvent, AgentLog } from './messages.ts';
 
 /**
- * Returns the identifier of an event that occurs once in a run. The agent's event and the one inferred from its state share it,
- * on any gateway, so the service records one of them.
+ * Returns the identifier of an event that occurs once in a run. The event that an agent sends and the one that a gateway infers
+ * from the agent's state have the same identifier, so the service records one of them.
  */
 export function stateEventId(eventType: string, status: string): string {
   return `${stateEventIdPrefix}${eventType}/${status}`;
@@ -21,7 +21,7 @@ const occursOnce = new Set<string>([
   ...endingEvents,
 ]);
 
-/** Tells whether an event occurs once in a run. Such an event is never left out. */
+/** Tells whether an event of an agent occurs once in a run. Such an event is never left out. */
 export function occursOnceInARun({ event_type, status }: Pick<AgentEvent, 'event_type' | 'status'>): boolean {
   return occursOnce.has(`${event_type}/${status}`);
 }
@@ -51,12 +51,15 @@ const events: Record<AgentState, EventOfState | undefined> = {
   Failed: { event_type: 'Failed', status: 'Failed' },
 };
 
-/** Returns the event that the agent sends when it enters a state. Undefined if it sends none. */
+/** Returns the event that an agent sends when it enters a state. Undefined if it sends none for the state. */
 export function eventOfState(state: AgentState): EventOfState | undefined {
   return events[state];
 }
 
-/** Returns the details of an event that the agent did not send itself, in base64. @param from what the event was inferred from */
+/**
+ * Returns the details, in base64, of an event that the gateway inferred because the agent did not send it.
+ * @param from what the event was inferred from
+ */
 export function inferredDetails(from: Record<string, string>): string {
   return Buffer.from(JSON.stringify({ inferred: true, ...from })).toString('base64');
 }
@@ -65,8 +68,8 @@ const cause = /^failed to run computation: /;
 const otherCause = /^(failed|error|unable|cannot|could not)\b/i;
 
 /**
- * The reason why a run failed, which a line of the agent's log says just before the event. Lines arrive in pieces of up to 500
- * bytes with the same time.
+ * Collects the reason why a run failed, which a line of the agent's log says just before the event of the failure. A line arrives
+ * in pieces of up to 500 bytes that have the same time.
  */
 export class FailureReason {
   private line: { at: string; text: string; isCause: boolean } | undefined;
@@ -84,7 +87,7 @@ export class FailureReason {
     }
   }
 
-  /** The reason, up to 1,000 characters. Undefined if no line gave one. */
+  /** The reason why the run failed, up to 1,000 characters. Undefined if no line of the agent's log gave one. */
   get text(): string | undefined {
     const text = this.line?.text.trim();
     return text ? Array.from(text).slice(0, longestReason).join('') : undefined;

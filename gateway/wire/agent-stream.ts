@@ -10,14 +10,14 @@ export interface Call {
 interface AgentStreamOptions {
   fingerprint: string;
   answerInMilliseconds: number;
-  /** The time in milliseconds when the stream was opened. */
+  /** The time in milliseconds at which the stream of an agent was opened. */
   now: number;
 }
 
-/** The number of messages that an agent has not read above which the stream takes no more. */
+/** The number of messages that an agent has not read at which its stream takes no more. */
 const mostUnread = 16;
 
-/** The stream of an agent, by which the gateway asks and commands it. */
+/** The stream of an agent, through which the gateway asks for the agent's state and sends commands. */
 export class AgentStream {
   readonly id = randomUUID();
   readonly fingerprint: string;
@@ -42,19 +42,21 @@ export class AgentStream {
     return !this.closed;
   }
 
-  /** True if the agent is there and reads. */
+  /** True if the stream of the agent is open and the agent reads what it is sent. */
   get takesMessages(): boolean {
     return !this.closed && this.call.writableLength < mostUnread;
   }
 
-  /** Sends a message to the agent. @returns false if the agent does not read what was sent before */
+  /** Sends a message to the agent on its stream. @returns false if the agent does not read what was sent before */
   send(message: ServerMessage): boolean {
     if (!this.takesMessages) return false;
     this.call.write(message);
     return true;
   }
 
-  /** Asks the agent for its state. Undefined if the agent does not answer in time, or with an unknown state. */
+  /**
+   * Asks the agent on the stream for its state. Returns undefined if the agent does not answer in time, or with an unknown state.
+   */
   state(): Promise<AgentState | undefined> {
     this.asking ??= this.ask().finally(() => (this.asking = undefined));
     return this.asking;
@@ -74,14 +76,15 @@ export class AgentStream {
     }
   }
 
-  /** Passes on an answer of the agent to a question about its state. Answers to no question are ignored. */
+  /** Passes an answer of the agent to the question about its state that waits for it. Ignores answers to no question. */
   answer({ id, state }: { id: string; state: string }): void {
     this.waiting.get(id)?.(isAgentState(state) ? state : undefined);
   }
 
   /**
-   * Sends a run to the agent.
-   * @returns undefined if no answer comes in time, which says nothing: an agent does not answer to a run that it has
+   * Sends the request to start a run to the agent on the stream.
+   * @returns the agent's answer; undefined if none comes in time, which says nothing: an agent does not answer to a run that it
+   * has
    */
   async run(chunks: { data: Uint8Array; id: string }): Promise<RunResponse | undefined> {
     const { promise, resolve } = Promise.withResolvers<RunResponse | undefined>();
@@ -107,7 +110,7 @@ export class AgentStream {
     this.lost();
   }
 
-  /** Notes that the other side has ended the stream. Questions that wait get no answer. */
+  /** Notes that the agent has ended its stream. Questions that wait get no answer. */
   lost(): void {
     this.closed = true;
     for (const resolve of this.waiting.values()) resolve(undefined);

@@ -3,14 +3,15 @@ import type { Metadata } from '@grpc/grpc-js';
 import { cvmId, domainId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 
-/** The CVM that a stream speaks for. */
+/** The CVM that a stream to the gateway speaks for: its domain and its identifier. */
 export interface CvmIdentity {
   domain: string;
   cvmId: string;
 }
 
 /**
- * Returns the name of a CVM in the subject alternative names of its certificate. A domain has no colon, so the first one divides.
+ * Returns the name of a CVM in the subject alternative names of its certificate: `urn:cvm:<domain>:<cvmID>`. A domain has no
+ * colon, so the first colon after `urn:cvm:` ends the domain.
  */
 export function identityUri({ domain, cvmId }: CvmIdentity): string {
   return `urn:cvm:${domain}:${cvmId}`;
@@ -19,8 +20,8 @@ export function identityUri({ domain, cvmId }: CvmIdentity): string {
 const identityName = /^URI:urn:cvm:([^:]+):(.+)$/;
 
 /**
- * Reads which CVM the subject alternative names of a certificate name. Undefined unless they name exactly one. Node quotes a name
- * that could be read as several. No certificate of a CVM has one.
+ * Reads which CVM is named by the subject alternative names of a certificate. Returns undefined unless they name exactly one.
+ * Refuses names in quotes: Node quotes a name that could be read as several, and no certificate of a CVM has one.
  */
 export function identityIn(subjectAltNames = ''): CvmIdentity | undefined {
   if (subjectAltNames.includes('"')) return undefined;
@@ -39,14 +40,20 @@ export function nameOf({ domain, cvmId }: CvmIdentity): string {
   return `${domain}/${cvmId}`;
 }
 
-/** The identity that a stream shows. The certificate is verified, the metadata are the CVM's own words. */
+/**
+ * The identity that a stream to the gateway shows. Its CVM and fingerprint come from a verified certificate, its kind is the
+ * CVM's own word.
+ */
 export interface StreamCredentials {
   identity: CvmIdentity;
   fingerprint: string;
   kind: 'agent' | 'log-forwarder';
 }
 
-/** Reads who opened a stream. @returns why the stream is refused, as a string */
+/**
+ * Reads from its certificate and metadata which CVM opened a stream to the gateway.
+ * @returns the credentials, or a string that says why the stream is refused
+ */
 export function credentialsOf(certificate: PeerCertificate | undefined, metadata: Metadata): StreamCredentials | string {
   const identity = identityIn(certificate?.subjectaltname);
   if (!certificate || !identity) return 'The certificate does not name a CVM.';

@@ -10,8 +10,8 @@ interface Limit {
 }
 
 /**
- * Limits how often a CVM may do something.
- * @returns a function that counts once more, and returns whether the limit of this minute is exceeded
+ * Limits how often a CVM may do something in a minute.
+ * @returns a function that counts once more, and returns whether the limit of the minute is exceeded
  */
 export function limitPerMinute(
   clock: Clock,
@@ -40,15 +40,18 @@ const mostOpeningsPerMinute = 120;
 export const tooMany = 'The CVM opens too many streams.';
 
 /**
- * Limits how many streams a CVM opens in a minute, for each certificate: a stolen one takes nothing from the one that replaced
- * it. Streams above the limit cost no call of the table.
+ * Limits how many streams a CVM opens in a minute, for each certificate: the user of a stolen certificate takes nothing from the
+ * CVM with its new one. Streams above the limit cost no call of the table.
  * @returns a function that counts a stream, and returns whether the limit is exceeded
  */
 export function limitOpenings(clock: Clock): (cvm: CvmIdentity, certificate?: string) => boolean {
   return limitPerMinute(clock, { most: mostOpeningsPerMinute, message: 'A stream was refused.', reason: tooMany });
 }
 
-/** The largest number of messages of a stream in a second. An agent with a chatty algorithm sends hundreds a second. */
+/**
+ * The largest number of messages in a second that a gateway takes of a stream. An agent with a chatty algorithm sends hundreds a
+ * second.
+ */
 const mostMessagesPerSecond = 2_000;
 const mostBytesPerSecond = 4 * 1024 * 1024;
 
@@ -57,7 +60,10 @@ interface Pausable {
   resume: () => unknown;
 }
 
-/** Pauses a stream for the rest of a second in which it has sent too much. @returns a function to call with each message */
+/**
+ * Pauses a stream for the rest of a second in which it has sent too many messages or bytes.
+ * @returns a function to call with each message of the stream
+ */
 export function limitRate(stream: Pausable): (message: ClientMessage) => void {
   let second = 0;
   let messages = 0;

@@ -1,10 +1,10 @@
 /**
- * A time in a message. The messages below are as the gRPC loader gives them: with defaults for all fields, and with the name of
- * the field that is set.
+ * A time in a message of an agent, as the gRPC loader gives it. The loader gives defaults for all fields of a message, and the
+ * name of the field that is set.
  */
 
 interface WireTimestamp {
-  /** The seconds since the Unix epoch, a 64-bit number as a string. */
+  /** The seconds since the Unix epoch of a time in a message, a 64-bit number as a string. */
   seconds: string;
   nanos: number;
 }
@@ -27,40 +27,43 @@ export interface AgentEvent {
 
 export interface RunResponse {
   computation_id: string;
-  /** The reason why the agent did not take the run. Empty if it took the run. */
+  /** The reason why the agent did not take the run that it was sent. Empty if it took the run. */
   error: string;
 }
 
 export interface AttestationToken {
-  /** The token. Empty if the CVM has no attestation. */
+  /** The attestation token that the agent sent. Empty if the CVM has no attestation. */
   file: Uint8Array;
   certSerialNumber: string;
 }
 
 export interface ClientMessage {
-  /** The name of the field that is set. Undefined for a message of a newer agent. */
+  /** The name of the field that is set in a message of an agent. Undefined for a message that only a newer agent sends. */
   message?: string;
   agent_log?: AgentLog;
   agent_event?: AgentEvent;
   run_res?: RunResponse;
-  /** The answer to a stop. An empty `message` says that the computation was stopped. */
+  /** The agent's answer to a stop. An empty `message` says that the computation was stopped. */
   stopComputationRes?: { computation_id: string; message: string };
   agentStateRes?: { id: string; state: string };
   vTPMattestationReport?: AttestationToken;
   azureAttestationToken?: AttestationToken;
 }
 
-/** A message to an agent, with exactly one field. An agent leaves its stream when it gets none. */
+/**
+ * A message of the gateway to an agent, with exactly one field. An agent leaves its stream when it gets a message without a
+ * field.
+ */
 export type ServerMessage =
   | { runReqChunks: { data: Uint8Array; id: string; is_last: boolean } }
   | { stopComputation: { computation_id: string } }
   | { agentStateReq: { id: string } }
   | { disconnectReq: { id: string } };
 
-/** The overhead of an object in a message, in bytes, roughly. */
+/** The rough overhead, in bytes, of each object in a message of an agent. */
 const frame = 50;
 
-/** Returns about how many bytes a message takes. */
+/** Returns roughly how many bytes a message of an agent takes. */
 export function sizeOf(message: object): number {
   let size = frame;
   for (const value of Object.values(message) as unknown[]) {
@@ -70,7 +73,7 @@ export function sizeOf(message: object): number {
   return size;
 }
 
-/** Returns the time of a message in RFC 3339, UTC, milliseconds. Undefined if it is missing or no date. */
+/** Returns the time of a message of an agent as RFC 3339, UTC, milliseconds. Undefined if it is missing or no date. */
 export function timeOf(timestamp: WireTimestamp | null): string | undefined {
   if (!timestamp) return undefined;
   const date = new Date(Number(timestamp.seconds) * 1000 + Math.floor(timestamp.nanos / 1e6));
@@ -98,17 +101,20 @@ export function isWithoutRun(state: AgentState): boolean {
   return state === 'Idle' || state === 'ReceivingManifest';
 }
 
-/** A stop changes nothing any more. */
+/** Tells whether a state of an agent says that its run has ended, so that a stop changes nothing any more. */
 export function hasEnded(state: AgentState): boolean {
   return !isWithoutRun(state) && !isAtWork(state);
 }
 
-/** Results wait for the first user who fetches them. A restart of the agent would lose them. */
+/**
+ * Tells whether a state of an agent says that it keeps results for the users who fetch them. A restart of the agent would lose
+ * the results.
+ */
 export function holdsResults(state: AgentState | undefined): boolean {
   return state === 'ConsumingResults';
 }
 
-/** A stop ends something. */
+/** Tells whether a state of an agent says that its run is at work, so that a stop ends something. */
 export function isAtWork(state: AgentState): boolean {
   return state === 'ReceivingAlgorithm' || state === 'ReceivingData' || state === 'Running';
 }

@@ -7,7 +7,9 @@ import type { Command } from '../../shared/rows/command.ts';
 
 let loaded: PackageDefinition | undefined;
 
-/** Loads the definition of the messages, once. Its file is beside this one, and in a deployment beside the bundle. */
+/**
+ * Loads the definition of the gRPC messages of agents, once. Its file is beside the code, and in a deployment beside the bundle.
+ */
 function protocol(): PackageDefinition {
   const file = fileURLToPath(new URL('cvms.proto', import.meta.url));
   loaded ??= loadSync(file, { keepCase: true, longs: String, defaults: true, oneofs: true });
@@ -25,13 +27,13 @@ export function runRequestEncoding() {
 }
 
 /**
- * The largest size of an encoded run request, in bytes. An agent's limit for a message is 4 MiB, some of it for what is around
- * the request.
+ * The largest size in bytes of an encoded run request to an agent. An agent takes messages of up to 4 MiB, of which the request
+ * leaves 1 KiB for what is around it.
  */
 const largestInBytes = 4 * 1024 * 1024 - 1024;
 
 /**
- * Encodes the request that gives a run to an agent. Checks what the agent does not, because the agent's process dies of a
+ * Encodes the request that gives a run to an agent. Checks what the agent does not check, because the agent's process dies of a
  * manifest that it cannot read.
  * @throws Error with the reason, if the manifest must not be sent
  */

@@ -99,7 +99,7 @@ export const approvalSchema = v.pipe(
 export type Approval = v.InferOutput<typeof approvalSchema>;
 
 /**
- * Returns an approval in the form that the API shows.
+ * Returns a stored approval of a computation in the form that the API shows.
  * @param because the reasons why the approval does not count any more; empty if it counts
  */
 export function describeApproval(stored: StoredApproval, because: ApprovalChange[]): Approval {

@@ -91,7 +91,7 @@ function noManifest(missing_items: { keys: string[]; hashes: string[]; info: str
   });
 }
 
-/** Returns the error `conflict` for an approval of digests that are out of date. It contains the current ones. */
+/** Returns the error `conflict` for an approval of digests that are out of date. The error contains the current digests. */
 function staleDigest(current: { manifest_digest: string; configuration_digest: string }): ServiceError {
   const detail = 'The manifest or the configuration has another digest now. Read both again.';
   return new ServiceError('conflict', detail, { reason: 'stale_digest', ...current });

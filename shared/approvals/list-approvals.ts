@@ -46,7 +46,7 @@ export async function listApprovals(
 
 type Current = Omit<ReturnType<typeof approvableOf>, 'manifest'> & { manifest: ReturnType<typeof draftOf> };
 
-/** Tells whether an approval was given for another manifest or configuration than the current one. */
+/** Tells whether an approval was given for another manifest or configuration than the computation has now. */
 function isOfOther({ digest, configuration_digest }: StoredApproval, current: Current): boolean {
   return digest !== current.digest || configuration_digest !== current.configuration_digest;
 }
@@ -62,8 +62,8 @@ function changesOf({ digest }: StoredApproval, item: Item | undefined, current: 
 }
 
 /**
- * Lists the CVMs of an approval whose certificate has changed since the user named them. Empty if at least one of the named CVMs
- * has the same certificate or had none: then the approval still counts.
+ * Lists the CVMs named in an approval whose certificates have changed since. Empty if at least one of the named CVMs has the same
+ * certificate or had none: then the approval still counts.
  */
 function ofCvms({ cvm_ids, certificates }: StoredApproval, now: StoredApproval['certificates']): ApprovalChange[] {
   const ofCvm = (all: StoredApproval['certificates'], id: string) => (Object.hasOwn(all, id) ? all[id] : undefined);

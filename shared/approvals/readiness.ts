@@ -10,9 +10,9 @@ import type { StoredApproval } from '../rows/stored-approval.ts';
 /** A user whose approval a run of the computation needs, and why. */
 export interface NeededApproval {
   user: string;
-  /** The file names of the assets that make the user's approval necessary. */
+  /** The file names of the user's assets that make the user's approval of a run necessary. */
   files: string[];
-  /** True if the user must approve because the user is a result consumer. */
+  /** True if the user must approve a run because the user is a result consumer. */
   asConsumer: boolean;
 }
 
@@ -32,7 +32,9 @@ export function neededApprovals(inputs: Inputs): NeededApproval[] {
   }));
 }
 
-/** Returns the users who may fetch the result of a run. The owner is one of them even before uploading a key. */
+/**
+ * Returns the users who may fetch the result of a run. The owner of the computation is one of them even before uploading a key.
+ */
 function consumersOf(inputs: Inputs): Set<string> {
   return new Set([inputs.computation.owner, ...resultConsumers(inputs).map(({ user_id }) => user_id)]);
 }
@@ -42,15 +44,16 @@ const consumer = 'result consumer';
 export const mostReasons = assetsPerComputation + 1;
 
 /**
- * Lists why the approval of a user is needed: the file names of the user's assets, and `result consumer`. A file with the name
- * `result consumer` is in quotes.
+ * Lists the reasons why the approval of a user is needed: the file names of the user's assets, and `result consumer`. A file with
+ * the name `result consumer` is in quotes.
  */
 export function becauseOf({ files, asConsumer }: NeededApproval): string[] {
   return [...files.map((file) => (file === consumer ? `"${file}"` : file)), ...(asConsumer ? [consumer] : [])];
 }
 
 /**
- * Describes missing approvals as sentences for `missing_items.info`. Names the CVMs if a user has approved, but only for others.
+ * Describes missing approvals of a run as sentences for `missing_items.info`. Names the allowed CVMs if a user has approved, but
+ * only runs on other CVMs.
  */
 function sentencesOf(missing: NeededApproval[], inputs: Inputs, context: ApprovalContext): string[] {
   return missing.flatMap(({ user, files, asConsumer }) => {
@@ -72,7 +75,7 @@ export interface ApprovalContext {
   /** The digest of the current manifest. Undefined while something of the manifest is missing. */
   digest: string | undefined;
   configuration_digest: string;
-  /** The time at which the approvals must be valid: RFC 3339, UTC, milliseconds. */
+  /** The time at which the approvals of a run must be valid: RFC 3339, UTC, milliseconds. */
   at: string;
   /** The CVM of the run. Undefined if the run may be on any CVM. */
   cvm?: CvmOfRun | undefined;
@@ -81,7 +84,7 @@ export interface ApprovalContext {
 /** The CVM that a run is to use, with what approvals say about CVMs. */
 export interface CvmOfRun {
   id: string;
-  /** The fingerprint of the certificate of the CVM. Undefined if it has none or is not registered. */
+  /** The fingerprint of the certificate of the CVM. Undefined if the CVM has no certificate or is not registered. */
   certificate: string | undefined;
 }
 
@@ -99,8 +102,8 @@ export function isStale(
 }
 
 /**
- * Lists the reasons why an approval does not count that depend neither on the manifest nor on the configuration: a signature is
- * missing, the key was replaced, or the approval has expired.
+ * Lists the reasons, apart from changes of manifest and configuration, why an approval does not count: a signature is missing,
+ * the key was replaced, or the approval has expired.
  */
 export function ownReasons(
   { user_id, expires_at, signature, key }: StoredApproval,
@@ -116,8 +119,8 @@ export function ownReasons(
 }
 
 /**
- * Tells whether an approval allows a run on this CVM. An approval that names CVMs counts only for the certificates that they had
- * then.
+ * Tells whether an approval allows a run on a CVM. An approval that names CVMs counts only for the certificates that these CVMs
+ * had when it was given.
  */
 function allows({ cvm_ids, certificates }: StoredApproval, cvm: CvmOfRun | undefined): boolean {
   if (!cvm || cvm_ids === null) return true;
@@ -128,7 +131,7 @@ function validApprovals(inputs: Inputs, context: ApprovalContext): StoredApprova
   return inputs.approvals.filter((approval) => allows(approval, context.cvm) && !isStale(approval, inputs, context));
 }
 
-/** Lists the needed approvals that nobody has given, or that do not count at this time or on this CVM. */
+/** Lists the approvals that a run needs and that nobody has given, or that do not count at the given time or on the given CVM. */
 export function missingApprovals(inputs: Inputs, context: ApprovalContext): NeededApproval[] {
   const users = new Set(validApprovals(inputs, context).map(({ user_id }) => user_id));
   return neededApprovals(inputs).filter(({ user }) => !users.has(user));
@@ -143,12 +146,15 @@ const snapshotLimitInBytes = 380 * 1024;
 /** The snapshot that a run of a computation would keep now, and the things that the run still lacks. */
 export interface Readiness {
   /**
-   * The snapshot that a run would keep: its manifest, configuration, assets and approvals. Undefined while something of the
-   * manifest is missing. Missing approvals do not prevent it.
+   * The snapshot that a run of the computation would keep: its manifest, configuration, assets and approvals. Undefined while
+   * something of the manifest is missing. Missing approvals do not prevent it.
    */
   snapshot: RunSnapshot | undefined;
   configuration_digest: string;
-  /** The things that a run still lacks, approvals included. All lists are empty if the computation is ready to run. */
+  /**
+   * The things that a run of the computation still lacks, approvals included. All lists are empty if the computation is ready to
+   * run.
+   */
   missing: MissingItems;
 }
 
@@ -195,7 +201,7 @@ function ofRun({ user_id, certificates: _, ...approval }: StoredApproval): Appro
   return { user: user_id, ...approval };
 }
 
-/** Tells whether anything is missing before a run. */
+/** Tells whether anything is missing before a run of a computation can start. */
 export function isIncomplete({ keys, hashes, info }: MissingItems): boolean {
   return keys.length + hashes.length + info.length > 0;
 }

@@ -35,14 +35,17 @@ interface Approved {
 const storedApproved = v.object({ approved: storedBytes });
 
 /**
- * Returns the attributes of the item that keeps what a user approved (key: `approvedKeys`). They are deflated, because a manifest
- * may have 256 KB.
+ * Returns the attributes of the item that keeps the manifest and configuration that a user approved (key: `approvedKeys`). They
+ * are deflated, because a manifest may have 256 KB.
  */
 export function approvedAttributes({ manifest, configuration }: Approved): v.InferOutput<typeof storedApproved> {
   return { approved: deflated(JSON.stringify({ manifest, configuration })) };
 }
 
-/** Reads what a user approved from its stored item. @throws Error if the item is missing or invalid */
+/**
+ * Reads from a stored item the manifest and configuration that a user approved.
+ * @throws Error if the item is missing or invalid
+ */
 export function parseApproved(item: Item | undefined): Approved {
   return JSON.parse(inflated(parseStored(storedApproved, item, 'approved manifest').approved)) as Approved;
 }

@@ -9,18 +9,21 @@ import { readLinkedComputations, readRows } from './linked-computations.ts';
 import { linkKey, readLinkedIds } from '../rows/link.ts';
 import { computationKey, findComputation } from '../rows/computation.ts';
 
-/** The number of linked computations that change in the same transaction as their asset. More of them are changed after it. */
+/**
+ * The number of linked computations that get a new version in the same transaction as the change of their asset. Further
+ * computations follow after it.
+ */
 const computationsPerTransaction = 80;
 
 /**
- * The time in milliseconds within which a start of a run ends, its last write included. A start takes up to 5 seconds, its last
- * write a little longer.
+ * The time in milliseconds within which a start of a run ends, its last write included. A start takes up to 5 seconds, and its
+ * last write a little longer.
  */
 const startsEndWithinMilliseconds = 2 * maxTimeInMilliseconds;
 
 /**
- * The longest time in milliseconds from the start of a request, which the asset stores as its time of change, to the change
- * itself.
+ * The longest time in milliseconds from the start of a request to change an asset to the change itself. The asset stores the
+ * former as its time of change.
  */
 const changedWithinMilliseconds = maxTimeInMilliseconds;
 
@@ -80,12 +83,12 @@ export async function completeChangeOfLinked(
 }
 
 /**
- * The largest number of links of an asset whose name or type can be changed. One transaction changes all, with three actions for
- * each link.
+ * The largest number of links to computations that an asset may have for its name or type to be changed. One transaction changes
+ * all, with three actions for each link.
  */
 const maxLinksToRename = 30;
 
-/** Tells whether a change of an asset affects its links, which contain its file name and type. */
+/** Tells whether a change of an asset affects its links to computations, which contain its file name and type. */
 export function isRenamed(from: StoredAsset, to: StoredAsset): boolean {
   return from.file_name !== to.file_name || from.asset_type !== to.asset_type;
 }
@@ -117,7 +120,7 @@ export async function renameLinks(
 }
 
 /**
- * Throws the error that a change of the asset's name or type would throw because of its links. Writes nothing.
+ * Throws the error that a change of an asset's name or type would throw because of its links to computations. Writes nothing.
  * @throws ServiceError `conflict`; `too_large`
  */
 export async function refuseTakenPlaces(
@@ -151,7 +154,7 @@ async function linkedComputationIds(table: Table, assetId: string): Promise<stri
   );
 }
 
-/** Adds to the transaction the move of a link to the key for the asset's new name and type. */
+/** Adds to the transaction that the link of an asset in a computation moves to the key for the asset's new name and type. */
 function moveLink(transaction: Transaction, id: string, link: Item, { from, to }: { from: StoredAsset; to: StoredAsset }): void {
   const { file_name, asset_type, created_by } = to;
   const [oldKey, newKey] = [linkKey(id, from), linkKey(id, to)];

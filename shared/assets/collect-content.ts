@@ -8,12 +8,11 @@ import { transact } from '../table/transaction.ts';
 
 /**
  * The largest number of content checks in one read. A content check is a note to look again at content that was to be uploaded,
- * written or replaced. This number is also the threshold of the alarm content-backlog: a call that leaves a full read triggers
- * it.
+ * written or replaced. The number is also the threshold of the alarm content-backlog: a call that leaves a full read triggers it.
  */
 const mostChecksPerRead = 1_000;
 const checksAtOnce = 10;
-/** The time in milliseconds that must be left of a call to begin with another piece of content. */
+/** The time in milliseconds that must be left of a call for the check of another piece of stored content to begin. */
 const leastTimeInMilliseconds = 4_000;
 
 /**
@@ -70,7 +69,7 @@ async function settleAll(
 }
 
 /**
- * Emits the number of checks that still wait.
+ * Emits the number of content checks that still wait, if there are any.
  * @returns the number of checks processed
  * @throws AggregateError if any of them failed
  */

@@ -16,15 +16,18 @@ const storedReads = v.object({ latest_reads: v.record(v.string(), v.string()) })
 
 const readsShown = 100;
 
-/** The number of reads above which the oldest are removed, 21 at a time, so that few reads cost a second write. */
+/**
+ * The number of recorded reads of an asset's content above which the oldest are removed, 21 at a time, so that few reads cost a
+ * second write.
+ */
 const readsStored = readsShown + 20;
 
-/** Returns the names of recorded reads, oldest first. */
+/** Returns the names of recorded reads of an asset's content, oldest first. A name begins with the time of the read. */
 function namesOf(reads: Record<string, string>): string[] {
   return Object.keys(reads).sort();
 }
 
-/** Lists the last 100 reads of the content of an asset, newest first. */
+/** Lists the last 100 reads of the content of an asset, newest first, from the item that records them. */
 export function parseContentReads(item: Item | undefined): ContentRead[] {
   if (!item) return [];
   const { latest_reads: reads } = parseStored(storedReads, item, "record of a content's reads");

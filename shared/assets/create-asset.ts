@@ -64,7 +64,7 @@ export async function createAsset(table: Table, store: ContentStore, given: NewA
   );
 }
 
-/** Returns the content fields of an asset whose content has yet to be uploaded to this key. */
+/** Returns the content fields of an asset whose content has yet to be uploaded to the given key in storage. */
 export function pendingContent(upload_key: string): Omit<ContentFields, 'checksum'> {
   return { state: 'pending', size: 0, content_key: null, content_checksum: null, upload_key };
 }

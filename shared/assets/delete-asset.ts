@@ -92,7 +92,7 @@ async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise
   }
 }
 
-/** Returns a transaction that removes the asset and records what the purge must do afterwards. */
+/** Returns a transaction that removes an asset, and the record of what the purge must do afterwards. */
 function removal(asset: StoredAsset, { domain, by }: DeleteRequest) {
   const purge = {
     domain,
@@ -119,7 +119,8 @@ async function refuseWhileLinkedOnesRun(table: Table, domain: string, assetId: s
 }
 
 /**
- * Throws if a run was started with the asset. A run whose computation was linked to the asset only later does not use it.
+ * Throws if an active run was started with the asset that is to be deleted. A run whose computation was linked to the asset only
+ * later does not use it.
  * @throws ServiceError `conflict`
  */
 async function refuseIfUsedBy(table: Table, run: Pick<Run, 'id' | 'computation_id'>, assetId: string): Promise<void> {
@@ -130,7 +131,10 @@ function inUse(runId: string | undefined): ServiceError {
   return conflict('asset_in_use', 'An active run uses the asset. Wait until it ends, or stop it.', runId);
 }
 
-/** Throws if one of the active runs that are recorded with the asset uses it. @throws ServiceError `conflict` */
+/**
+ * Throws if one of the active runs that are recorded with an asset uses it, so that it cannot be deleted.
+ * @throws ServiceError `conflict`
+ */
 async function refuseWhileUsed(table: Table, domain: string, id: string): Promise<void> {
   const uses = await queryPartition(table, assetKeys.uses(id));
   for (const use of uses) {

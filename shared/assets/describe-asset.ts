@@ -18,8 +18,8 @@ interface Request {
   by: string;
   now: string;
   /**
-   * Tells whether the client already has the version with this ETag. Not called for an answer with a download link, because the
-   * link expires.
+   * Tells whether the client already has the version of the asset with the given ETag. Not called for an answer with a download
+   * link, because the link expires.
    */
   isKnown?: ((etag: string) => boolean) | undefined;
   withoutContent?: boolean;
@@ -63,8 +63,8 @@ function isLarge({ content_key, size }: StoredAsset): boolean {
 type Content = Pick<Asset, 'asset'> | Pick<Asset, 'download'>;
 
 /**
- * Returns the content of an asset in base64, or a download link if it is larger than the inline limit. Undefined if it has none
- * in storage.
+ * Returns the content of an asset in base64, or a download link if the content is larger than the inline limit. Undefined if the
+ * asset has no content in storage.
  * @throws Error if the content is missing in storage
  * @throws ServiceError `not_found` if the asset was deleted meanwhile
  */
@@ -87,7 +87,7 @@ async function contentOf(
   return { asset: await content.transformToString('base64') };
 }
 
-/** Lists the assets of a domain, newest first, with the exact total. See readPage for its cost. */
+/** Lists the assets of a domain, newest first, with the exact total. See readPage for the round trips that it costs. */
 export async function listAssets(
   table: Table,
   domain: string,

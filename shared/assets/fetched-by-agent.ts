@@ -6,8 +6,8 @@ import type { ContentFields } from './write-content.ts';
 type Given = { [Name in keyof Fetched]?: Fetched[Name] | undefined };
 
 /**
- * Returns how the agent fetches an asset after a request. Fields that the request omits stay the same. Removing `source` also
- * removes the fields that only apply to it.
+ * Returns how the agent fetches an asset after a request to create or change it. Fields that the request omits stay the same.
+ * Removing `source` also removes the fields that only apply to it.
  */
 export function fetchedAfter(given: Given, before?: Fetched): Fetched {
   const source = given.source === undefined ? (before?.source ?? null) : given.source;

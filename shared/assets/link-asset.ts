@@ -50,7 +50,7 @@ export interface LinkRequest extends AnsweredRequest {
 }
 
 /**
- * Links an asset to a computation. Writes nothing if the link exists. Three round trips.
+ * Links an asset to a computation. Writes nothing if the asset is linked already. Three round trips.
  * @throws ServiceError `not_found`; `conflict` for a second algorithm or a duplicate file name; `too_large` for dataset 101
  */
 export async function linkAsset(table: Table, request: LinkRequest): Promise<Committed<Permitted>> {

@@ -20,7 +20,7 @@ export async function readRows(table: Table, domain: string, ids: string[]): Pro
 }
 
 /**
- * Lists the computations that an asset is linked to, newest first, with the exact total. One more round trip than readPage.
+ * Lists the computations that an asset is linked to, newest first, with the exact total. Takes one more round trip than readPage.
  * @throws ServiceError `not_found`
  */
 export async function listLinkedComputations(

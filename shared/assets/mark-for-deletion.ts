@@ -7,7 +7,7 @@ import { assetKey, findAsset, readAssetToChange } from '../rows/read-asset.ts';
 /** The lifetime in seconds of the mark on an asset that says that it is being deleted. It is longer than a deletion takes. */
 const secondsToDelete = 30;
 
-/** Tells whether an asset is being deleted. No run starts with the asset meanwhile. */
+/** Tells whether an asset is being deleted, by the mark that a deletion sets. No run starts with the asset meanwhile. */
 export function isMarkedForDeletion({ closing_until }: StoredAsset, now: string): boolean {
   return closing_until !== null && closing_until > now;
 }
@@ -22,7 +22,7 @@ export async function markForDeletion(table: Table, domain: string, asset: Store
   return await setMark(table, domain, asset, closing_until);
 }
 
-/** Removes the mark of a deletion that failed, unless another deletion has set a new one. */
+/** Removes the mark that a failed deletion of an asset has set on it, unless another deletion has set a new mark. */
 export async function removeDeletionMark(table: Table, domain: string, { id, closing_until }: StoredAsset): Promise<void> {
   await withFreshReads(table, async (table) => {
     const asset = await readAssetToChange(table, domain, id);
@@ -31,9 +31,9 @@ export async function removeDeletionMark(table: Table, domain: string, { id, clo
 }
 
 /**
- * Removes the deletion marks of the assets of an active run, so that they are not deleted until it ends. One round trip, and one
- * for each mark.
- * @returns the assets that are deleted already
+ * Removes the deletion marks of the assets of an active run, so that they are not deleted until the run ends. One round trip, and
+ * one for each mark.
+ * @returns the identifiers of the assets that are deleted already
  * @throws StaleReadError
  */
 export async function cancelDeletions(table: Table, domain: string, ids: readonly string[]): Promise<string[]> {

@@ -50,7 +50,7 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
   const { domain, id, given, by, now, permit, matchesIfMatch, answerKeeper } = request;
   let written: WrittenContent | undefined;
   let later: string[] | undefined;
-  /** The time of the asset's previous change. */
+  /** The time at which the asset was last changed before the present update. Empty until the asset has been read. */
   let changedAt = '';
   const updated = await withFreshReads(table, async (table) => {
     const current = await readAssetToChange(table, domain, id);
@@ -126,8 +126,8 @@ function hashOfRealFile({ checksum, content_checksum, source }: StoredAsset): st
 }
 
 /**
- * Returns the content fields of an asset that gets or loses its `source` without new content: with a source, the service stores
- * no content; without one, an upload has to arrive. Undefined if neither changes.
+ * Returns the changed content fields of an asset that gets or loses its `source` without new content: with a source, the service
+ * stores no content; without one, an upload has to arrive. Undefined if neither happens.
  */
 function contentMoved({ id, source }: StoredAsset, hasSource: boolean, domain: string): Partial<StoredAsset> | undefined {
   if (hasSource) return withoutContent;
@@ -139,7 +139,10 @@ function isChanged(current: StoredAsset, change: Partial<StoredAsset>): boolean 
   return names.some((name) => !isDeepStrictEqual(current[name], change[name]));
 }
 
-/** Tells whether a change of an asset affects what a run gets: checksum, key, use or how the agent fetches it. */
+/**
+ * Tells whether a change of an asset affects what a run gets: the checksum, the key, the use, or how the agent fetches the
+ * content.
+ */
 function isOtherInput(before: StoredAsset, after: StoredAsset): boolean {
   return (['checksum', 'user_key', 'use', ...fetchedNames] as const).some(
     (name) => !isDeepStrictEqual(before[name], after[name]),
@@ -147,8 +150,8 @@ function isOtherInput(before: StoredAsset, after: StoredAsset): boolean {
 }
 
 /**
- * Tells whether a request of this kind may have changed what runs use when it was sent before. The asset itself no longer shows
- * what it was.
+ * Tells whether a request to change an asset may have changed what runs use when the same request was sent before. The asset
+ * itself no longer shows its former state.
  */
 function mayChangeInputs(given: AssetReplacement): boolean {
   return (['asset', 'checksum', 'user_key', 'use', ...fetchedNames] as const).some((name) => given[name] !== undefined);

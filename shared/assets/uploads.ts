@@ -21,7 +21,7 @@ import { assetKey, findAsset } from '../rows/read-asset.ts';
 const problemOfRead =
   'The content arrived, but storage could not give it back completely. Upload it again. Until then, the service tries again.';
 
-/** Tells whether the asset expects an upload to this key. */
+/** Tells whether an asset expects an upload to the given key in storage. */
 const awaits = ({ upload_key, unread_key }: StoredAsset, key: string) =>
   upload_key !== null && (upload_key === key || unread_key === key);
 
@@ -91,8 +91,8 @@ export async function reportDeletion(table: Table, key: string): Promise<void> {
 }
 
 /**
- * Lets the creator upload the content of an asset again, because storage could not give it back, and records the problem with the
- * asset.
+ * Lets the creator of an asset upload its content again, because storage could not give the content back, and records the problem
+ * with the asset.
  */
 async function expectAnother(
   table: Table,
@@ -109,7 +109,9 @@ async function expectAnother(
   });
 }
 
-/** Computes the SHA3-256 and the size of stored content, as a stream. Undefined if storage has no such content. */
+/**
+ * Computes the SHA3-256 and the size of content in storage, which it reads as a stream. Undefined if storage has no such content.
+ */
 async function hashContent(store: ContentStore, key: string): Promise<{ checksum: string; size: number } | undefined> {
   const content = await getContent(store, key);
   if (!content) return undefined;
@@ -122,7 +124,10 @@ async function hashContent(store: ContentStore, key: string): Promise<{ checksum
   return { checksum: hash.digest('hex'), size };
 }
 
-/** Returns what a kept answer must remember of an asset's upload, so that renewUpload can renew the link. */
+/**
+ * Returns what a kept answer must remember of an asset's upload, so that renewUpload can renew the link: the key in storage, and
+ * the time when the link was given.
+ */
 export function rememberUpload(
   { upload, upload_key }: Asset & Pick<StoredAsset, 'upload_key'>,
   given_at: string,

@@ -10,7 +10,7 @@ import { type ContentStore, inlineKey, putContent } from '../rows/content-store.
 /** Content that was sent within a request, decoded, with its hash. */
 export interface InlineContent {
   bytes: Buffer;
-  /** The SHA3-256 of the content in hex. */
+  /** The SHA3-256, in hex, of the content that was sent within a request. */
   checksum: string;
 }
 
@@ -25,7 +25,10 @@ export function decodeContent(encoded: string): InlineContent {
   return { bytes, checksum: createHash('sha3-256').update(bytes).digest('hex') };
 }
 
-/** Throws if a checksum was sent that does not match the content. @throws ServiceError `invalid_request` */
+/**
+ * Throws if the checksum that was sent with an asset does not match the content that was sent.
+ * @throws ServiceError `invalid_request`
+ */
 export function matchChecksum(content: InlineContent, declared: string | null | undefined): void {
   if (declared && declared !== content.checksum) {
     throw invalid('/asset/checksum', `Expected the SHA3-256 of the content sent, which is ${content.checksum}.`);

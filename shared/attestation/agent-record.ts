@@ -11,15 +11,15 @@ import { parseStored } from '../table/stored.ts';
  * also after the run's end.
  */
 const agentRecord = v.object({
-  /** The run that the process was given. Undefined if the process can take a run. */
+  /** The identifier of the run that the agent process was given. Undefined if the process can take a run. */
   run_id: v.optional(v.string()),
   computation_id: v.optional(v.string()),
-  /** The run that was last sent to any process of this CVM. `attempts` counts how often. */
+  /** The identifier of the run that was last sent to any agent process of the CVM. `attempts`: how often that run was sent. */
   attempted_run_id: v.optional(v.string()),
   attempts: v.optional(v.number()),
-  /** The identifier that the service gave the process. Undefined until it has sent an attestation. */
+  /** The identifier that the service gave the agent process. Undefined until the process has sent an attestation. */
   process: v.optional(v.string()),
-  /** SHA-256, hex, of the first attestation token after the process began, if one came before the run. */
+  /** The SHA-256, in hex, of the first attestation token that the agent process sent, if a token came before the run. */
   attestation_hash: v.optional(v.string()),
 });
 export type AgentRecord = v.InferOutput<typeof agentRecord>;
@@ -32,7 +32,7 @@ interface Cvm {
 /**
  * Reads what the service remembers of the agent process in a CVM, strongly consistent. Empty for a CVM that was never given a
  * run.
- * @param get reads the item. Default: a read of its own
+ * @param get reads the item of the record. Default: one read of the table for it alone
  */
 export async function readAgentRecord(
   table: Table,
@@ -43,9 +43,11 @@ export async function readAgentRecord(
   return item ? parseStored(agentRecord, item, 'agent record') : {};
 }
 
-/** The run that an agent process gets, and what must still be true of its CVM then. */
+/** The run that an agent process gets, and the stream, certificate and attestation that its CVM must still have then. */
 export interface Binding extends AgentRecord {
-  /** The hash of the attestation that satisfied the policy of the run. Undefined if the run has no policy. */
+  /**
+   * The SHA-256 of the attestation token that satisfied the attestation policy of the run. Undefined if the run has no policy.
+   */
   token_hash?: string | undefined;
   run_id: string;
   computation_id: string;
@@ -89,7 +91,7 @@ export async function bindAgent(
 export interface AttestedProcess {
   before: AgentRecord;
   isNew: boolean;
-  /** The SHA-256 of the attestation token in hex. Undefined if the token is empty. */
+  /** The SHA-256, in hex, of the attestation token that the agent process sent. Undefined if the token is empty. */
   attestation_hash: string | undefined;
 }
 

@@ -12,27 +12,27 @@ import { StaleReadError, withFreshReads } from '../table/transaction.ts';
 
 /** An attestation token that an agent process sent, with what the service found in it. */
 const tokenOfProcess = v.object({
-  /** The identifier of the report that contained the token. */
+  /** The identifier of the report that contained the attestation token. */
   id: v.string(),
   kind: v.string(),
-  /** The SHA-256 of the token in hex. */
+  /** The SHA-256, in hex, of an attestation token. */
   hash: v.string(),
   size: v.number(),
-  /** The result of the verification of the token. Null until it is verified. */
+  /** The result of the verification of the attestation token. Null until the token is verified. */
   attestation: v.nullable(attestationSchema),
-  /** The `certificate_sha512` that the CVM had when the token was verified. */
+  /** The `certificate_sha512` that the CVM had when the attestation token was verified. Null if the CVM had no certificate. */
   bound_to: v.nullable(v.string()),
-  /** The SHA-256, in hex, of the collateral of Intel that the token was verified with. */
+  /** The SHA-256, in hex, of the collateral of Intel that an attestation token was verified with. */
   collateral_hash: v.nullable(v.string()),
 });
 export type TokenOfProcess = v.InferOutput<typeof tokenOfProcess>;
 
 const processItem = v.object({ tokens: v.array(tokenOfProcess), version: v.number() });
-/** The tokens of an agent process. `version` increases with each change; 0 if nothing is stored. */
+/** The attestation tokens of an agent process, with a `version` that increases with each change. It is 0 if nothing is stored. */
 export type AgentTokens = v.InferOutput<typeof processItem>;
 
 /**
- * The number of days after which the records of tokens expire. The tokens themselves are kept as long
+ * The number of days after which the records of attestation tokens expire. The tokens themselves are kept as long
  * (infra/state/content-bucket.ts).
  */
 export const tokensLiveInDays = 400;
@@ -44,29 +44,35 @@ export interface Process {
   process: string;
 }
 
-/** Reads the tokens of an agent process from their item. @param item at `cvmKeys.process` */
+/** Reads the attestation tokens of an agent process from their item. @param item at `cvmKeys.process` */
 export function parseTokens(item: Item | undefined): AgentTokens {
   return item ? parseStored(processItem, item, 'agent process') : { tokens: [], version: 0 };
 }
 
-/** Returns the item that stores the tokens of an agent process under the next version. */
+/** Returns the item that stores the attestation tokens of an agent process under the next version. */
 export function tokensItem({ domain, cvmId, process }: Process, { tokens, version }: AgentTokens, now: string): Item & Key {
   const ttl = Math.ceil(Date.parse(now) / 1_000) + tokensLiveInDays * 24 * 3_600;
   return { ...cvmKeys.process(domain, cvmId, process), tokens, version: version + 1, ttl };
 }
 
-/** Returns the condition that the tokens of a process have not changed since they were read. */
+/** Returns the condition that the attestation tokens of an agent process have not changed since they were read. */
 export function unchangedTokens({ version }: AgentTokens) {
   if (version === 0) return { ConditionExpression: 'attribute_not_exists(pk)' };
   return { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': version } };
 }
 
-/** Returns the key under which storage keeps a token. @param hash the SHA-256 of the token in hex */
+/**
+ * Returns the key under which storage keeps an attestation token of an agent process.
+ * @param hash the SHA-256 of the token in hex
+ */
 export function tokenKey({ domain, cvmId, process }: Process, hash: string): string {
   return `${tokenPrefix}${domain}/${cvmId}/${process}/${hash}`;
 }
 
-/** Returns the process and the hash of the token that storage keeps under this key. Undefined if the key has another form. */
+/**
+ * Returns the agent process and the hash of the attestation token that storage keeps under the given key. Undefined if the key
+ * has another form.
+ */
 export function ownerOfToken(key: string): (Process & { hash: string }) | undefined {
   const [domain, cvmId, process, hash, ...more] = key.startsWith(tokenPrefix) ? key.slice(tokenPrefix.length).split('/') : [];
   return domain && cvmId && process && hash && more.length === 0 ? { domain, cvmId, process, hash } : undefined;
@@ -75,8 +81,8 @@ export function ownerOfToken(key: string): (Process & { hash: string }) | undefi
 type RecordedToken = { outcome: 'recorded' | 'duplicate' } | { outcome: 'invalid'; detail: string };
 
 /**
- * Records an attestation token and stores it as an object, whose arrival lets a function verify it. Takes up to 4 tokens of each
- * process. Safe to repeat: a token whose object may be missing is written again.
+ * Records an attestation token of an agent process and stores it as an object, whose arrival lets a function verify it. Takes up
+ * to 4 tokens of each process. Safe to repeat: a token whose object may be missing is written again.
  */
 export async function recordToken(
   table: Table,
@@ -129,17 +135,17 @@ export interface RunOnProcess extends Process {
 
 const processOfRun = v.object({ domain: v.string(), cvmId: v.string(), process: v.string() });
 
-/** Returns the item that keeps which agent process has a run, so that its tokens can be found later. */
+/** Returns the item that keeps which agent process has a run, so that the attestation tokens of the run can be found later. */
 export function processOfRunItem({ domain, cvmId, process, computation_id, run_id }: RunOnProcess): Item & Key {
   return { ...runKeys.attestation(computation_id, run_id), domain, cvmId, process };
 }
 
-/** Records which agent process has a run. */
+/** Records which agent process has a run, so that the attestation tokens of the run can be found later. */
 export async function keepProcessOfRun(table: Table, run: RunOnProcess): Promise<void> {
   await putItem(table, processOfRunItem(run));
 }
 
-/** Reads the tokens of the agent process that has or had a run. Undefined if no process is known. Two round trips. */
+/** Reads the attestation tokens of the agent process that has or had a run. Undefined if no process is known. Two round trips. */
 export async function readTokensOfRun(
   table: Table,
   { computation_id, run_id }: { computation_id: string; run_id: string },

@@ -4,13 +4,13 @@ import { truncate } from '../runtime/errors.ts';
 import type { Attestation, CvmAttestation } from '../rows/attestation.ts';
 
 /**
- * The largest number of characters of a list of failed checks: it becomes part of a reason of a run, or of a sentence of a dry
- * run.
+ * The largest number of characters in which failed checks of an attestation are listed: the list becomes part of a reason of a
+ * run, or of a sentence of a dry run.
  */
 const longestFailures = 800;
 
 /**
- * Compares attestations with the policy of a computation.
+ * Compares attestations of a CVM with the attestation policy of a computation.
  * @returns the checks that fail, as a sentence; undefined if the policy is satisfied, or nothing is verified yet
  */
 export function failuresOf(attestations: readonly Attestation[], policy: AttestationPolicy): string | undefined {
@@ -19,7 +19,10 @@ export function failuresOf(attestations: readonly Attestation[], policy: Attesta
   return truncate(failed.map(({ name, detail }) => `${name}: ${detail}`).join('; '), longestFailures);
 }
 
-/** Returns a sentence on why a CVM does not satisfy the attestation policy of a computation. Undefined if it does. */
+/**
+ * Returns a sentence on why a CVM does not satisfy the attestation policy of a computation. Undefined if the CVM satisfies the
+ * policy.
+ */
 export function whyNotAttested(
   id: string,
   { isRegistered, shown, others }: CvmAttestation,

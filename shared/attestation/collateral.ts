@@ -27,13 +27,18 @@ const hashOf = (content: string | Uint8Array) => createHash('sha256').update(con
 /** Returns the SHA-256, in hex, of a collateral of Intel as `readCollateral` returned it. */
 export const hashOfCollateral = (collateral: TdxCollateral) => hashOf(JSON.stringify(collateral));
 
-/** Reads the collateral of Intel with this SHA-256. Null if no hash is given or nothing is found. Collateral is never removed. */
+/**
+ * Reads the collateral of Intel, used to verify attestations, that has the given SHA-256. Null if no hash is given or nothing is
+ * found. Collateral is never removed.
+ */
 export async function readOneCollateral(table: Table, hash: string | null): Promise<Documents | null> {
   const item = hash === null ? undefined : await getItem(table, collateralKeys.item(hash));
   return item ? parseCollateral(parseStored(stored, item, 'collateral').content) : null;
 }
 
-/** Adds a certificate or a collateral of Intel. Safe to repeat: the same content is kept once. */
+/**
+ * Adds a certificate or a collateral of Intel that attestations are verified with. Safe to repeat: the same content is kept once.
+ */
 export async function addCollateral(
   table: Table,
   { kind, content }: { kind: CollateralKind; content: Uint8Array },

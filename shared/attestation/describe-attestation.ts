@@ -39,7 +39,7 @@ export const attestationOfRunSchema = v.pipe(
 );
 type AttestationOfRun = v.InferOutput<typeof attestationOfRunSchema>;
 
-/** Returns the attestation of the agent process that has or had a run, with links to its tokens. Two round trips. */
+/** Returns the attestation of the agent process that has or had a run, with links to its attestation tokens. Two round trips. */
 export async function describeAttestation(
   table: Table,
   store: ContentStore,

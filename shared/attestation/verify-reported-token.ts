@@ -27,9 +27,10 @@ import { attestationSchema, type Attestation } from '../rows/attestation.ts';
 import { parseStored } from '../table/stored.ts';
 
 /**
- * Verifies a stored attestation token, once. Shows the result with its CVM if the process that sent it is still the present one.
- * Ends the run of the process if its evidence does not satisfy the policy. Safe to repeat, also after it died between two calls.
- * @param key of the object with the token
+ * Verifies a stored attestation token, once. Shows the result with the CVM if the agent process that sent the token is still the
+ * present one. Ends the run of the process if its evidence does not satisfy the policy. Safe to repeat, also after the function
+ * died halfway.
+ * @param key the key in storage of the object with the token
  */
 export async function verifyReportedToken(
   { table, store, executions }: { table: Table; store: ContentStore; executions: Executions },
@@ -54,7 +55,7 @@ export async function verifyReportedToken(
   await endUnsatisfied(table, executions, owner);
 }
 
-/** Reads the tokens of an agent process, its CVM, and whether it is still the present process of the CVM. */
+/** Reads the attestation tokens of an agent process, its CVM, and whether it is still the present process of the CVM. */
 async function readProcess(table: Table, { domain, cvmId, process }: Process) {
   const keys = [cvmKeys.process(domain, cvmId, process), cvmKeys.cvm(domain, cvmId), cvmKeys.agent(domain, cvmId)];
   const [tokens, cvm, agent] = await getItems(table, keys);
@@ -84,7 +85,8 @@ function attestationFrom(verdict: Verdict, now: string): Attestation {
 }
 
 /**
- * Stores what was found in a token, and shows it with the CVM if process and certificate are still the same.
+ * Stores the result of the verification of an attestation token, and shows it with the CVM if process and certificate are still
+ * the same.
  * @throws StaleReadError if a token has arrived or was verified meanwhile
  */
 async function keep(

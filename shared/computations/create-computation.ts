@@ -24,8 +24,8 @@ interface Created {
 }
 
 /**
- * Creates a computation with its configuration, policy, consumers and providers. Two round trips, and a call of KMS if there is a
- * private key.
+ * Creates a computation with its configuration, policy, consumers and providers. Two round trips, and a call of KMS if the
+ * configuration has a private key.
  */
 export async function createComputation(table: Table, request: NewComputation): Promise<Committed<Created>> {
   const { domain, fields, agent_config, attestation_policy, consumers, providers, seal, by, now, answerKeeper } = request;
@@ -53,8 +53,8 @@ export async function createComputation(table: Table, request: NewComputation): 
 }
 
 /**
- * Returns what a new computation consists of, from the body of the request. The owner is the caller, unless the body names
- * another user.
+ * Returns the parts of a new computation from the body of the request that creates it. The owner is the caller, unless the body
+ * names another user.
  * @throws ServiceError `forbidden` if the caller may not create a computation for this owner
  */
 export function decideCreation(

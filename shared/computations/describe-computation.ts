@@ -22,15 +22,15 @@ import { parseStored } from '../table/stored.ts';
 import { type Definition, parseDefinition, readDefinition } from '../rows/definition.ts';
 
 /**
- * Tells whether the caller may read `server_key`: only the owner and users with the action `edit` may (docs/contract.md, section
- * 2).
+ * Tells whether a caller may read the `server_key` of a computation: only the owner and users with the action `edit` may
+ * (docs/contract.md, section 2).
  */
 function mayReadServerKey({ owner }: StoredComputation, caller: Caller): boolean {
   return caller.actions.has('edit') || caller.id === owner;
 }
 
 /**
- * Returns a computation in the form that the API shows to this caller.
+ * Returns a computation in the form that the API shows to a caller.
  * @param server_key in plain text, shown if the caller may read it
  */
 export function describeComputation(
@@ -67,8 +67,8 @@ export async function readToDescribe(
 }
 
 /**
- * Returns the ETag of a computation as this caller sees it. It covers configuration and links, because a reader can see the row
- * after a change and the other items before it.
+ * Returns the ETag of a computation as a caller sees it. The ETag covers configuration and links, because a reader can see the
+ * row after a change and the other items before it.
  */
 export function computationEtag(caller: Caller, row: StoredComputation, definition: Definition): string {
   const { server_key } = definition.agent_config;
@@ -84,7 +84,10 @@ export function peekEtag(row: StoredComputation): string {
   return etagOf([rowOf(row), row.version]);
 }
 
-/** Returns the ETags that an If-Match of this caller may name: that of the whole computation and that of its short form. */
+/**
+ * Returns the ETags of a computation that an If-Match of a caller may name: that of the whole computation and that of its short
+ * form.
+ */
 export function etagsFor(caller: Caller, row: StoredComputation, definition: Definition): string[] {
   return [computationEtag(caller, row, definition), peekEtag(row)];
 }
@@ -103,8 +106,8 @@ interface Described {
 }
 
 /**
- * Returns a computation for the caller, or only its ETag if the client has this version. One round trip, and a call of KMS if the
- * answer includes a private key.
+ * Returns a computation for the caller, or only its ETag if the client has the current version. One round trip, and a call of KMS
+ * if the answer includes a private key.
  * @throws ServiceError `not_found`
  */
 export async function describeToCaller(table: Table, open: OpenKey, request: Request): Promise<Described> {
@@ -142,7 +145,10 @@ export async function withCurrentServerKey(
   return { ...computation, agent_config: { ...agent_config, server_key } };
 }
 
-/** Lists the computations of a domain, or those of an owner, newest first, with the exact total. See readPage for its cost. */
+/**
+ * Lists the computations of a domain, or those of an owner, newest first, with the exact total. See readPage for the round trips
+ * that it costs.
+ */
 export async function listComputations(
   table: Table,
   domain: string,

@@ -27,7 +27,7 @@ interface Updated {
   permitted: Permitted;
 }
 
-/** Decides what becomes of a computation. Throws to refuse the change. */
+/** Decides, from the present state of a computation, what a change makes of it. Throws to refuse the change. */
 export type DecideUpdate = (current: StoredComputation, definition: Definition) => Replacement;
 
 interface UpdateRequest extends AnsweredRequest {
@@ -63,7 +63,10 @@ export async function updateComputation(table: Table, request: UpdateRequest): P
   });
 }
 
-/** Returns the agent's configuration with its private key sealed. A key that has not changed keeps its seal. */
+/**
+ * Returns the agent's configuration of a computation with its private key sealed for storage. A key that has not changed keeps
+ * its seal.
+ */
 async function configToStore(
   given: AgentConfig,
   { server_key: stored }: StoredAgentConfig,
@@ -74,8 +77,8 @@ async function configToStore(
 }
 
 /**
- * Returns the events that record a change of a computation. They name the changed fields, never the values: one may be a private
- * key.
+ * Returns the events that record a change of a computation. They name the changed fields, never the values: a value may be a
+ * private key.
  */
 function changeEvents(
   current: StoredComputation,
@@ -102,7 +105,7 @@ interface UpdateByCaller {
 }
 
 /**
- * Returns a function that decides what becomes of a computation on the request of this caller. The returned function throws
+ * Returns a function that decides what becomes of a computation on the request of a caller. The returned function throws
  * ServiceError `forbidden`; `invalid_request` if the approval is lowered; `precondition_failed`.
  */
 export function decideUpdate({ body, caller, permit, ifMatch }: UpdateByCaller): DecideUpdate {

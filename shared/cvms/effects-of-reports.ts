@@ -16,7 +16,8 @@ import { findComputation } from '../rows/computation.ts';
 
 /**
  * Returns how reports change the claim of their CVM, which is the item that says which run holds the CVM: the time when the run
- * was accepted, and its first outcome. Undefined if they change nothing. Any event of the agent counts as acceptance of the run.
+ * was accepted, and its first outcome. Undefined if the reports change nothing. Any event of the agent counts as acceptance of
+ * the run.
  */
 export function claimChangeOf(reports: Report[], claim: Claim, now: string): ClaimChange | undefined {
   const isTaken = reports.some(
@@ -38,7 +39,7 @@ function isOfOtherCommand(report: Report, { run_command_id, stop_command_id }: C
   return 'command_id' in report && report.command_id !== run_command_id && report.command_id !== stop_command_id;
 }
 
-/** Lists the kinds of commands that the reports answer. Answered commands are not delivered again. */
+/** Lists the kinds of commands that reports of a CVM answer. Answered commands are not delivered again. */
 export function answeredCommands(reports: Report[], claim: Claim): Command['type'][] {
   const answeredIds = new Set(reports.map((report) => ('command_id' in report ? report.command_id : '')));
   const answered: Command['type'][] = [];
@@ -48,8 +49,8 @@ export function answeredCommands(reports: Report[], claim: Claim): Command['type
 }
 
 /**
- * Returns the events that reports add to the journal of their run: one for each event of the agent, and one for each attestation
- * hash other than that of the run.
+ * Returns the events that reports of a CVM add to the journal of their run: one for each event of the agent, and one for each
+ * attestation hash other than that of the run.
  * @param attestation the hash that the run keeps
  * @param isActive false: the events are recorded, but do not become the computation's status
  */
@@ -71,7 +72,7 @@ function detailsOf({ occurred_at, reason }: Report & { type: 'event' }): Record<
   return { ...(occurred_at ? { occurred_at } : {}), ...(reason ? { reason } : {}) };
 }
 
-/** Returns the attestation hash of the report that accepts the run, if there is one. */
+/** Returns the attestation hash in the report by which a CVM accepts its run. Undefined if there is none. */
 function attestationOf(reports: Report[], claim: Claim): string | undefined {
   for (const report of reports) {
     if (report.type === 'accepted' && report.command_id === claim.run_command_id && report.attestation_hash) {
@@ -82,8 +83,8 @@ function attestationOf(reports: Report[], claim: Claim): string | undefined {
 }
 
 /**
- * Returns what heartbeats report of the agent: its state, and whether it can take a run. The last heartbeat with each property
- * counts.
+ * Returns what the heartbeats of a CVM report of its agent: the state, and whether the agent can take a run. The last heartbeat
+ * with each property counts.
  */
 export function reportedStateOf(reports: (Report | InvalidReport)[]): ReportedState {
   const state: ReportedState = {};
@@ -96,8 +97,8 @@ export function reportedStateOf(reports: (Report | InvalidReport)[]): ReportedSt
 }
 
 /**
- * Returns how a report ends its run (docs/contract.md, section 6). Undefined for reports that do not end it, such as the
- * `Running/Failed` of an agent after a stop.
+ * Returns how a report of a CVM ends its run (docs/contract.md, section 6). Undefined for reports that do not end the run, such
+ * as the `Running/Failed` of an agent after a stop.
  */
 function outcomeOfReport(report: Report, claim: Claim): Ending | undefined {
   const way = wayOfReport(report, claim);
@@ -120,7 +121,7 @@ function wayOfReport(report: Report, { run_command_id, stop_command_id, stop_tok
 /** Reports on one run that are recorded in one transaction. */
 interface ReportsOfRun {
   reference: RunReference;
-  /** The reports, up to 40, so that their markers and events fit into a transaction. */
+  /** The reports on one run, up to 40, so that their markers and events fit into a transaction. */
   reports: LastingReport[];
   now: string;
 }
@@ -130,7 +131,7 @@ interface RecordedOfRun {
   outcomes: Omit<Outcome, 'run_status'>[];
   /** The status of the run after the reports. Null if the run was deleted. */
   status: Run['status'] | null;
-  /** The claim after the reports: the item that says that the run holds its CVM. Undefined if the run is over. */
+  /** The claim after the reports were recorded: the item that says that the run holds its CVM. Undefined if the run is over. */
   claim: Claim | undefined;
 }
 
@@ -189,8 +190,8 @@ function parseProgress(
 }
 
 /**
- * Adds to the transaction that the CVM has accepted the run or how it ended, as the reports say, and removes the commands that
- * they answer.
+ * Adds to the transaction the acceptance or the outcome of a run, as reports of its CVM say, and removes the commands that the
+ * reports answer.
  */
 function takeIntoClaim(
   transaction: Transaction,
@@ -207,19 +208,20 @@ function takeIntoClaim(
 const dayInSeconds = 24 * 3_600;
 
 /**
- * The lifetime of the marker that makes a repeated report a duplicate. It is longer than a CVM or its gateway repeats a report.
+ * The lifetime in seconds of the marker that makes a repeated report a duplicate. A CVM or its gateway does not repeat a report
+ * for as long.
  */
 const markerLifetimeInSeconds = 30 * dayInSeconds;
 
 /**
- * The lifetime of the marker of an event that occurs once in a run. It is longer than a run can last: a CVM may stay in a state
- * for months, and a gateway that starts then reports the event again.
+ * The lifetime in seconds of the marker of a report on an event that occurs once in a run. It is longer than a run can last: a
+ * CVM may stay in a state for months, and a gateway that starts then reports the event again.
  */
 const stateMarkerLifetimeInSeconds = 400 * dayInSeconds;
 
 /**
- * Returns the action that marks a report as recorded. The transaction throws StaleReadError if a report with this identifier was
- * recorded since the last read.
+ * Returns the action that marks a report of a CVM as recorded. The transaction throws StaleReadError if a report with the same
+ * identifier was recorded since the last read.
  */
 function marker(report: LastingReport, { computation_id, run_id }: RunReference, seen_at: string): Action {
   const lifetime = report.id.startsWith(stateEventIdPrefix) ? stateMarkerLifetimeInSeconds : markerLifetimeInSeconds;
@@ -243,7 +245,8 @@ function emitMetrics(reports: LastingReport[], claim: Claim | undefined, change:
 const invalid = { outcome: 'invalid', detail: '/command_id: Expected the identifier of a command of this run.' } as const;
 
 /**
- * Decides which of the reports are new, duplicates or invalid. Of several with the same identifier, only the first is recorded.
+ * Decides which of the reports on a run are new, duplicates or invalid. Of several reports with the same identifier, only the
+ * first is recorded.
  */
 function outcomesOf(
   reports: LastingReport[],

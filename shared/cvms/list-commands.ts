@@ -34,7 +34,7 @@ export const heldRunSchema = v.pipe(
 type HeldRun = v.InferOutput<typeof heldRunSchema>;
 
 export interface Work<C = KeptCommand> {
-  /** The commands that have not expired, oldest first. */
+  /** The commands for the CVM that have not expired, oldest first. */
   commands: C[];
   run: HeldRun | null;
 }
@@ -44,16 +44,16 @@ const nothingToDo: Work = { commands: [], run: null };
 interface Reading {
   work: Work;
   /**
-   * The commands that wait for the CVM, each as the identifier of the run and the kind of command. Some may be answered or
-   * expired by now.
+   * The commands that wait for the CVM, each as the identifier of the run and the kind of command. Some may have been answered or
+   * have expired.
    */
   issued: string[];
   registered: Item | undefined;
 }
 
 /**
- * Lists the commands that a CVM has not answered, and the run that holds it. Records that the CVM was heard. Private keys are
- * still sealed: see openWork.
+ * Lists the commands that a CVM has not answered, and the run that holds it. Records that the CVM was heard. Private keys in the
+ * commands are still sealed: see openWork.
  */
 export async function listCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Work> {
   const { work } = await readCommands(table, domain, cvmId, now);
@@ -62,7 +62,7 @@ export async function listCommands(table: Table, domain: string, cvmId: string, 
 
 /**
  * Reads the commands for a CVM and the run that holds it, all as of one moment. Records that the CVM was heard. One round trip,
- * or two if a run holds it or its presence must be written.
+ * or two if a run holds the CVM or its last sign of life must be written.
  */
 async function readCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Reading> {
   const cvm = { domain, cvm_id: cvmId };
@@ -77,7 +77,7 @@ async function readCommands(table: Table, domain: string, cvmId: string, now: st
   });
 }
 
-/** Opens the sealed private keys in the commands for a CVM, by KMS. */
+/** Opens, by KMS, the sealed private keys in the commands for a CVM. */
 export async function openWork(kms: Kms, { commands, run }: Work): Promise<Work<OpenCommand>> {
   const open = async ({ agent_config, ...command }: KeptCommand): Promise<OpenCommand> =>
     agent_config
@@ -90,11 +90,11 @@ export async function openWork(kms: Kms, { commands, run }: Work): Promise<Work<
 }
 
 interface ClaimState {
-  /** True while a run holds the CVM. */
+  /** True while a run holds the CVM, so that no other run can start on it. */
   isHeld: boolean;
   /**
-   * The commands that wait for the CVM, each as the identifier of the run and the kind of command. Some may be answered or
-   * expired by now.
+   * The commands that wait for the CVM, each as the identifier of the run and the kind of command. Some may have been answered or
+   * have expired.
    */
   issued: string[];
 }

@@ -9,7 +9,7 @@ import { notFound } from '../runtime/errors.ts';
 import { readPage } from '../table/read-page.ts';
 import { rowLists } from '../table/row-lists.ts';
 interface ReadCvm {
-  /** The registration of the CVM. Undefined if it is not registered. */
+  /** The registration of the CVM. Undefined if the CVM is not registered. */
   cvm: StoredCvm | undefined;
   presence: StoredPresence;
   claim: Claim | undefined;
@@ -20,7 +20,10 @@ export function keysOfCvm({ domain, cvmId }: CvmReference): [Key, RowKey] {
   return [cvmKeys.cvm(domain, cvmId), cvmKeys.claim(domain, cvmId)];
 }
 
-/** Reads a CVM from its items. The presence does not consider whether the gateway that holds the CVM is still alive. */
+/**
+ * Reads a CVM from its stored items. The presence of the CVM does not consider whether the gateway that holds its stream is still
+ * alive.
+ */
 function parseCvm([item, claimItem]: (Item | undefined)[]): ReadCvm {
   return {
     cvm: item && parseStored(storedCvm, item, 'registered CVM'),
@@ -29,14 +32,14 @@ function parseCvm([item, claimItem]: (Item | undefined)[]): ReadCvm {
   };
 }
 
-/** Returns a CVM in the form that the API shows, with its presence at this time. */
+/** Returns a CVM in the form that the API shows, with its presence (connected or not) at the given time. */
 export function describeCvm(cvm: StoredCvm, { presence, claim }: Pick<ReadCvm, 'presence' | 'claim'>, now: string): Cvm {
   return { ...cvm, presence: presenceOf(presence, { isHeld: claim !== undefined, now }) };
 }
 
 /**
- * Reads a CVM, its presence and the run that holds it, also if it is not registered. One round trip, or two if a gateway holds
- * it.
+ * Reads a CVM, its signs of life and the run that holds it, also if the CVM is not registered. One round trip, or two if a
+ * gateway holds it.
  */
 export async function readCvmAndClaim(table: Table, reference: CvmReference): Promise<ReadCvm> {
   const read = parseCvm(await getItems(table, keysOfCvm(reference)));
@@ -56,7 +59,7 @@ export async function readCvm(table: Table, reference: CvmReference, now: string
 
 /**
  * Lists the registered CVMs of a domain, newest first, with the exact total. Takes a round trip more than readPage, or two if a
- * gateway holds one of them, and two read units a CVM.
+ * gateway holds one of the CVMs, and two read units for each CVM.
  */
 export async function listCvms(
   table: Table,

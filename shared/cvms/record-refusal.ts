@@ -25,7 +25,7 @@ export async function recordRefusal(
 /** A stream of a CVM that a gateway refused. */
 export interface Refusal {
   reason: string;
-  /** True if the reason is that another agent is connected as this CVM and answers. */
+  /** True if the stream was refused because another agent is connected as the same CVM and answers. */
   isConflict?: boolean;
   /** The network address that the refused stream came from. */
   peer: string;

@@ -20,7 +20,10 @@ import {
 } from './report.ts';
 import { recordPresence, recordTaken } from '../rows/presence.ts';
 
-/** The number of reports in one transaction. Each report takes up to two of its 100 actions. */
+/**
+ * The number of reports of a CVM that are recorded in one transaction. Each report takes up to two of the transaction's 100
+ * actions.
+ */
 const reportsPerTransaction = 40;
 
 /** Reports that a CVM, or a gateway for it, sent in one request. */
@@ -29,7 +32,7 @@ interface Batch {
   cvmId: string;
   reports: (Report | InvalidReport)[];
   now: string;
-  /** The gateway that reports for the CVM. Undefined if the CVM reports for itself. */
+  /** The identifier of the gateway that reports for the CVM. Undefined if the CVM reports for itself. */
   by?: string;
 }
 
@@ -37,15 +40,18 @@ interface OrdinaryBatch extends Batch {
   reports: (OrdinaryReport | InvalidReport)[];
 }
 
-/** Returns the report, or an invalid report in place of an attestation token: a token must come alone in its batch. */
+/**
+ * Returns a report of a batch as it is, or an invalid report in place of an attestation token: a token must come alone in its
+ * batch.
+ */
 function refusedBesideOthers(report: Report | InvalidReport): OrdinaryReport | InvalidReport {
   return report.type === 'attestation' ? invalidReport(report, '/type: Expected an attestation alone in its batch.') : report;
 }
 
 /**
  * Records a batch of reports of a CVM, up to 40 of a run in a transaction, and then notifies the execution of each run. A
- * repeated report changes nothing but notifies again. Events after the end of a run are recorded too. Invalid reports and those
- * on other CVMs' runs do not affect the others.
+ * repeated report changes nothing but notifies again. Events after the end of a run are recorded too. Invalid reports and reports
+ * on other CVMs' runs do not keep the rest from being recorded.
  */
 export async function recordReports(table: Table, executions: Executions, batch: Batch): Promise<ReportSummary> {
   const { domain, cvmId, now, by } = batch;
@@ -83,7 +89,10 @@ async function restart(table: Table, executions: Executions, { domain, cvmId }: 
 
 const restarted = 'The agent restarted while the run was active.';
 
-/** Records an attestation token that a CVM reported. Invalid if the CVM has no such run. */
+/**
+ * Records an attestation token that a CVM reported.
+ * @returns the outcome of the report: `unknown_run` if the CVM has no such run
+ */
 async function recordTokenOf(
   table: Table,
   { domain, cvmId, now }: Batch,
@@ -100,7 +109,7 @@ function isHeartbeatOfRun(report: Report | InvalidReport): boolean {
 }
 
 interface BatchItems {
-  /** The runs on this CVM that the reports name, invalid reports included, in the order of the reports. */
+  /** The runs on the CVM that the reports of a batch name, invalid reports included, in the order of the reports. */
   runs: Run[];
   claimItem: Item | undefined;
   registered: Item | undefined;
@@ -126,12 +135,12 @@ async function readItemsOfBatch(table: Table, { domain, cvmId, reports }: Batch)
 }
 
 interface Recorded {
-  /** The outcome of each report, by its place in the batch. */
+  /** The outcomes of the reports of a batch, by the places of the reports in the batch. */
   outcomes: Map<number, Outcome>;
   acceptedAt: string | undefined;
 }
 
-/** Records the reports on each run of the CVM, and notifies the executions of the runs. */
+/** Records the reports of a batch on each run of the CVM, and notifies the executions of the runs. */
 async function recordForRuns(
   table: Table,
   executions: Executions,
@@ -167,7 +176,8 @@ async function recordForRuns(
 }
 
 /**
- * Sorts the reports on one run into lasting ones, heartbeats and invalid ones. `place` and the numbers are places in the batch.
+ * Sorts the reports of a batch on one run into lasting ones (answers and events), heartbeats and invalid ones. `place` and the
+ * numbers are places in the batch.
  */
 function reportsOf(run: Run, reports: OrdinaryBatch['reports']) {
   const lasting: { place: number; report: LastingReport }[] = [];

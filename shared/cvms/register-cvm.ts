@@ -72,7 +72,7 @@ type Change = Pick<StoredCvm, 'description'> &
   Partial<Pick<StoredCvm, 'certificate_fingerprint' | 'certificate_sha512' | 'agent_url'>>;
 
 /**
- * Returns the properties of a CVM that the request changes, without those that it omits.
+ * Returns the properties of a CVM that a request to register it changes, without properties that the request omits.
  * @throws ServiceError `invalid_request` if the certificate is invalid
  */
 function changeOf({ description, certificate, agent_url }: CvmInput): Change {
@@ -91,7 +91,7 @@ function changeOf({ description, certificate, agent_url }: CvmInput): Change {
 
 /**
  * Adds to the transaction the change of a registered CVM, if anything changes. A new certificate removes the attestation, which
- * is of one certificate.
+ * is bound to one certificate.
  * @returns the CVM after the change
  */
 function replaced(transaction: Transaction, domain: string, cvm: StoredCvm, change: Change, now: string): StoredCvm {
@@ -113,7 +113,7 @@ interface DeleteRequest extends AnsweredRequest {
 }
 
 /**
- * Deletes a registered CVM with its presence. Two round trips.
+ * Deletes a registered CVM with its signs of life. Two round trips.
  * @throws ServiceError `not_found`; `conflict` while a run holds it; `precondition_failed`
  */
 export async function deleteCvm(
@@ -134,8 +134,8 @@ export async function deleteCvm(
 }
 
 /**
- * Adds a new CVM and its place in the list to the transaction, which throws StaleReadError if the CVM has been registered since
- * it was read.
+ * Adds a new CVM and its place in the list of CVMs to the transaction, which throws StaleReadError if the CVM has been registered
+ * since it was read.
  */
 function addCvm(transaction: Transaction, domain: string, cvm: StoredCvm): void {
   const { id, listed_as } = cvm;
@@ -170,8 +170,8 @@ export function changeCvm(
 }
 
 /**
- * Adds the removal of a CVM and its place in the list to the transaction, which throws StaleReadError if the CVM has changed
- * since it was read.
+ * Adds the removal of a CVM and of its place in the list of CVMs to the transaction, which throws StaleReadError if the CVM has
+ * changed since it was read.
  */
 export function removeCvm(transaction: Transaction, domain: string, cvm: StoredCvm): void {
   transaction.add({ delete: { Key: cvmKeys.cvm(domain, cvm.id), ...unchanged(cvm) }, otherwise: new StaleReadError() });
@@ -179,7 +179,7 @@ export function removeCvm(transaction: Transaction, domain: string, cvm: StoredC
   recordInList(transaction, domain, { ...cvm, version: cvm.version + 1 }, { before: 'all' });
 }
 
-/** Adds to the transaction that the list of CVMs has gained or lost this CVM. @param cvm after the change */
+/** Adds to the transaction that the list of CVMs of a domain has gained or lost a CVM. @param cvm after the change */
 function recordInList(
   transaction: Transaction,
   domain: string,

@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { detailsLimit, detailsLimitInBase64, isOwnEvent } from '../journal/event.ts';
 import { fits } from '../rows/presence.ts';
 
-/** The largest number of reports in one request. */
+/** The largest number of reports that a CVM can send in one request. */
 export const reportsPerBatch = 50;
 
 const longestId = 128;
@@ -34,17 +34,17 @@ const agentsEvent = v.pipe(
 );
 
 /**
- * The beginning of the identifiers of reports on events that occur once in a run. These reports are remembered for longer than a
- * run can last.
+ * The beginning of the identifiers of reports on events that occur once in a run. The service remembers these reports for longer
+ * than a run can last.
  */
 export const stateEventIdPrefix = 'state:';
 
 const longestTokenInBytes = 1024 * 1024;
 const longestTokenInBase64 = Math.ceil(longestTokenInBytes / 3) * 4;
-/** The largest number of bytes of a request body with an attestation token. Its other fields are short. */
+/** The largest number of bytes of the body of a request that reports an attestation token. Its other fields are short. */
 export const bodyLimitWithToken = longestTokenInBase64 + 4 * 1024;
 
-/** Returns the schema of one kind of report. */
+/** Returns the schema of one kind of report of a CVM. */
 /*#__NO_SIDE_EFFECTS__*/
 function kind<const Type extends string, const Entries extends v.ObjectEntries>(
   type: Type,
@@ -143,27 +143,29 @@ export const reportSchema = v.pipe(
 );
 export type Report = v.InferOutput<typeof reportSchema>;
 
-/** A report that is recorded with its run: an answer to a command or an event. */
+/** A report of a CVM that is recorded with its run: an answer to a command or an event. */
 export type LastingReport = Exclude<Report, { type: 'heartbeat' | 'attestation' }>;
-/** A report other than an attestation token, which must come alone in its batch. */
+/** A report of a CVM other than an attestation token, which must come alone in its batch. */
 export type OrdinaryReport = Exclude<Report, { type: 'attestation' }>;
 export type TokenReport = Extract<Report, { type: 'attestation' }>;
 
-/** A report that does not match the schema, with as much of it as the answer needs. */
+/** A report of a CVM that does not match the schema, with as much of it as the answer needs. */
 export interface InvalidReport {
   type: 'invalid';
-  /** The identifier of the report, cut to 128 characters. Null if it has none. */
+  /** The identifier of the invalid report, cut to 128 characters. Null if the report has none. */
   id: string | null;
-  /** The run that the report names. Absent if the report names none, or if that is no text. */
+  /**
+   * The identifier of the run that the invalid report names. Absent if the report names none, or if the identifier is no text.
+   */
   run_id?: string;
-  /** Present if the report has the type `attestation`. */
+  /** Present if the invalid report has the type `attestation`. */
   isToken?: true;
   detail: string;
 }
 
 /**
- * Returns an invalid report in place of what was given.
- * @param detail where it is wrong, as a JSON pointer, and what was expected there
+ * Returns an invalid report in place of what a CVM sent.
+ * @param detail where the sent report is wrong, as a JSON pointer, and what was expected there
  */
 export function invalidReport(given: unknown, detail: string): InvalidReport {
   const { id, run_id, type } = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;
@@ -230,17 +232,20 @@ export const reportSummarySchema = v.pipe(
 );
 export type ReportSummary = v.InferOutput<typeof reportSummarySchema>;
 
-/** The result of a report. For an invalid report, only the status of the run is used. */
+/** The result of a report of a CVM, without the identifier. For an invalid report, only the status of the run is used. */
 export type Outcome = Omit<ReportResult, 'id'>;
 
-/** Returns the answer to a batch of reports. @param outcomes those of reports on runs of the CVM, by their places in the batch */
+/**
+ * Returns the answer to a batch of reports of a CVM.
+ * @param outcomes the outcomes of the reports on runs of the CVM, by their places in the batch
+ */
 export function summaryOf(reports: (Report | InvalidReport)[], outcomes: ReadonlyMap<number, Outcome>): ReportSummary {
   const results = reports.map((report, place) => resultOf(report, outcomes.get(place)));
   const count = (outcome: ReportResult['outcome']) => results.filter((result) => result.outcome === outcome).length;
   return { accepted: count('recorded'), duplicates: count('duplicate'), results };
 }
 
-/** Returns the result of one report for the answer. @param outcome undefined if the report names no run of the CVM */
+/** Returns the result of one report of a CVM for the answer. @param outcome undefined if the report names no run of the CVM */
 function resultOf(report: Report | InvalidReport, outcome: Outcome | undefined): ReportResult {
   if (report.type === 'invalid') {
     const { id, detail } = report;

@@ -9,16 +9,16 @@ import { log } from '../runtime/log.ts';
 import { deadlineOf, type Table } from '../table/table.ts';
 
 /**
- * The time in milliseconds that a request spends on a purge. With the deletion before and the call after it, a request takes less
- * than 3 seconds.
+ * The time in milliseconds that a request which deletes something spends on the purge of what is left. With the deletion before
+ * and the call after it, the request takes less than 3 seconds.
  */
 const timeInMilliseconds = 1_500;
 /** The time limit in milliseconds for the call that continues a purge in the background. */
 const timeOfCallInMilliseconds = 800;
 
 /**
- * Begins the purge of something that was just deleted, for up to 1.5 seconds. The function of the purge does the rest: it is
- * called at once and each minute. A failure is only logged, because the deletion has succeeded.
+ * Begins the purge of what a deletion has left, for up to 1.5 seconds. The function of the purge does the rest: it is called at
+ * once and each minute. A failure is only logged, because the deletion has succeeded.
  */
 export async function beginPurge(table: Table, work: (table: Table) => Promise<void>): Promise<void> {
   const deadline = deadlineOf(table).next(timeInMilliseconds);

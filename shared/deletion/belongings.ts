@@ -26,12 +26,12 @@ import { findKinds } from '../find/index.ts';
 import { ownerOfContent } from '../rows/content-store.ts';
 
 /**
- * Keys of items to delete, a page at a time. Items that only another item names come before that item, so that an interrupted
- * walk can be repeated.
+ * The keys of items to delete, a page at a time. Items that only another item names come before it, so that an interrupted walk
+ * can be repeated.
  */
 type Keys = AsyncGenerator<AnyKey[], void>;
 
-/** The number of items in a page. An item has up to 400 KB, and a query reads all of it. */
+/** The number of items to delete in a page. An item has up to 400 KB, and a query reads all of it. */
 const itemsPerPage = 100;
 
 /**
@@ -57,8 +57,8 @@ export async function* belongingsOfAsset(table: Table, id: string): Keys {
 }
 
 /**
- * Calls `visit` with the keys of everything that a domain has in the table, except for what keeps it closed, and messages between
- * gateways, which expire.
+ * Calls `visit` with the keys of everything that a domain has in the table, except for the items that keep the domain closed, and
+ * messages between gateways, which expire.
  * @param visit called for several pages at the same time
  */
 export async function walkDomain(table: Table, domain: string, visit: (keys: AnyKey[]) => Promise<void>): Promise<void> {
@@ -114,7 +114,7 @@ export async function walkDomain(table: Table, domain: string, visit: (keys: Any
   await visitAll(pagesOf(checks.filter((check) => ownerOfContent(String(check['content_key']))?.domain === domain).map(keyOf)));
 }
 
-/** Deletes the items with these keys, and yields after each full page so that other work can take its turn. */
+/** Deletes the items with the given keys, and yields after each full page so that other work can take its turn. */
 export async function* deleteInParts(table: Table, keys: Keys): AsyncGenerator<undefined, void> {
   for await (const page of keys) {
     await deleteAny(table, page);

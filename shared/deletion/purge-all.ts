@@ -11,10 +11,15 @@ import { purgeInParts, type InParts } from './purge.ts';
  */
 const leastTimeInMilliseconds = 4_000;
 
-/** The length in milliseconds of a domain's turn. A turn may last longer by one part of a purge. */
+/**
+ * The length in milliseconds of a domain's turn in a purge of everything that was deleted. A turn may last longer by one part of
+ * a purge.
+ */
 const turnInMilliseconds = 1_000;
 
-/** The time in milliseconds between two reads of the recorded purges. So deletions are found that come during a call. */
+/**
+ * The time in milliseconds between two reads of the recorded purges, by which a call finds deletions that are made while it runs.
+ */
 const timeBetweenReadsInMilliseconds = 5_000;
 
 /**
@@ -30,7 +35,7 @@ interface Purged {
   waiting: number;
 }
 
-/** A purge that has begun, with its record in the table. */
+/** A purge that a call has begun, with its record in the table. */
 interface OpenPurge {
   record: Item;
   parts: InParts<boolean>;
@@ -44,7 +49,7 @@ interface OpenPurge {
 export async function purgeAll(table: Table, store: ContentStore): Promise<Purged> {
   const begun = deadlineOf(table);
   const isTimeOver = () => deadlineOf(table).remaining < leastTimeInMilliseconds;
-  /** The open purges by domain. The order of the domains is the order of their turns. */
+  /** The purges that wait for their turn, by domain. The order of the domains is the order of their turns. */
   const queues = new Map<string, OpenPurge[]>();
   const seen = new Set<string>();
   const failures: unknown[] = [];

@@ -106,7 +106,10 @@ async function* listingsInParts(table: Table, purge: ComputationPurge): InParts 
   yield* runsInParts(table, purge);
 }
 
-/** The number of runs that are removed together. Their snapshots may have 380 KB each, so no operation reads all of them. */
+/**
+ * The number of runs of a deleted computation that are removed together. Their snapshots may have 380 KB each, so no operation
+ * reads all of them.
+ */
 const runsAtOnce = 24;
 
 /** Removes the runs of a deleted computation with their snapshots, 24 in a part. */
@@ -137,7 +140,10 @@ async function readRuns(table: Table, domain: string, ids: readonly string[]): P
   return found.flatMap(({ id }, at) => findRun(rows[at], id) ?? []);
 }
 
-/** Removes runs in one transaction, or each in its own if another purge has removed one of them since they were read. */
+/**
+ * Removes runs of a deleted computation in one transaction, or each in its own if another purge has removed one of them since
+ * they were read.
+ */
 async function removeRuns(table: Table, domain: string, runs: readonly Run[]): Promise<void> {
   if (runs.length === 0) return;
   const transaction = new Transaction();
@@ -146,7 +152,10 @@ async function removeRuns(table: Table, domain: string, runs: readonly Run[]): P
   await inParallel(runs, (run) => removeRuns(table, domain, [run]));
 }
 
-/** Commits a transaction of removals. @returns false if a condition fails: another purge has done one of the removals before */
+/**
+ * Commits a transaction of removals by a purge.
+ * @returns false if a condition fails: another purge has done one of the removals before
+ */
 async function commitOnce(table: Table, transaction: Transaction): Promise<boolean> {
   try {
     await transaction.commit(table);

@@ -14,15 +14,15 @@ export const membership = v.pipe(
 
 /** A user who was just added to the directory. */
 export interface NewUser {
-  /** The identifier of the user, which is `sub` in tokens. */
+  /** The identifier of the new user, which is `sub` in the user's tokens. */
   id: string;
-  /** The first password, which is shown once. Undefined if the user gets it by e-mail, or needs none. */
+  /** The first password of the new user, which is shown once. Undefined if the user gets it by e-mail, or needs none. */
   password?: string;
 }
 
 /** The number of users and roles that the removal of a domain has removed. */
 export interface RemovedUsers {
-  /** The number of removed users: those who had no role in another domain. */
+  /** The number of users that the removal of a domain has removed: those who had no role in another domain. */
   users: number;
   roles: number;
 }
@@ -32,15 +32,15 @@ export interface RemovedUsers {
  * `d1:viewer`.
  */
 export interface UserDirectory {
-  /** Returns the memberships of a user in all domains. Undefined if there is no such user. */
+  /** Returns the memberships of a user, which are the user's roles in all domains. Undefined if there is no such user. */
   membershipsOf: (user: string) => Promise<string[] | undefined>;
   usersWith: (membership: string) => Promise<string[]>;
-  /** Returns all memberships in a domain that somebody has or had. */
+  /** Returns all memberships (roles in a domain, such as `d1:viewer`) in the given domain that somebody has or had. */
   membershipsIn: (domain: string) => Promise<string[]>;
   addUser: (user: string, email: string | undefined) => Promise<NewUser>;
   add: (user: string, membership: string) => Promise<void>;
   remove: (user: string, membership: string) => Promise<void>;
-  /** Removes all memberships in a domain, and the users who have no others. May be interrupted and repeated. */
+  /** Removes all memberships in a domain, and the users who have no other memberships. May be interrupted and repeated. */
   removeDomain: (domain: string) => Promise<RemovedUsers>;
 }
 
@@ -48,9 +48,9 @@ export interface UserDirectory {
 export interface RolesOfUser {
   domain: string;
   user: string;
-  /** The roles in the domain, such as `viewer` or `cvm:my-cvm`. */
+  /** The roles of the user in the domain, such as `viewer` or `cvm:my-cvm`. */
   roles: readonly string[];
-  /** The e-mail address of a new user. */
+  /** The e-mail address of the user, for one who is new. */
   email?: string | undefined;
 }
 
@@ -74,7 +74,7 @@ export async function createDomain(directory: UserDirectory, given: Omit<RolesOf
 }
 
 /**
- * Gives a user roles in a domain, in addition to those that the user has. Adds the user if necessary.
+ * Gives a user roles in a domain, in addition to the present ones. Adds the user if necessary.
  * @throws UsageError if there is no such domain
  */
 export async function inviteUser(directory: UserDirectory, given: RolesOfUser): Promise<ManagedUser> {
@@ -121,7 +121,7 @@ function membershipsFor(domain: string, roles: readonly string[]): string[] {
   });
 }
 
-/** Throws if a domain has no administrator, and so does not exist. @throws UsageError */
+/** Throws if a domain has no administrator, which means that the domain does not exist. @throws UsageError */
 async function demandDomain(directory: UserDirectory, domain: string): Promise<void> {
   if ((await administratorsOf(directory, domain)).length > 0) return;
   throw new UsageError(`The domain ${domain} has no administrator. Create it first.`);

@@ -16,9 +16,12 @@ import { steadyTimeOf, type Clock } from '../runtime/deadline.ts';
 
 /** The times until which a domain that is closed for its removal may still change, in milliseconds since the Unix epoch. */
 export interface Closing {
-  /** The time until which requests may still change something. */
+  /** The time until which requests may still change something in the closed domain, in milliseconds since the Unix epoch. */
   changesEndAt: number;
-  /** The time until which something may still arrive in the bucket, and a token of a removed user is valid. */
+  /**
+   * The time, in milliseconds since the Unix epoch, until which uploads to the closed domain may still arrive in the bucket, and
+   * a token of a removed user is valid.
+   */
   isOverAt: number;
 }
 
@@ -28,14 +31,14 @@ export interface DomainStorage {
   table: Table;
   content: ContentStore;
   executions: Executions;
-  /** The directory of users. Undefined if the users are kept elsewhere. */
+  /** The directory of the users and their roles. Undefined if the users are kept elsewhere. */
   users: UserDirectory | undefined;
   /**
-   * Closes a domain: changes of it are refused from then on. May be repeated.
+   * Closes a domain, so that changes of it are refused from then on. May be repeated.
    * @param fromNow whether users had tokens until now
    */
   close: (domain: string, fromNow: boolean) => Promise<Closing>;
-  /** The longest time in milliseconds of a request that only reads, and records that it did. */
+  /** The longest time in milliseconds of a request that only reads from a domain, and records the read. */
   readsEndInMilliseconds: number;
   /**
    * Deletes the logs of a domain's runs outside of the table, and returns how many there were. Undefined if they cannot be
@@ -58,37 +61,39 @@ export interface ContentCounts {
 export interface DomainContents {
   items: DomainCounts;
   content: ContentCounts;
-  /** The roles that somebody has in the domain. Undefined if the users are kept elsewhere. */
+  /** The roles that somebody has in the domain, as memberships such as `d1:viewer`. Undefined if the users are kept elsewhere. */
   roles?: string[];
   activeRuns: number;
 }
 
-/** The result of the removal of a domain: counts of the removed things, and a time if something is left to do. */
+/** The result of the removal of a domain: counts of what was removed, and a time if something is left to do. */
 export interface Removed {
   items: DomainCounts;
   content: ContentCounts;
   users?: RemovedUsers;
   runLogs?: number;
-  /** The time, in RFC 3339, after which the removal must be repeated. Undefined if nothing is left to do. */
+  /** The time, in RFC 3339, after which the removal of the domain must be repeated. Undefined if nothing is left to do. */
   repeatAfter?: string;
-  /** Present if nothing but users has been removed yet: requests may still change the domain until `repeatAfter`. */
+  /**
+   * Present if nothing but users has been removed from the domain yet: requests may still change the domain until `repeatAfter`.
+   */
   isDataLeft?: true;
 }
 
 /** The options for the removal of a domain. */
 export interface RemovalOptions {
   domain: string;
-  /** True stops active runs of the domain. False refuses the removal while a run is active. */
+  /** True if the removal of the domain stops its active runs. False if the removal is refused while a run is active. */
   stop: boolean;
   /**
-   * True waits as long as the removal needs, up to the lifetime of the tokens. False waits for up to a minute, and then says when
-   * to repeat the removal.
+   * True if the removal of the domain waits as long as it needs, up to the lifetime of the tokens. False if it waits for up to a
+   * minute, and then says when to repeat the removal.
    */
   wait: boolean;
   say: (line: string) => void;
 }
 
-/** Counts what a domain contains. Changes nothing. */
+/** Counts the items, the content and the active runs of a domain, and lists its roles. Changes nothing. */
 export async function contentsOf({ table, content, users }: DomainStorage, domain: string): Promise<DomainContents> {
   const items = noCounts();
   const [counted, roles, claims] = await Promise.all([
@@ -100,7 +105,10 @@ export async function contentsOf({ table, content, users }: DomainStorage, domai
   return { items, content: counted, activeRuns: claims.length, ...(roles ? { roles } : {}) };
 }
 
-/** The longest pause in milliseconds that a removal makes by itself. Longer pauses are left to the user, unless `wait` is set. */
+/**
+ * The longest pause in milliseconds that the removal of a domain makes by itself. Longer pauses are left to the user, unless
+ * `wait` is set.
+ */
 const longestPauseInMilliseconds = 60_000;
 
 /**
@@ -142,13 +150,14 @@ function textOf(time: number): string {
 }
 
 /**
- * The largest number of times that the removal walks through the items of a domain. The second walk finds what background work,
- * such as a purge, left that had begun before the first.
+ * The largest number of times that the removal of a domain walks through its items. The second walk finds what background work
+ * that had begun before the first walk, such as a purge, has left.
  */
 const mostPasses = 5;
 
 /**
- * Deletes the items and the content of a domain, again until nothing is found. Adds to the counts in `removed`.
+ * Deletes the items and the content of a domain, and repeats the deletion until nothing is found. Adds to the counts in
+ * `removed`.
  * @throws Error if items are still found after five walks
  */
 async function removeData(storage: DomainStorage, { domain, say }: RemovalOptions, removed: Removed): Promise<void> {
@@ -209,7 +218,7 @@ async function refuseWhileActive(table: Table, domain: string): Promise<void> {
   throw new Error(`${runs} active. Wait for the end, or stop active runs with --stop.`);
 }
 
-/** The time in milliseconds that the removal waits for runs to stop. It is longer than a stop may take. */
+/** The time in milliseconds that the removal of a domain waits for its runs to stop. A stop takes less. */
 const longestStopInMilliseconds = 15 * 60_000;
 
 const operator = 'operator';
@@ -245,7 +254,9 @@ function count(counts: DomainCounts, keys: AnyKey[]): void {
   for (const key of keys) counts[kindOf(key)] += 1;
 }
 
-/** The kinds of items that are counted by themselves, by the beginning of the partition's name and of the sort key. */
+/**
+ * The kinds of items of a domain that are counted separately, each by the beginning of the partition's name and of the sort key.
+ */
 const kinds: [kind: keyof DomainCounts, pk: string, sk: string][] = [
   ['computations', lists.computations('').pk, ''],
   ['runs', lists.runs('').pk, ''],

@@ -14,7 +14,10 @@ export function parseEventQuery({ from, to, ...facets }: EventQuery): EventFilte
   };
 }
 
-/** Matches an RFC 3339 timestamp. The plus sign of an offset may be a space, which it becomes if the client did not encode it. */
+/**
+ * Matches an RFC 3339 timestamp that a client sent in a query. The plus sign of its offset may be a space, as which it arrives if
+ * the client did not encode it.
+ */
 const rfc3339 = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+\- ])(\d{2}):(\d{2}))$/;
 const unixSeconds = /^(\d{1,12})(?:\.(\d+))?$/;
 
@@ -22,8 +25,8 @@ const year0 = Date.parse('0000-01-01T00:00:00.000Z');
 const year9999 = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * Reads a bound of time from RFC 3339 or Unix seconds, both with an optional fraction. Rounds fractions finer than a millisecond
- * up for `from`, down for `to`.
+ * Reads a bound of time of a filter of events from RFC 3339 or Unix seconds, both with an optional fraction. Rounds fractions
+ * finer than a millisecond up for `from`, down for `to`.
  * @throws ServiceError `invalid_request` for any other text
  */
 export function parseTimeBound(text: string, bound: 'from' | 'to'): string {
@@ -58,12 +61,12 @@ function millisecondsOf(fraction: string, bound: 'from' | 'to'): number {
 /** The conditions that events must meet, all of them. `from` and `to` are inclusive: RFC 3339, UTC, milliseconds. */
 export type EventFilter = { [name in Facet | 'from' | 'to']?: string | undefined };
 
-/** Tells whether a filter has conditions other than the time. */
+/** Tells whether a filter of events has conditions other than the time. */
 export function filtersFacets(filter: EventFilter): boolean {
   return facets.some((facet) => filter[facet] !== undefined);
 }
 
-/** Tells whether an event meets all conditions of a filter. */
+/** Tells whether an event meets all conditions of a filter of events. */
 export function matches(filter: EventFilter, event: Pick<Event, Facet | 'timestamp'>): boolean {
   return (
     facets.every((facet) => filter[facet] === undefined || filter[facet] === event[facet]) &&

@@ -14,9 +14,9 @@ import { computationKey, parseComputation } from '../rows/computation.ts';
 interface EventListQuery extends EventQuery {
   limit: number;
   offset?: number | undefined;
-  /** The identifier of the event after which the list begins. Empty: from the first event on. */
+  /** The identifier of the event after which the list of events begins. Empty: from the first event on. */
   after?: string | undefined;
-  /** The time to wait for events, in seconds. */
+  /** The longest time to wait for new events, in seconds. */
   wait: number;
 }
 
@@ -100,7 +100,7 @@ function sinceStartOf({ started_at }: Run, filter: EventFilter): EventFilter {
 
 const expectedAfter = 'Expected the identifier of an event of this computation, or an empty value.';
 
-/** Reads the latest event that became the status of a computation. One round trip. @throws ServiceError `not_found` */
+/** Reads the latest event of a computation that became its status. One round trip. @throws ServiceError `not_found` */
 export async function readStatus(table: Table, domain: string, id: string): Promise<Event> {
   const [row, latest] = await getItems(table, [computationKey(domain, id), journalKeys.latest(id)]);
   parseComputation(row, id);

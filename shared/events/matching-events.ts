@@ -19,8 +19,9 @@ export interface EventPage {
 }
 
 /**
- * Selects a part of `total` matching events, counted from the oldest: the places from `start` on, without `end`.
- * @param upTo returns how many of the matching events have a number up to this one
+ * Selects a part of the `total` events that match a filter, counted from the oldest: the places from `start` up to, but without,
+ * `end`.
+ * @param upTo returns how many of the matching events have a number up to the given one
  */
 export type Selection = (total: number, upTo: (number: number) => number) => { start: number; end: number };
 
@@ -90,7 +91,10 @@ async function matchingEvents(
   return { events: events.map(publicEvent), total };
 }
 
-/** Reads the newest events, which are not in the index of the journal yet: at most 256 events or 128 KiB, plus one append. */
+/**
+ * Reads the newest events of a computation, which are not in the index of the journal yet: at most 256 events or 128 KiB, plus
+ * one append.
+ */
 function readTail(table: Table, computationId: string, head: JournalHead): Promise<StoredEvent[]> {
   return readNumberRange(table, computationId, { from: head.sealed + 1, to: head.count });
 }
@@ -99,8 +103,8 @@ const within = (events: StoredEvent[], { from, to }: NumberRange) =>
   events.filter(({ number }) => number >= from && number <= to);
 
 /**
- * Finds the numbers of the first and the last event in a range of time. Reads for each of them one segment of the index, or the
- * newest events, because timestamps never decrease.
+ * Finds the numbers of the first and the last event in a range of time. Reads for each of the two one segment of the index, or
+ * the newest events, because timestamps never decrease.
  */
 async function numbersBetween(
   table: Table,

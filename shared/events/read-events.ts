@@ -14,7 +14,7 @@ import { type EventFilter, filtersFacets, matches } from './event-filter.ts';
 import { type EventPage, readMatching, type Selection } from './matching-events.ts';
 import { gapOrDeleted, JournalGapError, readNumberRange, withoutGaps } from '../journal/read-journal.ts';
 
-/** A page of a list: `limit` from 1 to 100, `offset` from 0. */
+/** A page of a list of events: `limit` from 1 to 100, `offset` from 0. */
 export interface Paging {
   limit: number;
   offset: number;
@@ -44,7 +44,7 @@ const newestFirst =
     return { start: Math.max(0, end - limit), end };
   };
 
-/** Reads the newest events of a computation. The total is the newest event's number. */
+/** Reads the newest events of a computation. The total is the number of the newest event. */
 async function newestEvents(table: Table, computationId: string, limit: number): Promise<EventPage> {
   const partition = journalKeys.partition(computationId);
   const items = await queryPrefix(table, partition, journalKeys.prefixes.event, { limit, newestFirst: true });
@@ -54,13 +54,13 @@ async function newestEvents(table: Table, computationId: string, limit: number):
   return isWhole ? { events: events.map(publicEvent), total } : gapOrDeleted(table, computationId);
 }
 
-/** A request for the first `limit` events, 1 to 100, after the event with this number. */
+/** A request for the first `limit` events, 1 to 100, after the event with the number `after`. */
 export interface Continuation {
   limit: number;
   after: number;
 }
 
-/** Events that follow an event. `count` is the number of events that the journal had when it was read. */
+/** Events that follow a given event. `count` is the number of events that the journal had when it was read. */
 export interface EventsAfter extends EventPage {
   count: number;
 }
@@ -93,12 +93,15 @@ const following =
     return { start, end: Math.min(total, start + limit) };
   };
 
-/** The largest number of new events that are read one by one to filter them. More are found by the index segments. */
+/**
+ * The largest number of new events of a computation that are read one by one to filter them. More are found by the segments of
+ * the index.
+ */
 const mostReadDirectly = 100;
 
 /**
- * Reads the events that were recorded since an earlier read. Costs half a read unit if there are none. The number of events is
- * read eventually consistent: events may be seen a moment late, but none is skipped.
+ * Reads the events of a computation that were recorded since an earlier read. Costs half a read unit if there are none. The
+ * number of events is read eventually consistent: events may be seen a moment late, but none is skipped.
  * @throws ServiceError `not_found` if the journal was deleted in the meantime
  */
 export async function readNewEvents(
@@ -137,7 +140,10 @@ async function assertNotDeleted(table: Table, computationId: string): Promise<vo
 /** The place of an event in the journal of its computation. */
 export interface JournalPosition {
   number: number;
-  /** The head of the journal, which has the number of its events. It is read together with the event, strongly consistent. */
+  /**
+   * The head of the journal of events, the item with the number of its events. It is read together with the event, strongly
+   * consistent.
+   */
   head: JournalHead;
 }
 
@@ -158,8 +164,8 @@ export async function findPosition(table: Table, computationId: string, eventId:
 }
 
 /**
- * Looks for an event under a number. Returns `maybe partly visible` if it is missing, but may belong to an append that is only
- * partly visible yet.
+ * Looks for an event of a computation under a number. Returns `maybe partly visible` if the event is missing, but may belong to
+ * an append that is only partly visible yet.
  */
 async function findNumbered(
   table: Table,

@@ -26,7 +26,7 @@ interface EvidenceRequest {
 }
 
 /**
- * Returns the signed evidence of a run. The first request makes and stores it. Nobody sees a statement that is not stored.
+ * Returns the signed evidence of a run. The first request makes and stores it. Nobody sees evidence that is not stored.
  * @throws ServiceError `not_found`; `conflict` while the run is active; `unavailable`
  */
 export async function readEvidence(table: Table, kms: Kms, request: EvidenceRequest): Promise<Evidence> {
@@ -118,7 +118,7 @@ async function statedAttestation(table: Table, tokens: TokenOfProcess[]): Promis
 }
 
 /**
- * Reads the event of a run with this type.
+ * Reads the event of a run that has the given type.
  * @param since not later than the event, of which each run has one
  * @throws Error if the journal lacks it
  */
@@ -131,15 +131,15 @@ async function readEventOf(table: Table, run: Run, event_type: string, since: st
 }
 
 const storedEvidence = v.object({
-  /** The text of the statement that was signed, deflated. */
+  /** The text of the statement about the run that was signed, deflated. */
   statement: storedBytes,
   signature: v.string(),
   key_id: v.string(),
 });
 
 /**
- * Returns the action that stores the evidence of a run. The transaction fails with StaleReadError if there is evidence of the run
- * already.
+ * Returns the action that stores the evidence of a run. The transaction fails with StaleReadError if the run already has stored
+ * evidence.
  */
 function putEvidence(
   { computationId, runId }: { computationId: string; runId: string },

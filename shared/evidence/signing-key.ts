@@ -9,7 +9,7 @@ import type { Kms } from '../runtime/clients.ts';
 
 /** A signature by the key of the service, with the identifier of the key. */
 export interface Signature {
-  /** The values r and s of the signature, in base64url. */
+  /** The values r and s of the signature by the key of the service, in base64url. */
   signature: string;
   key_id: string;
 }
@@ -34,7 +34,7 @@ export async function readPublishedKeys(kms: Kms): Promise<PublicJwk[]> {
   return await Promise.all(arns.map((arn) => readPublicKey(kms, arn)));
 }
 
-/** The public keys that were read from KMS, by ARN. The public key of a key in KMS never changes. */
+/** The public keys of the service that were read from KMS, by ARN. The public key of a key in KMS never changes. */
 const known = new Map<string, PublicJwk>();
 
 async function readPublicKey(kms: Kms, KeyId: string): Promise<PublicJwk> {
@@ -45,7 +45,7 @@ async function readPublicKey(kms: Kms, KeyId: string): Promise<PublicJwk> {
   return read;
 }
 
-/** The schema of a coordinate of a public key: 32 bytes in base64url. */
+/** The schema of a coordinate of a public key on P-256: 32 bytes in base64url. */
 const coordinate = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z0-9_-]{43}$/, 'Expected 32 bytes in base64url.'),
@@ -73,7 +73,7 @@ export type PublicJwk = v.InferOutput<typeof publicJwkSchema>;
 
 /**
  * Returns a public key on P-256 as a JSON Web Key.
- * @param spki DER SubjectPublicKeyInfo
+ * @param spki the key as DER SubjectPublicKeyInfo
  * @throws Error if it is no key on P-256
  */
 export function publicJwkOf(spki: Uint8Array): PublicJwk {

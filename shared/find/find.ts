@@ -5,7 +5,7 @@ import { type Table, getItems, queryPrefix } from '../table/table.ts';
 import { findableOf, type NamedRow, rowKeyOf } from './index-names.ts';
 import { comparable, findKinds, type FindKind, matchOf, numberIn, placesToLook } from './names.ts';
 
-/** The largest number of entries of the index of names that are read for each way in which a text can match. */
+/** The largest number of entries of the index of names that a search reads for each way in which a text can match. */
 const mostCandidates = 50;
 
 export const matchSchema = v.pipe(
@@ -24,7 +24,7 @@ export type Match = v.InferOutput<typeof matchSchema>;
 interface FindRequest {
   domain: string;
   query: string;
-  /** The kind of things to find. Default: all kinds. */
+  /** The kind of things to search: computations, assets or CVMs. Default: all kinds. */
   kind?: FindKind | undefined;
   limit: number;
 }
@@ -56,7 +56,7 @@ export async function find(table: Table, { domain, query, kind, limit }: FindReq
     .map(({ kind, id, name, by }) => ({ kind, id, name, matched: by }));
 }
 
-/** Reads from the index which rows of one kind may match a text. */
+/** Reads from the index of names which rows of one kind may match a text. */
 async function candidates(
   table: Table,
   { domain, query, kind }: { domain: string; query: string; kind: FindKind },

@@ -24,7 +24,7 @@ const kindsOfLists: Record<string, FindKind> = {
 
 const listOf = { computation: lists.computations, asset: lists.assets, cvm: lists.cvms };
 
-/** Returns the row that has this key. Undefined if the key is not that of a computation, an asset or a CVM. */
+/** Returns the computation, asset or CVM whose row has the given key. Undefined if the key is of no such row. */
 export function namedRowAt({ pk, sk }: AnyKey): NamedRow | undefined {
   const [list = '', domain = ''] = pk.split('#');
   const kind = Object.hasOwn(kindsOfLists, list) ? kindsOfLists[list] : undefined;
@@ -41,20 +41,20 @@ const storedRow = v.object({
   checksum: v.optional(v.nullable(v.string()), null),
 });
 
-/** Reads from a row what it can be found by. @param item the row */
+/** Reads from the row of a computation, an asset or a CVM the properties by which a search finds it. @param item the row */
 export function findableOf(kind: FindKind, item: Item): Findable {
   const { id, name, file_name, checksum } = parseStored(storedRow, item, `name of a ${kind}`);
   return { kind, id, name: name ?? file_name ?? id, checksum };
 }
 
 /**
- * The item that keeps what the index has of a row. It is written after the index entries, so that a repeat finds what a crash has
- * left.
+ * The item that keeps the name and the checksum under which the index of names has a row. It is written after the entries of the
+ * index, so that a repeat finds what a crash has left.
  */
 const storedKnown = v.object({ known_name: v.string(), known_checksum: v.nullable(v.string()) });
 type Known = v.InferOutput<typeof storedKnown>;
 
-/** The number of rows that are indexed together: one call reads them, and what the index has of them. */
+/** The number of rows that the index of names takes together: one call reads the rows, another one what the index has of them. */
 const rowsTogether = 50;
 
 /**
@@ -119,7 +119,7 @@ const knownOf = ({ name, checksum }: Findable): Known => ({ known_name: name, kn
 const isSame = (one: Known | undefined, other: Known | undefined) =>
   one?.known_name === other?.known_name && one?.known_checksum === other?.known_checksum;
 
-/** Replaces what the index has of a row. @returns false if another call has replaced it since */
+/** Replaces what the index of names keeps of a row. @returns false if another call has replaced it since it was read */
 async function replace(table: Table, key: Key, before: Known | undefined, after: Known | undefined): Promise<boolean> {
   const condition = before
     ? {
@@ -130,10 +130,13 @@ async function replace(table: Table, key: Key, before: Known | undefined, after:
   return after ? await putItemIf(table, { ...key, ...after }, condition) : await deleteItemIf(table, key, condition);
 }
 
-/** The number of items in one read. */
+/** The number of items that one read of a partition returns at most. */
 const perRead = 1_000;
 
-/** Writes the index of names of a kind of rows again, and removes entries that belong to no row. @returns the number of rows */
+/**
+ * Writes the index of names of all rows of a kind in a domain again, and removes entries that belong to no row.
+ * @returns the number of rows
+ */
 export async function rebuildNames(table: Table, { domain, kind }: Pick<NamedRow, 'domain' | 'kind'>): Promise<number> {
   const placeOf = (number: number, place: string) => ({ ...findKeys.place(domain, kind, place, number) });
   let count = 0;

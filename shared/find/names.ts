@@ -5,7 +5,7 @@ const { places } = findKeys;
 export const findKinds = ['computation', 'asset', 'cvm'] as const;
 export type FindKind = (typeof findKinds)[number];
 
-/** The properties of a row that a search looks at. */
+/** The properties of a computation, an asset or a CVM that a search looks at. */
 export interface Findable {
   kind: FindKind;
   id: string;
@@ -14,22 +14,22 @@ export interface Findable {
   checksum: string | null;
 }
 
-/** The largest number of characters of a text in the index, in code points. */
+/** The largest number of characters of a text in the index of names, in code points. */
 const longestText = 64;
-/** The largest number of words of a name that are in the index. */
+/** The largest number of words of one name that are in the index of names. */
 const mostWords = 8;
-/** The smallest number of characters that find a CVM. */
+/** The smallest number of characters of a search that find a CVM. */
 const leastOfCvm = 4;
 /**
- * The smallest number of characters of an identifier that find its row. Up to there an identifier has its number in the list, and
- * some of its random part.
+ * The smallest number of characters of an identifier by which a search finds its row. So many characters contain the number in
+ * the list, with which an identifier begins, and some of the random part.
  */
 const leastOfId = 18;
 
 const word = /[\p{L}\p{M}\p{Nd}]+/gu;
 
 /**
- * Returns a form of a text that is equal for texts that people see as the same. Replaces the sigma at the end of a word, because
+ * Returns a form of a text in which names that people see as the same are equal. Replaces the sigma at the end of a word, because
  * a prefix cannot know where a word ends.
  */
 export function comparable(text: string): string {
@@ -41,7 +41,7 @@ const firstOf = (text: string) => Array.from(text).slice(0, longestText).join(''
 const wordsOf = (name: string) => (name.match(word) ?? []).slice(0, mostWords);
 
 /**
- * Lists the entries of the index for a row: `name#` and its name, `word#` and each word of the name, `checksum#` and its
+ * Lists the entries of the index of names for a row: `name#` and its name, `word#` and each word of the name, `checksum#` and its
  * checksum.
  */
 export function placesOf({ kind, name, checksum }: Omit<Findable, 'id'>): string[] {
@@ -55,7 +55,8 @@ export function placesOf({ kind, name, checksum }: Omit<Findable, 'id'>): string
 }
 
 /**
- * Lists the beginnings of index entries that rows matching a text have. Empty for CVMs if the text has less than 4 characters.
+ * Lists the beginnings of the entries in the index of names that rows matching a text have. Empty for CVMs if the text has less
+ * than 4 characters.
  */
 export function placesToLook(query: string, kind: FindKind): string[] {
   const text = comparable(query);
@@ -70,8 +71,8 @@ export function placesToLook(query: string, kind: FindKind): string[] {
 const uuid = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Returns the number in the list from the beginning of an identifier. Undefined if the text has less than 18 characters, or
- * begins no identifier.
+ * Returns the number in its list that the beginning of an identifier contains. Undefined if the text has less than 18 characters,
+ * or begins no identifier.
  */
 export function numberIn(query: string): number | undefined {
   const text = query.toLowerCase();
@@ -79,12 +80,12 @@ export function numberIn(query: string): number | undefined {
   return isPart ? Number.parseInt(text.slice(0, 8) + text.slice(9, 13), 16) : undefined;
 }
 
-/** The property of a row that a text matches. */
+/** The property of a row in which a searched text was found. */
 export type MatchedBy = 'name' | 'id' | 'checksum';
 
 /**
- * Tells how well a row matches a text. Rank 0: the text is its name, identifier or checksum; 1: the text begins its name or
- * identifier; 2: the text begins a word of its name. Undefined if it does not match.
+ * Tells how well a row matches a searched text. Rank 0: the text is its name, identifier or checksum; 1: the text begins its name
+ * or identifier; 2: the text begins a word of its name. Undefined if the row does not match.
  */
 export function matchOf(query: string, { kind, id, name, checksum }: Findable): { rank: number; by: MatchedBy } | undefined {
   const text = comparable(query);

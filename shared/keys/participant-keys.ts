@@ -43,7 +43,7 @@ export function givenKey(caller: Caller, key: string, now: string): ParticipantK
   };
 }
 
-/** Everything that must be read before a user's key of a computation changes. */
+/** Everything that must be read before the public key that a user uploaded to a computation changes. */
 interface KeyToChange {
   computation: ComputationToChange;
   before: ParticipantKey | undefined;
@@ -62,9 +62,9 @@ async function readToChangeKey(table: Table, domain: string, computationId: stri
 }
 
 /**
- * Adds the event of a changed key to the transaction. The computation gets a new version for starts of runs only if the key may
- * be in the manifest or an approval depends on it: otherwise any user with `view` could hold up the starts of others. One round
- * trip, or none for the owner and those who approved.
+ * Adds the event of a changed public key of a user to the transaction. The computation gets a new version for starts of runs only
+ * if the key may be in the manifest or an approval depends on it: otherwise any user with `view` could hold up the starts of
+ * others. One round trip, or none for the owner and those who approved.
  */
 async function recordKeyChange(
   table: Table,
@@ -128,8 +128,8 @@ export async function uploadKey(
 }
 
 /**
- * Returns the action that stores a key. Its condition fails if the key has changed since it was read, also if it was read during
- * the transaction that replaced it.
+ * Returns the action that stores a user's public key of a computation. Its condition fails if the key has changed since it was
+ * read, also if it was read during the transaction that replaced it.
  */
 function replacementOf(before: ParticipantKey | undefined, after: Item & Key): Action {
   if (!before) return { put: { Item: after, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() };
@@ -148,7 +148,8 @@ interface RemovalRequest extends AnsweredRequest {
   by: string;
   now: string;
   /**
-   * Checks that the caller may remove the key of another user. Called only for another user's key. Throws to refuse the request.
+   * Checks that the caller may remove another user's public key. Called only for another user's key. Throws to refuse the
+   * request.
    */
   permitOther: (owner: string) => unknown;
 }

@@ -70,7 +70,7 @@ export async function recordOutcome(
 
 /**
  * Ends a run that was stopped, whether the CVM confirmed the stop or not: records the outcome and lets the execution of the run
- * end it. Ends the run itself if no task of the run waits.
+ * end the run. Ends the run itself if no task of the run waits.
  */
 export async function completeStop(table: Table, executions: Executions, run: RunReference, now: string): Promise<void> {
   const way = waysToEnd.completeStop.unconfirmed;
@@ -118,8 +118,8 @@ export async function executionEnded(
 }
 
 /**
- * Ends a run as failed because its CVM does not satisfy the attestation policy. An outcome that the run already has counts
- * instead. Safe to repeat.
+ * Ends a run as failed for a given reason, such as that its CVM does not satisfy the attestation policy. An outcome that the run
+ * already has counts instead. Safe to repeat.
  */
 export async function failRun(table: Table, executions: Executions, run: Claim, reason: string): Promise<void> {
   const claim = await withFreshReads(table, async (table) => {

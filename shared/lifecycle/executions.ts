@@ -27,13 +27,13 @@ import { computationKey, findComputation } from '../rows/computation.ts';
 export interface Executions {
   client: SFNClient;
   stateMachineArn: string;
-  /** The time limit of calls. Default: 5 seconds for each call. */
+  /** The time limit of calls of Step Functions. Default: 5 seconds for each call. */
   deadline?: DeadlineSource;
 }
 
 const createClient = () => new SFNClient({ requestHandler: clientLimits });
 
-/** Opens the state machine of this stage. */
+/** Opens the state machine of the stage, whose executions take runs to their end. */
 export function openExecutions(deadline: DeadlineSource): Executions {
   return { client: sharedClient(createClient), stateMachineArn: environment().STATE_MACHINE_ARN, deadline };
 }
@@ -71,7 +71,7 @@ export async function startExecution(
   }
 }
 
-/** Reads the status of an execution, eventually consistent. Undefined if it was never started. */
+/** Reads the status of an execution for a run, eventually consistent. Undefined if it was never started. */
 export async function executionStatus(
   executions: Executions,
   action: ExecutionAction,
@@ -89,13 +89,13 @@ export async function executionStatus(
   }
 }
 
-/** Completes a waiting task of an execution. @returns false if the task no longer waits */
+/** Completes a waiting task of an execution for a run. @returns false if the task no longer waits */
 export function completeTask(executions: Executions, taskToken: string): Promise<boolean> {
   const command = new SendTaskSuccessCommand({ taskToken, output: '{}' });
   return sendIfWaiting(() => executions.client.send(command, untilDeadline(executions)));
 }
 
-/** Fails a task because its run is over. The state machine catches this, so nothing counts as an error. */
+/** Fails a task of an execution because its run is over. The state machine catches the failure, so nothing counts as an error. */
 export async function failTaskAsOver(executions: Executions, taskToken: string): Promise<void> {
   log('INFO', 'The run is over.');
   const command = new SendTaskFailureCommand({ taskToken, error: runOverErrorName });
@@ -116,7 +116,7 @@ export async function sendHeartbeat(executions: Executions, taskToken: string): 
   }
 }
 
-/** Sends a message to a task. @returns false if the task no longer waits */
+/** Calls a function that sends a message to a task of an execution. @returns false if the task no longer waits */
 async function sendIfWaiting(send: () => Promise<unknown>): Promise<boolean> {
   try {
     await send();

@@ -28,7 +28,9 @@ export interface RunTimes {
   stopInSeconds: number;
 }
 
-/** The retries of a waiting step: up to 6 after any failure. The end of a wait is no failure. */
+/**
+ * The retries of a step of the state machine that waits for a CVM: up to 6 after any failure. The end of a wait is no failure.
+ */
 const retry = [
   { ErrorEquals: [runOverErrorName, 'States.HeartbeatTimeout', 'States.Timeout'], MaxAttempts: 0 },
   {
@@ -42,8 +44,8 @@ const retry = [
 ];
 
 /**
- * The retries of a step that records something: for about 20 minutes, because the outcome must be recorded. Then the sweep ends
- * the run.
+ * The retries of a step of the state machine that records something: for about 20 minutes, because the outcome must be recorded.
+ * Then the sweep ends the run.
  */
 const retryForLong = [{ ErrorEquals: ['States.ALL'], IntervalSeconds: 1, BackoffRate: 2, MaxAttempts: 25, MaxDelaySeconds: 60 }];
 
@@ -74,7 +76,7 @@ function recordEnding(endedBy: EndedBy, next: string) {
   return { Type: 'Pass', Result: endedBy, ResultPath: '$.ended_by', Next: next };
 }
 
-/** Returns a rule of the state machine that goes to another state after one of these errors. */
+/** Returns a rule of the state machine that goes to another state after one of the given errors. */
 function caught(errors: string[], next: string) {
   return { ErrorEquals: errors, ResultPath: null, Next: next };
 }

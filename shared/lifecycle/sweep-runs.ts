@@ -21,21 +21,21 @@ const callsPerSweep = 200;
 const mostCallsPerClaim = 2;
 
 /**
- * The share of the calls that is for suspects: active runs for which no step waits, or whose outcome is recorded. The rest is for
- * the other runs, so that neither group delays the other.
+ * The share of a sweep's calls that is for suspects: active runs for which no step waits, or whose outcome is recorded. The rest
+ * is for the other runs, so that neither group delays the other.
  */
 const shareForSuspects = 0.75;
 
-/** The number of runs that are read together. */
+/** The number of active runs that a sweep reads together. */
 const claimsPerRead = 100;
 
 /** The limits of a sweep, which looks for active runs that nothing takes to their end, and what it does with them. */
 interface SweepLimits {
-  /** The age in seconds below which a run is skipped, because its execution may be starting. */
+  /** The age in seconds below which a sweep skips a run, because its execution may be starting. */
   graceInSeconds: number;
-  /** The largest number of calls of DescribeExecution. Default 200. */
+  /** The largest number of calls of DescribeExecution that a sweep makes. Default: 200. */
   mostCalls?: number | undefined;
-  /** True resumes runs without an execution, as after a restart or restore. Default: ends them. */
+  /** True if the sweep resumes runs without an execution, as after a restart or restore. Default: the sweep ends them. */
   resumes?: boolean | undefined;
 }
 
@@ -69,8 +69,8 @@ export async function sweepRuns(
     return executionStatus(executions, ...execution);
   };
   /**
-   * Looks at active runs, each by the claim of its CVM, until so many calls were made in all. Returns the claims that were looked
-   * at.
+   * Looks at active runs, each by the claim of its CVM, until the sweep has made the given number of calls. Returns the claims
+   * that were looked at.
    */
   const look = async (some: Claim[], untilCalls: number): Promise<Claim[]> => {
     let seen = 0;
@@ -109,7 +109,7 @@ function isSuspect({ offer_token, run_token, outcome }: Claim): boolean {
   return (offer_token === undefined && run_token === undefined) || outcome !== undefined;
 }
 
-/** Reads the items of the runs that hold CVMs, in the order of the claims. */
+/** Reads the items of active runs, in the order of the given claims, which are the items that say which run holds a CVM. */
 async function readRuns(table: Table, claims: Claim[]): Promise<(Item | undefined)[]> {
   const keys = claims.map(({ domain, run_id }) => runKey(domain, run_id));
   const items = await getItems(
@@ -121,7 +121,7 @@ async function readRuns(table: Table, claims: Claim[]): Promise<(Item | undefine
 
 type StatusOf = (kind: 'run' | 'stop', runId: string, resumed: number) => ReturnType<typeof executionStatus>;
 
-/** An active run that a sweep looks at. `claim` is the item that says that it holds its CVM. */
+/** An active run that a sweep looks at. `claim` is the item that says that the run holds its CVM. */
 interface Looked {
   claim: Claim;
   runItem: Item | undefined;
@@ -160,8 +160,8 @@ async function endIfOrphaned(
 }
 
 /**
- * Starts a new execution for a run. Its first step offers the run again, or passes on if the CVM has accepted it. The time limits
- * start again. Safe to repeat.
+ * Starts a new execution for a run. Its first step offers the run again, or passes on if the CVM has accepted the run. The time
+ * limits start again. Safe to repeat.
  * @param status of the execution before; undefined if there was none. The name of an execution that has ended stays taken.
  * @returns how often the run was resumed under another name
  */
@@ -177,7 +177,7 @@ export async function resumeRun(
   return resumed;
 }
 
-/** Counts another execution of a run, so that the sweep finds it by its name. @returns the count */
+/** Counts another execution of a run, so that the sweep finds the execution by its name. @returns the count */
 async function takeNextName(table: Table, { resumed: before = 0, ...run }: Claim): Promise<number> {
   return await withFreshReads(table, async (table) => {
     const claim = await readClaim(table, run);
@@ -192,19 +192,22 @@ async function takeNextName(table: Table, { resumed: before = 0, ...run }: Claim
 const cvm = v.optional(v.object({ domain: v.string(), cvm_id: v.string() }));
 const storedState = v.object({ suspect: cvm, other: cvm });
 
-/** The point where the last sweep of runs ended: in each group, the CVM whose run it looked at last. */
+/**
+ * The point where the last sweep of active runs ended: in each group, suspects and others, the CVM whose run the sweep looked at
+ * last.
+ */
 interface SweepState {
   suspect?: CvmOfClaim | undefined;
   other?: CvmOfClaim | undefined;
 }
 
-/** Reads where the last sweep ended. */
+/** Reads where the last sweep of runs ended. */
 export async function readSweepState(table: Table): Promise<SweepState> {
   const item = await getItem(table, sweepKeys.state);
   return item ? parseStored(storedState, item, 'state of the sweep') : {};
 }
 
-/** Records where a sweep ended, so that the next one continues there. */
+/** Records where a sweep of runs ended, so that the next sweep continues there. */
 export async function writeSweepState(table: Table, { suspect, other }: SweepState): Promise<void> {
   await putItem(table, {
     ...sweepKeys.state,
@@ -217,7 +220,7 @@ function cvmOf({ domain, cvm_id }: CvmOfClaim): CvmOfClaim {
   return { domain, cvm_id };
 }
 
-/** Sorts claims by domain and CVM, beginning after the CVM that was looked at last. */
+/** Sorts the claims of active runs by domain and CVM, beginning after the CVM that a sweep looked at last. */
 export function inTurn<T extends CvmOfClaim>(claims: T[], last: CvmOfClaim | undefined): T[] {
   const sorted = claims.toSorted(compareCvms);
   if (!last) return sorted;

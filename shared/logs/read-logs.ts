@@ -17,16 +17,16 @@ interface LogRequest {
   id: string;
   /** The identifier of the run. Default: the latest run. */
   run?: string | undefined;
-  /** The least level of the lines to read. */
+  /** The least level of the lines of the log to read. */
   level: LogLevel;
-  /** The position to read from: the `next` of an earlier answer. Empty: from the first line on. */
+  /** The position in the log to read from: the `next` of an earlier answer. Empty: from the first line on. */
   after: string;
   limit: number;
   now: string;
   permit: (relations: Relations) => Permitted;
 }
 
-/** Lines of the log of a run. `next` is the position behind them, for the next request. */
+/** Lines of the log of a run. `next` is the position after the last of the lines, for the next request. */
 export interface LogPage {
   logs: LogLine[];
   next: string;
@@ -73,15 +73,15 @@ interface Seen {
   next: LogPosition;
 }
 
-/** The number of chunks of a log that one read returns. A chunk holds several lines. */
+/** The number of chunks that one read of the log of a run returns. A chunk holds several lines. */
 const chunksPerRead = 4;
 /**
- * The largest number of reads for one page, since lines below the level may fill many chunks. The next request goes on from
- * there.
+ * The largest number of reads of the log for one page, since lines below the level may fill many chunks. The next request
+ * continues after them.
  */
 const mostReads = 16;
 
-/** Reads lines of at least a level from a position on, up to `limit`. Sixteen reads at most. */
+/** Reads lines of the log of a run that have at least a given level, from a position on, up to `limit`. Sixteen reads at most. */
 async function readPage(
   table: Table,
   run: { computation_id: string; run_id: string },
@@ -106,7 +106,7 @@ async function readPage(
   return { logs, next };
 }
 
-/** Tells whether a line is of a level or above. A level that the service does not know counts as `info`. */
+/** Tells whether a line of a log is of a given level or above. A level that the service does not know counts as `info`. */
 function isAtLeast(level: string, least: LogLevel): boolean {
   const rank = (name: string) => logLevels.findIndex((each) => each === name);
   return (rank(level) < 0 ? rank('info') : rank(level)) >= rank(least);
@@ -118,10 +118,13 @@ const storedPosition = v.pipe(
   v.strictTuple([v.string(), v.pipe(v.number(), v.integer(), v.minValue(0))]),
 );
 
-/** Matches the part of a chunk's sort key that follows the prefix of `logKeys`. */
+/** Matches the part of the sort key of a chunk of a log that follows the prefix of `logKeys`. */
 const chunkOfRun = /^\d{15}#[!-}]{1,200}$/;
 
-/** Reads a position that a client sent. @throws ServiceError `invalid_request`, also for a position in the log of another run */
+/**
+ * Reads the position in the log of a run that a client sent.
+ * @throws ServiceError `invalid_request`, also for a position in the log of another run
+ */
 function positionIn(after: string, prefix: string): LogPosition {
   if (after === '') return { chunk: '', line: 0 };
   const read = v.safeParse(storedPosition, Buffer.from(after, 'base64url').toString());

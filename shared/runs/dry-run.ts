@@ -13,7 +13,7 @@ import { attestationOf, type CvmAttestation } from '../rows/attestation.ts';
 import type { StoredAsset } from '../rows/asset.ts';
 import { readComputation } from '../rows/computation.ts';
 
-/** The state of a CVM, as far as it decides whether a run can start on it. */
+/** The properties of a CVM that decide whether a run can start on it. */
 interface CvmForRun extends CvmOfRun {
   /** The last signs of life of the CVM, and whether its agent can take a run. Undefined if the CVM is not registered. */
   presence: StoredPresence | undefined;
@@ -37,7 +37,9 @@ export async function readCvmForRun(table: Table, cvm: { domain: string; cvm_id:
   };
 }
 
-/** Lists why a run cannot start on the CVM now, approvals and manifest aside. The first reason is the answer to a start. */
+/**
+ * Lists the reasons why a run cannot start on a CVM now, approvals and manifest aside. The first reason is the answer to a start.
+ */
 export function refusalsOf(
   { computation: { status, run }, attestation_policy }: Pick<Inputs, 'computation' | 'attestation_policy'>,
   { id, presence, claim, attestation }: CvmForRun,
@@ -55,15 +57,15 @@ export function refusalsOf(
   ];
 }
 
-/** The properties of a CVM that a start relies on: its certificate and its attestation. */
+/** The properties of a CVM that a start of a run relies on: its certificate and its attestation. */
 interface KnownOfCvm {
   certificate?: string | undefined;
   token_hash?: string | undefined;
 }
 
 /**
- * Returns a check for the transaction of a start, which fails with StaleReadError if the CVM has another certificate or another
- * attestation by then.
+ * Returns a check for the transaction that starts a run, which fails with StaleReadError if the CVM has another certificate or
+ * another attestation by then.
  */
 export function cvmIsStill(cvm: { domain: string; cvm_id: string }, { certificate, token_hash }: KnownOfCvm): Action[] {
   const conditions = [
@@ -82,13 +84,14 @@ export function cvmIsStill(cvm: { domain: string; cvm_id: string }, { certificat
 interface ReadinessRequest {
   domain: string;
   id: string;
-  /** The CVM that the run is to use. Undefined for a run on any CVM. */
+  /** The identifier of the CVM that the run is to use. Undefined for a run on any CVM. */
   cvmId?: string | undefined;
   at: string;
 }
 
 /**
- * Reads what a run of a computation still lacks, with what a start on the CVM would refuse, and warnings. Three round trips.
+ * Reads what a run of a computation still lacks, with the reasons for which a start on the CVM would be refused, and warnings.
+ * Three round trips.
  * @throws ServiceError `not_found`
  */
 export async function readReadiness(
@@ -110,7 +113,10 @@ export async function readReadiness(
   };
 }
 
-/** Returns what remains of a name for a reader who overlooks case, kinds of letters and blanks, and what nobody sees. */
+/**
+ * Returns what remains of the name of a dataset for a reader who overlooks case, kinds of letters and blanks. Characters that
+ * nobody sees are left out too.
+ */
 function lookOf(name: string): string {
   const letters = name.normalize('NFKC').toLowerCase().normalize('NFKC');
   return letters
@@ -119,15 +125,15 @@ function lookOf(name: string): string {
     .trim();
 }
 
-/** Lists groups of datasets that have the same key, each as a text with their names. */
+/** Lists groups of datasets for which `keyOf` returns the same, each group as a text with the names of the datasets. */
 function alike(datasets: readonly StoredAsset[], keyOf: (dataset: StoredAsset) => string): string[] {
   const groups = [...Map.groupBy(datasets, keyOf).values()].filter((group) => group.length > 1);
   return groups.map((group) => truncate(group.map(({ file_name }) => JSON.stringify(file_name)).join(' and '), 900));
 }
 
 /**
- * Lists what may be a mistake and keeps no run from starting: datasets with the same content, and datasets whose names look the
- * same. An agent tells datasets apart by their content, people by their names.
+ * Lists warnings about the datasets of a computation, which keep no run from starting: datasets with the same content, and
+ * datasets whose names look the same. An agent tells datasets apart by their content, people by their names.
  */
 export function warningsOf(datasets: readonly StoredAsset[]): string[] {
   const withContent = datasets.filter(({ checksum }) => checksum !== null);

@@ -11,7 +11,7 @@ import { computationKey, parseComputation, readComputation } from '../rows/compu
 /** A manifest with its digest and the digest of the configuration. */
 interface DigestedManifest {
   manifest: Manifest;
-  /** The SHA3-256, in hex, of the canonical JSON of the manifest. */
+  /** The SHA3-256, in hex, of the canonical JSON of the manifest of a run. */
   digest: string;
   configuration_digest: string;
 }

@@ -14,7 +14,10 @@ interface RunsRequest {
   status?: Run['status'] | undefined;
 }
 
-/** Lists the runs of a domain, or of a computation, newest first, with the exact total. See readPage for its cost. */
+/**
+ * Lists the runs of a domain, or of a computation, newest first, with the exact total. See readPage for the round trips that it
+ * costs.
+ */
 export async function listRuns(
   table: Table,
   domain: string,

@@ -45,8 +45,8 @@ interface RunRequest extends AnsweredRequest {
   by: string;
   now: string;
   /**
-   * Checks that the caller may start a run. Called before anything about the computation is revealed. Throws to refuse the
-   * request.
+   * Checks that the caller may start a run of the computation. Called before anything about the computation is revealed. Throws
+   * to refuse the request.
    */
   permit: (computation: StoredComputation) => Permitted;
 }
@@ -83,7 +83,7 @@ async function endUnstarted(table: Table, reference: RunReference, now: string):
 }
 
 /**
- * Checks whether a run can start, and records in one transaction the run and that it holds the CVM. Repeats the transaction if
+ * Checks whether a run can start, and records in one transaction the run and that it holds its CVM. Repeats the transaction if
  * only the journal of events has changed.
  */
 async function claimCvm(table: Table, request: RunRequest): Promise<Committed<Started>> {
@@ -114,7 +114,7 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Committed<St
   }
 }
 
-/** Everything that was read before the transaction of a start. */
+/** Everything that was read before the transaction that starts a run. */
 interface Found {
   computation: ComputationToChange;
   inputs: Inputs;
@@ -122,7 +122,7 @@ interface Found {
 }
 
 /**
- * Returns the snapshot that the run keeps: its manifest, configuration, assets and approvals.
+ * Returns the snapshot that a run keeps from its start: its manifest, configuration, assets and approvals.
  * @throws ServiceError `incomplete` if the computation is not ready to run
  */
 function snapshotOf({ computation, inputs, cvm }: Found, table: Table, now: string): RunSnapshot {
@@ -132,8 +132,8 @@ function snapshotOf({ computation, inputs, cvm }: Found, table: Table, now: stri
 }
 
 /**
- * Returns the transaction that starts a run: its row, its snapshot of the manifest and approvals, its first event, and that it
- * holds the CVM.
+ * Returns the transaction that starts a run: its row, its snapshot of the manifest and approvals, its first event, and the note
+ * that the run holds the CVM.
  * @throws ServiceError `incomplete`, since an approval may have expired
  */
 async function transactionOf(

@@ -20,8 +20,8 @@ interface StopRequest extends AnsweredRequest {
   by: string;
   now: string;
   /**
-   * Checks that the caller may stop the run. Called before anything about the computation is revealed. Throws to refuse the
-   * request.
+   * Checks that the caller may stop the active run. Called before anything about the computation is revealed. Throws to refuse
+   * the request.
    */
   permit: (parties: Relations) => Permitted;
 }
@@ -38,7 +38,7 @@ export async function stopRun(table: Table, executions: Executions, request: Sto
 }
 
 /**
- * Changes an active run to `stopping`, unless it is stopping already.
+ * Changes an active run to `stopping`, unless the run is stopping already.
  * @throws ServiceError `not_found`; `conflict` if no run is active
  */
 async function requestStop(

@@ -33,7 +33,7 @@ export async function readStatistics(table: Table, domain: string, days: number,
   );
 }
 
-/** Returns a day as a date such as `2025-07-17`. @param day days since 1970-01-01 */
+/** Returns a day of the statistics as a date such as `2025-07-17`. @param day days since 1970-01-01 */
 function dateOf(day: number): string {
   return new Date(day * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
 }

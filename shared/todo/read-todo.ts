@@ -11,7 +11,7 @@ import { parseStored } from '../table/stored.ts';
 import { idOfComputation, idOfAsset } from 'computation-management-formats/identifiers';
 import { shownText } from 'computation-management-formats/fields';
 
-/** The number of computations that are examined together. */
+/** The number of computations that are examined together for the open tasks of a user. */
 const computationsAtOnce = 100;
 
 type Part = Pick<Todo, 'approvals' | 'keys'>;
@@ -88,8 +88,8 @@ async function examine(
 }
 
 /**
- * Returns the first entries, as many as have no more than 1,000 assets together with those that were examined before. Adds their
- * assets to `examined`.
+ * Returns the first of the given computations, as many as have no more than 1,000 assets together with those that were examined
+ * before. Adds the numbers of their assets to `examined`.
  */
 function withinLimit<Entry>(entries: Entry[], assetsOf: (entry: Entry) => number[], examined: Set<number>): Entry[] {
   const end = entries.findIndex((entry) => {
@@ -99,7 +99,7 @@ function withinLimit<Entry>(entries: Entry[], assetsOf: (entry: Entry) => number
   return end === -1 ? entries : entries.slice(0, end);
 }
 
-/** Lists those of the assets whose content has not arrived by now. */
+/** Lists a user's assets whose content has not arrived: those of the `pending` numbers that still wait for it. */
 function contentOf(pending: number[], assets: Map<number, StoredAsset>): Todo['content'] {
   return pending.flatMap((number) => {
     const asset = assets.get(number);
@@ -115,7 +115,7 @@ async function readPending(table: Table, domain: string, userId: string): Promis
   return items.map(({ sk }) => Number(String(sk).slice(prefix.length)));
 }
 
-/** Reads the rows of computations. Returns undefined for a computation that has been deleted. */
+/** Reads the rows of the computations in which a user takes part. Returns undefined for a computation that has been deleted. */
 async function readRows(
   table: Table,
   domain: string,
@@ -129,7 +129,7 @@ async function readRows(
   return items.map((item) => item && parseStored(storedComputation, item, 'computation'));
 }
 
-/** Reads assets by their numbers. Leaves out those that have been deleted. */
+/** Reads the assets of a domain with the given numbers. Leaves out those that have been deleted. */
 async function readAssets(table: Table, domain: string, numbers: number[]): Promise<Map<number, StoredAsset>> {
   const list = lists.assets(domain);
   const items = await getItems(
@@ -155,7 +155,7 @@ function mayWait(
   return isPartial || mayNeedKey || approval !== 'none' || linked.some(({ use }) => use === 'approval');
 }
 
-/** Reads what runs of these computations would use, as long as no more than 1,000 assets are examined. Two round trips. */
+/** Reads what runs of the given computations would use, as long as no more than 1,000 assets are examined. Two round trips. */
 async function readAllInputs(
   table: Table,
   domain: string,
@@ -206,7 +206,7 @@ function needsKey(inputs: Inputs, userId: string, missingKeys: string[]): boolea
   return inputs.computation.approval === 'all_signed' && neededApprovals(inputs).some(({ user }) => user === userId);
 }
 
-/** The largest number of entries in each list of open tasks. */
+/** The largest number of entries in each list of a user's open tasks. */
 const mostEntries = 100;
 
 const ofComputation = { computation_id: idOfComputation, name: nameOfComputation };

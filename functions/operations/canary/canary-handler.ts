@@ -15,8 +15,8 @@ import { runCanary } from './run-canary.ts';
 const stepsInMilliseconds = 150_000;
 
 /**
- * Runs the canary once, and returns the milliseconds of each step. Throws on any trouble, because an alarm watches the errors of
- * the function.
+ * Runs the canary once, and returns the milliseconds of each of its steps. Throws on any trouble, because an alarm watches the
+ * errors of the function.
  */
 export function handler(_event: unknown, invocation?: Invocation): Promise<Record<string, number>> {
   return withLogFields({ task: 'canary', request_id: invocation?.awsRequestId, domain: canaryDomain }, work);

@@ -6,13 +6,13 @@ export const canarySettings = v.variant('signIn', [
     signIn: v.literal('password'),
     apiUrl: v.string(),
     /**
-     * The issuer of tokens: the address of a user pool, such as
+     * The issuer of the canary's tokens: the address of a user pool, such as
      * `https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_abc`.
      */
     issuer: v.string(),
     clientId: v.string(),
     user: v.string(),
-    /** The name or ARN of the secret whose text is the password. */
+    /** The name or ARN of the secret in Secrets Manager whose text is the password of the canary's user. */
     secretId: v.string(),
   }),
   v.object({
@@ -22,13 +22,13 @@ export const canarySettings = v.variant('signIn', [
     clientId: v.string(),
     secretId: v.string(),
     scope: v.optional(v.string()),
-    /** Additional parameters of the request for a token, such as `audience`. */
+    /** Additional parameters of the canary's request for a token, such as `audience`. */
     parameters: v.optional(v.record(v.string(), v.string())),
   }),
 ]);
 
 export type CanarySettings = v.InferOutput<typeof canarySettings>;
 
-/** The domain in which the canary works. Nobody else uses it. */
+/** The name of the domain in which the canary works. Nobody else uses the domain. */
 export const canaryDomain = 'canary';
 export const canaryUser = 'canary';

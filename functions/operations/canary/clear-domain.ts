@@ -1,17 +1,17 @@
 import { type Client, ServiceProblem } from 'computation-management-client';
 
-/** The largest number of things of each kind that are looked at in one call. */
+/** The largest number of computations, and of assets, that one call of the canary looks at to delete what earlier calls left. */
 const limit = 100;
 
 /**
- * The names of everything that the canary creates. Only things with these names are deleted: others may keep something in the
- * canary's domain.
+ * The names of the computation, the algorithm and the dataset that the canary creates. It deletes only things with these names,
+ * because others may keep something in its domain.
  */
 export const canaryNames = { computation: 'Canary', algorithm: 'canary.py', dataset: 'canary.csv' } as const;
 
 /**
- * Deletes computations and assets with the canary's names that its user owns. Stops runs that are in the way, and leaves what
- * they hold to the next call.
+ * Deletes computations and assets that have the canary's names and that its user owns. Stops runs that are active, and leaves
+ * their computations and assets to the next call.
  * @param owner the user's `sub`
  * @param before the time before which they were created: RFC 3339, UTC, milliseconds
  * @throws ServiceProblem
@@ -32,18 +32,21 @@ export async function clearDomain(
   }
 }
 
-/** Deletes a computation, or stops its run instead if one is active. @throws ServiceProblem */
+/** Deletes a computation of the canary, or stops its run instead if one is active. @throws ServiceProblem */
 export async function deleteComputation(client: Client, id: string, signal: AbortSignal): Promise<void> {
   const isDeleted = await deleted(() => client.deleteComputation({ id, signal }));
   if (!isDeleted) await client.stopRun({ id, signal });
 }
 
-/** Deletes an asset. Keeps it if an active run uses it. @throws ServiceProblem */
+/** Deletes an asset of the canary. Keeps it if an active run uses it. @throws ServiceProblem */
 export async function deleteAsset(client: Client, id: string, signal: AbortSignal): Promise<void> {
   await deleted(() => client.deleteAsset({ id, signal }));
 }
 
-/** Deletes something. Something that is gone already counts as deleted. @returns false if an active run is in the way */
+/**
+ * Calls a function that deletes a computation or an asset. A computation or asset that is gone already counts as deleted.
+ * @returns false if an active run is in the way
+ */
 async function deleted(remove: () => Promise<unknown>): Promise<boolean> {
   try {
     await remove();

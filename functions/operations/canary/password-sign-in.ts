@@ -2,9 +2,12 @@ import { keptToken, type Token } from 'computation-management-client';
 import * as v from 'valibot';
 
 export interface PasswordSignInOptions {
-  /** The address of the user pool, such as `https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_abc`. */
+  /**
+   * The address of the user pool in which a user signs in, such as
+   * `https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_abc`.
+   */
   issuer: string;
-  /** The client of the user pool. It has no secret and allows `USER_PASSWORD_AUTH`. */
+  /** The identifier of the user pool's client. The client has no secret and allows `USER_PASSWORD_AUTH`. */
   clientId: string;
   user: string;
   password: string;

@@ -15,19 +15,19 @@ import { ensure, Steps } from './steps.ts';
 
 export interface CanaryOptions {
   baseUrl: string;
-  /** A domain that nobody else uses. */
+  /** The domain in which the canary works, and which nobody else uses. */
   domain: string;
-  /** Returns access tokens of a user with the roles `administrator` and `cvm` in the domain. */
+  /** Returns access tokens of the canary's user, who has the roles `administrator` and `cvm` in the domain. */
   token: Exclude<Token, string>;
-  /** Aborts the steps, but not the deletion of what they made. */
+  /** Aborts the steps of the canary, but not the deletion of what the steps have created. */
   signal: AbortSignal;
-  /** The identifier of the CVM that the canary plays. Default: a new one, so that no earlier run is in the way. */
+  /** The identifier of the CVM that the canary plays. Default: a new identifier, so that no earlier run holds the CVM. */
   cvmId?: string;
 }
 
 /**
- * The age in milliseconds from which things of the canary count as left by an earlier call that was cut off. No call takes this
- * long.
+ * The age in milliseconds from which computations and assets of the canary count as left by an earlier call that was cut off. No
+ * call takes this long.
  */
 const leftoverAgeInMilliseconds = 10 * 60_000;
 
@@ -36,7 +36,7 @@ const pollInMilliseconds = 500;
 
 const pace = { eventsInMilliseconds: 200, heartbeatInMilliseconds: 10_000, pollInMilliseconds: 1_000 };
 
-/** The retries and the time limit of each request. A failure that a few retries cure is no trouble. */
+/** The retries and the time limit of each request of the canary. A failure that a few retries cure is no trouble. */
 const retry = { attempts: 4, timeoutInMilliseconds: 20_000 };
 
 /**
@@ -68,20 +68,23 @@ export async function runCanary(options: CanaryOptions): Promise<Record<string, 
   return steps.milliseconds;
 }
 
-/** Returns the `sub` in an access token. @throws Error if the token names nobody */
+/** Returns the user that an access token names in `sub`. @throws Error if the token names nobody */
 function userOf(token: string): string {
   const user = readClaims(token)?.['sub'];
   ensure(typeof user === 'string', 'the token has no sub');
   return user;
 }
 
-/** The identifiers of everything that the canary has created. */
+/** The identifiers of the computations and assets that the canary has created. */
 interface Made {
   computations: string[];
   assets: string[];
 }
 
-/** Creates a computation with everything that a run needs. @returns the identifier of the computation */
+/**
+ * Creates a computation of the canary with everything that a run needs: a key, an algorithm and a dataset.
+ * @returns the identifier of the computation
+ */
 async function prepare(client: Client, steps: Steps, made: Made, signal: AbortSignal): Promise<string> {
   const { id } = await steps.take('create a computation', () =>
     client.createComputation({ body: { name: canaryNames.computation }, signal }),
@@ -114,7 +117,7 @@ function newPublicKey(): string {
   return Buffer.from(pem).toString('base64');
 }
 
-/** Uploads random content for an asset by its presigned link, and waits until the service has noticed. */
+/** Uploads random content for an asset of the canary by its presigned link, and waits until the asset is ready. */
 async function upload(client: Client, { id, upload: link }: Schemas['Asset'], signal: AbortSignal): Promise<void> {
   ensure(link !== undefined, 'the service offered no upload');
   const body = randomBytes(1_024);
@@ -137,7 +140,7 @@ interface PlayedRun extends CanaryOptions {
   runId: string;
 }
 
-/** Plays a CVM that takes the run to its end. @returns the run as it ended */
+/** Plays a CVM that takes a run of the canary to its end. @returns the run as it ended */
 async function playCvm({ baseUrl, domain, token, signal, client, cvmId, id, runId }: PlayedRun): Promise<Schemas['Run']> {
   const ending = new AbortController();
   const closing = AbortSignal.any([signal, ending.signal]);
@@ -156,7 +159,10 @@ async function playCvm({ baseUrl, domain, token, signal, client, cvmId, id, runI
   }
 }
 
-/** Checks that the run was completed, and that its journal and evidence are right. @throws Error with what is wrong */
+/**
+ * Checks that a run of the canary was completed, and that its journal and evidence are right.
+ * @throws Error with what is wrong
+ */
 async function checkOutcome(client: Client, id: string, run: Schemas['Run'], signal: AbortSignal): Promise<void> {
   ensure(run.status === 'completed', `the run is ${run.status}: ${run.reason ?? 'no reason'}`);
   const { events } = await client.listEvents({ id, limit: 100, signal });
@@ -168,7 +174,10 @@ async function checkOutcome(client: Client, id: string, run: Schemas['Run'], sig
   ensure(statement.run.id === run.id, 'the evidence is of another run');
 }
 
-/** Deletes what the canary has created. @throws Error if something is left */
+/**
+ * Deletes the computations and assets that the canary has created, and checks that they are gone.
+ * @throws Error if something is left
+ */
 async function deleteAll(client: Client, { computations, assets }: Made): Promise<void> {
   const signal = AbortSignal.timeout(deletionInMilliseconds);
   for (const id of computations) await deleteComputation(client, id, signal);

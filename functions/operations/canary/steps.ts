@@ -3,11 +3,15 @@ class CanaryError extends Error {
   override readonly name = 'CanaryError';
 }
 
-/** The steps of the canary, which are taken one by one, with the milliseconds of each. */
+/** Takes the steps of the canary one by one, and keeps the milliseconds of each step. */
 export class Steps {
   readonly milliseconds: Record<string, number> = {};
 
-  /** Takes a step and measures its time. @param what a verb and its object, such as `start a run` @throws CanaryError */
+  /**
+   * Takes a step of the canary and measures its time.
+   * @param what a verb and its object, such as `start a run`
+   * @throws CanaryError
+   */
   async take<T>(what: string, act: () => Promise<T>): Promise<T> {
     const start = performance.now();
     try {
@@ -20,7 +24,7 @@ export class Steps {
   }
 }
 
-/** Throws an error with this message if a condition is not met. */
+/** Throws an error with the given message if a condition is not met. */
 export function ensure(condition: boolean, message: string): asserts condition {
   if (!condition) throw new Error(message);
 }
