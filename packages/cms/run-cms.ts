@@ -79,7 +79,10 @@ export async function runCms(args: readonly string[], terminal: Terminal, versio
   }
 }
 
-/** Asks for a missing argument or option. Returns the words to add, or undefined if nothing is missing or nobody answers. */
+/**
+ * Asks the user for a missing argument or option of a command line. Returns the words to add to it, or undefined if nothing is missing or
+ * nobody answers.
+ */
 async function answerOf(error: unknown, { ask }: Terminal): Promise<string[] | undefined> {
   if (!(error instanceof CommanderError) || !ask) return undefined;
   const [, argument, option, value] =
@@ -103,8 +106,9 @@ function usageError(command: Command, args: readonly string[], printed: string[]
 }
 
 /**
- * Names the help of the command as the next one after a mistake on the command line or in a file, and after an error of this machine,
- * unless the error names a command itself. A connection that fails, such as one without a valid certificate, may succeed later.
+ * Returns an error with the command to type next. After a mistake on the command line or in a file, and after an error of this machine,
+ * that is the help of the command, unless the error names a command itself. After a failed connection, such as one without a valid
+ * certificate, it is the command that was typed.
  */
 function withNext(error: unknown, { help, typed }: { help: string; typed: string }): unknown {
   if (isOfNetwork(error)) {
@@ -135,7 +139,7 @@ function errorOf(error: unknown): CmsError {
   return error instanceof CmsError ? error : new CmsError(messageOf(error), { cause: error });
 }
 
-/** Returns the message of an unexpected error on one line: it may quote what was read. */
+/** Returns the message of an unexpected error on one line. The message may quote what was read. */
 function messageOf(error: unknown): string {
   return printable(error instanceof Error ? error.message : String(error));
 }
@@ -149,7 +153,7 @@ function asJson({ message, next, exitCode, problem }: CmsError): string {
   return `${jsonText({ error: message, next, exit_code: exitCode, ...problem })}\n`;
 }
 
-/** Builds the program with all its commands. Does not run anything. */
+/** Builds the program `cms` with all its commands. Does not run any command. */
 export function createProgram(version: string, wrapAction: WrapAction): Command {
   const program = new CmsCommand('cms', wrapAction)
     .description('Manage confidential computations: who takes part, with which files and keys, and their runs.')

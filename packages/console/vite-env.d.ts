@@ -6,6 +6,6 @@ declare module '*?raw' {
 
 declare module 'bcrypt-pbkdf' {
   type Lengthy = [bytes: Uint8Array, length: number];
-  /** Fills `key` with what is derived from the passphrase. */
+  /** Fills `key` with bytes derived from the passphrase and the salt (bcrypt_pbkdf). */
   export function pbkdf(...of: [...pass: Lengthy, ...salt: Lengthy, ...key: Lengthy, rounds: number]): void;
 }

@@ -5,8 +5,8 @@ import { defineConfig, type Plugin } from 'vite';
 import { htmlPage, helpPages } from './help/html-page.ts';
 
 /**
- * Makes files of the fonts that the global styles contain as base64. The browser then loads only those that a page uses, in
- * parallel, and the page's policy needs no `data:` fonts.
+ * Returns a plugin that makes files of the fonts that the global styles contain as base64. The browser then loads only the fonts that a
+ * page uses, in parallel, and the page's policy needs no `data:` fonts.
  */
 function fontsAsFiles(): Plugin {
   return {
@@ -25,7 +25,9 @@ function fontsAsFiles(): Plugin {
   };
 }
 
-/** Makes the pages of /help/ of the documents that `helpPages` names. A link to another document becomes plain text. */
+/**
+ * Returns a plugin that makes the pages of /help/ of the documents that `helpPages` names. A link to another document becomes plain text.
+ */
 function helpFromDocuments(): Plugin {
   return {
     name: 'help-from-documents',

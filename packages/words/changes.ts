@@ -18,15 +18,15 @@ interface ChangeEvent {
 }
 
 interface Circumstances {
-  /** The names of the datasets that are linked now, in the order of the manifest. */
+  /** The names of the datasets that are linked to the computation now, in the order of the manifest. */
   datasets: readonly string[];
-  /** The CVMs to which the approval is limited. */
+  /** The CVMs to which the approval is limited. null: the approval is for all CVMs. */
   cvm_ids: readonly string[] | null;
-  /** The events since the approval, newest first. They tell who made a change. */
+  /** The events of the computation since the approval, newest first. The events tell who made a change. */
   events: readonly ChangeEvent[];
 }
 
-/** A change in words, such as `alice replaced a.py 100e… by b.py bc76…`. */
+/** A change of what an approval covers in words, such as `alice replaced a.py 100e… by b.py bc76…`. */
 export interface DescribedChange {
   sentence: string;
   /** The time of the change, RFC 3339. Undefined if no event tells it. */
@@ -36,7 +36,7 @@ export interface DescribedChange {
 interface Journal {
   /** The linked assets of the computation. */
   assets: readonly Schemas['AssetOfComputation'][];
-  /** The events of the computation, newest first, at least as far as they are asked about. */
+  /** The events of the computation, newest first, at least back to the oldest approval to explain. */
   events: readonly Schemas['Event'][];
 }
 
@@ -60,7 +60,10 @@ export function describeChanges(changes: readonly ApprovalChange[], given: Circu
   return [...describeEach(changes, given), ...more];
 }
 
-/** Describes how one run differs from an earlier one: in its CVM, and in what was approved. A sentence for each difference. */
+/**
+ * Describes how one run differs from an earlier run: in its CVM, and in the manifest and configuration that were approved. Returns a
+ * sentence for each difference.
+ */
 export function describeDifferences(earlier: Covered & { cvm_id: string }, later: Covered & { cvm_id: string }): string[] {
   const ofCvm = { path: '/run/cvm_id', approved: earlier.cvm_id, current: later.cvm_id };
   const changes = [...(earlier.cvm_id === later.cvm_id ? [] : [ofCvm]), ...changesBetween(earlier, later)];
@@ -68,7 +71,7 @@ export function describeDifferences(earlier: Covered & { cvm_id: string }, later
   return describeEach(changes, { datasets, cvm_ids: null, events: [] }).map(({ sentence }) => sentence);
 }
 
-/** Describes changes, each once. */
+/** Describes changes of what an approval covers, each change once. */
 function describeEach(changes: readonly ApprovalChange[], given: Circumstances): DescribedChange[] {
   const described = changes.flatMap((change) => describe(change, changes, given) ?? []);
   return described.filter(({ sentence }, index) => described.findIndex((other) => other.sentence === sentence) === index);
@@ -110,7 +113,7 @@ function describe(change: ApprovalChange, all: readonly ApprovalChange[], given:
   return saying(['changed', wordsOf(names), `from ${shown(approved)} to ${shown(current)}`], event);
 }
 
-/** The words for fields that have no sentence of their own, by their place. */
+/** The names in words of manifest and configuration fields, by their place. Used for fields whose change has no sentence of its own. */
 const words = new Map([
   ['cvm_id', 'the CVM'],
   ['id', 'the identifier'],
@@ -182,7 +185,11 @@ const verbOf = ({ approved, current }: ApprovalChange) =>
   approved === null ? 'added' : current === null ? 'removed' : 'replaced';
 const ofKey = (whose: string, verb = 'replaced') => saying([verb, `the key of ${whose}`]);
 
-/** Makes a described change. @param what a sentence, or what somebody did: the verb, its object, and the rest */
+/**
+ * Makes a described change.
+ * @param what a whole sentence, or what somebody did in parts: the verb, its object, and the rest
+ * @param event the event that tells who made the change, and when
+ */
 function saying(what: string | [verb: string, object: string, rest?: string], event?: ChangeEvent): DescribedChange {
   if (typeof what === 'string') return { sentence: what, at: undefined };
   const [verb, object, ...rest] = what;

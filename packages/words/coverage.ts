@@ -15,17 +15,20 @@ export interface Coverage extends DescribedManifest {
   manifest_digest: string;
   /** The SHA3-256 of the canonical JSON of the configuration, 64 hex digits, computed here. */
   configuration_digest: string;
-  /** The risks that the approval does not protect from, a sentence each. */
+  /** The risks that the approval does not protect from, one sentence for each risk. */
   cautions: string[];
 }
 
-/** The service contradicts itself, so nothing that it returned can be approved. The message says how, and what to do. */
+/**
+ * The error of a service that contradicts itself, so that nothing that the service returned can be approved. The message says where it
+ * does, and what to do.
+ */
 export class ContradictionError extends Error {
   override readonly name = 'ContradictionError';
 }
 
 /**
- * Reads the manifest of a computation that was read before, and describes what an approval of both covers.
+ * Reads the manifest of a computation, and describes what an approval of the manifest and of the computation's configuration covers.
  * @throws ContradictionError if the service names other digests than those of what it returned, or returned another computation
  * @throws ServiceProblem `incomplete` while there is no manifest, and any other
  */
@@ -46,7 +49,10 @@ export async function readCoverage(
   return describeCoverage(manifest, configuration, await readKeyOwners(client, computation, signal));
 }
 
-/** Describes what an approval of a manifest and a configuration covers. @param owners who brings which file, and whose key is whose */
+/**
+ * Describes what an approval of a manifest and a configuration covers.
+ * @param owners the users who bring the files, and whose keys the manifest has
+ */
 export function describeCoverage(manifest: Manifest, configuration: Configuration, owners: KeyOwners): Coverage {
   const described = describeManifest(manifest, owners);
   return {
@@ -59,17 +65,17 @@ export function describeCoverage(manifest: Manifest, configuration: Configuratio
   };
 }
 
-/** The levels of approval in words. */
+/** The texts for the levels of approval, which say whose approval a run needs and whether with a signature. */
 export const approvalTexts: Record<Configuration['approval'], string> = {
   none: 'Only where an asset asks for it',
   all: 'Every party approves',
   all_signed: 'Every party approves, with a signature',
 };
 
-/** Stands for the owner of a file or key that the service does not name. */
+/** The words in place of the owner of a file or key whom the service does not name. */
 export const nobody = 'nobody whom the service names';
 
-/** Returns the risks that an approval does not protect from, a sentence each. */
+/** Returns the risks that an approval does not protect from, one sentence for each risk. */
 function cautionsOf(
   { algorithm }: Manifest,
   { agent_config, attestation_policy: policy, log_access }: Configuration,
@@ -94,18 +100,21 @@ function cautionsOf(
   ];
 }
 
-/** A labelled fact of a configuration. */
+/** A fact of a computation's configuration, with a label. */
 export interface Fact {
   label: string;
-  /** The fact, a line each. */
+  /** The fact in words, in one or more lines. */
   lines: string[];
-  /** A mark for a fact that protects, or that is a risk. Undefined for others. */
+  /** The mark of a fact that protects the parties, or that is a risk. Undefined for all other facts. */
   mark?: 'protects' | 'risk' | undefined;
-  /** The whole certificate, of which the lines have the hash. */
+  /** The whole certificate in PEM, if the fact is about a certificate. `lines` has its hash. */
   pem?: string | undefined;
 }
 
-/** Describes a configuration. @param limits the CVMs and the end to which the approval of it is limited */
+/**
+ * Describes the configuration of a computation as labelled facts.
+ * @param limits the CVMs and the end to which an approval of the configuration is limited
+ */
 export function describeConfiguration(configuration: Configuration, { cvm_ids, expires_at }: Limits = {}): Fact[] {
   const { agent_config, approval, attestation_policy: policy, log_access } = configuration;
   const only = cvm_ids?.length ? [`Only the CVMs ${cvm_ids.map(quotedName).join(', ')}`] : [];
@@ -126,7 +135,7 @@ export function describeConfiguration(configuration: Configuration, { cvm_ids, e
   ];
 }
 
-/** Describes the part of the configuration of an agent that an approval covers. */
+/** Describes the part of an agent's configuration that an approval covers, as labelled facts: its TLS and its certificates. */
 export function describeAgent({ attested_tls, ...files }: Configuration['agent_config']): Fact[] {
   return [
     { label: 'TLS of the agent', lines: [attested_tls ? 'Attested' : 'Not attested'], mark: attested_tls ? 'protects' : 'risk' },

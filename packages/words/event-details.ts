@@ -1,6 +1,6 @@
-/** A field in the details of an event. */
+/** A field in the details of an event, as text. */
 export interface DetailField {
-  /** The name with spaces, such as `file name`. Empty if the details are no object. */
+  /** The name of the field with spaces, such as `file name`. Empty if the details of the event are no object. */
   name: string;
   value: string;
 }
@@ -24,12 +24,12 @@ export function detailFields(base64: string, hidden: readonly string[] = []): De
   }
 }
 
-/** Formats fields as a list, such as `file name: a.csv, use: open`. */
+/** Formats fields of an event's details as a list, such as `file name: a.csv, use: open`. */
 export function fieldsText(fields: readonly DetailField[]): string {
   return fields.map(({ name, value }) => (name === '' ? value : `${name}: ${value}`)).join(', ');
 }
 
-/** Formats a value. A sentence gives up its full stop within a list. */
+/** Formats the value of a field in an event's details. A sentence loses its full stop, because it stands in a list. */
 function valueText(value: unknown): string {
   return typeof value === 'string' ? value.replace(/\.$/, '') : JSON.stringify(value);
 }

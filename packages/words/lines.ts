@@ -1,7 +1,7 @@
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
 import { quotedName } from 'computation-management-formats/quoted-name';
 
-/** Returns the rules of an attestation policy, a line each. null: there is no policy. */
+/** Returns the rules of an attestation policy as lines. null: the computation has no policy. */
 export function policyLines(policy: AttestationPolicy | null): string[] {
   if (policy === null) return ['None: a run may use any CVM'];
   const { platforms, measurements, minimum_tcb, allow_debug } = policy;
@@ -37,8 +37,8 @@ export function fetchLines({ source, kbs, decompress, algo_type, algo_args }: Sh
 }
 
 /**
- * Returns a line for each member of a part of a manifest: an approval covers them all, also those that nobody knows.
- * @param labelled the members that are shown elsewhere
+ * Returns a line for each member of a part of a manifest. An approval covers all members, also those that this version does not know.
+ * @param labelled the names of the members to leave out, because they are shown elsewhere
  */
 export function manifestLines(part: object, labelled: readonly string[] = []): string[] {
   return membersOf(Object.fromEntries(Object.entries(part).filter(([name]) => !labelled.includes(name)))).map(lineOf);
@@ -63,7 +63,10 @@ const labels = new Map([
   ['algo_args', 'arguments'],
 ]);
 
-/** Formats a member as a line that no value can imitate: a value of more than one plain word is quoted. */
+/**
+ * Formats a member of a manifest, its path and value, as a line. A value of more than one plain word is quoted, so that no value can
+ * imitate a line.
+ */
 function lineOf([path, value]: Member): string {
   const flag = value === true && labels.get(`${path} true`);
   return flag || `${labels.get(path) ?? `also ${path}:`} ${valueText(value)}`;

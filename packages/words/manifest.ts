@@ -6,7 +6,7 @@ import { manifestLines } from './lines.ts';
 
 type Manifest = Schemas['Manifest'];
 
-/** The fields of an asset by which it is recognized as a file of a manifest. */
+/** The fields of an asset by which a file of a manifest is recognized as the content of the asset. */
 interface KnownAsset {
   asset_type: 'algorithm' | 'dataset';
   file_name: string;
@@ -16,18 +16,21 @@ interface KnownAsset {
 
 /** A file of a manifest, with the asset whose content it is. */
 export interface ManifestFile<Asset extends KnownAsset = Schemas['AssetRow']> {
-  /** The number of the file: 0 for the algorithm, from 1 for the datasets. */
+  /** The number of the file in the manifest: 0 for the algorithm, from 1 for the datasets. */
   index: number;
   type: 'algorithm' | 'dataset';
-  /** The name of the file. A manifest has none of its algorithm: then that of the asset, or undefined if no asset fits. */
+  /** The name of the file. A manifest does not name its algorithm: then it is the name of the asset, or undefined if no asset fits. */
   name: string | undefined;
-  /** The SHA3-256 of the content, 64 hex digits. */
+  /** The SHA3-256 of the file's content, 64 hex digits. */
   hash: string;
-  /** The fingerprint of the key of the party that brings the file, see `fingerprintOf`. */
+  /** The fingerprint of the key of the party that brings the file, as `fingerprintOf` returns it. */
   fingerprint: string;
-  /** The other facts that the manifest states about the file, such as where the agent fetches it. */
+  /**
+   * The facts that the manifest states about the file besides its hash, key and name, such as where the agent fetches the file. One fact a
+   * line.
+   */
   lines: string[];
-  /** The linked asset of the same type, name and content. Undefined if the service lists none. */
+  /** The linked asset of the type, name and content of the file. Undefined if the service lists no such asset. */
   asset: Asset | undefined;
 }
 
@@ -35,20 +38,20 @@ export interface ManifestFile<Asset extends KnownAsset = Schemas['AssetRow']> {
 export interface Receiver {
   /** The number of the receiver, from 0. The first is the owner of the computation. */
   index: number;
-  /** The fingerprint of the key, see `fingerprintOf`. */
+  /** The fingerprint of the receiver's key, as `fingerprintOf` returns it. */
   fingerprint: string;
-  /** The other facts that the manifest states about the receiver. */
+  /** The facts that the manifest states about the receiver besides its key, one fact a line. */
   lines: string[];
-  /** The users whose key it is, as the service says. Undefined if that is not known. */
+  /** The users to whom the receiver's key belongs, as the service says. Undefined if the owners of keys are not known. */
   users: string[] | undefined;
 }
 
 /** The parts of a manifest in words. */
 export interface DescribedManifest<Asset extends KnownAsset = Schemas['AssetRow']> {
-  /** The algorithm, then the datasets in the order of the manifest. */
+  /** The files of the manifest: the algorithm, then the datasets in the order of the manifest. */
   files: ManifestFile<Asset>[];
   receivers: Receiver[];
-  /** The members of the manifest that no other part shows. An approval covers them too. */
+  /** The members of the manifest that are not about files and receivers, one a line. An approval covers them too. */
   others: string[];
 }
 
@@ -57,7 +60,10 @@ interface Known<Asset> {
   usersWith?: KeyOwners['usersWith'] | undefined;
 }
 
-/** Describes the files of a manifest and the receivers of the results. @param known the linked assets, and whose keys are whose */
+/**
+ * Describes the files of a manifest and the receivers of the results.
+ * @param known the linked assets, and a function that returns the users with a key
+ */
 export function describeManifest<Asset extends KnownAsset = Schemas['AssetRow']>(
   { id: _, name: _1, description: _2, algorithm, datasets, result_consumers, ...rest }: Manifest,
   { assets = [], usersWith }: Known<Asset> = {},
@@ -84,8 +90,8 @@ export function describeManifest<Asset extends KnownAsset = Schemas['AssetRow']>
 const fingerprints = new Map<string, string>();
 
 /**
- * Returns the fingerprint of a key in a manifest, as `ssh-keygen -lf` prints it. Of a text that is no valid key, `invalid:` and the text in
- * quotes. Remembers each key: to check an RSA key takes up to a tenth of a second.
+ * Returns the fingerprint of a public key in a manifest, as `ssh-keygen -lf` prints it. For a text that is no valid key, returns `invalid:`
+ * and the text in quotes. Remembers each key, because checking an RSA key takes up to a tenth of a second.
  */
 export function fingerprintOf(key: string): string {
   const known = fingerprints.get(key) ?? readFingerprint(key);

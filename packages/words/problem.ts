@@ -2,14 +2,16 @@ import { CutOffError, placeInDetail, placeText, ServiceProblem } from 'computati
 import { describeMissing } from './readiness.ts';
 import { sentence } from './texts.ts';
 
-/** An error as a user reads about it. */
+/** An error in the words that a user reads. */
 export interface ProblemText {
   title: string;
-  /** The error in a sentence. */
+  /** The error in a sentence: what is wrong. */
   detail: string;
-  /** The next step of the user, where there is one. */
+  /** The next step of the user. Undefined if no step is known. */
   advice: string | undefined;
-  /** The invalid places of the request, and what a run waits for, a sentence each. The detail says none of them. */
+  /**
+   * The invalid places of the request and the items that a run waits for, one sentence for each. Leaves out the one that `detail` names.
+   */
   points: string[];
   /** The identifier of the request in the logs of the operator. */
   requestId: string | undefined;
@@ -29,10 +31,10 @@ const titles: Partial<Record<ServiceProblem['code'], string>> = {
   unreachable: 'The service does not answer',
 };
 
-/** The advice for whoever may not do something. */
+/** The advice for a user whose roles do not allow a request. */
 export const askForRole = 'Ask an administrator of the domain for a role that allows it. Then sign in again.';
 
-/** The advice for errors that pass. */
+/** The advice for errors that pass by themselves, such as a busy service. */
 export const waitAMinute = 'Try again in a minute.';
 
 const advices: Partial<Record<ServiceProblem['code'], string>> = {
@@ -52,8 +54,8 @@ function tellOperator(requestId: string | undefined): string {
 }
 
 /**
- * Describes an error.
- * @param isShown whether the error at a place of the request, such as `/name`, is shown elsewhere: then it is left out here
+ * Describes an error in the words that a user reads.
+ * @param isShown returns whether the error at a place of the request, such as `/name`, is shown elsewhere, and is left out here
  */
 export function describeProblem(error: unknown, isShown: (pointer: string) => boolean = () => false): ProblemText {
   if (!(error instanceof ServiceProblem)) {
@@ -74,7 +76,7 @@ export function describeProblem(error: unknown, isShown: (pointer: string) => bo
   };
 }
 
-/** Returns the invalid places of a request, each with its error, but not the one that the detail names. */
+/** Returns the invalid places of a request, each with its error, except the place that the detail of the error names already. */
 export function invalidPlaces(problem: ServiceProblem, isShown: (pointer: string) => boolean = () => false): string[] {
   const repeated = placeInDetail(problem);
   return problem.errors.filter((at) => at !== repeated && !isShown(at.pointer)).map(placeText);

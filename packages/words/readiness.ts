@@ -1,27 +1,28 @@
 import type { Schemas } from 'computation-management-client';
 import { plainName } from 'computation-management-formats/quoted-name';
 
-/** An item that a run waits for. */
+/** An item that a run of a computation waits for. */
 export interface MissingItem {
   /**
-   * `key`: a public key. `content`: the content of an asset. `approval`: an approval that is not given or does not count. `limit`: an approval
-   * that counts, but not for this CVM. `algorithm`: no algorithm is linked. `other`: anything else, in the words of the service.
+   * The kind of the missing item. `key`: a public key. `content`: the content of an asset. `approval`: an approval that is not given or
+   * does not count. `limit`: an approval that counts, but not for the chosen CVM. `algorithm`: no algorithm is linked. `other`: anything
+   * else, in the words of the service.
    */
   kind: 'key' | 'content' | 'approval' | 'limit' | 'algorithm' | 'other';
-  /** The item in words, without a full stop. */
+  /** The missing item in words, without a full stop. */
   sentence: string;
-  /** The user who must act, as `plainName` writes the name. Undefined if that is not known. */
+  /** The user who must provide the item, as `plainName` writes the name. Undefined if the user is not known. */
   user?: string | undefined;
   /** The name of the file whose content is missing. */
   file?: string | undefined;
 }
 
-/** Returns whether a run waits for nothing. */
+/** Returns whether a run waits for nothing, by the missing items that the service lists. */
 export function isNothing({ keys, hashes, info }: Schemas['MissingItems']): boolean {
   return keys.length + hashes.length + info.length === 0;
 }
 
-/** Describes what a run waits for: keys, then content, then the rest in the order of the service. */
+/** Describes the items that a run waits for: keys, then content, then all other items in the order of the service. */
 export function describeMissing({ keys, hashes, info }: Schemas['MissingItems']): MissingItem[] {
   return [
     ...keys.map((user): MissingItem => ({
@@ -34,7 +35,10 @@ export function describeMissing({ keys, hashes, info }: Schemas['MissingItems'])
   ];
 }
 
-/** A name as `plainName` writes it. The service words its sentences so: docs/contract.md, section 9. */
+/**
+ * The pattern of a name in sentences of the service about missing items (docs/contract.md, section 9), which write names as `plainName`
+ * does.
+ */
 const name = String.raw`([\w.@+-]+|"(?:[^"\\]|\\.)*"(?: \(not ASCII: [^)]*\))?)`;
 const approvalOfUser = new RegExp(`^Approval of ${name} (?:for ${name}|as result consumer)$`);
 const limitOfUser = new RegExp(`^A(pproval of ${name}), (which allows (?:only|the CVM) .*)$`);
@@ -47,13 +51,16 @@ function fromSentence(sentence: string): MissingItem {
   return sentence === 'Missing algorithm' ? { kind: 'algorithm', sentence: 'An algorithm' } : { kind: 'other', sentence };
 }
 
-/** The state of an approval. `unsigned`: it does not count for want of a signature. `stale`: it does not count for another reason. */
+/**
+ * The state of a user's approval. `missing`: there is none. `given`, `signed`: it counts. `unsigned`: it does not count for want of a
+ * signature. `stale`: it does not count for another reason.
+ */
 export type ApprovalState = 'missing' | 'given' | 'signed' | 'unsigned' | 'stale';
 
 /** A user whose approval is needed, or who gave one without need. */
 export interface ApprovalRow {
   user: string;
-  /** The reasons why the approval is needed: names of files, or `result consumer`. Empty if it is not needed. */
+  /** The reasons why the user's approval is needed: names of files, or `result consumer`. Empty if it is not needed. */
   because: string[];
   state: ApprovalState;
   approval: Schemas['Approval'] | undefined;
@@ -77,7 +84,7 @@ function stateOf(approval: Schemas['Approval'] | undefined): ApprovalState {
   return approval.signed ? 'signed' : 'given';
 }
 
-/** Returns whether an approval is there and counts. */
+/** Returns whether the approval of a user is there and counts. */
 export function isGiven({ state }: Pick<ApprovalRow, 'state'>): boolean {
   return state === 'given' || state === 'signed';
 }

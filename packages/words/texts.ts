@@ -9,7 +9,7 @@ const units = [
   ['second', 1],
 ] as const;
 
-/** Shorter distances are `now`: clocks differ by more. */
+/** The least distance from now, in seconds, that is told as a length of time. A shorter one is `now`, because clocks differ by more. */
 const leastInSeconds = 5;
 
 /**
@@ -38,7 +38,7 @@ export function shellWord(text: string): string {
   return /^[\w./-][\w./:@%+,=-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The beginnings that spreadsheets take for a formula, also after blanks and in full width. */
+/** The pattern of texts that spreadsheets take for a formula, also after blanks and with full-width characters. */
 const formula = /^[\s\p{C}]*[=+\-@|%\uff0b\uff0d\uff1d\uff20]|^[\t\r\n]/u;
 
 /** Returns rows as CSV (RFC 4180), with a column for each field. A text that a spreadsheet would run as a formula begins with an apostrophe. */

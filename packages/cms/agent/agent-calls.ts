@@ -2,7 +2,7 @@ import { type KeyObject, sign } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { AgentConnection, Message } from './agent-connection.ts';
 
-/** The names of roles in the interface of the agent (`agent.proto` of Cocos), by the method that each role calls. */
+/** The names of the roles that callers of an agent have (`agent.proto` of Cocos), by the method that each role calls. */
 const roles = { Algo: 'algorithm-provider', Data: 'data-provider', Result: 'consumer' } as const;
 
 /** Returns the headers that prove to the agent who calls: a signature over the name of the role. RSA signs with PKCS#1 v1.5 here. */
@@ -12,10 +12,13 @@ function signedAs(method: keyof typeof roles, key: KeyObject): Record<string, st
   return { 'user-id': roles[method], signature: signature.toString('base64') };
 }
 
-/** Returns a text as a header carries it: its bytes in UTF-8, which the agent passes on to the algorithm. */
+/**
+ * Returns a text in the form that an HTTP/2 header carries: one Latin-1 character for each byte of its UTF-8. The agent passes the bytes on
+ * to the algorithm.
+ */
 const inHeader = (text: string) => Buffer.from(text).toString('latin1');
 
-/** A file to send, the private key of its party, and a function that is called with the bytes sent so far. */
+/** A file to send to an agent, the private key of its party, and a function that is called with the bytes sent so far. */
 export interface SentFile {
   file: string;
   key: KeyObject;
@@ -101,7 +104,7 @@ async function ended(messages: AsyncIterable<Buffer>): Promise<void> {
   for await (const _ of messages); // the answer is empty
 }
 
-/** Encodes a field of bytes of a protobuf message. */
+/** Encodes a field of type `bytes` of a protobuf message: its number, its length and the bytes. */
 function field(number: number, bytes: Buffer): Message {
   const head = [(number << 3) | 2];
   let left = bytes.length;
@@ -109,7 +112,10 @@ function field(number: number, bytes: Buffer): Message {
   return [Buffer.from([...head, left]), bytes];
 }
 
-/** Decodes the first field of each protobuf message, which is its only one. @throws Error for another message */
+/**
+ * Decodes protobuf messages whose only field is the first one, of type `bytes`, and returns the bytes.
+ * @throws Error for another message
+ */
 async function* contents(messages: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const message of messages) {
     if (message.length === 0) continue;

@@ -24,11 +24,11 @@ export class AgentError extends Error {
   }
 }
 
-/** The address of an agent, and the certificate by which it is recognized. */
+/** The address of an agent, and the certificate by which `cms` recognizes the agent. */
 export interface AgentAddress {
-  /** The host and the port, such as `cvm.example.com:7002`. */
+  /** The host and the port of the agent, such as `cvm.example.com:7002`. */
   address: string;
-  /** The certificate and the key of this client for TLS 1.3. Undefined: the connection has no TLS. */
+  /** The certificate and the private key with which `cms` connects to the agent over TLS 1.3. Undefined: the connection has no TLS. */
   tls?: { certificate?: Buffer; key?: Buffer };
   /** The SHA-256 of the agent's certificate in DER, lower-case hex. Undefined: any certificate is accepted. */
   fingerprint?: string | undefined;
@@ -36,15 +36,15 @@ export interface AgentAddress {
 }
 
 const timeoutInMilliseconds = 10_000;
-/** The longest time in which an agent neither sends nor takes anything. The connection is closed then. */
+/** The longest time in which an agent neither sends nor takes a byte. The connection to it is closed then. */
 const silenceInMilliseconds = 120_000;
 
-/** The error of an agent with another certificate than the given one. Nothing was sent to it. */
+/** The error of an agent that shows another TLS certificate than the expected one. Nothing was sent to the agent. */
 export class AnotherAgentError extends Error {
   override readonly name = 'AnotherAgentError';
 }
 
-/** A connection to an agent, whose certificate was compared before anything was sent. */
+/** A connection to an agent. The certificate of the agent was compared with the expected one before anything was sent. */
 export class AgentConnection {
   readonly #session: ClientHttp2Session;
 
@@ -57,7 +57,10 @@ export class AgentConnection {
     session.once('close', () => signal.removeEventListener('abort', end));
   }
 
-  /** Opens a connection within ten seconds, and compares the certificate. @throws AnotherAgentError; Error of the network */
+  /**
+   * Opens a connection to an agent within ten seconds, and compares the agent's certificate with the expected one.
+   * @throws AnotherAgentError; Error of the network
+   */
   static async open({ address, tls, fingerprint, signal }: AgentAddress): Promise<AgentConnection> {
     const { hostname, port } = new URL(`http://${address}`);
     const host = hostname.replace(/^\[|\]$/g, '');
@@ -75,7 +78,7 @@ export class AgentConnection {
     return new AgentConnection(session, signal);
   }
 
-  /** Calls a method: sends messages, one after the other as the agent takes them, and returns those of the answer. */
+  /** Calls a method of the agent: sends messages one after the other, as the agent takes them, and returns the messages of the answer. */
   async *call(method: string, metadata: Record<string, string | string[]>, messages: AsyncIterable<Message>) {
     const stream = this.#session.request({
       ':method': 'POST',
@@ -124,7 +127,7 @@ function comparePeer(socket: Socket | TLSSocket, expected: string): void {
   );
 }
 
-/** Resolves when a call has succeeded. Rejects with AgentError, or an error of the connection. */
+/** Resolves when a gRPC call to the agent has succeeded. Rejects with AgentError, or an error of the connection. */
 async function outcomeOf(stream: ClientHttp2Stream): Promise<void> {
   const status = new Promise<void>((resolve, reject) => {
     let ended = false;
@@ -149,7 +152,7 @@ async function outcomeOf(stream: ClientHttp2Stream): Promise<void> {
   await status;
 }
 
-/** Decodes a message of gRPC, in which an agent may have escaped anything. */
+/** Decodes the percent-encoded error message of a gRPC answer. Returns a message that is not valid percent-encoding as it is. */
 function textOf(message: string | string[] | undefined): string {
   const text = String(message ?? '');
   try {
@@ -159,7 +162,7 @@ function textOf(message: string | string[] | undefined): string {
   }
 }
 
-/** A message in parts. The memory of the parts may be reused for the next message. */
+/** A gRPC message to an agent, in parts that are sent one after the other. The memory of the parts may be reused for the next message. */
 export type Message = readonly Buffer[];
 
 async function writeTo(stream: ClientHttp2Stream, messages: AsyncIterable<Message>): Promise<void> {

@@ -13,7 +13,7 @@ import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { fetchToken } from './agent-calls.ts';
 import { AgentConnection, AgentError, AnotherAgentError, unavailable } from './agent-connection.ts';
 
-/** The options by which the user says which run is meant, and which agent is the right one. */
+/** The options of commands that call an agent: they say which run is meant, and by what the right agent is recognized. */
 export interface AgentOptions extends Material {
   run?: string;
   agent?: string;
@@ -25,19 +25,22 @@ export interface AgentOptions extends Material {
   unbound?: boolean;
 }
 
-/** A run, with the manifest and the configuration that it was started with. Both fit the digests of the run. */
+/** A run with the manifest and the configuration that the run was started with. The digests of both are those that the run names. */
 export interface KnownRun {
   run: Schemas['Run'];
   manifest: Schemas['Manifest'];
   configuration: Configuration;
-  /** True if the user approved it: a record on this machine says so, or the user gave its digests. */
+  /**
+   * True if the user approved the manifest and the configuration of the run: a record on this machine says so, or the user gave the
+   * digests.
+   */
   isApproved: boolean;
 }
 
 /**
- * Reads a run, and checks that it was started with what this user approved: here, by the record of `cms approve`, or elsewhere, by the
+ * Reads a run, and checks that the run was started with what this user approved: here, by the record of `cms approve`, or elsewhere, by the
  * digests of --approved.
- * @throws CmsError if it was not, or the service contradicts itself
+ * @throws CmsError if the run was started with something else, or the service contradicts itself
  */
 export async function readKnownRun(
   context: Context,
@@ -81,7 +84,7 @@ export async function readKnownRun(
 const risk =
   'Without the certificate of the agent, the connection may end at someone else: whoever answers at the address that the service names, or stands between, can read all that you send, and pass it on.';
 
-/** The commands that have printed their warning: each opens several connections, and warns once. */
+/** The commands that have printed their warning about the agent of a run: a command opens several connections, and warns once. */
 const warned = new WeakSet<Context>();
 
 /**
@@ -158,7 +161,10 @@ async function clientIdentity({ clientCertificate, clientKey }: AgentOptions) {
   return { certificate: await readBytes(clientCertificate), key: await readBytes(clientKey) };
 }
 
-/** Returns the SHA-256 of the agent's certificate that the options give, lower-case hex. @throws CmsError for options that differ */
+/**
+ * Returns the SHA-256 of the agent's certificate that the options give, lower-case hex.
+ * @throws CmsError if --agent-fingerprint and --agent-certificate differ
+ */
 async function fingerprintIn({ agentFingerprint, agentCertificate }: AgentOptions): Promise<string | undefined> {
   const given = agentFingerprint
     ?.replace(/^sha256:/i, '')
@@ -180,7 +186,10 @@ async function fingerprintIn({ agentFingerprint, agentCertificate }: AgentOption
   throw new CmsError('--agent-fingerprint and --agent-certificate are of different certificates.', { exitCode: exitCodes.usage });
 }
 
-/** Asks an agent for fresh evidence, with a nonce made of a run and its manifest, and verifies it. */
+/**
+ * Asks an agent for fresh attestation evidence, with a nonce made of the run's identifier, the digest of its manifest and random bytes, and
+ * verifies the evidence.
+ */
 export async function freshVerdict(
   agent: AgentConnection,
   { run, manifest, configuration }: KnownRun,

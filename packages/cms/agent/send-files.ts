@@ -28,7 +28,7 @@ export interface SendOptions extends AgentOptions {
 interface Planned {
   file: string;
   size: number;
-  /** The name of the dataset in the manifest. Undefined: the file is the algorithm. */
+  /** The name of the dataset in the manifest that the file to send is. Undefined: the file is the algorithm. */
   dataset: string | undefined;
 }
 
@@ -65,7 +65,7 @@ export async function sendFiles(
   return { run: run.id, sent: planned };
 }
 
-/** Checks that a run goes on. @throws CmsError if it has ended */
+/** Checks that a run has not ended. @throws CmsError if the run has ended, so that its agent takes no file */
 function expectActive({ id, status, reason, ended_at }: KnownRun['run'], context: Context): void {
   if (ended_at === null) return;
   throw new CmsError(`The run ${id} has ${printable(status)}, so its agent takes no file: ${printable(reason ?? '')}`, {
@@ -78,7 +78,7 @@ const refuseUnreadable = (file: string) => (error: unknown) => {
   throw new CmsError(whyUnreadable(file, error), { next: filesBeside(file), exitCode: exitCodes.usage });
 };
 
-/** Checks that each option is for a file that is sent. @throws CmsError */
+/** Checks that each option of `cms send` is for a file that is sent. @throws CmsError for an option that no file uses */
 function refuseUnused(planned: Planned[], { type, arg, requirements, decompress }: SendOptions): void {
   const isThere = (isDataset: boolean) => planned.some(({ dataset }) => (dataset !== undefined) === isDataset);
   const ofAlgorithm = [type, arg, requirements].some((option) => option !== undefined);
@@ -90,7 +90,10 @@ function refuseUnused(planned: Planned[], { type, arg, requirements, decompress 
   }
 }
 
-/** Finds the place of a file in the manifest of a run, by its hash. @throws CmsError if the file is none that this user sends */
+/**
+ * Finds the algorithm or dataset in the manifest of a run that a file is, by the hash of the file.
+ * @throws CmsError if the manifest has no such file that this user sends
+ */
 async function placeOf(file: string, { manifest }: KnownRun, key: KeyObject): Promise<Planned> {
   const hash = createHash('sha3-256');
   const size = await pipeline(createReadStream(file), hash)
@@ -192,7 +195,7 @@ export async function openRightAgentSoon(...given: Parameters<typeof openRightAg
   }
 }
 
-/** Returns whether an error says that nobody answers at the address yet. */
+/** Returns whether an error of a connection may pass because the agent does not listen yet: nobody answers at the address. */
 function isPassing(error: unknown): boolean {
   if (error instanceof AgentError) return error.code === unavailable;
   if (!(error instanceof Error)) return false;
@@ -200,7 +203,7 @@ function isPassing(error: unknown): boolean {
   return /^(ECONN|ETIMEDOUT|EPIPE|EHOST|ENET)/.test(code) || error.name === 'TimeoutError';
 }
 
-/** Waits until a run has had one of the events, such as `ConsumingResults/Ready`. @throws CmsError if it ends before */
+/** Waits until a run has had one of the given events, such as `ConsumingResults/Ready`. @throws CmsError if the run ends before */
 export async function untilEvent(
   context: Context,
   { client }: Connection,

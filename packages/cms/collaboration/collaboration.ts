@@ -35,7 +35,7 @@ const sha3 = v.pipe(
 );
 const path = v.pipe(v.string('Expected a path.'), v.nonEmpty('Expected a path.'));
 
-/** The source of a file that the agent fetches. Its type follows from the scheme of the address. */
+/** The place from which the agent fetches a file. The type of the place follows from the scheme of the URL. */
 const source = v.pipe(
   v.strictObject({ url: v.string('Expected an address.'), kbs_resource_path: v.exactOptional(v.string('Expected a path.')) }),
   v.transform((given) => ({ ...given, type: sourceTypeOf(given.url) ?? 'https' })),
@@ -43,7 +43,7 @@ const source = v.pipe(
 );
 
 const assetFields = v.strictObject({
-  /** The path of the file to upload. Without it, the agent fetches the file from `source`. */
+  /** The path of the file to upload as the content of an asset. Without a path, the agent fetches the content from `source`. */
   file: v.exactOptional(path),
   source: v.exactOptional(source),
   checksum: v.exactOptional(sha3),
@@ -52,7 +52,7 @@ const assetFields = v.strictObject({
   algo_type: v.exactOptional(fetched.algo_type),
   algo_args: v.exactOptional(fetched.algo_args),
   type: v.picklist(assetTypes, 'Expected algorithm or dataset.'),
-  /** The name in the manifest. Default: the name of the file. */
+  /** The name of an asset in the manifest. Default: the name of the file. */
   name: v.exactOptional(fileName),
   description: v.exactOptional(description),
   mime_type: v.exactOptional(mimeType),
@@ -81,15 +81,15 @@ const asset = v.pipe(
     ['file'],
   ),
 );
-/** Returns the name of a planned asset in the manifest. */
+/** Returns the name of a planned asset in the manifest: the given one, or that of the file or of the URL. */
 export function nameOf({ name, file, source }: v.InferOutput<typeof assetFields>): string {
   return name ?? basename(file ?? source?.url ?? '');
 }
-/** An asset in the file of `cms init`. */
+/** An asset of a party in the file of `cms init`. */
 export type PlannedAsset = v.InferOutput<typeof asset>;
 
 const party = v.strictObject({
-  /** The path of the public key. */
+  /** The path of the party's public key. */
   key: v.exactOptional(path),
   assets: v.optional(v.array(asset, 'Expected a list of assets.'), []),
 });
@@ -104,7 +104,7 @@ const certificates = v.pipe(
 const agentConfig = v.strictObject({
   log_level: v.exactOptional(v.picklist(['', ...logLevels], 'Expected debug, info, warn or error.')),
   attested_tls: v.exactOptional(v.boolean('Expected true or false.')),
-  /** PEM text, or a path inside the CVM. */
+  /** The certificate of the agent: PEM text, or a path inside the CVM. */
   cert_file: v.exactOptional(certificates),
   server_ca_file: v.exactOptional(certificates),
   client_ca_file: v.exactOptional(certificates),
@@ -137,7 +137,7 @@ const collaborationSchema = v.strictObject({
 /** The content of the file of `cms init`. */
 export type Collaboration = v.InferOutput<typeof collaborationSchema>;
 
-/** Reads the file of `cms init`. @throws CmsError that names each mistake with its line */
+/** Reads the file of `cms init`. @throws CmsError that names each mistake in the file with its line */
 export async function readCollaboration(file: string): Promise<Collaboration> {
   const content = await readFile(file).catch((error: unknown) => {
     throw new UsageError(
@@ -153,7 +153,7 @@ export async function readCollaboration(file: string): Promise<Collaboration> {
   throw new UsageError(`${file}:${line}:1: This is not UTF-8. The file seems to be in ${seems}. Save it as UTF-8.`);
 }
 
-/** Parses the text of a file of `cms init`. @throws CmsError that names each mistake with its line */
+/** Parses the text of a file of `cms init`. @throws CmsError that names each mistake in the text with its line */
 export function parseCollaboration(text: string, file: string): Collaboration {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -197,7 +197,7 @@ export function parseCollaboration(text: string, file: string): Collaboration {
   return parsed.output;
 }
 
-/** Returns the values of a YAML document. @throws CmsError for one whose aliases expand too far */
+/** Returns the values of the YAML document in a file of `cms init`. @throws CmsError for a document whose aliases expand too far */
 function contentOf(document: Document, file: string): unknown {
   try {
     return document.toJS();
@@ -222,7 +222,9 @@ function describe({ type, kind, input, received, expected, message, path }: v.Ba
   return message.startsWith('Invalid') ? `${message.replace(/^Invalid \w+: /, '')}.` : message;
 }
 
-/** Returns the offset in the file at which a value begins. For a missing value, that of the innermost value around it. */
+/**
+ * Returns the offset in the file of `cms init` at which a value begins. For a missing value, the offset of the innermost value around it.
+ */
 function offsetOf(document: Document, path: unknown[]): number {
   for (let depth = path.length; depth > 0; depth -= 1) {
     const inner = path.slice(0, depth);
@@ -238,7 +240,7 @@ function offsetOf(document: Document, path: unknown[]): number {
   return document.contents?.range?.[0] ?? 0;
 }
 
-/** Finds assets that the service would refuse: a second algorithm, or two datasets of one name. */
+/** Finds the assets in the file of `cms init` that the service would refuse: a second algorithm, or two datasets of one name. */
 function conflictsIn({ parties }: Collaboration): { path: unknown[]; problem: string }[] {
   const conflicts: { path: unknown[]; problem: string }[] = [];
   const names = new Map<string, string>();
@@ -254,7 +256,7 @@ function conflictsIn({ parties }: Collaboration): { path: unknown[]; problem: st
   return conflicts;
 }
 
-/** The file that `cms init --example` prints. */
+/** The example of a collaboration that `cms init --example` prints. */
 export const exampleCollaboration = `# A computation and what each party brings. Every party runs: cms init FILE.yaml
 # Paths are relative to this file, and stay in its folder. A user is what "cms whoami" prints: a name, or on some stages an identifier.
 computation:

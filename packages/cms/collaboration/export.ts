@@ -35,7 +35,7 @@ export async function exportedCollaboration({ client }: Connection, id: string) 
   };
 }
 
-/** Formats a collaboration as YAML. Quotes every text, because YAML would take some for a number or a date. */
+/** Formats a collaboration as YAML. Quotes every text, because YAML would take some texts for numbers or dates. */
 export function yamlText(exported: { parties: object }): string {
   const isPlain = /^[\w.@+-]*$/.test(Object.keys(exported.parties).join(''));
   const defaultKeyType = isPlain ? 'PLAIN' : 'QUOTE_DOUBLE';

@@ -16,29 +16,32 @@ import { hash, upload } from '../files/transfers.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { type Collaboration, nameOf, type PlannedAsset } from './collaboration.ts';
 
-/** A part of a collaboration, and what `cms init` did about it. */
+/** A part of a collaboration (computation, asset or key), and what `cms init` did about it. */
 export interface Step {
   subject: 'computation' | 'algorithm' | 'dataset' | 'key';
   name: string;
-  /** The outcome in words, such as `created` or `unchanged`. */
+  /** The outcome of a step of `cms init` in words, such as `created` or `unchanged`. */
   outcome: string;
 }
 
 type Body = Arguments<'updateComputation'>['body'];
 
-/** A change that takes away a protection that the computation or an asset has. */
+/** A change of `cms init` that takes away a protection that the computation or an asset has. */
 export interface Lowering {
-  /** The protection, such as `content_access of penguins.csv`. */
+  /** The protection that the change takes away, such as `content_access of penguins.csv`. */
   what: string;
   before: string;
   after: string;
 }
 
-/** A change that `cms init` is about to make for a part of a collaboration. */
+/** A change that `cms init` plans for a part of a collaboration, and makes after the caller has agreed. */
 interface Plan<Done> {
-  /** The protections that the change takes away. */
+  /** The protections that the planned change takes away. */
   lowers: Lowering[];
-  /** Makes the change. @param mayLower whether the caller has agreed to what it lowers. Otherwise that stays. */
+  /**
+   * Makes the planned change.
+   * @param mayLower whether the caller has agreed to lose the protections in `lowers`. Otherwise they stay as they are
+   */
   apply: (mayLower: boolean) => Promise<Done>;
 }
 
@@ -47,7 +50,7 @@ const stays = (lowers: readonly Lowering[], mayLower: boolean) =>
 
 /**
  * Plans to create the computation of a collaboration, or to update the fields that differ from the file. Only the owner can.
- * @returns what to do, and the computation if it exists
+ * @returns the plan, and the computation if it exists
  */
 export async function planComputation(
   context: Pick<Context, 'command' | 'note' | 'typed'>,
@@ -88,7 +91,10 @@ export async function planComputation(
   return { id, lowers, apply };
 }
 
-/** The fields that protect: who gets results, who may link assets, whose approval counts, and what the agent trusts. */
+/**
+ * The fields of a computation that protect its parties: who gets results, who may link assets, whose approval counts, who may read logs,
+ * and what the agent trusts.
+ */
 type Protection = 'consumers' | 'providers' | 'approval' | 'log_access' | 'attestation_policy' | 'agent_config';
 
 /** Returns the protections that a change of a computation takes away. */
@@ -120,12 +126,12 @@ function loweredBy(before: Body, after: Body): (Lowering & { field: Protection }
 
 type Row = Pick<Schemas['ComputationRow'], 'id'>;
 
-/** The number of computations of an owner from which the search by name takes seconds. A note says so then. */
+/** The number of computations of an owner from which the search by name takes seconds, so that a note announces the wait. */
 const manyComputations = 1_000;
 
 /**
  * Finds the computation of a collaboration, by its identifier or by its owner and name.
- * @throws CmsError if there are several of the name, or none with the identifier
+ * @throws CmsError if the owner has several computations of the name, or none has the identifier
  */
 export async function findComputation(
   { command, note }: Pick<Context, 'command' | 'note'>,
@@ -158,10 +164,10 @@ export async function findComputation(
 type Asset = Schemas['Asset'];
 
 /**
- * Plans to upload and link an asset of the caller, unless the computation has it. A file with another content replaces the asset
- * that the caller linked before.
- * @param id the computation, if it exists
- * @param file the path of the content. Undefined: the agent fetches it
+ * Plans to upload and link an asset of the caller, unless the computation has the asset already. A file with another content replaces the
+ * asset that the caller linked before.
+ * @param id the identifier of the computation, if it exists
+ * @param file the path of the content. Undefined: the agent fetches the content
  */
 export async function planAsset(
   context: Context,
@@ -220,7 +226,7 @@ export async function planAsset(
   return { isUpload, lowers, apply };
 }
 
-/** Finds the linked asset of the caller that another one replaces: the algorithm, or the dataset of the same name. */
+/** Finds the linked asset of the caller that a planned asset replaces: the algorithm, or the dataset of the same name. */
 async function linkedAsset(
   connection: Connection,
   id: string,
@@ -237,8 +243,8 @@ async function linkedAsset(
 }
 
 /**
- * Names the linked assets of the caller that the file does not name: a run uses them.
- * @param synced the identifiers of those that it names
+ * Names the linked assets of the caller that the file of `cms init` does not name: a run uses them all the same.
+ * @param synced the identifiers of the assets that the file names
  */
 export async function otherAssets(
   { command }: Pick<Context, 'command'>,
@@ -258,7 +264,10 @@ export async function otherAssets(
   return steps;
 }
 
-/** Plans to upload the public key of the caller, unless the computation has it already. @param id the computation, if it exists */
+/**
+ * Plans to upload the public key of the caller, unless the computation has the key already.
+ * @param id the identifier of the computation, if it exists
+ */
 export async function planKey(
   { client, user }: Connection,
   id: string | undefined,

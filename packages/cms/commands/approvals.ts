@@ -131,10 +131,13 @@ export function addApprovalCommands(program: CmsCommand): void {
     });
 }
 
-/** `result consumer` is a reason, and may be the name of a file. */
+/** Returns the reason why an approval is needed as a plain word or in quotes: `result consumer`, or the name of a file. */
 export const plainReason = (reason: string) => (reason === 'result consumer' ? reason : plainName(reason));
 
-/** Returns the file of the public key to upload for signatures by a private key. */
+/**
+ * Returns the path of the public key that belongs to a private key with which the user signs, for the command that uploads it. KEYFILE.pub
+ * stands for an unknown path.
+ */
 function uploadedWith(privateKey: string | undefined): string {
   const file = privateKey === undefined ? undefined : publicKeyBeside(privateKey);
   return file === undefined ? `${keyFile}.pub` : shellWord(file);
@@ -168,7 +171,10 @@ function signed(key: KeyObject, text: Buffer): Buffer {
   }
 }
 
-/** Says what limits an approval, such as `, only on cvm-1, cvm-2, only until 2026-12-31T12:00:00.000Z`. Empty without limits. */
+/**
+ * Says what limits an approval, such as `, only on cvm-1, cvm-2, only until 2026-12-31T12:00:00.000Z`. Empty for an approval without
+ * limits.
+ */
 function limitsText({ cvm_ids, expires_at }: Limits): string {
   return `${cvm_ids?.length ? `, only on ${cvm_ids.join(', ')}` : ''}${expires_at ? `, only until ${expires_at}` : ''}`;
 }

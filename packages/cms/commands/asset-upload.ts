@@ -22,7 +22,10 @@ interface Options extends Pick<Fields, 'description' | 'use'> {
   asset?: string;
 }
 
-/** An asset that is filled has them already. */
+/**
+ * The options of `cms asset upload` that describe a new asset. With `--asset` they are refused, because the asset to fill has these fields
+ * already.
+ */
 const fields = ['type', 'name', 'description', 'mimeType', 'use', 'contentAccess'];
 
 export function addUploadCommand(asset: CmsCommand): void {
@@ -63,7 +66,7 @@ export function addUploadCommand(asset: CmsCommand): void {
     });
 }
 
-/** An asset without its content. */
+/** The fields of an asset without its content. */
 type Uploaded = Omit<Schemas['Asset'], 'asset' | 'upload' | 'download'>;
 
 function uploadedText(file: string, { id, size, checksum }: Uploaded): string {
@@ -82,7 +85,10 @@ async function uploadOne(context: Context, connection: Connection, file: string,
   });
 }
 
-/** Returns how a command names the default computation: not at all. Without one, a placeholder. */
+/**
+ * Returns the argument with which a command to type next names the computation: none if there is a default computation, otherwise the
+ * placeholder COMPUTATION.
+ */
 function chosen(context: Context, connection: Connection): string {
   return defaultComputation(context, connection) === undefined ? ' COMPUTATION' : '';
 }

@@ -81,9 +81,9 @@ export function addAssetCommands(program: CmsCommand): void {
 }
 
 /**
- * Returns the name of an asset as that of a file. The creator of the asset chose it, perhaps as another file that is here, or as one
- * that a shell reads.
- * @throws CmsError if there is such a file already, or it would be a hidden one
+ * Returns the name of an asset as the name of a file to download to. The creator of the asset chose the name, perhaps as that of another
+ * file that is here, or of one that a shell reads.
+ * @throws CmsError if a file of the name exists already, or the file would be a hidden one
  */
 async function newFile(context: Context, { file_name }: KnownAsset['asset']): Promise<string> {
   const file = basename(file_name);
@@ -138,7 +138,7 @@ function addDeleteCommand(asset: CmsCommand): void {
     });
 }
 
-/** Formats an asset without its content. */
+/** Formats the fields of an asset, without its content, as lines. */
 function assetDetails(asset: KnownAsset['asset'], { now }: Pick<Terminal, 'now'>): string {
   const ago = (timestamp: string) => agoText(timestamp, now());
   return details([

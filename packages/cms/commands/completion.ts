@@ -4,7 +4,7 @@ import { printable } from 'computation-management-formats/printable';
 import { listed } from '../context/find-by-name.ts';
 import type { CmsCommand } from './options.ts';
 
-/** Adds `cms completion`. */
+/** Adds `cms completion`, which prints the completion script of a shell. */
 export function addCompletionCommand(program: CmsCommand): void {
   addCompleteCommand(program);
   program
@@ -37,24 +37,24 @@ function addCompleteCommand(program: CmsCommand): void {
     });
 }
 
-/** A command with the words that may follow it, for the completion of a shell. */
+/** A command of `cms` with the words that may follow it, for the completion of a shell. */
 interface Entry {
   /** The words of the command, such as `asset upload`. */
   path: string;
   offer: Offer;
-  /** The words that may follow an option of the command, by the option. */
+  /** The words that may follow an option of the command, by the name of the option. */
   values: Map<string, Offer>;
 }
 
-/** The words that a completion offers. */
+/** The words that the completion of a shell offers at a place of the command line. */
 interface Offer {
   words: { text: string; description: string }[];
   isFile: boolean;
-  /** The kind of things whose names may follow, or empty. */
+  /** The kind of things whose names may follow, such as computations. Empty if no names may follow. */
   names: string;
 }
 
-/** Lists each command with the words that may follow it. */
+/** Lists each command of `cms` with the words that may follow it, for the completion of a shell. */
 function entriesOf(command: Command, path: string[] = [], inherited: readonly Option[] = []): Entry[] {
   const options = [...command.options, ...inherited];
   const subcommands = command.commands.filter((each) => !['help', 'complete'].includes(each.name()));

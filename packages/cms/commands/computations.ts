@@ -21,12 +21,12 @@ interface Fields {
   owner?: string;
   approval?: 'none' | 'all' | 'all_signed';
   consumer?: string[];
-  /** False with --no-consumers, otherwise true. */
+  /** False with --no-consumers, which removes the limit of who gets the results. Otherwise true. */
   consumers?: boolean;
   provider?: string[];
-  /** False with --no-providers, otherwise true. */
+  /** False with --no-providers, which removes the limit of who may link assets. Otherwise true. */
   providers?: boolean;
-  /** The file of the policy. False with --no-attestation-policy. */
+  /** The file of the attestation policy. False with --no-attestation-policy, which removes the policy. */
   attestationPolicy?: string | false;
   logAccess?: 'none' | 'parties';
   logLevel?: 'debug' | 'info' | 'warn' | 'error';
@@ -34,7 +34,7 @@ interface Fields {
 
 type Body = Arguments<'updateComputation'>['body'];
 
-/** Returns the fields of a request body that the options give. */
+/** Returns the fields of a computation's request body that the options of a command give. */
 async function bodyOf(fields: Fields, before: Partial<Body> = {}) {
   const { name, description, owner, approval, consumer, consumers, provider, providers, logAccess, logLevel } = fields;
   const policy = fields.attestationPolicy;
@@ -60,7 +60,7 @@ function readPolicy(text: string, file: string): NonNullable<Body['attestation_p
   throw new UsageError(`${file}: ${field === '' ? '' : `${field}: `}${message}`);
 }
 
-/** Prints a computation, without the private key of the agent: the service gives it to those who may change the computation. */
+/** Prints a computation, without the private key of its agent. The service gives the key to those who may change the computation. */
 function printComputation({ print, terminal }: Context, computation: Schemas['Computation']): void {
   const { server_key: _key, ...agent_config } = computation.agent_config;
   print({ ...computation, agent_config }, () => computationDetails(computation, terminal));

@@ -28,7 +28,7 @@ async function health({ target, terminal: { signal, now } }: Context) {
   return { server, version, stage, skew: (Date.parse(response.headers.get('date') ?? '') - before) / 1_000 };
 }
 
-/** The checks of `cms doctor`, by name. A check returns what it found, or throws what is wrong. */
+/** The checks of `cms doctor`, by name. A check returns what it found, or throws an error that says what is wrong. */
 const checks: Record<string, (context: Context) => Promise<string>> = {
   server: async (context) => {
     const { server, version, stage } = await health(context);

@@ -61,7 +61,7 @@ export function addEvidenceCommands(program: CmsCommand): void {
     });
 }
 
-/** Verifies saved evidence and prints which facts hold. Sets the exit code 1 if one does not. */
+/** Verifies saved evidence of a run and prints which facts hold. Sets the exit code 1 if a fact does not hold. */
 async function verify(context: Context, path: string, options: VerifyFiles): Promise<void> {
   const findings = [...(await findingsIn(path, options)), ...(options.keys === undefined ? [keysOfArchive] : [])];
   context.print({ items: findings, holds: findings.every(({ verdict }) => verdict !== 'does not hold') }, () =>
@@ -85,7 +85,7 @@ interface VerifyFiles extends Material {
   token?: string[];
 }
 
-/** Reads the files of `cms evidence`, or those that the options name. */
+/** Reads the files that `cms evidence` saved in a directory, or the files that the options of `cms verify` name. */
 async function readEvidence(path: string, options: VerifyFiles) {
   const found = await stat(path).catch(() => undefined);
   if (!found) {

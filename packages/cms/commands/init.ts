@@ -108,7 +108,7 @@ export function addExportCommand(program: CmsCommand): void {
     });
 }
 
-/** Prints a file to start from. @throws CmsError if a file is named, which a user may expect to be written */
+/** Prints an example of the file of `cms init`. @throws CmsError if the command names a file, which a user may expect to be written */
 function printExample({ print }: Context, file: string | undefined): void {
   if (file !== undefined) {
     throw new UsageError('--example prints to standard output, and takes no FILE.', `cms init --example > ${shellWord(file)}`);
@@ -116,7 +116,10 @@ function printExample({ print }: Context, file: string | undefined): void {
   print(parseCollaboration(exampleCollaboration, 'example'), () => exampleCollaboration);
 }
 
-/** Returns what the caller brings. @throws CmsError if the caller has no part in the collaboration */
+/**
+ * Returns what the caller brings to a collaboration, by the file of `cms init`.
+ * @throws CmsError if the caller has no part in the collaboration
+ */
 function partyOf(
   { command, note }: Context,
   { computation, parties }: Collaboration,
@@ -138,7 +141,8 @@ interface Options {
 }
 
 /**
- * Looks for the files that the caller brings, and reads the key, before anything is changed. Another party may have written the file.
+ * Looks for the files that the caller brings, and reads the caller's public key, before `cms init` changes anything. Another party may have
+ * written the paths.
  * @throws CmsError that names all mistakes, such as a path that leads out of the folder of the file
  */
 async function expectParts(place: Place, party: Party | null | undefined) {
@@ -167,15 +171,15 @@ async function expectParts(place: Place, party: Party | null | undefined) {
 }
 
 interface Place {
-  /** The file of the collaboration. */
+  /** The path of the file of `cms init`. */
   file: string;
   home: string;
   allowOutside?: boolean;
 }
 
 /**
- * Returns where a path in the file leads, after links. Paths are relative to the file.
- * @throws CmsError if it leads out of the folder of the file or to something hidden, except to a public key in `~/.ssh`
+ * Returns where a path in the file of `cms init` leads, after links. Paths are relative to the file.
+ * @throws CmsError if the path leads out of the folder of the file or to something hidden, except to a public key in `~/.ssh`
  */
 async function pathFrom({ file, home, allowOutside }: Place, path: string, { isKey = false } = {}): Promise<string> {
   const given = path.startsWith('~/') ? join(home, path.slice(2)) : resolve(dirname(file), path);
@@ -199,7 +203,10 @@ function readers({ content_access }: PlannedAsset, domain: string): string {
   return content_access === 'domain' ? `every member of the domain ${domain} may read it` : 'only you may read it';
 }
 
-/** Lists what will leave this machine, and asks. @throws CmsError if the answer is not yes, or nobody can answer */
+/**
+ * Lists the files that `cms init` will upload from this machine, and asks for confirmation.
+ * @throws CmsError if the answer is not yes, or nobody can answer
+ */
 async function confirmUploads({ terminal, isJson, typed, note }: Context, uploads: string[], { yes }: Options): Promise<void> {
   if (uploads.length === 0) return;
   const list = `Uploads:\n${uploads.map((each) => `  ${printable(each)}\n`).join('')}`;
@@ -212,7 +219,7 @@ async function confirmUploads({ terminal, isJson, typed, note }: Context, upload
   await confirm({ terminal, typed }, 'Upload this?');
 }
 
-/** Asks whether the file may take away what protects the caller. Without a terminal, and with `--yes`, it may not. */
+/** Asks whether `cms init` may take away protections of the caller. Without a terminal, and with `--yes`, it may not. */
 async function mayLowerAll(
   { terminal: { ask }, isJson }: Context,
   lowers: readonly Lowering[],

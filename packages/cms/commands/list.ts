@@ -25,13 +25,16 @@ interface Listing<O extends ListOperation> {
   options: ListOptions;
   /** The columns of the table, or a function that returns them for the entries. */
   columns: readonly Column<Item<O>>[] | ((listed: Item<O>[], client: Client) => Promise<readonly Column<Item<O>>[]>);
-  /** The command, without `cms`, that adds the first entry, for a list that has none at all. */
+  /** The command, without `cms`, that adds the first entry of the list. Printed for a list that has no entry at all. */
   first?: string;
-  /** A note for a filter that finds nothing. */
+  /** The note to print if no entry matches the filter. */
   hint?: string | undefined;
 }
 
-/** Prints a list as a table, with a note if there are more. With `--json`, as `{items, total}`; with `--csv`, as CSV. */
+/**
+ * Prints a list of the service as a table, with a note if the list has more entries. With `--json`, as `{items, total}`; with `--csv`, as
+ * CSV.
+ */
 export async function listOf<O extends ListOperation>(
   context: Context,
   operation: O,
@@ -52,7 +55,7 @@ export async function listOf<O extends ListOperation>(
   noteMore(context, { listed: listed.length, total }, options);
 }
 
-/** Reads the entries of a list that the options choose, page by page. Also returns the number of entries of the whole list. */
+/** Reads the entries of a list that the options of a command choose, page by page. Also returns the number of entries of the whole list. */
 async function readList<O extends ListOperation>(
   client: Client,
   operation: O,
@@ -74,7 +77,7 @@ async function readList<O extends ListOperation>(
   return { listed: all ? listed : listed.slice(0, limit), total };
 }
 
-/** Notes how many entries are left after those listed, and the options that list them. */
+/** Notes how many entries of a list are left after the printed ones, and the options that list them. */
 function noteMore(
   context: Pick<Context, 'note'>,
   { listed, total }: { listed: number; total: number },

@@ -99,7 +99,10 @@ export function addLoginCommands(program: CmsCommand): void {
   });
 }
 
-/** Logs in as the options say, or as the profile did before. @param known how it did before, at the same service */
+/**
+ * Logs in as the options of `cms login` say, or in the way in which the profile logged in before.
+ * @param known the way in which the profile logged in before at the same service
+ */
 async function loggedIn(context: Context, target: Profile, options: Options, known: Credentials | undefined): Promise<Profile> {
   const { terminal } = context;
   const { clientId, scope, token } = options;
@@ -151,7 +154,7 @@ function howToLogIn({ typed }: Context, options: Options, isLocal: boolean): Cms
   );
 }
 
-/** Returns what a login at an issuer lacks. */
+/** Returns the options that are missing for a login at an issuer, in words. */
 function lackingOptions({ issuer, clientId, token }: Options): string {
   if (token !== undefined) return '';
   return `${issuer === undefined ? ' --issuer URL' : ''}${clientId === undefined ? ' --client-id ID' : ''}`;

@@ -5,7 +5,7 @@ import { computationId } from '../context/computation-reference.ts';
 import { asked, type Connection, type Context, type WrapAction } from '../context/context.ts';
 import { UsageError } from '../terminal/cms-error.ts';
 
-/** A command of `cms`, with the options that several commands share. Its subcommands are of this class too. */
+/** A command of `cms`, with methods that add the options which several commands share. Its subcommands are of the same class. */
 export class CmsCommand extends Command {
   readonly #wrapAction: WrapAction;
 
@@ -18,17 +18,17 @@ export class CmsCommand extends Command {
     return new CmsCommand(name, this.#wrapAction);
   }
 
-  /** Adds a command below this one, and returns it. @param description what the command does, for its help */
+  /** Adds a subcommand, and returns the subcommand. @param description what the subcommand does, for its help */
   subcommand(name: string, description: string): CmsCommand {
     return this.command(name).description(description);
   }
 
-  /** Sets what the command does. The action gets the context, then the arguments and the options. */
+  /** Sets the action of the command: a function of the context, then the arguments and the options of the command. */
   does(action: (context: Context, ...given: never[]) => Promise<void>): this {
     return this.action(this.#wrapAction(action) as (...given: unknown[]) => Promise<void>);
   }
 
-  /** Makes the command take a computation, and gives its action the identifier of it. */
+  /** Makes the command take a computation, and sets its action, which gets the identifier of the computation. */
   onComputation(
     action: (context: Context, connection: Connection, id: string, options: never) => Promise<void>,
     place = '[COMPUTATION]',
@@ -39,7 +39,7 @@ export class CmsCommand extends Command {
     });
   }
 
-  /** Adds the options of every command that makes an asset. */
+  /** Adds the options that every command that makes an asset takes. @param defaultName the default of `--name`, in words */
   assetOptions(defaultName = 'that of the file'): this {
     return this.addOption(assetTypeOption())
       .option('--computation <COMPUTATION>', 'link the asset to this computation')
@@ -48,7 +48,7 @@ export class CmsCommand extends Command {
       .addOption(new Option('--use <USE>', 'whether a run needs your approval to use it').choices(['open', 'approval']));
   }
 
-  /** Adds the options that name certificates for the verification of evidence. */
+  /** Adds the options that name certificates for the verification of attestation evidence. */
   materialOptions(): this {
     return this.option('--certificate <FILE>', 'a certificate of AMD that the evidence lacks (repeatable)', collect).option(
       '--root <FILE>',
@@ -57,7 +57,7 @@ export class CmsCommand extends Command {
     );
   }
 
-  /** Adds the options that say which agent is the right one. */
+  /** Adds the options that say where the agent of a run is, and by what the right agent is recognized. */
   agentOptions(): this {
     return this.option('--collateral <FILE>', 'documents of Intel, for TDX (repeatable)', collect)
       .option('--agent <HOST:PORT>', 'the address of the agent (default: agent_url of the CVM)')
@@ -74,7 +74,7 @@ export class CmsCommand extends Command {
       .materialOptions();
   }
 
-  /** Adds the options of commands that send files to an agent. */
+  /** Adds the options that every command that sends files to an agent takes. */
   sendOptions(): this {
     return this.agentOptions()
       .addOption(new Option('--type <TYPE>', 'the type of the algorithm').choices(['bin', 'python', 'wasm', 'docker']))
@@ -84,7 +84,7 @@ export class CmsCommand extends Command {
       .option('--yes', 'do not ask, if this machine has no record of your approval');
   }
 
-  /** Adds the options of commands that create or change a computation. */
+  /** Adds the options that every command that creates or changes a computation takes. */
   computationOptions(): this {
     return this.option('--description <TEXT>', 'what it computes')
       .option('--owner <USER>', 'the owner; only administrators can name another user')
@@ -100,7 +100,7 @@ export class CmsCommand extends Command {
       .addOption(new Option('--log-level <LEVEL>', 'the log level of the agent').choices(logLevels));
   }
 
-  /** Adds the options of commands that print a list. */
+  /** Adds the options that every command that prints a list takes: the range of entries, and CSV. */
   listOptions(): this {
     return this.option('--limit <COUNT>', 'how many to list', wholeNumber(1), 20)
       .option('--offset <COUNT>', 'how many to skip', wholeNumber(0))
@@ -109,7 +109,7 @@ export class CmsCommand extends Command {
   }
 }
 
-/** Returns the fields without those that are undefined, because no option gives them. */
+/** Returns an object without its fields that are undefined, because no option of the command gives them. */
 export function given<Fields extends object>(fields: Fields): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
@@ -120,12 +120,15 @@ export const statusOption = (statuses: readonly string[]) =>
 
 export const assetTypeOption = () => new Option('--type <TYPE>', 'the type of the asset').choices(assetTypes);
 
-/** Returns the computation to which an option links what a command makes. */
+/**
+ * Returns the identifier of the computation that the option `--computation` names, to which a new asset is linked. Undefined without the
+ * option.
+ */
 export async function chosenComputation(context: Context, connection: Connection, computation: string | undefined) {
   return computation === undefined ? undefined : await computationId(context, connection, computation);
 }
 
-/** Returns the type that an option names, or asks for it. @throws CmsError if nobody can answer */
+/** Returns the type of an asset that an option names, or asks the user for the type. @throws CmsError if nobody can answer */
 export async function chosenType(context: Context, given: AssetType | undefined): Promise<AssetType> {
   const answer = given ?? (await asked(context, 'Its type, algorithm or dataset'));
   const type = assetTypes.find((each) => each === answer);
@@ -133,7 +136,7 @@ export async function chosenType(context: Context, given: AssetType | undefined)
   throw new UsageError('Choose the type of the asset: --type algorithm or --type dataset.', `${context.typed} --type dataset`);
 }
 
-/** Returns a parser of whole numbers that are not below the least. */
+/** Returns a parser of option values that are whole numbers. The parser refuses numbers below `least`. */
 export function wholeNumber(least: number): (text: string) => number {
   return (text) => {
     const number = Number(text);
@@ -143,8 +146,8 @@ export function wholeNumber(least: number): (text: string) => number {
 }
 
 /**
- * Makes an option or argument refuse an empty value, which would match nothing, or everything: scripts give it where a variable is not
- * set. Those with a parser of their own refuse it themselves, and a TEXT may be empty.
+ * Makes an option or argument refuse an empty value, which would match nothing, or everything: scripts give it where a variable is not set.
+ * An option with a parser of its own refuses the empty value itself, and a TEXT may be empty.
  */
 export function refuseEmpty(taking: Option | Argument): void {
   if (taking.parseArg !== undefined) return;
@@ -159,17 +162,21 @@ function notEmpty(text: string): string {
 }
 
 /**
- * Collects the values of an option that may be given several times. A variadic option (`<VALUE...>`) would also take the argument
- * behind it, such as the computation: the command would then act on the default one.
+ * Collects the values of an option that may be given several times. A variadic option (`<VALUE...>`) would also take the argument behind
+ * it, such as the computation: the command would then act on the default computation.
  */
 export function collect(text: string, before: string[] = []): string[] {
   return [...before, notEmpty(text)];
 }
 
-/** Returns a time as RFC 3339, for the clock of the service in milliseconds since 1970. @throws CmsError if it has passed */
+/**
+ * A function that returns a time in the future as RFC 3339. Its argument is the time by the clock of the service, in milliseconds since
+ * 1970.
+ * @throws CmsError if the returned time has passed
+ */
 export type LaterTime = (now: number) => string;
 
-/** Parses a time as the service takes it, or a time from now such as 12h or 7d. @throws InvalidArgumentError for another text */
+/** Parses a time in the future: RFC 3339, or a length of time from now such as 12h or 7d. @throws InvalidArgumentError for another text */
 export function laterTime(text: string): LaterTime {
   const [given, seconds] = [timeOf(text), durationOf(text)];
   if (Number.isNaN(given) && Number.isNaN(seconds)) {
@@ -186,10 +193,13 @@ export function laterTime(text: string): LaterTime {
 export const keyOption = () =>
   new Option('--key <FILE>', 'your private key, whose public key is in the manifest').makeOptionMandatory();
 
-/** The most bytes of all arguments together: they go to the agent as headers, which have 64 KiB. */
+/** The most bytes of all arguments of an algorithm together: they go to the agent as headers, which have 64 KiB. */
 const longestArguments = 50_000;
 
-/** Collects arguments of the algorithm. @throws InvalidArgumentError for control characters, which no header can have, and too many bytes */
+/**
+ * Collects the values of an option that are arguments of the algorithm.
+ * @throws InvalidArgumentError for control characters, which no header can have, and too many bytes
+ */
 function collectArguments(text: string, before: string[] = []): string[] {
   if (/(?!\t)\p{Cc}/u.test(text)) {
     throw new InvalidArgumentError('Expected a text without line breaks or other control characters.');

@@ -7,7 +7,7 @@ import { hanging } from '../terminal/text.ts';
 import { plainReason } from './approvals.ts';
 import type { CmsCommand } from './options.ts';
 
-/** The number of approvals of which `cms todo` shows what they cover. For others it names the command that shows it. */
+/** The number of approvals for which `cms todo` shows what they cover. For further approvals it names the command that shows it. */
 const mostShown = 3;
 
 export function addTodoCommand(program: CmsCommand): void {
@@ -58,12 +58,12 @@ export function addTodoCommand(program: CmsCommand): void {
   });
 }
 
-/** Says how many wait beyond those that the service lists. */
+/** Says how many approvals, keys or contents wait for the user beyond those that the service lists. */
 function moreText(kind: string, listed: number, total: number | null): string {
   if (total === null) return `There may be more ${kind}: you take part in more than can be examined.\n`;
   return total > listed ? `These are ${listed} of ${total} ${kind} that wait for you.\n` : '';
 }
 
-/** Formats an entry: a sentence, more lines, and the commands to type. */
+/** Formats an entry of `cms todo`: a sentence, more lines, and the commands to type. */
 const entryOf = (sentence: string, commands: string[], more: string, columns: number | undefined) =>
   `${hanging(printable(sentence), columns)}\n${more.replaceAll(/^(?=.)/gm, '  ')}${commands.map((each) => `    ${printable(each)}\n`).join('')}`;

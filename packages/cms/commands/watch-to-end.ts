@@ -12,7 +12,7 @@ import { jsonText, textWidth } from '../terminal/text.ts';
 
 type Run = Schemas['Run'];
 
-/** The exit code of a watched run, by its status. */
+/** The exit code of a command that watches a run, by the status of the run. */
 const exitCodeOf: Record<Run['status'], ExitCode> = {
   completed: exitCodes.success,
   failed: exitCodes.runFailed,
@@ -22,16 +22,18 @@ const exitCodeOf: Record<Run['status'], ExitCode> = {
 };
 
 interface Watched {
-  /** The identifier of the computation. */
+  /** The identifier of the computation whose run is watched. */
   id: string;
   run: string;
-  /** True if the command names the run: then the latest run of the computation may be another one. */
+  /** True if the command names the run: the latest run of the computation may then be another one. */
   isNamed?: boolean;
-  /** The word for what goes on after Ctrl-C. */
+  /** The thing that goes on after Ctrl-C, in a word: the run, or its stop. */
   goesOn?: 'run' | 'stop';
 }
 
-/** Prints the events of a run as they are recorded, until it has ended. Sets the exit code by its outcome. */
+/**
+ * Prints the events of a run as they are recorded, until the run has ended. Sets the exit code of the command by the outcome of the run.
+ */
 export async function watchToEnd(
   context: Context,
   connection: Connection,
@@ -85,12 +87,15 @@ export async function watchToEnd(
   }
 }
 
-/** The exit codes of errors that may pass when the command is repeated. Other errors lead elsewhere, such as to a login. */
+/**
+ * The exit codes of errors that may pass when a command that watches a run is repeated. Other errors lead to another command, such as a
+ * login.
+ */
 const passing: ExitCode[] = [exitCodes.failure, exitCodes.unavailable];
 
 /**
- * Returns an error of a command that watches a run, with the run in its JSON. The command to type next watches that run: a repeat of what
- * was typed may start another one.
+ * Returns the error of a command that watches a run, with the identifier of the run in its JSON. The command to type next watches the run:
+ * a repeat of the command that was typed may start another run.
  */
 function ofRun(error: unknown, run: string, watch: string): CmsError {
   const said =
@@ -106,12 +111,15 @@ const steps: Record<string, string> = {
   'ConsumingResults/Ready': 'The result is in the CVM. Each consumer types: cms result --key KEY\n',
 };
 
-/** Returns the sentence about what users do at the agent of a real CVM after an event (docs/participant.md). */
+/** Returns a sentence that says what users do at the agent of a real CVM after an event (docs/participant.md). */
 function stepAtTheAgent({ event_type, status }: Schemas['Event']): string | undefined {
   return steps[`${event_type}/${status}`];
 }
 
-/** Returns whether a CVM is registered: to simulated CVMs, which are not, nobody brings files. False if the service cannot say it. */
+/**
+ * Returns whether a CVM is registered. To simulated CVMs, which are not registered, nobody brings files. False if the service cannot say
+ * it.
+ */
 async function isRegistered(client: Client, cvmID: string, signal: AbortSignal): Promise<boolean> {
   try {
     await client.getCvm({ cvmID, signal });
@@ -122,7 +130,7 @@ async function isRegistered(client: Client, cvmID: string, signal: AbortSignal):
   }
 }
 
-/** Formats an event as a line of a timeline, with the seconds since `startedAt`. */
+/** Formats an event of a run as a line of a timeline, with the seconds since `startedAt` (milliseconds since 1970). */
 export function eventLine(event: Schemas['Event'], startedAt: number, { colours }: { colours: boolean }): string {
   const { originator, event_type, status, timestamp } = event;
   const at = `+${((Date.parse(timestamp) - startedAt) / 1_000).toFixed(1)} s`.padStart(10);

@@ -23,13 +23,16 @@ export async function computationId(context: Context, connection: Connection, re
   return await identified(context, connection, 'computation', given);
 }
 
-/** Returns the computation of a command that names none, by its identifier or its name. */
+/**
+ * Returns the default computation, which a command without a computation acts on, by its identifier or its name: CMS_COMPUTATION, or the
+ * one of the profile.
+ */
 export function defaultComputation({ terminal }: Pick<Context, 'terminal'>, connection: ProfileTarget): string | undefined {
   const { profile } = connection;
   return terminal.env[computationVariable] || (isOf(connection, profile) ? profile.computation : undefined);
 }
 
-/** Returns the argument with which a command to type next names a computation. Empty if it is the default. */
+/** Returns the argument with which a command to type next names a computation. Empty if the computation is the default one. */
 export function named(context: Pick<Context, 'terminal'>, connection: ProfileTarget, id: string): string {
   return defaultComputation(context, connection)?.toLowerCase() === id ? '' : ` ${id}`;
 }
@@ -63,7 +66,7 @@ export async function recordApproval(
   });
 }
 
-/** Makes a computation the default as `useComputation` does, after a command has succeeded: an error is only noted. */
+/** Makes a computation the default as `useComputation` does, after a command has succeeded. An error of the storing is only noted. */
 export async function thenUse(context: Context, connection: Connection, id: string): Promise<void> {
   await useComputation(context, connection, id).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
@@ -71,7 +74,7 @@ export async function thenUse(context: Context, connection: Connection, id: stri
   });
 }
 
-/** Returns whether a profile is of this service and domain. */
+/** Returns whether a profile is a login at the given service and domain. */
 export function isOf(
   { server, domain }: Pick<Connection, 'server' | 'domain'>,
   profile: Profile | undefined,
@@ -80,14 +83,14 @@ export function isOf(
 }
 
 /**
- * Returns a note with the command that starts a run which lacks nothing. Approvals may be for certain CVMs: it names one on which all
- * that are needed count.
+ * Returns a note with the command that starts a run of a computation that lacks nothing. Approvals may be for certain CVMs: the command
+ * names one on which all needed approvals count.
  */
 export async function nextRun(
   context: Pick<Context, 'terminal' | 'command' | 'exampleCvm'>,
   connection: Connection,
   id: string,
-  /** The CVM to name, if the approvals allow it. */
+  /** The CVM that the command names if the approvals allow it. */
   wanted?: string,
 ): Promise<string> {
   const ofComputation = named(context, connection, id);
@@ -101,7 +104,7 @@ export async function nextRun(
   return `${limit}Next: ${context.command(`run${ofComputation} --cvm ${shellWord(cvm)} --watch`)}\n`;
 }
 
-/** Returns the CVMs on which all needed approvals count. Undefined: on all. */
+/** Returns the CVMs on which all needed approvals of a computation count. Undefined: on all CVMs. */
 async function approvedCvms({ client }: Connection, id: string): Promise<string[] | undefined> {
   const { needed, approvals } = await client.listApprovals({ id });
   const users = needed.map(({ user }) => user);

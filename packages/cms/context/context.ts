@@ -28,11 +28,14 @@ export interface Context {
   /** Notes when the service stops answering, and when it answers again. */
   outages: Outages;
   isJson: boolean;
-  /** The command line as it was typed, to type it again. */
+  /** The command line as the user typed it, to name it as the command to type next. */
   typed: string;
-  /** The command that explains the command. */
+  /** The command line that prints the help of the running command. */
   help: string;
-  /** Returns a command to type next, such as `cms run c1 --profile bob` for `run c1`: with the options that say where this one works. */
+  /**
+   * Returns a command to type next, such as `cms run c1 --profile bob` for `run c1`: with the options that name the service, domain and
+   * profile of the running command.
+   */
   command: (text: string) => string;
   profileName: string;
   /**
@@ -50,7 +53,7 @@ export interface Context {
   explain: (error: unknown) => Promise<unknown>;
 }
 
-/** Makes the context of a command from its options. */
+/** Makes the context of a command (its terminal, profiles and connection) from the options of the command. */
 export function contextOf(
   options: GlobalOptions,
   terminal: Terminal,
@@ -146,10 +149,13 @@ export function contextOf(
   };
 }
 
-/** The pattern of identifiers: they are parts of commands to type next, and must be no option of them. */
+/**
+ * The pattern of identifiers in answers of the service: the identifiers become parts of commands to type next, and must not look like
+ * options.
+ */
 const identifier = /^(?!-)[\w.:-]{0,64}$/;
 
-/** Returns an answer of the service. In its place an error, if one of its identifiers could be mistaken for an option. */
+/** Returns an answer of the service, or throws an error if an identifier in the answer could be mistaken for an option of a command. */
 async function withIdentifiers(response: Response): Promise<Response> {
   const text = await response.clone().text();
   const others: string[] = [];
@@ -180,7 +186,7 @@ export interface Connection {
   profile: Profile | undefined;
 }
 
-/** Makes the action of a command from a function that gets the context, then the arguments and the options of the command. */
+/** Makes the action of a command from a function whose arguments are the context, then the arguments and the options of the command. */
 export type WrapAction = <Given extends unknown[]>(
   action: (context: Context, ...given: Given) => Promise<void>,
 ) => (...given: Given) => Promise<void>;
@@ -224,7 +230,10 @@ export async function learnOf<Answer>(
   return learned;
 }
 
-/** Returns whether the approvals of a computation must be signed, on which commands to type next depend. False if it cannot be learned. */
+/**
+ * Returns whether the approvals of a computation must be signed, which decides about commands to type next. False if the service does not
+ * answer in time.
+ */
 async function isSignedIn({ client }: Connection, computation: string, interruption: AbortSignal): Promise<boolean> {
   const learned = await learnOf([computation], interruption, (id, signal) => client.getComputation({ id, signal }));
   return learned.get(computation)?.approval === 'all_signed';

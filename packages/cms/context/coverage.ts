@@ -33,7 +33,7 @@ export async function coverageOf(
   });
 }
 
-/** Formats what an approval covers and what it does not protect from. @param limits those of the approval */
+/** Formats what an approval covers and what it does not protect from. @param limits the limits of the approval */
 export function formatCoverage(covered: Coverage, terminal: Pick<Context['terminal'], 'columns'>, limits?: Limits): string {
   const { configuration, cautions, configuration_digest } = covered;
   return formatted(terminal, [
@@ -52,7 +52,7 @@ export function formatManifest(manifest: Schemas['Manifest'], terminal: Pick<Con
 
 const digestOf = ({ manifest }: Pick<Coverage, 'manifest'>): Row[] => [{ label: 'Manifest', lines: [canonicalDigest(manifest)] }];
 
-/** A label and what stands beside it, a line for each fact. Names of others are always quoted. */
+/** A row of text for the terminal: a label, and the facts beside it, one a line. Names that others chose are always quoted. */
 interface Row {
   label: string;
   lines: string[];
@@ -70,7 +70,10 @@ function formatted({ columns = 110 }: Pick<Context['terminal'], 'columns'>, sect
 
 type Parts = Pick<Coverage, 'manifest' | 'files' | 'receivers' | 'others'>;
 
-/** Returns the sections about the parts of a manifest. @param areKnown whether the owners of files and keys were read */
+/**
+ * Returns the sections of text about the files and receivers of a manifest.
+ * @param areKnown whether the owners of files and keys were read
+ */
 function partsOf({ manifest: { id, name, description }, files, receivers, others }: Parts, areKnown: boolean): Section[] {
   const byService = (users: readonly (string | undefined)[]) =>
     users.flatMap((user) => (user === undefined ? [] : [quotedName(user)])).join(', ') || nobody;
@@ -110,7 +113,10 @@ function factsOf({ asset }: Coverage['files'][number]): string[] {
   return asset ? [asset.mime_type === '' ? 'no media type' : plainName(asset.mime_type), sizeText(asset.size)] : [];
 }
 
-/** Formats a row so that no text of others begins a line, where titles stand, or stands where labels do, however long it is. */
+/**
+ * Formats a row, a label with its facts, so that no text of others begins a line, where titles stand, or stands where labels do, however
+ * long the text is.
+ */
 function rowText({ label, lines }: Row, labelWidth: number, columns: number): string {
   const shown = lines.flatMap((line) => {
     const [first = '', ...more] = wrapped(line, Math.max(20, columns - labelWidth - 4));
@@ -119,7 +125,7 @@ function rowText({ label, lines }: Row, labelWidth: number, columns: number): st
   return shown.map((line, index) => `  ${(index === 0 ? label : '').padEnd(labelWidth)}${line}\n`).join('');
 }
 
-/** Explains why approvals of a computation do not count, as lines. Empty if all count. */
+/** Explains why approvals of a computation do not count, as lines. Empty if all approvals count. */
 export async function whyStale(
   { terminal: { now, signal, columns } }: Pick<Context, 'terminal'>,
   { client }: Connection,

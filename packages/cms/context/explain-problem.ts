@@ -17,29 +17,29 @@ interface Circumstances {
   /** The server to name in `cms login --local`. */
   loginServer?: string | undefined;
   profileName: string;
-  /** The source of the token: the kind of the profile's login, or the variable CMS_TOKEN. */
+  /** The source of the token that the command sends: the kind of the profile's login, or the variable CMS_TOKEN. */
   login: Credentials['kind'] | 'variable' | undefined;
-  /** The command line as it was typed. */
+  /** The command line as the user typed it. */
   typed: string;
   /** The command line that prints the help of the command. */
   help: string;
-  /** Returns a command to type next, which works at the same place. */
+  /** Returns a command to type next with the options for the same service, domain and profile. */
   command: (text: string) => string;
   /** The identifier of the computation that the request names. */
   computation?: string | undefined;
-  /** True if approvals of that computation must be signed. */
+  /** True if the computation demands signed approvals. */
   isSigned?: boolean;
   /** The environment variable that names a proxy, if one is set. */
   proxy?: string | undefined;
 }
 
-/** An error in words, and the command to type next. */
+/** The explanation of an error in words, and the command to type next. */
 interface Wording {
   message: string;
   next?: string;
 }
 
-/** Explains an error of the service: what happened, and the next command to type. */
+/** Explains an error of the service to the user: what happened, and the command to type next. */
 export function explainProblem(given: ServiceProblem, where: Circumstances): CmsError {
   const texts = printableTexts(Object.fromEntries(Object.entries(given).filter(([name]) => name !== 'cause')));
   const problem = Object.assign(Object.create(given) as ServiceProblem, texts);
@@ -130,7 +130,7 @@ function unauthenticated(detail: string, { server, login, profileName, typed }: 
   return { message, next: `env -u CMS_TOKEN ${typed}` };
 }
 
-/** The sentences of the service about a missing role that an administrator has. */
+/** The pattern of the service's sentences about a missing role that an administrator of the domain has. */
 const administratorMay = /^Requires [^.]*\badministrator\b|^The token has no role /;
 
 function forbidden(detail: string, { user, domain, isLocal, loginServer, profileName, login, command }: Circumstances): Wording {
@@ -142,7 +142,10 @@ function forbidden(detail: string, { user, domain, isLocal, loginServer, profile
   };
 }
 
-/** Returns the command that lists what a request may have meant. A link names an asset and a computation; the detail says which is missing. */
+/**
+ * Returns the command, without `cms`, that lists the things of the kind that a request did not find. A request for a link names an asset
+ * and a computation; the detail of the error says which is missing.
+ */
 function whereToLook({ request, detail }: ServiceProblem, id: string): string {
   if (request.includes('/assets/')) return detail.includes('computation') ? 'computation list' : 'asset list';
   if (request.includes('/cvms/')) return 'cvm list';
@@ -150,16 +153,16 @@ function whereToLook({ request, detail }: ServiceProblem, id: string): string {
 }
 
 /**
- * Explains a refusal that passes. The service says in sentences what is wrong, and when to try again. The API gateway before it has only
- * a name for it, such as `Service Unavailable`.
+ * Explains an error that passes by itself. The service explains its error in sentences, with the time to try again, which are used as they
+ * are. The API gateway in front of the service only has a name for the error, such as `Service Unavailable`.
  */
 function forNow(what: string, detail: string): string {
   return /[.!?]$/.test(detail) ? detail : `${what} (${detail}). ${waitAMinute}`;
 }
 
 /**
- * Returns the command that shows whether something was made although the service failed: the same command again may make it twice.
- * Otherwise a repeat does no harm.
+ * Returns the command to type after the service has failed. If the failed command may have made a computation or a run, it is the command
+ * that lists them, because a repeat may make a second one. Otherwise it is the same command again.
  */
 function afterFailure({ request }: ServiceProblem, id: string, { typed, command }: Circumstances): string {
   if (/^POST .*\/computations$/.test(request)) return command('computation list');
@@ -167,8 +170,8 @@ function afterFailure({ request }: ServiceProblem, id: string, { typed, command 
 }
 
 /**
- * Returns the command that shows what answers in place of the service, or the asset whose content is not as expected. Otherwise a
- * repeat may help.
+ * Returns the command to type after an unexpected answer: the one that shows what answers in place of the service, or shows the asset whose
+ * content is not as expected. Otherwise the same command again, which may help.
  */
 function afterUnexpected(problem: ServiceProblem, { server, typed, command }: Circumstances): string {
   const [, asset] = /^download of the asset (\S+)$/.exec(problem.request) ?? [];
@@ -220,16 +223,16 @@ const exitCodeOfProblem = new Map<ServiceProblem['code'], ExitCode>([
   ['too_many_requests', exitCodes.unavailable],
 ]);
 
-/** Returns the exit code for an error of the service. @param where the help of the command */
+/** Returns the exit code of a command for an error of the service. @param where the command line that prints the help of the command */
 function exitCodeOf(problem: ServiceProblem, where: { help: string }): ExitCode {
   if (problem.code === 'invalid_request' && isTyped(problem, where)) return exitCodes.usage;
   return exitCodeOfProblem.get(problem.code) ?? exitCodes.failure;
 }
 
-/** The sources of the address of the service, in words. */
+/** The sources of the service's address in words, for messages: `--server, CMS_SERVER or that of the profile`. */
 const whence = '--server, CMS_SERVER or that of the profile';
 
-/** Explains that no service answers, or not with https. */
+/** Explains that no service answers at the address, or that the one that answers does not speak https. */
 function unreachable({ cause }: ServiceProblem, { server, isLocal, typed, proxy }: Circumstances): Wording {
   if (!lacksTls(cause)) {
     return {
@@ -248,23 +251,23 @@ function proxyText(variable: string): string {
   return ` ${variable} is set, but Node ${process.version} uses no proxies. Node 24.14 or newer does.`;
 }
 
-/** Explains that a server does not know a path which the service has. */
+/** Explains that a server does not know a path that the service has, so that the server is not the service. */
 function noSuchPath({ server }: Circumstances): Wording {
   return { message: `${server} has no such path. Check the address: ${whence}.`, next: askHealth(server) };
 }
 
-/** Returns the command that shows what answers at the address. */
+/** Returns the command that shows what answers at the address of the service. */
 function askHealth(server: string): string {
   return `curl -i ${shellWord(`${server}/health`)}`;
 }
 
-/** Returns the command that starts a service of this machine where it is missing. */
+/** Returns the command that starts the service on this machine at a local address. */
 function startAt(server: string): string {
   const { port } = new URL(server);
   return ['', '3000'].includes(port) ? 'npm start' : `PORT=${port} npm start`;
 }
 
-/** The options and arguments whose values the service checks, by their place in the request. */
+/** The options and arguments of commands whose values the service checks, by the place of the value in the request, such as `query/cvm`. */
 const typedAt = new Map(
   Object.entries({
     'path/domainID': 'The domain (of --domain, CMS_DOMAIN or the profile)',
@@ -295,7 +298,10 @@ const typedAt = new Map(
   }),
 );
 
-/** Returns the option or argument that gives the value at a place of a request. For `cms init`, the place itself. */
+/**
+ * Returns the option or argument of the command that gives the value at a place of a request. For `cms init`, the place itself. Undefined
+ * for a value that was not typed.
+ */
 function typedAs(pointer: string, help: string): string | undefined {
   const place = pointer.replace(/\/\d+$/, '');
   if (help === 'cms init --help' && place.startsWith('/')) return typedAt.has(place) ? pointer : undefined;
@@ -303,12 +309,12 @@ function typedAs(pointer: string, help: string): string | undefined {
   return typedAt.get(place);
 }
 
-/** Returns whether everything that is invalid was typed on the command line, or is in the file of `cms init`. */
+/** Returns whether every invalid place of a request was typed on the command line, or is in the file of `cms init`. */
 function isTyped({ errors }: ServiceProblem, { help }: { help: string }): boolean {
   return errors.length > 0 && errors.every(({ pointer }) => typedAs(pointer, help) !== undefined);
 }
 
-/** Formats an invalid place of a request, with the option or argument that gave it. */
+/** Formats an invalid place of a request with its error, named after the option or argument that gave the value. */
 export function mistake({ pointer, detail }: ServiceProblem['errors'][number], { help }: { help: string }): string {
   return `${typedAs(pointer, help) ?? pointer}: ${detail}`;
 }

@@ -8,15 +8,15 @@ type Named = 'computation' | 'asset';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const partOfUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{4,22}$/i;
-/** The longest query that `find` is asked, in Unicode code points. */
+/** The longest text that the service's search `find` is asked for, in Unicode code points. */
 export const longestQuery = 64;
 
-/** Returns the first characters of a text, at most so many. */
+/** Returns the first characters of a text, at most `most` of them. */
 export const beginning = (text: string, most: number) => Array.from(text).slice(0, most).join('');
 
 /**
- * Returns the identifier of the computation or asset that a command names: by its identifier, the beginning of it, or its exact name.
- * A beginning of a name is not enough, since others choose names: it is suggested.
+ * Returns the identifier of the computation or asset that a command names: by its identifier, the beginning of the identifier, or its exact
+ * name. The beginning of a name is not enough, since others choose names: the full name is suggested instead.
  * @throws CmsError if the name fits none or several
  */
 export async function identified(
@@ -47,7 +47,10 @@ export async function identified(
   throw new CmsError(message, { next, exitCode: exitCodes.notFound });
 }
 
-/** Returns a sentence with what is named nearly like a text. Empty if nothing is. @param known other things that may be meant */
+/**
+ * Returns a sentence that suggests computations, assets or CVMs named nearly like a text. Empty if there are none.
+ * @param known further things to suggest
+ */
 export async function suggestion(
   client: Client,
   given: string,
@@ -57,15 +60,15 @@ export async function suggestion(
   return didYouMean(nearest(given, [...known, ...matches]));
 }
 
-/** Returns the only registered CVM whose identifier begins with a text. Otherwise the text. */
+/** Returns the identifier of the only registered CVM that begins with a text. Otherwise returns the text itself. */
 export async function registeredCvm({ client }: Pick<Connection, 'client'>, given: string): Promise<string> {
   const cvms = await cvmsLike(client, given);
   return !cvms.includes(given) && cvms.length === 1 ? (cvms[0] ?? given) : given;
 }
 
 /**
- * Notes CVMs whose identifier begins with that of one that is not registered. It stays as it was typed: a run may use a CVM that nobody
- * registered, and an approval never names another than its user typed.
+ * Notes that a typed CVM is not registered, and names the registered CVMs whose identifier begins with the typed one. The typed CVM stays:
+ * a run may use a CVM that nobody registered, and an approval never names another CVM than its user typed.
  */
 export async function noteLikeCvms({ note, target }: Context, { client }: Connection, given: string): Promise<void> {
   if ((await target()).isLocal) return; // CVMs are simulated there, under any name
@@ -92,7 +95,7 @@ function didYouMean(near: readonly Match[]): string {
 
 const mostNear = 3;
 
-/** Returns the candidates that contain a text, or differ from it in few letters: at most three, the nearest first. */
+/** Returns the candidates whose name contains a text, or differs from the text in few letters: at most three, the nearest first. */
 function nearest(given: string, candidates: readonly Match[]): Match[] {
   const plain = (text: string) => text.normalize('NFKC').toLowerCase();
   const most = Math.ceil(given.length / 3);

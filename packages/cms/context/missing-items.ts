@@ -6,21 +6,24 @@ import { hanging } from '../terminal/text.ts';
 
 /** An item that a run waits for, with the command that provides it. */
 interface TypedItem extends MissingItem {
-  /** The command without `cms`. Undefined for a limit: to approve again without it is no remedy that a command may name. */
+  /**
+   * The command, without `cms`, that provides the missing item. Undefined for an approval that does not allow the CVM: to approve again
+   * without the limit is no remedy that a command may name.
+   */
   command: string | undefined;
 }
 
-/** Stands in commands for the file of a private key that is not known. With `.pub`, for the file of the public key. */
+/** The placeholder in commands for the file of a private key whose path is not known. With `.pub`, for the file of the public key. */
 export const keyFile = 'KEYFILE';
 
 interface Circumstances {
   /** The identifier of the computation. */
   id: string;
-  /** True if approvals must be signed. */
+  /** True if the approvals of the computation must be signed. */
   isSigned?: boolean;
-  /** The linked assets. Without them, commands name none. */
+  /** The linked assets of the computation. If undefined, the commands to type next name no assets. */
   assets?: readonly { id: string; file_name: string }[] | undefined;
-  /** The file of the caller's private key, as a word of a shell. */
+  /** The caller and the file of the caller's private key, quoted as a word of a shell. */
   ownKey?: { user: string; file: string } | undefined;
 }
 
@@ -49,12 +52,12 @@ function commandFor(
   }
 }
 
-/** The longest name of a file that commands repeat. A longer one would begin a line of the terminal. */
+/** The longest name of a file, in characters, that commands to type next repeat. A longer name would begin a line of the terminal. */
 const longestName = 60;
 
 /**
- * Returns the command, without `cms`, with which its creator uploads the content of an asset. Without the asset, the one that lists such
- * commands.
+ * Returns the command, without `cms`, with which the creator of an asset uploads its content. If the identifier of the asset is not known,
+ * the command that lists such commands.
  */
 export function uploadOf({ file_name, id }: { file_name: string; id: string | undefined }): string {
   const isShownAsItIs = file_name.length <= longestName && quotedName(file_name).startsWith(`"${file_name}"`);
@@ -67,20 +70,20 @@ export function approvalOf(id: string, isSigned: boolean, key = keyFile): string
   return `approve ${id}${isSigned ? ` --sign ${key}` : ''}`;
 }
 
-/** Returns whether an approval is missing. */
+/** Returns whether an approval is among the items that a run waits for. */
 export function namesApproval(missing: Schemas['MissingItems']): boolean {
   return describeMissing(missing).some(({ kind }) => kind === 'approval');
 }
 
-/** Returns whether an item is an approval that does not allow the CVM: then nothing is missing. */
+/** Returns whether an item that a run waits for is an approval that counts, but does not allow the chosen CVM: then nothing is missing. */
 export const isLimit = ({ kind }: Pick<MissingItem, 'kind'>) => kind === 'limit';
 
-/** Returns the sentence above a list of items. */
+/** Returns the sentence above the list of items that a run waits for. */
 export function missingTitle(items: readonly MissingItem[]): string {
   return items.every(isLimit) ? 'Nothing is missing, but approvals do not allow this CVM:' : 'Missing:';
 }
 
-/** Formats what a run waits for: a line for each item, and below those that one command provides who types it. */
+/** Formats what a run waits for: a line for each item, and below the items that one command provides, the user who types the command. */
 export function formatMissing(
   items: readonly TypedItem[],
   { user: caller, command: own }: { user: string | undefined; command: (text: string) => string },

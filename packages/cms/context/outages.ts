@@ -4,15 +4,15 @@ import { sentence } from 'computation-management-words';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** Notes once that the service does not answer, and once that it answers again. */
+/** Notes once that the service does not answer, and once that the service answers again. */
 export interface Outages {
   began: (problem: Pick<ServiceProblem, 'detail'>) => void;
   ended: () => void;
-  /** Sends the notes elsewhere, such as above a live line. */
+  /** Sends the notes about outages to another function, such as one that prints above a live line. */
   noteWith: (note: (text: string) => void) => void;
 }
 
-/** Returns the notes about outages of a command. @param note prints a note */
+/** Returns the object that notes outages of the service during a command. @param note prints a note */
 export function watchOutages(note: (text: string) => void): Outages {
   let write = note;
   let isOut = false;
@@ -29,12 +29,12 @@ export function watchOutages(note: (text: string) => void): Outages {
   };
 }
 
-/** Returns whether an answer comes from the service itself, and does not say that it is busy. */
+/** Returns whether an answer comes from the service itself, and does not say that the service is busy. */
 export function isAnswered({ status, headers }: Pick<Response, 'status' | 'headers'>): boolean {
   return status < 500 && status !== 429 && (headers.get('content-type') ?? '').includes('json');
 }
 
-/** Returns the error of a command that Ctrl-C has ended, or another error as it is. */
+/** Returns the error that a command ends with: that of the interruption if Ctrl-C has ended the command, otherwise the given one. */
 export function interrupted(
   error: unknown,
   { signal }: Pick<Terminal, 'signal'>,

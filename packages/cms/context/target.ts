@@ -11,16 +11,19 @@ export interface Target {
   domain: string | undefined;
   profile: Profile | undefined;
   isLocal: boolean;
-  /** The server to name in `cms login --local`. Undefined if it logs in there anyway. */
+  /** The server to name in `cms login --local`. Undefined if `cms login --local` logs in there anyway. */
   loginServer: string | undefined;
 }
 
-/** Returns the address at which `npm start` listens: it takes its port from the same variable. */
+/** Returns the address at which `npm start` listens on this machine. Its port is that of the variable PORT, or 3000. */
 export function localServerOf({ PORT = '' }: Terminal['env']): string {
   return `http://localhost:${/^\d{1,5}$/.test(PORT) ? PORT : '3000'}`;
 }
 
-/** Returns the options that say where a command works, as they were given. */
+/**
+ * Returns the options `--server`, `--domain` and `--profile` of a command line as they were given, to repeat them in a command to type
+ * next.
+ */
 export function targetOptions(options: { server?: string; domain?: string; profile?: string }): string {
   const given = (['server', 'domain', 'profile'] as const).map((name) => {
     const value = options[name];
@@ -29,7 +32,7 @@ export function targetOptions(options: { server?: string; domain?: string; profi
   return given.join('');
 }
 
-/** Returns the error of a command without a login, with the command that logs in. */
+/** Returns the error of a command that needs a login and finds none, with the command that logs in. */
 export function notLoggedIn(
   given: Pick<Target, 'server' | 'isLocal' | 'profile'> & { isDefault: boolean; profileName: string },
 ): CmsError {
@@ -45,12 +48,15 @@ export function notLoggedIn(
   });
 }
 
-/** Returns the variable that names a proxy, if there is one. */
+/** Returns the name of the environment variable that names a proxy, or undefined if none is set. */
 export function proxyVariable(env: Terminal['env']): string | undefined {
   return ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].find((name) => env[name]);
 }
 
-/** Returns a parser of server addresses. The parser throws a CmsError, which never repeats the address: it may contain a password. */
+/**
+ * Returns a parser of server addresses. The parser throws a CmsError, which never repeats the address, because an address may contain a
+ * password.
+ */
 export function addressOf(name: string): (text: string) => string {
   return (text) => {
     try {

@@ -9,9 +9,9 @@ import { type CmsError, UsageError } from '../terminal/cms-error.ts';
 import { textOf, filesBeside, whyUnreadable } from './read-file.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** A public key that the user gave. */
+/** A public key that the user gave in a file. */
 export interface GivenKey {
-  /** The key in a form that the service takes: an OpenSSH line as it is, everything else as base64. */
+  /** The public key in a form that the service takes: an OpenSSH line as it is, every other form as base64. */
   key: string;
   fingerprint: string;
 }
@@ -19,7 +19,7 @@ export interface GivenKey {
 /**
  * Reads the file of a public key.
  * @param retyped returns the command to type with the file of the public key beside a private one
- * @throws CmsError if it cannot be read, or is no public key that the service takes, above all if it is a private one
+ * @throws CmsError if the file cannot be read, or is no public key that the service takes, above all if it is a private key
  */
 export async function readPublicKey(file: string, retyped?: (file: string) => string): Promise<GivenKey> {
   const content = await readFile(file).catch(async (error: unknown) => {
@@ -37,8 +37,8 @@ export async function readPublicKey(file: string, retyped?: (file: string) => st
 }
 
 /**
- * Returns the command that makes a public key where there is none yet, or lists the files among which it may be. Of a private key that
- * is there it makes the public one: to make a new pair would replace it.
+ * Returns the command that makes a missing public key, or lists the files among which it may be. If the private key is there, the command
+ * makes the public key from it: a new pair would replace the private key.
  */
 async function makeOrFind(file: string): Promise<string> {
   const own = file.endsWith('.pub') ? privateKeyBeside(file) : undefined;
@@ -51,8 +51,9 @@ async function makeOrFind(file: string): Promise<string> {
 }
 
 /**
- * Reads the file of a private key: PEM (PKCS#8, PKCS#1, SEC 1) or OpenSSH. Takes its passphrase from CMS_PASSPHRASE, or asks for it.
- * @throws CmsError if it cannot be read
+ * Reads the file of a private key: PEM (PKCS#8, PKCS#1, SEC 1) or OpenSSH. Takes the passphrase of the key from CMS_PASSPHRASE, or asks for
+ * it.
+ * @throws CmsError if the key cannot be read
  */
 export async function readPrivateKey(file: string, terminal: Pick<Terminal, 'env' | 'ask'>): Promise<KeyObject> {
   const content = await textOf(file);
@@ -107,12 +108,12 @@ function readOpenSsh(content: string, passphrase?: string): KeyObject {
   return createPrivateKey({ key: Buffer.concat([ed25519Head, secret.subarray(-32)]), format: 'der', type: 'pkcs8' });
 }
 
-/** Finds the public key beside a private one, by the names that ssh-keygen and docs/participant.md give them. */
+/** Finds the file of the public key beside a private key, by the names that ssh-keygen and docs/participant.md give the two files. */
 export function publicKeyBeside(file: string): string | undefined {
   return found(file, [`${file}.pub`, file.replace(/\.pem$/, '.pub')]);
 }
 
-/** Finds the private key beside a public one, by the names that ssh-keygen and docs/participant.md give them. */
+/** Finds the file of the private key beside a public key, by the names that ssh-keygen and docs/participant.md give the two files. */
 export function privateKeyBeside(file: string): string | undefined {
   const name = file.replace(/\.pub$/, '');
   return found(file, [name, `${name}.pem`]);

@@ -18,7 +18,7 @@ export async function textOf(file: string): Promise<string> {
   return (await readBytes(file)).toString();
 }
 
-/** Returns the command that lists the folder of a file, or the nearest folder above it that exists. */
+/** Returns the command that lists the folder of a file, or the nearest folder above the file that exists. */
 export function filesBeside(file: string): string {
   let folder = dirname(file);
   while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
@@ -32,7 +32,7 @@ export function whyUnreadable(file: string, error: unknown): string {
   return `Cannot read ${name}: ${error instanceof Error ? error.message : String(error)}`;
 }
 
-/** Returns whether an error says that there is no such file. */
+/** Returns whether an error says that a file does not exist. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 }
@@ -44,7 +44,10 @@ export interface Material {
   root?: string[];
 }
 
-/** Reads the files of the options. Other roots than those of AMD and Intel are trusted only if the user named them. */
+/**
+ * Reads the certificates and collateral that the options name. Other roots than those of AMD and Intel are trusted only if the user named
+ * them.
+ */
 export async function materialFrom({ certificate = [], collateral = [], root }: Material) {
   return {
     certificates: await Promise.all(certificate.map(readBytes)),

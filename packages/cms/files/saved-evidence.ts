@@ -6,7 +6,7 @@ import { fetchToken, type Schemas } from 'computation-management-client';
 import * as v from 'valibot';
 import { CmsError, UsageError } from '../terminal/cms-error.ts';
 
-/** The files of `cms evidence`. */
+/** The names of the files in which `cms evidence` saves the evidence of a run. */
 export const evidenceFiles = { evidence: 'evidence.json', keys: 'keys.json', events: 'events.json' };
 
 type Contents = Record<keyof typeof evidenceFiles, unknown>;
@@ -22,7 +22,10 @@ const savedEvents = v.union([
   ),
 ]);
 
-/** Returns the run whose evidence is in a directory. Undefined if there is none, and an empty text if it cannot be read. */
+/**
+ * Returns the identifier of the run whose evidence is saved in a directory. Undefined if there is none, and an empty text if it cannot be
+ * read.
+ */
 export async function savedRun(directory: string): Promise<string | undefined> {
   const content = await readSaved(directory, 'evidence');
   if (content === undefined) return undefined;
@@ -31,8 +34,8 @@ export async function savedRun(directory: string): Promise<string | undefined> {
 }
 
 /**
- * Saves evidence beside what is there of the same run. What was saved before is what the service cannot change any more: it is kept, and
- * only new keys and events are added.
+ * Saves the evidence of a run beside what is saved of the same run. What was saved before is what the service cannot change any more: it is
+ * kept, and only new keys and events are added.
  * @throws CmsError if the service now gives another statement, another key of the same name, or not all events that were saved
  */
 export async function saveEvidence(directory: string, { evidence, keys, events }: Contents): Promise<void> {
@@ -54,18 +57,24 @@ export async function saveEvidence(directory: string, { evidence, keys, events }
   }
 }
 
-/** The ending of the files of attestation tokens. */
+/** The ending of the names of files with attestation tokens. */
 export const tokenEnding = '.token';
 
 type Token = Pick<Schemas['AttestationToken'], 'hash' | 'download'>;
 
-/** Returns the name of the file of a token. @throws CmsError if the service names the token by something other than its SHA-256 */
+/**
+ * Returns the name of the file in which an attestation token is saved.
+ * @throws CmsError if the service names the token by something other than its SHA-256
+ */
 export function tokenFile({ hash }: Pick<Token, 'hash'>): string {
   if (/^[0-9a-f]{64}$/.test(hash)) return `${hash}${tokenEnding}`;
   throw new CmsError('The service names an attestation token by something other than its SHA-256.');
 }
 
-/** Fetches a token from the storage of the service and saves it. @throws CmsError if its SHA-256 differs */
+/**
+ * Fetches an attestation token from the storage of the service and saves it.
+ * @throws CmsError if the SHA-256 of the token is not the one that names it
+ */
 export async function saveToken(directory: string, token: Token): Promise<void> {
   const path = join(directory, tokenFile(token));
   const content = await fetchToken(token);
@@ -75,7 +84,10 @@ export async function saveToken(directory: string, token: Token): Promise<void> 
   await rename(`${path}.part`, path);
 }
 
-/** Returns the saved keys with those that the service has published since. @throws CmsError if a key differs */
+/**
+ * Returns the saved public keys of the service with the keys that the service has published since.
+ * @throws CmsError if a key differs from the saved one
+ */
 async function withSavedKeys(directory: string, keys: unknown): Promise<unknown> {
   const content = await readSaved(directory, 'keys');
   if (content === undefined) return keys;
@@ -90,7 +102,7 @@ async function withSavedKeys(directory: string, keys: unknown): Promise<unknown>
   return { ...before.output, keys: [...before.output.keys, ...added] };
 }
 
-/** Checks that the service gives every saved event as it was saved. @throws CmsError */
+/** Checks that the service gives every saved event as it was saved. @throws CmsError if an event differs or is missing */
 async function expectSavedEvents(directory: string, events: unknown): Promise<void> {
   const content = await readSaved(directory, 'events');
   if (content === undefined) return;
@@ -113,7 +125,7 @@ function unlike(directory: string, what: string): CmsError {
   return new CmsError(`The service now gives ${what}. Nothing was replaced in ${directory}.`);
 }
 
-/** Reads a saved file as JSON. Returns undefined if it is not there, and null if it cannot be read. */
+/** Reads a file of saved evidence as JSON. Returns undefined if the file cannot be opened, and null if it is no JSON. */
 async function readSaved(directory: string, name: keyof typeof evidenceFiles): Promise<unknown> {
   const text = await readFile(join(directory, evidenceFiles[name]), 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;

@@ -30,14 +30,17 @@ import { filesBeside } from './read-file.ts';
 
 type Asset = Schemas['Asset'];
 
-/** The functions through which a transfer shows how far it is. */
+/** The functions through which a transfer of a file reports how far it has come, and the signal that interrupts it. */
 interface Shown {
   onProgress: (progress: TransferProgress) => void;
   onCut: (cut: Cut) => void;
   signal: AbortSignal;
 }
 
-/** Uploads a file as an asset, with a bar on a terminal, and a note when it was cut off. @throws CmsError without the file; ServiceProblem */
+/**
+ * Uploads a file as an asset, with a bar on a terminal, and a note when the transfer was cut off.
+ * @throws CmsError without the file; ServiceProblem
+ */
 export async function upload(
   context: Context,
   { client }: Connection,
@@ -73,7 +76,7 @@ export async function hash(context: Context, file: string): Promise<string> {
   return (await shown(context, basename(file), (options) => measureFile({ file, ...options }))).checksum;
 }
 
-/** Downloads the content of an asset, with a bar on a terminal. Notes when it was cut off. Throws what `downloadAsset` throws. */
+/** Downloads the content of an asset, with a bar on a terminal. Notes when the transfer was cut off. Throws what `downloadAsset` throws. */
 export async function download(
   context: Context,
   { client }: Connection,
@@ -85,7 +88,7 @@ export async function download(
 /** The direction of a transfer: up to the service, or down from it. */
 type Way = 'up' | 'down';
 
-/** The time after which a note says that the service still hashes the file. It hashes most files sooner. */
+/** The time after which a note says that the service still hashes an uploaded file. The service hashes most files sooner. */
 const silentWaitInMilliseconds = 5_000;
 
 const titles = { hashing: 'Hashing', sending: 'Sending', receiving: 'Receiving' };
@@ -137,14 +140,16 @@ async function shown<Result>(
   }
 }
 
-/** Says how far a transfer had come when it was interrupted. An upload creates nothing before the file is hashed. */
+/**
+ * Returns how far the transfer of a file had come when it was interrupted, in words. An upload creates nothing before the file is hashed.
+ */
 function stateOf(latest: TransferProgress | undefined, way: Way): string {
   if (latest?.phase === 'waiting') return 'has arrived, but the service has not hashed it yet';
   const isHashing = latest?.phase === 'hashing' && latest.done < latest.total;
   return isHashing && way === 'up' ? 'was still being hashed: nothing of it was sent' : 'is not complete';
 }
 
-/** Returns a function to call while the service hashes a file. It notes once that this takes a while. */
+/** Returns a function to call while the service hashes an uploaded file. The function notes once that hashing takes a while. */
 function waitingNote({ terminal, note }: Context, name: string): () => void {
   let startedAt: number | undefined;
   let isNoted = false;
@@ -156,7 +161,11 @@ function waitingNote({ terminal, note }: Context, name: string): () => void {
   };
 }
 
-/** Checks that a file can be uploaded. @returns its size in bytes @throws CmsError if it is missing, too large, or a private key */
+/**
+ * Checks that a file can be uploaded.
+ * @returns the size of the file in bytes
+ * @throws CmsError if the file is missing, too large, or a private key
+ */
 export async function expectFile(file: string): Promise<number> {
   const found = await stat(file).catch(() => undefined);
   if (found?.isFile() === true) {
@@ -171,10 +180,10 @@ export async function expectFile(file: string): Promise<number> {
   throw new UsageError(message, filesBeside(file));
 }
 
-/** The size of the largest file that is looked through for a private key. */
+/** The size in bytes of the largest file that is looked through for a private key before its upload. */
 const largestKeyInBytes = 64 * 1024;
 
-/** Returns whether a file is a private key, by the rules of the service, also in UTF-16. */
+/** Returns whether the content of a file is a private key, by the rules of the service, also in UTF-16. */
 function isPrivateKey(content: Buffer): boolean {
   const text = content.toString('latin1');
   return holdsPrivateKey(text) || holdsPrivateKey(text.replaceAll('\0', ''));

@@ -11,7 +11,7 @@ import { issuerOf, tokenOfLocal, tokenOfProgram, withToken } from './token.ts';
 
 type Issuer = Extract<Credentials, { kind: 'issuer' }>;
 
-/** Logs in at the service of `npm start`. @throws CmsError if it is another service; ServiceProblem */
+/** Logs in at the service of `npm start` on this machine. @throws CmsError if the server is another service; ServiceProblem */
 export async function logInLocally(
   target: Profile,
   { user, roles }: { user: string; roles: string[] },
@@ -31,7 +31,7 @@ export async function logInLocally(
   return { ...withToken(target, token), credentials: { kind: 'local', user, roles } };
 }
 
-/** Returns the error of a local login with a wrong user or domain: nothing else of what it sends can be wrong. */
+/** Returns the error of a local login with a wrong user or domain: nothing else that the login sends can be wrong. */
 function wrongMember(problem: ServiceProblem, { user, domain }: { user: string; domain: string }): CmsError {
   const ofDomain = v.safeParse(domainId, domain);
   const message = ofDomain.success

@@ -16,9 +16,9 @@ const credentials = v.variant('kind', [
     issuer: v.string(),
     client_id: v.string(),
     scope: v.exactOptional(v.string()),
-    /** True if the user logged in with a code on another device. */
+    /** True if the user logged in with a code on another device instead of a browser on this machine. */
     device: v.exactOptional(v.boolean()),
-    /** The local port to which the browser came back. */
+    /** The local port to which the browser came back from the login. */
     port: v.exactOptional(v.number()),
     refresh_token: v.exactOptional(v.string()),
   }),
@@ -28,14 +28,17 @@ const credentials = v.variant('kind', [
 /** The way in which a profile gets its tokens. */
 export type Credentials = v.InferOutput<typeof credentials>;
 
-/** A login: the service, the domain, the user and the token. */
+/** The schema of a stored login: the service, the domain, the user and the token. */
 const profileSchema = v.object({
   server: v.string(),
   domain: v.string(),
   user: v.string(),
-  /** The computation of commands that name none. */
+  /** The default computation, on which commands that name none act. */
   computation: v.exactOptional(v.string()),
-  /** The approvals that the user gave on this machine, by computation. The service may name others later. */
+  /**
+   * The approvals that the user gave on this machine, by computation. They are stored here because the service could name other digests
+   * later.
+   */
   approved: v.exactOptional(
     v.record(
       v.string(),
@@ -49,7 +52,7 @@ const profileSchema = v.object({
   ),
   credentials,
   access_token: v.string(),
-  /** The end of the token, in seconds since 1970 by the clock of this machine. */
+  /** The time at which the token expires, in seconds since 1970 by the clock of this machine. */
   expires_at: v.number(),
 });
 /** A login of `cms`, as it is stored. */
@@ -61,7 +64,10 @@ const configFile = v.object({ profiles: recordOf(v.string(), profileSchema, 'Exp
 export interface Profiles {
   file: string;
   read: (name: string) => Promise<Profile | undefined>;
-  /** Replaces a profile by what `next` makes of it, or removes it. Other commands at the same time change it before or after. */
+  /**
+   * Replaces a profile by what `next` makes of it, or removes the profile if that is undefined. Holds a lock, so that other commands change
+   * the profile before or after.
+   */
   change: (name: string, next: (before: Profile | undefined) => Profile | undefined) => Promise<void>;
 }
 
@@ -94,10 +100,13 @@ export function openProfiles({ env, home }: Pick<Terminal, 'env' | 'home'>): Pro
 }
 
 const pauseInMilliseconds = 20;
-/** The age at which a lock is removed: it is of a command that was killed, because a change takes a few milliseconds. */
+/**
+ * The age at which the lock of the profiles is removed: a change takes a few milliseconds, so an older lock is that of a command that was
+ * killed.
+ */
 const longestChangeInMilliseconds = 5_000;
 
-/** Does work while holding a lock, so that no other command does the same. */
+/** Does work while holding a lock, so that no other command does the same work at the same time. */
 async function locked(lock: string, work: () => Promise<void>): Promise<void> {
   while (!(await isMade(lock))) {
     const { mtimeMs } = await stat(lock).catch(() => ({ mtimeMs: Infinity }));
@@ -134,7 +143,7 @@ async function readFrom(file: string): Promise<Record<string, Profile>> {
   throw new CmsError(`The file ${file} is damaged: ${parsed.issues[0].message}`, { next: `rm ${shellWord(file)}` });
 }
 
-/** Replaces the file in one step, so that an interrupted command leaves it whole. Follows symbolic links. */
+/** Replaces the file of the profiles in one step, so that an interrupted command leaves the file whole. Follows symbolic links. */
 async function writeTo(link: string, profiles: Record<string, Profile>): Promise<void> {
   const target = await readlink(link).catch(() => undefined);
   if (target !== undefined) {

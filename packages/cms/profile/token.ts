@@ -6,12 +6,12 @@ import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Credentials, Profile, Profiles } from './profile.ts';
 
-/** A token is renewed this long before it expires. */
+/** The seconds before its expiry from which a token is renewed. */
 const reserveInSeconds = 30;
 const graceInMilliseconds = 2_000;
 const secretVariable = 'CMS_CLIENT_SECRET';
 
-/** Returns the source of a profile's tokens, which renews and stores them. */
+/** Returns the source of a profile's access tokens, which renews and stores the tokens. */
 export function tokenOf(
   profiles: Profiles,
   name: string,
@@ -26,7 +26,10 @@ export function tokenOf(
     return (await renewing).access_token;
   };
 
-  /** Another command may have renewed the token meanwhile, with a refresh token that works once: then its token counts. */
+  /**
+   * Renews the token of a profile and stores it. Another command may have renewed the token meanwhile, with a refresh token that works
+   * once: then the token of the other command counts.
+   */
   async function renewAndStore(profile: Profile): Promise<Profile> {
     try {
       const renewed = await renew(profile, name, terminal);
@@ -45,7 +48,10 @@ export function tokenOf(
   }
 }
 
-/** Returns whether the token of a profile need not be renewed. True if it cannot be: then only the service says that it has expired. */
+/**
+ * Returns whether the token of a profile need not be renewed. True for a token that cannot be renewed: then only the service says that it
+ * has expired.
+ */
 function isFresh({ credentials, expires_at }: Profile): boolean {
   return credentials.kind === 'token' || expires_at - reserveInSeconds > Date.now() / 1_000;
 }
@@ -70,7 +76,10 @@ async function renew(profile: Profile, name: string, terminal: Pick<Terminal, 'e
   }
 }
 
-/** Returns a profile with a token that was just issued. It expires by the clock of this machine, which may be wrong. */
+/**
+ * Returns a profile with an access token that was just issued. The expiry of the token is stored by the clock of this machine, which may be
+ * wrong.
+ */
 export function withToken(profile: Profile, access_token: string): Profile {
   const now = Math.floor(Date.now() / 1_000);
   const { exp = Number.MAX_SAFE_INTEGER, iat = now, sub } = claimsOf(access_token);
@@ -87,7 +96,10 @@ export function tokenOfLocal(
   return issueLocalToken({ baseUrl: server, sub: user, groups: roles.map((role) => `${domain}:${role}`), signal });
 }
 
-/** Fetches a token for a program. @throws CmsError without the secret in the environment; ServiceProblem; the reason of an interruption */
+/**
+ * Fetches an access token for a program that logs in as itself.
+ * @throws CmsError without the secret in the environment; ServiceProblem; the reason of an interruption
+ */
 export async function tokenOfProgram(
   credentials: Extract<Credentials, { kind: 'program' }>,
   { env, signal }: Pick<Terminal, 'env' | 'signal'>,
@@ -102,8 +114,8 @@ export async function tokenOfProgram(
 }
 
 /**
- * Returns a signal that aborts a moment after another one. An issuer that gets a refresh token answers with the next one, and takes the
- * first no more: an answer that comes soon must be stored.
+ * Returns a signal that aborts a moment after another signal. An issuer that gets a refresh token answers with the next one, and takes the
+ * first one no more: an answer that comes within the moment must be stored.
  */
 function later(signal: AbortSignal): AbortSignal {
   if (signal.aborted) return signal;
@@ -125,7 +137,7 @@ function notLoggedIn(message: string, next: string): CmsError {
 const claimsSchema = v.looseObject({ sub: v.string(), exp: v.optional(v.number()), iat: v.optional(v.number()) });
 type Claims = v.InferOutput<typeof claimsSchema>;
 
-/** Returns a copied token without blanks or `Bearer` around it. */
+/** Returns an access token that the user copied, without blanks or `Bearer` around it. */
 export function trimmedToken(text: string): string {
   return text.trim().replace(/^Bearer\s+/i, '');
 }
@@ -143,7 +155,7 @@ export function claimsOf(token: string, next = 'cms login'): Claims {
   throw new CmsError('The token is not a JSON Web Token with a user (sub).', { next, exitCode: exitCodes.notLoggedIn });
 }
 
-/** Lists the memberships in a token, `<domainID>:<role>`, whatever their claim is called. */
+/** Lists the memberships in an access token, `<domainID>:<role>`, whatever claim of the token has them. */
 export function membershipsOf(claims: Claims): string[] {
   return Object.values(claims)
     .flat()
@@ -151,7 +163,7 @@ export function membershipsOf(claims: Claims): string[] {
     .filter((value) => parseMembership(value) !== undefined);
 }
 
-/** Returns the command with which a user logs in as before. */
+/** Returns the command with which a user logs in again in the same way. */
 export function loginAgain(profileName: string, kind: Credentials['kind'] | 'variable' | undefined): string {
   return `cms login${kind === 'token' ? ' --token TOKEN' : ''}${profileOption(profileName)}`;
 }
@@ -166,7 +178,7 @@ export function localLogin(
   return `cms login --local --user ${shellWord(user)}${place}${profileOption(profileName)}`;
 }
 
-/** Returns the option that names the profile, unless it is the usual one. */
+/** Returns the option that names a profile in a command, or an empty text for the default profile. */
 export function profileOption(profileName: string): string {
   return profileName === 'default' ? '' : ` --profile ${shellWord(profileName)}`;
 }

@@ -1,13 +1,13 @@
 interface Options {
-  /** The command to type next. */
+  /** The command to type next after the error. */
   next?: string | undefined;
   exitCode?: ExitCode;
-  /** The fields of the service's error, which `--json` prints. */
+  /** The fields of the service's error, which `cms` prints with `--json`. */
   problem?: object;
   cause?: unknown;
 }
 
-/** An error for the user: what happened, and the command to type next. */
+/** An error that `cms` shows the user: what happened, and the command to type next. */
 export class CmsError extends Error {
   override readonly name = 'CmsError';
   readonly next: string | undefined;
@@ -22,7 +22,7 @@ export class CmsError extends Error {
   }
 }
 
-/** A mistake on the command line or in a file. */
+/** The error of a mistake on the command line or in a file. */
 export class UsageError extends CmsError {
   constructor(message: string, next?: string, cause?: unknown) {
     super(message, { next, exitCode: exitCodes.usage, cause });

@@ -2,17 +2,17 @@ import cliProgress from 'cli-progress';
 import { sizeText } from 'computation-management-client';
 import type { Terminal } from './terminal.ts';
 
-/** A bar that shows how far a transfer has come, where standard error is a terminal. */
+/** A bar that shows how far a transfer has come. Nothing is shown if standard error is not a terminal. */
 interface Progress {
   show: (title: string, progress: { done: number; total: number }) => void;
-  /** Removes the bar. The next progress shows it again. */
+  /** Removes the bar. The next report of progress shows the bar again. */
   stop: () => void;
 }
 
-/** The smallest transfer for which a bar is shown. Smaller ones end before it would help. */
+/** The size in bytes of the smallest transfer for which a bar is shown. A smaller transfer ends before a bar would help. */
 const leastInBytes = 1024 * 1024;
 
-/** Returns the bar of a command. It appears with the first progress. */
+/** Returns the progress bar of a command. The bar appears with the first report of progress. */
 export function startProgress({ showsProgress }: Pick<Terminal, 'showsProgress'>): Progress {
   let current: { title: string; bar: cliProgress.SingleBar; startedAt: number; from: number } | undefined;
   const stop = () => {
@@ -54,9 +54,9 @@ function newBar(title: string): cliProgress.SingleBar {
 
 /** A line at the bottom of a terminal that shows that a command is still waiting. */
 export interface LiveLine {
-  /** Prints text on standard output, above the line. */
+  /** Prints text on standard output, above the live line. */
   print: (text: string) => void;
-  /** Prints text on standard error, above the line. */
+  /** Prints text on standard error, above the live line. */
   note: (text: string) => void;
   stop: () => void;
 }

@@ -3,7 +3,7 @@ import { printable } from 'computation-management-formats/printable';
 import type { Terminal } from './terminal.ts';
 import { textWidth, truncate } from './text.ts';
 
-/** A column of a table. */
+/** A column of a table that `cms` prints. */
 export interface Column<Row> {
   title: string;
   value: (row: Row) => string;
@@ -12,14 +12,14 @@ export interface Column<Row> {
   colour?: (text: string, row: Row) => string;
 }
 
-/** The width and the colours of the terminal. Nothing is cut if `columns` is undefined. */
+/** The width and the colours of the terminal on which a table is printed. No column is cut if `columns` is undefined. */
 type Paper = Pick<Terminal, 'columns' | 'colours'>;
 const plain: Paper = { columns: undefined, colours: false };
 
 const gap = 2;
 const narrowest = 8;
 
-/** Formats rows as a table. Cuts columns that may be cut so that it fits the terminal. */
+/** Formats rows as a table for the terminal. Cuts the columns that may be cut so that the table fits the width. */
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], paper: Paper = plain): string {
   const { columns: width = Infinity, colours } = paper;
   const cells = rows.map((row) => columns.map(({ value }) => printable(value(row))));
@@ -58,7 +58,7 @@ function narrow<Row>(widths: number[], columns: readonly Column<Row>[], width: n
   }
 }
 
-/** Formats names and values as lines. Leaves out what is empty. A list takes a line for each entry. */
+/** Formats names and values as lines. Leaves out names with an empty value. A list takes a line for each entry. */
 export function details(
   entries: readonly (readonly [name: string, value: string | readonly string[] | null | undefined])[],
 ): string {
@@ -72,7 +72,7 @@ export function details(
     .join('');
 }
 
-/** The colours of statuses. Others have none. */
+/** The colours in which the terminal shows statuses, each with the statuses that have it. A status that is not listed has no colour. */
 const statuses: [colour: Parameters<typeof styleText>[0], texts: string[]][] = [
   ['green', ['completed', 'ready', 'connected']],
   ['blue', ['running']],

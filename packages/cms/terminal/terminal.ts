@@ -11,21 +11,21 @@ export interface Terminal {
   home: string;
   /** The name of the user on this machine, if it has one. */
   userName: string | undefined;
-  /** Prints results. */
+  /** Prints results on standard output. */
   out: (text: string) => void;
-  /** Prints progress, notes and errors. */
+  /** Prints progress, notes and errors on standard error. */
   err: (text: string) => void;
   /** The width of standard output in characters. Undefined if it is not a terminal. */
   columns: number | undefined;
   /** True if standard output takes colours. */
   colours: boolean;
-  /** True if standard error is a terminal, which shows progress. */
+  /** True if standard error is a terminal, on which progress is shown. */
   showsProgress: boolean;
   /** Asks a question and returns the answer. Undefined if nobody can answer. */
   ask: ((question: string, options?: { hidden?: boolean }) => Promise<string>) | undefined;
-  /** Opens a web page. */
+  /** Opens a web page in the browser of the user. */
   openPage: (url: string) => void;
-  /** Returns the time in milliseconds since 1970. */
+  /** Returns the present time in milliseconds since 1970. */
   now: () => number;
   /** The signal that Ctrl-C aborts. */
   signal: AbortSignal;
@@ -67,7 +67,10 @@ function homeIn(): string {
   }
 }
 
-/** Returns the name of the user. A container may run as a user whom the machine does not know: then the variable USER counts. */
+/**
+ * Returns the name of the user on this machine. A container may run as a user whom the machine does not know: then the variable USER
+ * counts.
+ */
 function userNameIn(env: Terminal['env']): string | undefined {
   try {
     return userInfo().username;
@@ -76,7 +79,7 @@ function userNameIn(env: Terminal['env']): string | undefined {
   }
 }
 
-/** The exit code of programs that write to a reader that has gone, such as `head`: 128 and the number of SIGPIPE. */
+/** The exit code of a program that writes to a reader that has gone, such as `head`: 128 and the number of SIGPIPE. */
 const unreadExitCode = 141;
 
 function endIfUnread({ code }: NodeJS.ErrnoException): void {

@@ -16,10 +16,13 @@ export function printableLines(text: string): string {
     .join('');
 }
 
-/** The characters that a terminal acts on and that JSON does not escape. */
+/** The characters that a terminal acts on, such as control characters, and that JSON does not escape. */
 const acted = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Decodes the details of events, base64 in the API, and turns hashes, lists of bytes in a manifest, into hex. */
+/**
+ * Returns a value of JSON so that people can read it: the details of events, base64 in the API, are decoded, and hashes, lists of bytes in
+ * a manifest, become hex.
+ */
 function readable(name: string, value: unknown): unknown {
   if (name === 'hash' && Array.isArray(value)) return Buffer.from(value as number[]).toString('hex');
   const isEncoded = name === 'details' && typeof value === 'string' && value !== '';
@@ -77,7 +80,7 @@ export function hanging(line: string, columns = 110): string {
   return wrapped(line, Math.max(20, columns - 6)).join(`\n${' '.repeat(6)}`);
 }
 
-/** Returns rows as CSV, with a column for each field of JSON and without characters that a terminal acts on. */
+/** Returns rows as CSV, with a column for each field of the JSON, and without characters that a terminal acts on. */
 export function csvOf(rows: readonly unknown[]): string {
   return csvText(printableTexts(JSON.parse(jsonText(rows)) as object[]));
 }
@@ -87,7 +90,10 @@ export function shellPath(path: string, home: string): string {
   return path.startsWith(`${home}/`) ? `~/${shellWord(path.slice(home.length + 1))}` : shellWord(path);
 }
 
-/** Returns the command line that was typed, without the token and passwords in it: an error may end up in a log. */
+/**
+ * Returns the command line that was typed, without the token and passwords in it, because an error that names the command line may end up
+ * in a log.
+ */
 export function commandLine(args: readonly string[]): string {
   const words = args.map((arg, index) => {
     if (args[index - 1] === '--token') return 'TOKEN';

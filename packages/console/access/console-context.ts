@@ -6,9 +6,9 @@ import type { Me } from './permissions.ts';
 interface DomainContext {
   domain: string;
   me: Me;
-  /** Calls the API as the signed-in user, in this domain. */
+  /** Calls the API as the signed-in user, in the domain of the screen. */
   client: Client;
-  /** A CVM that takes runs without being registered. Undefined unless CVMs are simulated. */
+  /** The name of a simulated CVM that takes runs without being registered. Undefined unless CVMs are simulated. */
   exampleCvm: string | undefined;
 }
 
@@ -21,9 +21,9 @@ export function useDomain(): DomainContext {
 }
 
 interface Frame {
-  /** The element in which a screen shows its breadcrumbs. */
+  /** The element of the page in which a screen shows its breadcrumbs. */
   breadcrumbs: Element | null;
-  /** Shows a message above the screen, until the user closes it. */
+  /** Shows a message to the user above the screen, until the user closes it. */
   notify: (message: ReactNode) => void;
   /** Goes to the sign-in page, unless the user chooses to finish an upload. */
   signInAgain: () => Promise<void>;

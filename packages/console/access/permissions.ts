@@ -1,6 +1,6 @@
 import { type AccessAction, type Role, roles as actionsOf } from 'computation-management-formats/vocabulary';
 
-/** The signed-in user, seen from one domain. */
+/** The signed-in user, with the roles that the user has in one domain. */
 export interface Me {
   user: string;
   may: (action: AccessAction) => boolean;

@@ -3,17 +3,17 @@ import { type AccessAction, rolesWith } from 'computation-management-formats/voc
 import { askForRole } from 'computation-management-words';
 
 interface Props {
-  /** The purpose of the form, such as `create computations`. */
+  /** The purpose of the form that the user may not use, such as `create computations`. */
   what: string;
-  /** The actions of which any one allows it. */
+  /** The actions of which any one suffices to use the form. */
   actions: AccessAction[];
-  /** Another condition that allows it, such as `being the owner`. */
+  /** A further condition that suffices to use the form, such as `being the owner`. */
   or?: string;
 }
 
 const alternatives = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
-/** Shows in place of a form that the user may not use it, and which roles may. */
+/** Shows in place of a form that the user may not use the form, and which roles may. */
 export function Refused({ what, actions, or }: Props) {
   return (
     <Alert type="warning" header={`You may not ${what}`}>

@@ -9,7 +9,7 @@ interface Parts {
 }
 
 /**
- * Returns whether the API would take an approval of this user. Users who became result consumers by uploading a key are known only if their
+ * Returns whether the API would take an approval of a user. Users who became result consumers by uploading a key are known only if their
  * approval is needed.
  */
 export function mayApprove(user: string, { computation, inputs, approvals }: Parts): boolean {
@@ -23,12 +23,18 @@ export function mayApprove(user: string, { computation, inputs, approvals }: Par
 
 const dayInMilliseconds = 86_400_000;
 
-/** Returns the moment until which an approval counts, or undefined if it has no end. @param days a whole number, or empty */
+/**
+ * Returns the time at which an approval ends, or undefined if the approval has no end.
+ * @param days the days from now as text: a whole number, or empty
+ */
 export function expiryAfter(days: string, now: number): string | undefined {
   return days === '' ? undefined : new Date(now + Number(days) * dayInMilliseconds).toISOString();
 }
 
-/** Returns the command that signs and approves exactly what is shown. KEYFILE in it stands for the file of the private key. */
+/**
+ * Returns the command that signs and approves exactly the manifest and configuration that the page shows. KEYFILE stands for the file of
+ * the private key.
+ */
 export function approveCommand({
   domain,
   computation,

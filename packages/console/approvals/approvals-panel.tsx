@@ -28,7 +28,7 @@ interface Props {
   reload: () => void;
 }
 
-/** Shows whose approval a run needs, and who has given it. */
+/** Shows whose approval a run of a computation needs, and who has given it. */
 export function ApprovalsPanel({ overview, reload }: Props) {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
@@ -122,7 +122,7 @@ function Given({ approved_at, cvm_ids, expires_at }: Schemas['Approval']) {
   );
 }
 
-/** Shows on which CVMs and until when an approval counts. Nothing if it has no limits. */
+/** Shows on which CVMs and until when an approval counts. Shows nothing for an approval without limits. */
 export function Limits({ cvm_ids, expires_at }: Pick<Schemas['Approval'], 'cvm_ids' | 'expires_at'>) {
   return (
     <>

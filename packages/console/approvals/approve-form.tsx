@@ -30,13 +30,13 @@ const lifetimes = [
 interface Props {
   consent: Consent;
   loaded: Loaded<Consent>;
-  /** The approval that the user gave before. Its limits stay until the user chooses others. */
+  /** The approval that the user gave before. The limits in the form are those of the earlier approval until the user chooses others. */
   before: Schemas['Approval'] | undefined;
 }
 
 /**
- * Shows the form that approves the manifest and the configuration on the page. If one of them has changed, the service refuses: then the
- * page shows what is there now, and the user must confirm that first.
+ * Shows the form that approves the manifest and the configuration on the page. If one of the two has changed, the service refuses the
+ * approval: then the page shows the present ones, and the user must confirm them first.
  */
 export function ApproveForm({ consent, loaded, before }: Props) {
   const { client, domain, me } = useDomain();
@@ -175,7 +175,10 @@ export function ApproveForm({ consent, loaded, before }: Props) {
   );
 }
 
-/** Keeps the key with which the user signs, and reads it when it is needed. Another file forgets the passphrase of the one before. */
+/**
+ * Keeps the private key with which the user signs an approval, and reads the file of the key when the user approves. Choosing another file
+ * forgets the passphrase.
+ */
 function useSigning() {
   const [key, setKey] = useState<File>();
   const [passphrase, setPassphrase] = useState('');
@@ -200,13 +203,16 @@ function useSigning() {
   return { key, choose, read, isLocked, passphrase, setPassphrase, fault };
 }
 
-/** The data that a user looks at before approving. */
+/** The data that a user looks at before approving a computation. */
 export interface Consent {
   overview: Overview;
   coverage: Coverage;
 }
 
-/** Reads everything that a user looks at before approving. @throws ContradictionError; ServiceProblem, also while there is no manifest */
+/**
+ * Reads the data that a user looks at before approving a computation.
+ * @throws ContradictionError; ServiceProblem, also while there is no manifest
+ */
 export async function loadConsent(client: Client, id: string, signal: AbortSignal): Promise<Consent> {
   const overview = await loadOverview(client, id, signal);
   return { overview, coverage: await readCoverage(client, { id, computation: overview.computation, signal }) };

@@ -20,7 +20,7 @@ import { Changes, useChanges } from './changes.tsx';
 import { Panel } from '../frame/panel.tsx';
 import { CompareFile, OpenText } from './check-file.tsx';
 
-/** Shows everything that an approval covers, and what it does not protect from, and takes the approval. */
+/** Shows the screen that approves a computation: everything that an approval covers, what it does not protect from, and the form. */
 export function ApproveScreen({ id }: { id: string }) {
   const { client, domain } = useDomain();
   const loaded = useLoaded(id, (signal) => loadConsent(client, id, signal));
@@ -87,7 +87,7 @@ function Review({ consent, loaded }: { consent: Consent; loaded: Loaded<Consent>
   );
 }
 
-/** Shows the approval that the user gave before, with its limits, and what has changed since. */
+/** Shows the approval that the user gave before, with its limits, and what has changed since that approval. */
 function Before({ consent: { overview, coverage }, mine }: { consent: Consent; mine: Schemas['Approval'] }) {
   const changes = useChanges(overview.computation, [mine]).get(mine.user) ?? [];
   if (mine.stale) {

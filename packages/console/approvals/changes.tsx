@@ -6,10 +6,10 @@ import { Ago } from '../show/time.tsx';
 
 type Approval = Schemas['Approval'];
 
-/** The number of events that are searched for who made a change. Older changes are told without a name. */
+/** The number of a computation's latest events that are searched for who made a change. A change before them is told without a name. */
 const latestEvents = 100;
 
-/** Describes what made approvals stale, by user: who changed what, as far as the journal tells. */
+/** Describes the changes that made approvals stale, by the user who approved: who changed what, as far as the journal tells. */
 export function useChanges(
   { id, assets }: Schemas['Computation'],
   approvals: readonly Approval[],
@@ -24,7 +24,7 @@ export function useChanges(
   return new Map(stale.map((approval) => [approval.user, staleChanges(approval, { assets, events })]));
 }
 
-/** Shows a sentence for each change, with how long ago it was made. */
+/** Shows a sentence for each change of what an approval covers, with how long ago the change was made. */
 export function Changes({ of }: { of: readonly DescribedChange[] }) {
   return (
     <ul className="long-words">

@@ -14,13 +14,13 @@ import { Name } from '../show/visible-texts.tsx';
 interface Props {
   /** The file of the manifest in words, such as `the algorithm`. */
   what: string;
-  /** The SHA3-256 in the manifest, hex. */
+  /** The SHA3-256 of the file in the manifest, hex. */
   hash: string;
 }
 
 type Outcome = { file: string } & ({ percent: number } | { hash: string } | { problem: unknown });
 
-/** Shows a field that compares a file of the user with one of a manifest. The file is hashed in the browser and sent nowhere. */
+/** Shows a field that compares a file of the user with a file of a manifest. The file is hashed in the browser and sent nowhere. */
 export function CompareFile({ what, hash: expected }: Props) {
   const [outcome, setOutcome] = useState<Outcome>();
   const running = useRef<AbortController>(undefined);
@@ -75,18 +75,21 @@ function Compared({ outcome, expected }: { outcome: Outcome; expected: string })
 }
 
 interface OpenProps {
-  /** The identifier of the asset. */
+  /** The identifier of the asset whose content is the algorithm. */
   id: string;
   creator: string;
   isMine: boolean;
-  /** The SHA3-256 in the manifest, hex. */
+  /** The SHA3-256 of the algorithm in the manifest, hex. */
   hash: string;
 }
 
-/** The character that begins a line for an interpreter, but is a blank on the screen. */
+/**
+ * The pattern of a carriage return without a line feed. For an interpreter the character begins a new line, but on the screen it is a
+ * blank.
+ */
 const loneReturn = /\r(?!\n)/g;
 
-/** Shows the text of an algorithm after checking that it is the one of the manifest. */
+/** Shows the text of an algorithm after checking that its hash is the one in the manifest. */
 export function OpenText({ id, creator, isMine, hash }: OpenProps) {
   const { client } = useDomain();
   const [text, setText] = useState<string>();
@@ -129,7 +132,7 @@ export function OpenText({ id, creator, isMine, hash }: OpenProps) {
 
 interface Options {
   signal: AbortSignal;
-  /** Called with the number of bytes that are hashed. */
+  /** Called with the number of bytes of the file that have been hashed so far. */
   onProgress?: (bytes: number) => void;
 }
 

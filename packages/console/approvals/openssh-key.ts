@@ -4,22 +4,19 @@ import { unsigned } from 'computation-management-formats/der';
 /** The error of a file that cannot sign in a browser. The message says why, and what to do. */
 export class UnusableKey extends Error {}
 
-/** The error of a key whose passphrase is missing or wrong. */
+/** The error of a private key whose passphrase is missing or wrong. */
 export class NeedsPassphrase extends Error {}
 
 /** A JSON Web Key, as browsers and Node take it (RFC 7517, RFC 8037). */
 export type Jwk = { kty: string } & Partial<Record<'crv' | 'x' | 'y' | 'd' | 'n' | 'e' | 'p' | 'q' | 'dp' | 'dq' | 'qi', string>>;
 
-/** The bytes before a key in a file of OpenSSH (its PROTOCOL.key). */
+/** The bytes at the beginning of a private key in the format of OpenSSH (PROTOCOL.key in its source). */
 const magic = 'openssh-key-v1\0';
 const lengths: Record<string, number> = { 'aes128-ctr': 16, 'aes192-ctr': 24, 'aes256-ctr': 32 };
-/** The most rounds of a key derivation. More would take minutes. */
+/** The most rounds of key derivation that a private key's file may ask for. More rounds would take minutes. */
 const mostRounds = 1_000;
 
-/**
- * Reads a private key of OpenSSH: Ed25519, ECDSA or RSA.
- * @throws NeedsPassphrase, or UnusableKey
- */
+/** Reads a private key in the format of OpenSSH: Ed25519, ECDSA or RSA. @throws NeedsPassphrase, or UnusableKey */
 export async function readOpenSshKey(bytes: Uint8Array<ArrayBuffer>, passphrase: string): Promise<Jwk> {
   const file = reader(bytes);
   if (toLatin1(file.take(magic.length)) !== magic) throw new UnusableKey('The file is no key of OpenSSH.');

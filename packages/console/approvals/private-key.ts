@@ -4,7 +4,9 @@ import { derElements, signatureInDer, unsigned } from 'computation-management-fo
 import { keyIn } from 'computation-management-formats/public-key';
 import { type Jwk, readOpenSshKey, UnusableKey } from './openssh-key.ts';
 
-/** A function that signs the text of an approval and returns base64. The key cannot be read out of it. */
+/**
+ * A function that signs the text of an approval and returns the signature in base64. The private key cannot be read out of the function.
+ */
 export type Sign = (text: string) => Promise<string>;
 
 const { subtle } = crypto;
@@ -13,7 +15,7 @@ type Method = ReturnType<typeof methodOf>;
 const elsewhere = 'Approve with the command below instead.';
 
 /**
- * Reads a private key, which stays in this page: PEM in PKCS#8, or OpenSSH, also with a passphrase.
+ * Reads a private key, which stays in the page: PEM in PKCS#8, or OpenSSH, also with a passphrase.
  * @throws NeedsPassphrase, or UnusableKey with what the user can do
  */
 export async function readPrivateKey(text: string, passphrase = ''): Promise<Sign> {
@@ -35,7 +37,11 @@ function bytesOf(body: string | undefined): Bytes {
   return bytes;
 }
 
-/** Imports a private key and returns the function that signs with it. @param given a JSON Web Key, or PKCS#8 @throws UnusableKey */
+/**
+ * Imports a private key and returns the function that signs with the key.
+ * @param given the key as a JSON Web Key, or in PKCS#8
+ * @throws UnusableKey
+ */
 async function signerOf(given: Jwk | Bytes): Promise<Sign> {
   const method = 'kty' in given ? methodOfJwk(given) : methodIn(given);
   if (!method) throw new UnusableKey('Approvals are signed with an Ed25519, ECDSA or RSA key. Choose one of these.');
@@ -52,7 +58,10 @@ async function signerOf(given: Jwk | Bytes): Promise<Sign> {
   };
 }
 
-/** Returns the WebCrypto method of a key in PKCS#8 (RFC 5958: a version, the algorithm, the key). Undefined for other keys. */
+/**
+ * Returns the WebCrypto method that signs with a key in PKCS#8 (RFC 5958: a version, the algorithm, the key). Undefined for keys of other
+ * types.
+ */
 function methodIn(der: Bytes): Method | undefined {
   const key = keyIn(derElements(der)[0]?.content.subarray(3));
   return key && methodOf(key);
@@ -62,7 +71,10 @@ function methodOfJwk({ kty, crv: namedCurve = '' }: Jwk): Method {
   return { name: kty === 'OKP' ? 'Ed25519' : kty === 'RSA' ? 'RSA-PSS' : 'ECDSA', hash: 'SHA-256', saltLength: 32, namedCurve };
 }
 
-/** Converts an ECDSA signature to DER (RFC 3279), which the service reads: browsers write its two numbers one after the other. */
+/**
+ * Converts an ECDSA signature to DER (RFC 3279), which the service reads. A browser writes the two numbers of the signature one after the
+ * other.
+ */
 function derOf(signature: Uint8Array): Uint8Array {
   const half = signature.length / 2;
   return signatureInDer([signature.subarray(0, half), signature.subarray(half)].map(unsigned));

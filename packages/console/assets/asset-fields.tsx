@@ -9,7 +9,7 @@ import { useAction } from '../loading/use-action.ts';
 
 export type AssetFieldValues = Pick<Schemas['AssetRow'], 'file_name' | 'description' | 'content_access' | 'use'>;
 
-/** The places in the request that have a field. */
+/** The places in a request that creates or changes an asset whose errors are shown at a field of the form. */
 export const assetFields = ['/asset/file_name', '/asset/description'] as const;
 
 const choices = [
@@ -35,16 +35,16 @@ interface Props {
   fields: AssetFieldValues;
   change: (changed: Partial<AssetFieldValues>) => void;
   errors: FieldErrors<(typeof assetFields)[number]>;
-  /** An error of the name that is not the service's. */
+  /** The error of the file name that the console itself found, rather than the service. */
   nameFault?: string | undefined;
   isDisabled?: boolean;
-  /** True for the creator of the asset, who alone chooses who may read it and use it. */
+  /** True if the user created the asset: only the creator chooses who may read the content and use the asset. */
   isMine: boolean;
-  /** Other fields, shown below the name. */
+  /** Further fields, which are shown below the file name. */
   children?: ReactNode;
 }
 
-/** Shows the fields of an asset beside its content. */
+/** Shows the fields of an asset other than its content, in a form. */
 export function AssetFields({ fields, change, errors, nameFault, isDisabled = false, isMine, children }: Props) {
   return (
     <div className="stack">
@@ -85,7 +85,7 @@ interface EditProps {
   onReadAgain: () => void;
 }
 
-/** Shows a dialog that changes an asset. Only the creator can change who may read it and use it. */
+/** Shows a dialog that changes an asset. Only the creator can change who may read the content and use the asset. */
 export function EditAsset({ found, onClose, onSaved, onReadAgain }: EditProps) {
   const { client, me } = useDomain();
   const { notify } = useFrame();

@@ -22,7 +22,7 @@ import { Panel } from '../frame/panel.tsx';
 import { DeleteModal } from '../frame/confirm-modal.tsx';
 import { EditAsset } from './asset-fields.tsx';
 
-/** Shows an asset: its facts, its content if the user may read it, and the computations that use it. */
+/** Shows the screen of an asset: its facts, its content if the user may read it, and the computations that use the asset. */
 export function AssetScreen({ id }: { id: string }) {
   const { client, domain, me } = useDomain();
   const [asked, setAsked] = useState<'edit' | 'delete'>();

@@ -36,12 +36,12 @@ const changes = {
   second_algorithm: 'The computation has an algorithm. Choose another type, or unlink that algorithm first.',
 };
 
-/** Returns whether an error says that the computation has no place for an asset of its name or type. */
+/** Returns whether an error of the service says that the computation has no place for an asset of its name or type. */
 export function hasNoPlace(problem: unknown): boolean {
   return problem instanceof ServiceProblem && (problem.code === 'conflict' || problem.code === 'too_large');
 }
 
-/** Returns the advice for a conflict of this reason between an asset and a computation. Undefined for other errors. */
+/** Returns the advice for a conflict between an asset and a computation. Undefined for an error with another reason than the given one. */
 export function linkConflict(problem: unknown, reason: keyof typeof changes): string | undefined {
   return problem instanceof ServiceProblem && problem.reason === reason ? changes[reason] : undefined;
 }

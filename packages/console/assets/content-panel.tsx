@@ -20,7 +20,10 @@ interface Props {
   reload: () => void;
 }
 
-/** Shows the content of an asset: a form to upload it for its creator, a download for those who may read it, or that it is withheld. */
+/**
+ * Shows the content of an asset: for its creator a form to upload the content, for those who may read it a download, and otherwise that the
+ * content is withheld.
+ */
 export function ContentPanel({ found: { asset }, reload }: Props) {
   const { me } = useDomain();
   return (

@@ -18,7 +18,9 @@ import { UploadProgress, useUpload } from './upload-progress.tsx';
 
 type Fields = AssetFieldValues & Pick<Schemas['AssetRow'], 'asset_type'>;
 
-/** Shows a form that creates an asset and uploads its content. With `?computation=` in the address, links it to that computation too. */
+/**
+ * Shows a form that creates an asset and uploads its content. With `?computation=` in the address, also links the asset to the computation.
+ */
 export function NewAssetScreen() {
   const { domain, me } = useDomain();
   return (

@@ -2,20 +2,20 @@ import type { Page, Schemas } from 'computation-management-client';
 
 type Row = Schemas['AssetRow'];
 
-/** The beginning of the list of assets, as far as it has been read. */
+/** The assets of a list that have been read so far, from the beginning of the list. */
 export interface ReadAssets {
   assets: Row[];
-  /** The number of rows of the list that have been read. */
+  /** The number of rows of the list of assets that have been read. */
   offset: number;
-  /** The number of rows in the whole list. */
+  /** The number of rows in the whole list of assets. */
   total: number;
 }
 
 const mostPages = 5;
 
 /**
- * Reads the list on, page by page, until a page has an asset that is wanted. Stops after five pages, so that the user sees how far it
- * has come.
+ * Reads the list of assets on, page by page, until a page has an asset that is wanted. Stops after five pages, so that the user sees how
+ * far the reading has come.
  */
 export async function readOn(
   readPage: (offset: number) => Promise<Pick<Page<Row>, 'items' | 'total'>>,

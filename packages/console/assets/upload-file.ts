@@ -14,18 +14,18 @@ type Target = Schemas['AssetUpload'];
 
 export interface Step {
   state: 'sending' | 'interrupted' | 'hashing';
-  /** The number of bytes that have been sent. */
+  /** The number of bytes of the file that have been sent. */
   sent: number;
 }
 
 interface UploadOptions {
-  /** The identifier of the asset. */
+  /** The identifier of the asset whose content is uploaded. */
   id: string;
-  /** The link to send the file to. Undefined: a new link is fetched. */
+  /** The presigned link to which the file is sent. Undefined: a new link is fetched. */
   target: Target | undefined;
   file: File;
   signal: AbortSignal;
-  /** Sends the file once to a link. */
+  /** Sends the whole file to a presigned link, in one attempt. */
   put: (
     target: Target,
     file: File,
@@ -35,8 +35,8 @@ interface UploadOptions {
 }
 
 /**
- * Sends a file to storage, then waits until the service has hashed it. The user is asked before the page is left until the file has
- * arrived: what follows needs no page.
+ * Sends a file to storage, then waits until the service has hashed it. While the file is being sent, the user is asked before the page is
+ * left. Hashing needs no page.
  * @throws ServiceProblem, or any other error; the signal's reason
  */
 export async function uploadFile(client: Client, { id, target, file, signal, put, onStep }: UploadOptions): Promise<void> {
@@ -63,7 +63,7 @@ export async function uploadFile(client: Client, { id, target, file, signal, put
 }
 
 /**
- * Checks that a file that was chosen can still be read: browsers refuse it once it was changed, moved or deleted.
+ * Checks that a file that the user chose can still be read: browsers refuse to read a file that was changed, moved or deleted since.
  * @throws Error which tells the user what to do
  */
 export async function expectReadable(file: Pick<File, 'name' | 'slice'>): Promise<void> {
@@ -73,12 +73,12 @@ export async function expectReadable(file: Pick<File, 'name' | 'slice'>): Promis
   });
 }
 
-/** The error of an asset that has the content of another file already. The content stays. */
+/** The error of an asset that already has the content of another file. The content of the asset stays. */
 export class OtherContent extends ServiceProblem {}
 
 /**
- * Checks that the content that has arrived can be that of the file: an earlier attempt may have sent another file.
- * @throws OtherContent if its size is another
+ * Checks that the content of an asset that has arrived can be that of the file: an earlier attempt may have sent another file.
+ * @throws OtherContent if the size differs
  */
 export function expectSize(
   { id, file_name, size }: Pick<Schemas['Asset'], 'id' | 'file_name' | 'size'>,

@@ -10,13 +10,16 @@ import { expectReadable, type Step, uploadFile } from './upload-file.ts';
 interface Upload {
   state: 'idle' | Step['state'] | 'done' | 'cancelled' | 'failed';
   file: File | undefined;
-  /** The number of bytes that have been sent. */
+  /** The number of bytes of the file that have been sent. */
   sent: number;
   problem: unknown;
-  /** True once the whole file is in storage: the service does the rest, also after the page is left. */
+  /** True once the whole file is in storage: the service then hashes the file, also after the page is left. */
   hasArrived: boolean;
   cancel: () => void;
-  /** Sends a file as the content of an asset. Without a target, fetches a new link. Returns whether the content has arrived and is hashed. */
+  /**
+   * Sends a file as the content of an asset. Without a target, fetches a new link to send the file to. Returns whether the content has
+   * arrived and is hashed.
+   */
   send: (asset: string, target: Schemas['AssetUpload'] | undefined, file: File) => Promise<boolean>;
 }
 
@@ -24,7 +27,10 @@ type Progress = Pick<Upload, 'state' | 'file' | 'sent' | 'problem'>;
 
 const idle: Progress = { state: 'idle', file: undefined, sent: 0, problem: undefined };
 
-/** Sends a file to storage, then waits until the service has hashed it. Leaving the screen before the file has arrived cancels the upload. */
+/**
+ * Returns an upload, which sends a file to storage and then waits until the service has hashed it. Leaving the screen before the file has
+ * arrived cancels the upload.
+ */
 export function useUpload(): Upload {
   const { client } = useDomain();
   const [progress, setProgress] = useState(idle);
@@ -53,7 +59,7 @@ export function useUpload(): Upload {
 
 interface Props {
   upload: Upload;
-  /** The name of the asset, or a link to it. */
+  /** The name of the asset whose content is uploaded, or a link to the asset. */
   asset: ReactNode;
   retry?: (() => void) | undefined;
 }
@@ -110,14 +116,14 @@ const words = {
 
 interface PutOptions {
   signal: AbortSignal;
-  /** Called with the number of bytes that have been sent. */
+  /** Called with the number of bytes of the file that have been sent. */
   onProgress: (sent: number) => void;
 }
 
 const longestSilenceInMilliseconds = 60_000;
 
 /**
- * Sends a file with a presigned request, straight to storage. `fetch` cannot tell the progress of a request.
+ * Sends a file with a presigned request, straight to storage. Uses XMLHttpRequest, because `fetch` cannot tell the progress of a request.
  * @throws ServiceProblem `unreachable` if the connection breaks, or is silent for a minute; Error if the file can no longer be read; the
  * signal's reason
  */

@@ -5,7 +5,7 @@ import { sizeText } from '../show/texts.ts';
 
 type Verdict = Schemas['AttestationOfRun']['verdict'];
 
-/** The mark and the text of each verdict. Only `verified` is marked as a success. */
+/** The icon and the text that show each verdict on a CVM's attestation. Only `verified` is shown as a success. */
 const looks: Record<NonNullable<Verdict> | 'none' | 'test', { type: StatusIndicatorProps.Type; text: string }> = {
   verified: { type: 'success', text: 'Attested' },
   refused: { type: 'error', text: 'Attestation refused' },
@@ -15,7 +15,7 @@ const looks: Record<NonNullable<Verdict> | 'none' | 'test', { type: StatusIndica
 };
 
 interface Props {
-  /** The verified attestation. null: the agent sent no evidence that was verified. */
+  /** The verified attestation of the CVM. null: the agent sent no evidence that was verified. */
   attestation:
     (Pick<Schemas['AttestationOfRun'], 'checks'> & { verdict: Verdict; tokens?: Schemas['AttestationToken'][] }) | null;
 }

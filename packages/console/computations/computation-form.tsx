@@ -25,16 +25,16 @@ import { namesIn } from '../show/texts.ts';
 
 interface Props {
   initial: ComputationFields;
-  /** The text of the button. */
+  /** The text of the button that submits the form. */
   submit: string;
   save: Action<[ComputationFields]>;
   cancelAddress: string;
-  /** Shown above the buttons, such as a way to solve a conflict. */
+  /** The content above the buttons of the form, such as a way to solve a conflict. */
   conflict?: ReactNode;
   isNew: boolean;
 }
 
-/** Shows the form of a new computation, or of one that is changed. */
+/** Shows the form of a computation: of a new one, or of one that is changed. */
 export function ComputationForm({ initial, submit, save, cancelAddress, conflict, isNew }: Props) {
   const { me } = useDomain();
   const [fields, setFields] = useState(initial);
@@ -164,7 +164,7 @@ const pemFields = [
   ['client_ca_file', 'CA of the clients'],
 ] as const;
 
-/** The places in the request that have a field in the form. */
+/** The places in a request for a computation whose errors are shown at a field of the form. */
 const shownFields = [
   '/name',
   '/description',
@@ -175,7 +175,10 @@ const shownFields = [
   ...pemFields.map(([name]) => `/agent_config/${name}` as const),
 ] as const;
 
-/** Returns the fields with a private key that every viewer would read, such as a PEM file that has the certificate and its key. */
+/**
+ * Returns the names of the fields of an agent's configuration with a private key that every viewer would read, such as a PEM file that has
+ * the certificate and its key.
+ */
 function publishedKeys(config: ComputationFields['agent_config']): string[] {
   return pemFields.map(([name]) => name).filter((name) => name !== 'server_key' && holdsPrivateKey(config[name]));
 }
@@ -237,8 +240,8 @@ function AgentFields({ fields: { agent_config }, change, errors }: AgentProps) {
 type AgentConfig = Required<Schemas['AgentConfigInput']>;
 
 /**
- * The fields of a computation that its form edits. Fields that the form does not show are kept, because a replacement resets those that it leaves
- * out.
+ * The fields of a computation that its form edits. Fields that the form does not show are kept, because replacing a computation resets the
+ * fields that are left out.
  */
 export type ComputationFields = Given & Required<Pick<Given, Shown>> & { agent_config: AgentConfig };
 type Given = Schemas['ComputationInput'];
@@ -262,12 +265,14 @@ export function fieldsOf(computation: Schemas['Computation']): ComputationFields
   return { ...given, agent_config: { ...noConfiguration, ...given.agent_config } };
 }
 
-/** Returns the fields of a duplicate. It belongs to the user who makes it, and has no private key of the agent. */
+/**
+ * Returns the fields of a duplicate of a computation. The duplicate belongs to the user who makes it, and has no private key of the agent.
+ */
 export function copyOf(computation: Schemas['Computation'], owner: string): ComputationFields {
   const fields = fieldsOf(computation);
   const name = `Copy of ${computation.name}`.slice(0, 200);
   return { ...fields, name, owner, agent_config: { ...fields.agent_config, server_key: '' } };
 }
 
-/** The levels of approval in the order in which they may be raised. They are never lowered. */
+/** The levels of approval in the order in which a computation may raise its level. A level is never lowered. */
 const approvalPolicies = ['none', 'all', 'all_signed'] as const;

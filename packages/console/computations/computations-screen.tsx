@@ -19,7 +19,7 @@ import { Name, Names } from '../show/visible-texts.tsx';
 
 type Row = Schemas['ComputationRow'];
 
-/** Shows the computations of the domain. */
+/** Shows the screen with the list of the domain's computations. */
 export function ComputationsScreen() {
   const { client, domain, me } = useDomain();
   const { query } = useAddress();
@@ -85,7 +85,10 @@ export function ComputationsScreen() {
 }
 
 const mostNamed = 2;
-/** The time in view after which a row asks the service. One that is only scrolled past asks for nothing. */
+/**
+ * The time for which a row of the list must be in view before it asks the service what its computation waits for. A row that is only
+ * scrolled past asks nothing.
+ */
 const pauseInMilliseconds = 400;
 
 /** Shows what a run of a computation waits for, first from the user. Asks the service with each round of the list while the row is in view. */
@@ -133,7 +136,7 @@ function Missing({ of }: { of: MissingItem[] | undefined }) {
 
 const asking: Promise<unknown>[] = [Promise.resolve(), Promise.resolve(), Promise.resolve()];
 
-/** Runs requests of rows, three at once. */
+/** Runs requests of table rows, at most three at once. */
 function inTurn<T>(ask: () => Promise<T>): Promise<T> {
   const answer = Promise.resolve(asking.shift()).then(ask);
   asking.push(answer.catch(() => undefined));

@@ -35,7 +35,10 @@ function NewForm() {
   );
 }
 
-/** Shows the form of a new computation. @param computation the one to duplicate: its settings without a private key, and its inputs */
+/**
+ * Shows the form of a new computation.
+ * @param computation the one to duplicate, with its inputs and its settings except for a private key. null: the form is empty
+ */
 function FilledForm({ computation }: { computation: Schemas['Computation'] | null }) {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
@@ -61,7 +64,7 @@ function FilledForm({ computation }: { computation: Schemas['Computation'] | nul
   );
 }
 
-/** Shows the screen that changes a computation. Saves nothing if someone else has changed it since it was read. */
+/** Shows the screen that changes a computation. Saves nothing if someone else has changed the computation since it was read. */
 export function EditComputationScreen({ id }: { id: string }) {
   const { client, domain } = useDomain();
   const [reading, setReading] = useState(0);

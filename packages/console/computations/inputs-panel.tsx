@@ -20,7 +20,7 @@ interface Props {
   reload: () => void;
 }
 
-/** Shows the linked assets with their hashes. */
+/** Shows the assets that are linked to a computation, with their hashes. */
 export function InputsPanel({ overview, reload }: Props) {
   const { domain, me } = useDomain();
   const [isLinking, setLinking] = useState(false);
@@ -135,7 +135,7 @@ interface LinkProps {
   onLinked: () => void;
 }
 
-/** Shows a dialog that links one of the assets that the user may link. */
+/** Shows a dialog that links to a computation one of the assets that the user may link. */
 function LinkAsset({ overview: { computation, inputs }, onClose, onLinked }: LinkProps) {
   const { client, me } = useDomain();
   const { notify } = useFrame();

@@ -14,7 +14,7 @@ import { Ago } from '../show/time.tsx';
 import { Name, Names } from '../show/visible-texts.tsx';
 import { fitFor, owedSince } from './readiness.ts';
 
-/** Shows how far a computation is: what is there, who is waited for and since when. */
+/** Shows how ready a computation is for a run: what is there, who is waited for, and since when. */
 export function ReadinessPanel({ overview }: { overview: Overview }) {
   const { client, me } = useDomain();
   const { computation, parties, isReady } = overview;
@@ -67,7 +67,7 @@ function fact(label: string, isThere: boolean, text: string): { label: string; v
   return { label, value: <StatusIndicator type={isThere ? 'success' : 'pending'}>{text}</StatusIndicator> };
 }
 
-/** Shows how many registered CVMs could take a run. They are read once: the dialog that starts a run checks the chosen CVM. */
+/** Shows how many registered CVMs could take a run. Reads the CVMs once: the dialog that starts a run checks the chosen CVM. */
 function Machine({ policy }: { policy: Overview['computation']['attestation_policy'] }) {
   const { client, domain } = useDomain();
   const loaded = useLoaded(domain, (signal) => page(client, 'listCvms', { limit: 100, signal }));
@@ -85,7 +85,7 @@ function Machine({ policy }: { policy: Overview['computation']['attestation_poli
   );
 }
 
-/** Shows the latest run, without a colour: its end says nothing about the next one. */
+/** Shows the latest run of a computation without a colour, because the end of a run says nothing about the next run. */
 function LatestRun({ run }: { run: Overview['computation']['run'] }) {
   const { domain } = useDomain();
   if (!run) return 'None yet';
@@ -104,11 +104,11 @@ function LatestRun({ run }: { run: Overview['computation']['run'] }) {
 
 interface Props {
   overview: Overview;
-  /** Returns since when a user owes something, where that is known. */
+  /** Returns the time since which a user owes a thing to the computation, or undefined if the time is not known. */
   since?: (debt: Debt, user: string) => string | undefined;
 }
 
-/** Shows what a run waits for, and from whom. */
+/** Shows the things that a run of a computation waits for, and who owes each of them. */
 export function Debts({ overview: { parties, unowned, others }, since }: Props) {
   const { me } = useDomain();
   return (

@@ -6,7 +6,7 @@ import { addressOf } from '../routing/places.ts';
 /** The next thing that a user can do so that a run starts or goes on. */
 export type Step = { does: 'start' | 'add-key' } | { does: 'go'; text: string; href: string };
 
-/** Returns the next step of this user. Undefined if others have to go on first, or the user may do nothing. */
+/** Returns the next step that this user can do for a computation. Undefined if others have to act first, or the user may do nothing. */
 export function nextStep(overview: Overview, { domain, me }: { domain: string; me: Me }): Step | undefined {
   const { computation, parties, others, digest, isReady } = overview;
   const { id, run } = computation;
@@ -24,12 +24,12 @@ export function nextStep(overview: Overview, { domain, me }: { domain: string; m
   return isReady && permissions.startRun(me, computation) ? { does: 'start' } : undefined;
 }
 
-/** The types of events that change a manifest or a configuration. */
+/** The types of events that change the manifest or the configuration of a computation. */
 const changes = ['created', 'updated', 'owner_changed', 'asset_linked', 'asset_unlinked', 'key_uploaded', 'key_removed'];
 
 /**
- * Returns since when a user owes something, as far as the events tell.
- * @param events the latest ones, newest first
+ * Returns the time since which a user owes a thing to a computation, as far as the events tell.
+ * @param events the latest events of the computation, newest first
  */
 export function owedSince(
   { kind, since }: Debt,
@@ -49,7 +49,7 @@ export function owedSince(
   return found?.timestamp;
 }
 
-/** Returns how many of the registered CVMs could take a run now. */
+/** Returns how many registered CVMs could take a run of a computation now. @param policy the attestation policy of the computation */
 export function fitFor(policy: Schemas['Computation']['attestation_policy'], cvms: readonly Schemas['Cvm'][]): number {
   return cvms.filter(
     ({ presence, attestation }) =>

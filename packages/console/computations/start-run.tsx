@@ -77,7 +77,7 @@ export function StartRun({ overview, first, onClose }: { overview: Overview; fir
 
 const pauseInMilliseconds = 400;
 
-/** Returns what was typed before the latest pause in typing. */
+/** Returns a text that the user types as it was at the latest pause in typing. */
 function usePaused(typed: string): string {
   const [paused, setPaused] = useState(typed);
   useEffect(() => {

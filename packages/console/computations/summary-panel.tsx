@@ -31,7 +31,7 @@ export function SummaryPanel({ overview: { computation } }: { overview: Overview
   );
 }
 
-/** Shows the configuration of the agent in the CVM. */
+/** Shows the configuration of a computation's agent, which runs in the CVM. */
 export function ConfigurationTab({ computation }: { computation: Schemas['Computation'] }) {
   const { log_level, server_key } = computation.agent_config;
   return (

@@ -10,7 +10,7 @@ interface Props {
   onChange: (cvm: string) => void;
 }
 
-/** Shows a field that names a CVM: one of the newest 100 that are registered, or any other by its identifier. */
+/** Shows a field that names a CVM: one of the newest 100 registered CVMs, or any other by its identifier. */
 export function CvmInput({ value, onChange }: Props) {
   const { client, domain } = useDomain();
   const loaded = useLoaded(domain, (signal) => page(client, 'listCvms', { limit: 100, signal }));

@@ -17,7 +17,7 @@ import { RegisterCvm } from './register-cvm.tsx';
 
 type Cvm = Schemas['Cvm'];
 
-/** Shows the registered CVMs, and whether each is connected. */
+/** Shows the list of registered CVMs, and whether each CVM is connected. */
 export function CvmsScreen() {
   const { domain, me } = useDomain();
   const goOn = useGoOn();

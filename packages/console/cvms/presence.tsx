@@ -19,7 +19,7 @@ export function presenceWords(presence: PresenceOfCvm): { state: string; fit: st
   return { state: presenceTexts[state], fit: isKnown(presence) ? fits[fit].text : `Last reported: ${fit}` };
 }
 
-/** Returns whether the reported fitness is current. A report says nothing once the CVM is disconnected. */
+/** Returns whether a CVM's report that it can take a run is current. A report says nothing once the CVM is disconnected. */
 function isKnown({ state, fit }: PresenceOfCvm): boolean {
   return state === 'connected' || fit === 'unknown';
 }

@@ -10,7 +10,7 @@ import { ConfirmModal } from '../frame/confirm-modal.tsx';
 import { useDomain, useFrame } from '../access/console-context.ts';
 
 interface Props {
-  /** The registered CVM that is changed. Default: a new one. */
+  /** The registered CVM that the dialog changes. Default: the dialog registers a new CVM. */
   registered?: { cvm: Schemas['Cvm']; etag: string | undefined; readAgain: () => void };
   onClose: () => void;
   onSaved: (cvm: string) => void;

@@ -2,7 +2,7 @@ import type { StatusIndicatorProps } from '@cloudscape-design/components';
 import { type DetailField, detailFields } from 'computation-management-words';
 import { momentText } from '../show/texts.ts';
 
-/** The names of the service's own events. */
+/** The names in words of the types of events that the service itself records. */
 const words = new Map(
   Object.entries({
     created: 'Created',
@@ -22,7 +22,7 @@ const words = new Map(
   }),
 );
 
-/** The types of events of the agent of a real CVM (Cocos 0.10.2). Other agents have others. */
+/** The types of events that the agent of a real CVM records (Cocos 0.10.2). Other agents have other types. */
 const agentTypes = [
   'ReceivingAlgorithm',
   'ReceivingData',
@@ -34,7 +34,10 @@ const agentTypes = [
   'Stopped',
 ];
 
-/** Returns the types of events to choose from: those of the service, of agents, and `seen`. */
+/**
+ * Returns the types of events that a filter offers: the types of the service, the types of agents, and `seen`, those of the events read so
+ * far.
+ */
 export function eventTypes(seen: readonly string[]): string[] {
   return [...new Set([...words.keys(), ...agentTypes, ...seen])].filter((type) => type !== '');
 }
@@ -47,12 +50,15 @@ export function eventText(type: string): string {
   return split.charAt(0).toUpperCase() + split.slice(1).toLowerCase();
 }
 
-/** Returns the status of an event if its type does not tell it, such as `(Starting)` of `Running`. Otherwise an empty text. */
+/**
+ * Returns the status of an event in parentheses if the type of the event does not tell the status, such as `(Starting)` of `Running`.
+ * Otherwise an empty text.
+ */
 export function eventStatusText({ status }: { status: string }): string {
   return status === '' || ['success', 'failure'].includes(status) ? '' : `(${status})`;
 }
 
-/** Returns the mark of an event for its status. Agents report statuses of their own. */
+/** Returns the icon that marks an event, by its type and status. Agents report statuses of their own. */
 export function eventMark(event: { event_type: string; status: string }): StatusIndicatorProps.Type {
   const status = event.status.toLowerCase();
   if (event.event_type === 'cancelled') return 'stopped';
@@ -64,7 +70,7 @@ export function eventMark(event: { event_type: string; status: string }): Status
   return 'info';
 }
 
-/** Returns the fields in the details of an event, but not `without`. Times are in the zone of the browser. */
+/** Returns the fields in the details of an event, with times in the zone of the browser. @param without the name of a field to leave out */
 export function detailsOf(base64: string, without = ''): DetailField[] {
   return detailFields(base64, [without]).map(({ name, value }) => ({
     name,

@@ -17,7 +17,7 @@ import { detailsOf, eventMark, eventStatusText, eventText, eventTypes } from './
 
 type Event = Schemas['Event'];
 
-/** Shows the journal of a computation, newest first. */
+/** Shows the journal of a computation, which lists its events, newest first. */
 export function EventsTable({ id }: { id: string }) {
   const { domain } = useDomain();
   const { query } = useAddress();
@@ -75,10 +75,13 @@ export function EventsTable({ id }: { id: string }) {
   );
 }
 
-/** The pattern of values that are shown without a box, words and times: they cannot pass for more than a value. */
+/**
+ * The pattern of values in an event's details that are shown without a box: single words and times, which nobody takes for other text of
+ * the page.
+ */
 const plainly = /^([\w:+/.@=-]+|\d+ \w{3} \d{4}, \d\d:\d\d:\d\d [\w+-]+)$/;
 
-/** Shows the details of an event. Values of more than one word are in a box, because an agent may send any. */
+/** Shows the details of an event. A value of more than one word is in a box, because an agent may send any text. */
 export function Details({ of, without }: { of: string; without?: string }) {
   return detailsOf(of, without).map(({ name, value }, index) => (
     <Fragment key={index}>

@@ -3,14 +3,17 @@ import { toBase64 } from 'computation-management-formats/bytes';
 
 type Evidence = Record<'evidence' | 'keys', object> & { events: object[]; tokens: string[] };
 
-/** Returns the one file with which a user checks a run without the service, and the command that checks it. Tokens are in base64. */
+/**
+ * Returns the one file with which a user checks a run without the service, and the command that checks the run. Attestation tokens are in
+ * base64.
+ */
 export function evidenceArchive(run: string, { evidence, keys, events, tokens }: Evidence) {
   const name = `evidence-${run}.json`;
   const text = `${JSON.stringify({ evidence, keys, events: { events }, tokens }, null, 2)}\n`;
   return { name, text, command: `cms verify ${name}` };
 }
 
-/** Reads the archive of a run that has ended. @throws ServiceProblem */
+/** Reads the archive with the evidence of a run that has ended. @throws ServiceProblem */
 export async function readArchive(client: Client, { id, run, signal }: { id: string; run: string; signal?: AbortSignal }) {
   const [evidence, keys, attestation] = await Promise.all([
     client.getEvidence({ id, run, signal }),

@@ -1,11 +1,11 @@
 import type { EvidenceFiles, Finding } from 'computation-management-verify';
 
-/** The findings of the verifier, or the reason why it has none. */
+/** The findings of the verifier of evidence, or the reason why it could not read the evidence. */
 export type Judgement = { findings: Finding[] } | { problem: string };
 
 export interface Chosen {
   archive: readonly (Blob | string)[];
-  /** The public keys that are trusted in place of those in the archive. At most one file. */
+  /** The files of public keys that are trusted in place of the keys in the archive. At most one file. */
   keys: readonly Blob[];
   certificates: readonly Blob[];
   roots: readonly Blob[];
@@ -16,7 +16,7 @@ export type ToJudge = Chosen | EvidenceFiles;
 const mostMegabytes = 64;
 const mostSeconds = 60;
 
-/** Runs the verifier in a worker. Ends it after a minute, or when the signal is aborted. Reads at most 64 MB. */
+/** Runs the verifier of evidence in a worker. Ends the worker after a minute, or when the signal is aborted. Reads at most 64 MB. */
 export async function judge(chosen: Chosen, signal: AbortSignal): Promise<Judgement> {
   if (new Blob(Object.values(chosen).flat()).size > mostMegabytes * 1_000_000)
     return { problem: `The files are too large: this page reads up to ${mostMegabytes} MB. Use cms verify.` };

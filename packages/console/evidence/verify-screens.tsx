@@ -37,7 +37,7 @@ const fields = [
   ],
 ] as const;
 
-/** Shows the screen that verifies evidence in a file from anywhere. It needs no sign-in and sends nothing. */
+/** Shows the screen that verifies evidence in a file, from whatever service. The screen needs no sign-in and sends nothing. */
 export function VerifyScreen() {
   const none: File[] = [];
   const [{ count, ...chosen }, setChosen] = useState({ count: 0, archive: none, keys: none, certificates: none, roots: none });
@@ -76,11 +76,11 @@ const kinds = [
   ['holds', 'Holds'],
 ] as const;
 
-/** The most findings that are shown of each kind. More would stop the page. */
+/** The most findings of each kind that the page shows of an archive of evidence. More findings would make the page hang. */
 const mostShown = 200;
 const mostCharacters = 2_000;
 
-/** Shows the findings of the verifier in its own words. */
+/** Shows the findings of the verifier of evidence in the words of the verifier. */
 export function Findings({ load }: { load: (signal: AbortSignal) => Promise<Judgement> }) {
   const loaded = useLoaded('', load);
   return (
@@ -141,6 +141,6 @@ function Kinds({ findings }: { findings: Finding[] }) {
 
 const cut = (text: string) => (text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text);
 
-/** Isolates the quoted parts of a sentence, so that no text of others changes the order of its words. */
+/** Isolates the quoted parts of a sentence, so that no text of others changes the order of the sentence's words on the screen. */
 const apart = (sentence: string) =>
   sentence.split(/("(?:[^"\\]|\\.)*")/).map((part, index) => (index % 2 === 1 ? <bdi key={index}>{part}</bdi> : part));

@@ -8,19 +8,22 @@ import { useUnsavedWork } from '../routing/unsaved-work.ts';
 
 interface Props {
   title: ReactNode;
-  /** The text of the button, such as `Delete`. */
+  /** The text of the button that confirms the action, such as `Delete`. */
   confirm: string;
   children: ReactNode;
   action: Action<[]>;
-  /** The places in the request whose errors are shown at fields, such as `/name`. */
+  /** The places in the request whose errors are shown at fields of the dialog, such as `/name`. */
   fields?: readonly string[];
-  /** Shown below the problem, such as a way to solve a conflict. */
+  /** The content below the error of the action, such as a way to solve a conflict. */
   conflict?: ReactNode;
   isDisabled?: boolean;
   onClose: () => void;
 }
 
-/** Asks before something is done, and shows why it failed. It stays open until there is an answer. */
+/**
+ * Shows a dialog that asks before an action is done, and shows why the action failed. The dialog cannot be closed while the action is under
+ * way.
+ */
 export function ConfirmModal({ title, confirm, children, action, fields, conflict, isDisabled = false, onClose }: Props) {
   const { isRunning, problem, run } = action;
   const form = useId();
@@ -66,8 +69,8 @@ export function ConfirmModal({ title, confirm, children, action, fields, conflic
 }
 
 /**
- * Moves the focus to the first field of a dialog, or to its way out: the design system focuses the X first, before the next frame. Not to a
- * field that opens a list, which would cover the buttons.
+ * Moves the focus to the first field of a dialog, or to the button that closes it: the design system focuses the X first, before the next
+ * frame. Skips a field that opens a list, which would cover the buttons.
  */
 function FirstFocus({ form }: { form: string }) {
   useEffect(() => {
@@ -83,26 +86,26 @@ function FirstFocus({ form }: { form: string }) {
   return null;
 }
 
-/** The reason why a change cannot be cancelled while it is under way. */
+/** The text that says why a change cannot be cancelled while it is under way. */
 export const alreadySent = 'It has been sent. Wait for the answer.';
 
 interface DeleteProps {
-  /** The word for the deletion. Default: `Delete`. */
+  /** The word for the deletion on the button. Default: `Delete`. */
   verb?: 'Delete' | 'Remove';
   name: string;
-  /** Deletes the version that the page shows. */
+  /** Deletes the resource in the version that the page shows. */
   remove: () => Promise<unknown>;
-  /** The message after the deletion. */
+  /** The message to the user after the deletion. */
   notice: string;
-  /** The address to go to afterwards. */
+  /** The address of the list that the console goes to after the deletion. */
   list: string;
   onClose: () => void;
   onReadAgain: () => void;
-  /** The explanation of what else is lost. */
+  /** The explanation of what else is lost by the deletion. */
   children: ReactNode;
 }
 
-/** Asks before something is deleted. Deletes nothing that someone has changed since it was shown. */
+/** Shows a dialog that asks before a resource is deleted. Deletes nothing that someone has changed since the page showed it. */
 export function DeleteModal({ onClose, onReadAgain, children, ...shown }: DeleteProps) {
   // The page behind the dialog may load again: the version to delete is the one that the user has seen.
   const [{ verb = 'Delete', name, remove, notice, list }] = useState(shown);

@@ -1,16 +1,17 @@
 interface Focused {
   element: Element;
-  /** The headings above the element, from the title of the screen to the nearest one. */
+  /** The headings above the focused element, from the title of the screen to the nearest heading. */
   headings: HTMLElement[];
 }
 
 /**
- * Keeps the keyboard's place when the element that has the focus goes, such as a button with what it has changed. The nearest heading above
- * it that is left takes the focus, or the title of the screen. A user who is elsewhere meanwhile, such as in a dialog, stays there.
- * @returns a function that ends it
+ * Keeps the keyboard's place when the focused element is removed, such as a button by the change that it makes. The focus goes to the
+ * nearest heading above the element that is left, or to the title of the screen. A user who is elsewhere meanwhile, such as in a dialog,
+ * stays there.
+ * @returns a function that ends the watch
  */
 export function keepFocus(): () => void {
-  /** The element outside of dialogs that had the focus last. A dialog gives the focus back by itself. */
+  /** The element outside of dialogs that had the focus last. A dialog gives the focus back to it by itself. */
   let latest: Focused | undefined;
   const note = ({ target }: FocusEvent) => {
     if (!(target instanceof Element) || isInDialog(target)) return;
@@ -54,7 +55,7 @@ export function focusTitle(): void {
   focusOn(document.querySelector<HTMLElement>('main h1'));
 }
 
-/** Returns whether nothing has the focus, as after the element that had it has gone. An open dialog keeps the focus. */
+/** Returns whether no element has the focus, such as after the focused element was removed. An open dialog keeps the focus. */
 export function isFocusLost(): boolean {
   return !isDialogOpen() && (document.activeElement ?? document.body) === document.body;
 }

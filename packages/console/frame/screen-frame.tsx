@@ -8,10 +8,10 @@ import { focusTitle, isFocusTaken } from './focus.ts';
 interface Props {
   title: string;
   description?: ReactNode;
-  /** The breadcrumbs from the domain down to this screen, which is added as the last one. */
+  /** The breadcrumbs above the screen, from the domain down. The screen itself is added as the last breadcrumb. */
   above: readonly { text: string; href: string }[];
   actions?: ReactNode;
-  /** False if the screen is a table that shows the title itself. */
+  /** False if the content of the screen is a table that shows the title of the screen itself. */
   hasHeader?: boolean;
   children: ReactNode;
 }

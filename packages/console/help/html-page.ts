@@ -1,12 +1,14 @@
 interface HtmlPage {
   title: string;
-  /** The address of the style sheet. */
+  /** The address of the page's style sheet. */
   styles: string;
   head?: string;
   body: string;
 }
 
-/** Returns a page beside the console: of the help, or in place of a console that is not built. */
+/**
+ * Returns an HTML page that is not part of the console's application: a page of the help, or one in place of a console that is not built.
+ */
 export function htmlPage({ title, styles, head = '', body }: HtmlPage): string {
   return `<!doctype html>
 <html lang="en">

@@ -1,4 +1,4 @@
-/** The script of every help page: follows the appearance chosen in the console, and searches all pages. */
+/** A section of a help page, as the search of the help finds it: its address, heading, page and text. */
 type Section = Record<'href' | 'heading' | 'page' | 'text', string>;
 
 const appearance = localStorage.getItem('console.appearance');

@@ -12,7 +12,7 @@ import { Names } from '../show/visible-texts.tsx';
 import { keyToSend } from '../show/texts.ts';
 
 interface Props {
-  /** The identifier of the computation. */
+  /** The identifier of the computation to which the key is uploaded. */
   id: string;
   onClose: () => void;
   onUploaded: () => void;
@@ -91,7 +91,7 @@ interface RemoveProps {
   onRemoved: () => void;
 }
 
-/** Shows a dialog that removes the user's own public key. The owner and administrators can name another user. */
+/** Shows a dialog that removes the user's own public key from a computation. The owner and administrators can name another user. */
 export function RemoveKey({ computation, onClose, onRemoved }: RemoveProps) {
   const { client, me } = useDomain();
   const { notify } = useFrame();

@@ -1,18 +1,21 @@
 import { Box, Header, type HeaderProps, Table, type TableProps } from '@cloudscape-design/components';
 import { type ReactNode, useSyncExternalStore } from 'react';
 
-/** A column of a table. */
+/** A column of a table on a screen. */
 export interface Column<Row> {
   id: string;
   header: string;
   cell: (row: Row) => ReactNode;
-  /** True if a narrow window shows the fact as a line below the row header instead of as a column. */
+  /** True if a narrow window shows the value as a line below the row header instead of in a column. */
   isSecondary?: boolean;
   isRowHeader?: boolean;
   minWidth?: number;
 }
 
-/** Returns the columns of a table as far as the window has room for them. The other facts are lines of the row header. */
+/**
+ * Returns the definitions of the columns that a table has room for. In a narrow window, the secondary columns become lines below the row
+ * header.
+ */
 export function definitionsOf<Row>(columns: readonly Column<Row>[], isNarrow: boolean): TableProps.ColumnDefinition<Row>[] {
   const below = isNarrow ? columns.filter(({ isSecondary }) => isSecondary === true) : [];
   return columns
@@ -26,7 +29,7 @@ export function definitionsOf<Row>(columns: readonly Column<Row>[], isNarrow: bo
     }));
 }
 
-/** Shows a row header with the facts that a narrow window has no columns for. */
+/** Shows the row header of a table with lines for the secondary columns, for which a narrow window has no room. */
 function WithLines<Row>({ row, cell, lines }: { row: Row; cell: Column<Row>['cell']; lines: Column<Row>[] }) {
   return (
     <>
@@ -49,13 +52,13 @@ interface FactTableProps<Row> extends Pick<HeaderProps, 'counter' | 'description
   label?: string;
   columns: readonly Column<Row>[];
   items: readonly Row[];
-  /** Returns a text that identifies a row. */
+  /** Returns a text that identifies a row of the table. */
   rowKey: (row: Row) => string;
-  /** True for a table within a panel, whose title is above its own. */
+  /** True for a table within a panel, whose title is above that of the table. */
   isEmbedded?: boolean;
-  /** Shown below the rows. */
+  /** The content below the rows of the table. */
   footer?: ReactNode;
-  /** Shown in place of rows, if there are none. */
+  /** The content in place of rows, if the table has none. */
   empty?: ReactNode;
 }
 
@@ -97,7 +100,7 @@ export function FactTable<Row>({
 
 const narrow = window.matchMedia('(max-width: 688px)');
 
-/** Returns whether the window is too narrow for tables of many columns. The component is rendered again when that changes. */
+/** Returns whether the window is too narrow for tables of many columns. The component is rendered again when the answer changes. */
 export function useNarrow(): boolean {
   return useSyncExternalStore(subscribe, () => narrow.matches);
 }

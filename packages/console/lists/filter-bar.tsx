@@ -4,11 +4,11 @@ import type { LoadedPage } from './use-page.ts';
 
 interface ChoiceProps {
   label: string;
-  /** The text of the filter if nothing is chosen. */
+  /** The text of the filter's option that filters nothing. */
   all: string;
-  /** The page of the list, whose address has the value. One that is not among the options filters nothing. */
+  /** The page of the list, whose address has the value of the filter. A value that is not among the options filters nothing. */
   page: Filtered;
-  /** The parameter of the address. */
+  /** The name of the filter's parameter in the address. */
   name: string;
   options: readonly { value: string; label: string }[];
 }
@@ -34,7 +34,7 @@ export function ChoiceFilter({ label, all, page, name, options }: ChoiceProps) {
   );
 }
 
-/** Shows a filter of text. It takes effect at Enter, or when the focus leaves it. */
+/** Shows a text field that filters a list. The filter takes effect at Enter, or when the focus leaves the field. */
 export function TextFilter({ label, page, name }: Pick<ChoiceProps, 'label' | 'page' | 'name'>) {
   const value = page.query.get(name);
   const [typed, setTyped] = useState(value ?? '');

@@ -15,14 +15,14 @@ interface Props<Row> {
   page: LoadedPage<Row>;
   columns: Column<Row>[];
   rowKey: (row: Row) => string;
-  /** Shown if there are no rows at all. */
+  /** The content in place of the table if the list has no rows at all. */
   empty: ReactNode;
   actions?: ReactNode;
   filters?: ReactNode;
-  /** The parameters of the address that are filters. */
+  /** The names of the parameters in the address that are filters of the list. */
   filterNames?: readonly string[];
   variant?: 'full-page' | 'container';
-  /** Returns the fields of a row that are saved in a file. Default: the row as the API gives it. */
+  /** Returns the fields of a row that are saved when the user saves the list as a file. Default: the row as the API gives it. */
   saved?: (row: Row) => object;
 }
 
@@ -120,14 +120,14 @@ function Nothing({ text, action, onClick }: NothingProps) {
   );
 }
 
-/** The most rows that are saved. Reading more would keep the page and the service busy for minutes. */
+/** The most rows of a list that are saved as a file. Reading more would keep the page and the service busy for minutes. */
 const mostRows = 10_000;
 
 interface ExportProps<Row> {
   title: string;
-  /** Reads all rows that the filters match. */
+  /** Reads all rows of the list that the filters match. */
   all: () => AsyncIterable<Row>;
-  /** Returns the fields of a row that are saved. Default: the row as the API gives it. */
+  /** Returns the fields of a row that are saved in the file. Default: the row as the API gives it. */
   saved?: ((row: Row) => object) | undefined;
 }
 

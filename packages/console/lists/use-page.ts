@@ -14,15 +14,15 @@ import { navigate, useAddress } from '../routing/navigation.ts';
 import { changedQuery, type PageQuery, pageOf } from '../routing/places.ts';
 
 export interface LoadedPage<Row> extends PageQuery {
-  /** The query of the address, which has the filters. */
+  /** The query of the address, which has the filters of the list. */
   query: URLSearchParams;
   loaded: Loaded<Page<Row>>;
-  /** Reads all rows that the filters match. */
+  /** Reads all rows of the list that the filters match, whatever page is shown. */
   all: () => AsyncIterable<Row>;
   change: (changes: Record<string, string | number | undefined>) => void;
 }
 
-/** Loads the page of a list that the address names. @param filters the filters of the operation */
+/** Loads the page of a list that the address names. @param filters the names of the operation's parameters that are filters */
 export function usePage<O extends ListOperation>(
   operation: O,
   filters: Partial<Arguments<O>>,

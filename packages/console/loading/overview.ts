@@ -1,7 +1,9 @@
 import { type Client, findRows, items, page, type Schemas, wholeAnswer } from 'computation-management-client';
 import { describeMissing, isNothing, type MissingItem } from 'computation-management-words';
 
-/** A linked asset. The fields from the list of assets may be missing, such as right after the asset was deleted. */
+/**
+ * An asset that is linked to a computation. The fields from the list of assets may be missing, such as right after the asset was deleted.
+ */
 export type Input = Schemas['AssetOfComputation'] & Partial<Schemas['AssetRow']>;
 
 export interface Overview extends Debts {
@@ -11,15 +13,15 @@ export interface Overview extends Debts {
   missing: Schemas['MissingItems'];
   warnings: string[];
   isReady: boolean;
-  /** The digest of the current manifest. Undefined while there is none. */
+  /** The digest of the computation's current manifest. Undefined while there is no manifest. */
   digest: string | undefined;
   approvals: Schemas['Approvals'];
   hasMyKey: boolean;
 }
 
 /**
- * Reads a computation with what a run of it still needs. Looks linked assets up in the list of assets: reading them one by one would
- * count as reading their content.
+ * Reads a computation with the things that a run of it still needs. Looks linked assets up in the list of assets: reading them one by one
+ * would count as reading their content.
  */
 export async function loadOverview(client: Client, id: string, signal: AbortSignal): Promise<Overview> {
   const [{ computation, etag }, check, approvals, { uploaded }] = await Promise.all([
@@ -66,12 +68,12 @@ export interface Party {
   owes: Debt[];
 }
 
-/** A thing that a run waits for from a party. */
+/** A thing that a run of a computation waits for from a party: a key, the content of files, or an approval. */
 export interface Debt {
   kind: 'key' | 'content' | 'approval';
-  /** The names of the files for which it is owed. */
+  /** The names of the files for which the party owes the thing. */
   files: string[];
-  /** The asset whose content is missing. */
+  /** The identifier of the asset whose content is missing. */
   asset?: string;
   /** The time at which the asset with missing content was created. */
   since?: string | undefined;
@@ -91,13 +93,13 @@ interface Debts {
   parties: Party[];
   /** The missing content of files whose creator the service does not name. */
   unowned: Debt[];
-  /** The other things that a run waits for. */
+  /** The items that a run waits for and that no party in particular owes. */
   others: MissingItem[];
 }
 
 const resultConsumer = 'result consumer';
 
-/** Returns who takes part in a computation, the owner first, and what each still owes before a run. */
+/** Returns the users who take part in a computation, the owner first, and what each user still owes before a run. */
 export function partiesOf({ computation, inputs, missing, approvals }: Given): Debts {
   const parties = new Map<string, Party>();
   const party = (user: string) => {
@@ -135,15 +137,15 @@ export function partiesOf({ computation, inputs, missing, approvals }: Given): D
   return { parties: [...parties.values()], unowned, others };
 }
 
-/** Returns the approvals that a run needs and that are missing, or do not count. */
+/** Returns the approvals that a run of a computation needs and that are missing, or do not count. */
 function missingApprovals({ needed, approvals }: Schemas['Approvals']): Schemas['NeededApproval'][] {
   const given = new Set(approvals.filter(({ stale }) => !stale).map(({ user }) => user));
   return needed.filter(({ user }) => !given.has(user));
 }
 
 /**
- * Returns the creators of the assets that an active run uses: those that are linked now, without what was linked since the run started, and
- * with what was unlinked since. The service deletes none of them before the run ends.
+ * Returns the creators of the assets that an active run uses: the assets linked now, without those linked since the run started, and with
+ * those unlinked since. The service deletes none of them before the run ends.
  */
 export async function creatorsInRun(
   client: Client,

@@ -9,9 +9,9 @@ import { useAction } from './use-action.ts';
 import type { Loaded } from './use-loaded.ts';
 
 interface Props {
-  /** The error. Nothing is shown if it is undefined. */
+  /** The error to show. Nothing is shown if the error is undefined. */
   problem: unknown;
-  /** The places in the request whose errors are shown at fields, such as `/name`. */
+  /** The places in the request whose errors are shown at fields of a form, such as `/name`. */
   fields?: readonly string[] | undefined;
   retry?: (() => void) | undefined;
   isRetrying?: boolean;
@@ -58,7 +58,7 @@ export function ProblemAlert({ problem, fields, retry, isRetrying = false }: Pro
   );
 }
 
-/** Shows a button for users whose sign-in has expired. Says why, if it does not lead to the sign-in page. */
+/** Shows a button to sign in again for users whose sign-in has expired. Says why, if the button does not lead to the sign-in page. */
 export function SignInAgain() {
   const { signInAgain } = useFrame();
   const leave = useAction(signInAgain);
@@ -73,14 +73,14 @@ export function SignInAgain() {
 }
 
 interface ReadAgainProps {
-  /** The error of the change. Nothing is shown unless someone else has changed the resource meanwhile. */
+  /** The error of a change. Nothing is shown unless the error says that someone else has changed the resource meanwhile. */
   problem: unknown;
   readAgain: () => void;
-  /** The explanation of what reading again means. */
+  /** The explanation of what reading the resource again means, such as what is lost. */
   children: ReactNode;
 }
 
-/** Offers to read again what someone else has changed since it was shown. */
+/** Shows an offer to read again a resource that someone else has changed since it was shown. */
 export function ReadAgain({ problem, readAgain, children }: ReadAgainProps) {
   if (!(problem instanceof ServiceProblem) || problem.code !== 'precondition_failed') return null;
   return (
@@ -99,12 +99,12 @@ export function ReadAgain({ problem, readAgain, children }: ReadAgainProps) {
 
 interface LoadedViewProps<Value> {
   loaded: Loaded<Value>;
-  /** The words for the value, such as `the computation`. */
+  /** The words for the value that is loaded, such as `the computation`. */
   what: string;
   children: (value: Value) => ReactNode;
 }
 
-/** Shows a value once it is there. A later failure is shown above the value that was there before. */
+/** Shows a value once it is loaded. If loading the value again fails, shows the error above the earlier value. */
 export function LoadedView<Value>({ loaded, what, children }: LoadedViewProps<Value>) {
   const { value, problem, isLoading, reload } = loaded;
   if (value === undefined && problem === undefined) {

@@ -1,19 +1,25 @@
 import { ServiceProblem } from 'computation-management-client';
 import { describeProblem } from 'computation-management-words';
 
-/** Describes an error. @param fields the places in the request whose errors are shown at the fields of a form, such as `/name` */
+/**
+ * Describes an error in the words that a user reads.
+ * @param fields the places in the request whose errors are shown at the fields of a form, such as `/name`
+ */
 export function problemText(error: unknown, fields: readonly string[] = []) {
   return describeProblem(error, (pointer) => fields.some((field) => isAtField(pointer, field)));
 }
 
 export interface FieldErrors<Field extends string> {
-  /** The places in the request whose errors are shown at fields, such as `/name`. */
+  /** The places in the request whose errors are shown at fields of the form, such as `/name`. */
   fields: readonly Field[];
-  /** Returns the error of the service at a field or at the entries of a list in it. Undefined if there is none. */
+  /** Returns the service's error for the value of a field, or for the entries of a list in the field. Undefined if there is none. */
   at: (field: Field) => string | undefined;
 }
 
-/** Returns the errors of the service by the fields of a form. @param fields all fields of the form: other errors are shown elsewhere */
+/**
+ * Returns the errors of the service by the fields of a form.
+ * @param fields all fields of the form. Errors at other places are shown elsewhere
+ */
 export function fieldErrors<const Field extends string>(problem: unknown, fields: readonly Field[]): FieldErrors<Field> {
   return { fields, at: (field) => fieldError(problem, field) };
 }
@@ -24,7 +30,7 @@ function fieldError(problem: unknown, field: string): string | undefined {
   return texts.length === 0 ? undefined : texts.join(' ');
 }
 
-/** Returns whether a place in a request is the value of a field, or an entry of it. */
+/** Returns whether a place in a request is the value of a form's field, or an entry of that value. */
 function isAtField(pointer: string, field: string): boolean {
   return pointer === field || pointer.startsWith(`${field}/`);
 }

@@ -2,14 +2,14 @@ import { newKey } from 'computation-management-client';
 import { useState } from 'react';
 
 export interface Action<Arguments extends unknown[]> {
-  /** Runs the action. Returns whether it succeeded. */
+  /** Runs the action with the given arguments. Returns whether the action succeeded. */
   run: (...given: Arguments) => Promise<boolean>;
   isRunning: boolean;
   problem: unknown;
   forget: () => void;
 }
 
-/** Wraps a change that the user asks for: tells whether it is under way, and keeps the error if it failed. */
+/** Wraps an action that the user asks for: tells whether the action is under way, and keeps the error if it failed. */
 export function useAction<Arguments extends unknown[]>(act: (...given: Arguments) => Promise<void>): Action<Arguments> {
   const [isRunning, setRunning] = useState(false);
   const [problem, setProblem] = useState<unknown>();
@@ -34,8 +34,8 @@ export function useAction<Arguments extends unknown[]>(act: (...given: Arguments
 }
 
 /**
- * Returns a function that gives each body of a form an `Idempotency-Key`: the same one while the body stays the same. If no answer
- * came, sending the form again then creates nothing twice.
+ * Returns a function that gives each body of a form an `Idempotency-Key`: the same key while the body stays the same. If no answer came,
+ * sending the form again then creates nothing twice.
  */
 export function keysForBodies(): (body: unknown) => string {
   let latest: { text: string; key: string } | undefined;

@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useEffectEvent, useState } from 'react';
 
 export interface Loaded<Value> {
-  /** The latest value. It stays while it is loaded again. */
+  /** The loaded value. It stays while the value is loaded again. */
   value: Value | undefined;
-  /** The error of the latest attempt. Undefined if it succeeded. */
+  /** The error of the latest attempt to load the value. Undefined if the attempt succeeded. */
   problem: unknown;
   isLoading: boolean;
   /** The number of times that the value was loaded again. */
@@ -12,9 +12,9 @@ export interface Loaded<Value> {
 }
 
 interface Options {
-  /** The seconds after which the value is loaded again while the page is visible. Default: never. */
+  /** The seconds after which the value is loaded again while the page is visible. Default: the value is not loaded again by itself. */
   everySeconds?: number | undefined;
-  /** A number that loads the value again when it grows, such as the round of another value on which this one depends. */
+  /** A number that loads the value again when it grows, such as the round of another value on which the value depends. */
   round?: number | undefined;
 }
 
@@ -25,7 +25,7 @@ interface Outcome<Value> {
   problem?: unknown;
 }
 
-/** Loads a value, and again whenever `key` changes. Never returns the value of another key. */
+/** Loads a value, and again whenever `key` changes. Never returns the value of an earlier key. */
 export function useLoaded<Value>(
   key: string,
   load: (signal: AbortSignal) => Promise<Value>,
@@ -66,7 +66,7 @@ export function useLoaded<Value>(
   return { value: current?.value, problem: current?.problem, isLoading, round: current?.attempt ?? 0, reload };
 }
 
-/** The seconds after which each screen is loaded again while the page is visible. docs/cost.md says what that costs. */
+/** The seconds after which the data of each screen is loaded again while the page is visible. docs/cost.md says what the requests cost. */
 export const refreshSeconds = {
   sideBar: 120,
   todo: 60,

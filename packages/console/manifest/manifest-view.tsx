@@ -24,15 +24,15 @@ import { Panel } from '../frame/panel.tsx';
 
 interface TabProps {
   id: string;
-  /** The digest of the current manifest. With another digest, the manifest is loaded again. */
+  /** The digest of the computation's current manifest. When the digest changes, the manifest is loaded again. */
   digest?: string | undefined;
-  /** The run whose manifest is shown. Default: a run that would start now. */
+  /** The run whose manifest is shown. Default: the manifest of a run that would start now. */
   run?: string;
-  /** The linked assets, which are those of the current manifest. Undefined for the manifest of a run. */
+  /** The linked assets of the computation, which are those of the current manifest. Undefined for the manifest of a run. */
   inputs?: readonly Input[];
 }
 
-/** Shows the manifest of a run, or what is still missing for one. */
+/** Shows the manifest of a run, or what is still missing for a manifest. */
 export function ManifestTab({ id, digest, run, inputs }: TabProps) {
   const { client } = useDomain();
   const loaded = useLoaded(`${id} ${run ?? ''} ${digest ?? ''}`, async (signal) => {
@@ -77,7 +77,7 @@ export function ManifestTab({ id, digest, run, inputs }: TabProps) {
   );
 }
 
-/** Returns the columns of the files. @param check returns what a user can do to check a file */
+/** Returns the columns of the table with a manifest's files. @param check returns what a user can do to check a file */
 function fileColumns(knowsParties: boolean, check: ViewProps['check'] = () => null): Column<File>[] {
   const size: Column<File> = {
     id: 'size',
@@ -171,9 +171,9 @@ type File = ManifestFile<Input>;
 interface ViewProps extends DescribedManifest<Input> {
   manifest: Schemas['Manifest'];
   digest: string | undefined;
-  /** True if the linked assets are known, and with them the parties. */
+  /** True if the linked assets are known, and with them the parties who bring the files. */
   isKnown: boolean;
-  /** Returns what a user can do to check a file. */
+  /** Returns the button or field with which a user can check a file of the manifest. */
   check?: (file: File) => ReactNode;
 }
 
@@ -229,7 +229,7 @@ export function ManifestView(props: ViewProps) {
   );
 }
 
-/** Returns whether a value is a hash: an array of numbers, which is shown in hexadecimal. */
+/** Returns whether a value in a manifest is a hash: an array of numbers, which is shown in hexadecimal. */
 function isBytes(value: unknown): value is number[] {
   return Array.isArray(value) && value.length > 0 && value.every((entry) => typeof entry === 'number');
 }

@@ -3,7 +3,9 @@ import { hasWork, mayGo } from './unsaved-work.ts';
 
 const moved = new EventTarget();
 let hasGoneOn = false;
-/** The address that the console shows. After a step in the browser's history, it differs from the browser's for a moment. */
+/**
+ * The address whose screen the console shows. After a step in the browser's history, it differs from the browser's address for a moment.
+ */
 let shown: string;
 
 // The browser asks before the page is left or reloaded.
@@ -27,7 +29,7 @@ export function navigate(address: string, how: How = {}): void {
   if (mayGo(location.pathname, pathname, (question) => window.confirm(question))) go(address, how);
 }
 
-/** Goes to an address of the console without a question. */
+/** Goes to an address of the console without asking about unsaved work. */
 function go(address: string, { replace = false }: How = {}): void {
   const isSamePath = new URL(address, location.href).pathname === location.pathname;
   if (replace) history.replaceState(null, '', address);
@@ -37,7 +39,7 @@ function go(address: string, { replace = false }: How = {}): void {
   show();
 }
 
-/** Replaces an address without a screen by one with a screen. `hasMoved` does not count this. */
+/** Replaces the present address, which has no screen, by one with a screen. `hasMoved` does not count the replacement. */
 export function redirect(address: string): void {
   history.replaceState(null, '', address);
   show();
@@ -48,7 +50,7 @@ function show(): void {
   moved.dispatchEvent(new Event('moved'));
 }
 
-/** Returns the present address. The component is rendered again when it changes. */
+/** Returns the present address of the console. The component is rendered again when the address changes. */
 export function useAddress(): { pathname: string; query: URLSearchParams } {
   const href = useSyncExternalStore(subscribe, () => location.href);
   return useMemo(() => {
@@ -76,7 +78,7 @@ function subscribe(onChange: () => void): () => void {
   };
 }
 
-/** Follows links to the console without reloading the page. Leaves clicks for a new tab or a download to the browser. */
+/** Handles a click on a link to the console without reloading the page. Leaves clicks for a new tab or a download to the browser. */
 export function followLink(event: MouseEvent): void {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   const anchor = event.target instanceof Element ? event.target.closest('a') : null;
@@ -88,8 +90,8 @@ export function followLink(event: MouseEvent): void {
 }
 
 /**
- * Returns a function that goes where a change of the user leads, once it is made. It asks nothing, because what was typed is saved. If the
- * user has left the component meanwhile, it goes nowhere.
+ * Returns a function that goes to an address after a change of the user is saved. The function does not ask about unsaved work, because
+ * what was typed is saved. If the user has left the component meanwhile, it goes nowhere.
  */
 export function useGoOn(): typeof go {
   const isHere = useIsHere();
@@ -101,7 +103,7 @@ export function useGoOn(): typeof go {
   );
 }
 
-/** Returns a function that tells whether the component is still shown. */
+/** Returns a function that tells whether the component that called this hook is still shown. */
 export function useIsHere(): () => boolean {
   const isHere = useRef(false);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** The screens and their paths under /console. A path parameter stands for one segment. */
+/** The paths of the console's screens under /console, by the name of the screen. A path parameter stands for one segment of the path. */
 const paths = {
   home: '/',
   verify: '/verify',
@@ -28,12 +28,12 @@ type Parameters<Path extends string> = Path extends `${string}:${infer Name}/${i
     ? Name
     : never;
 
-/** A screen with the parameters of its path. */
+/** A screen of the console with the parameters of its path. */
 export type Place = { [S in Screen]: { screen: S } & Record<Parameters<Paths[S]>, string> }[Screen];
 
 const base = '/console';
 
-/** Returns the address of a place. Parameters of the query that are undefined or empty are left out. */
+/** Returns the address of a screen with its parameters. Parameters of the query that are undefined or empty are left out. */
 export function addressOf(place: Place, query: Record<string, string | number | undefined> = {}): string {
   const values: Record<string, string> = place;
   const path = paths[place.screen].replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
@@ -42,7 +42,7 @@ export function addressOf(place: Place, query: Record<string, string | number | 
   return `${base}${path}${search && '?'}${search}`;
 }
 
-/** Returns the place of an address's path, or undefined if the console has no such screen. */
+/** Returns the screen of an address's path with its parameters, or undefined if the console has no such screen. */
 export function placeOf(pathname: string): Place | undefined {
   const segments = segmentsOf(pathname);
   for (const [screen, path] of Object.entries(paths)) {
@@ -63,7 +63,7 @@ function match(pattern: string[], segments: string[]): Record<string, string> | 
   return values;
 }
 
-/** Returns the decoded segments, or undefined if the path is malformed. */
+/** Returns the decoded segments of a path, or undefined if the path is malformed. */
 function segmentsOf(pathname: string): string[] | undefined {
   try {
     return pathname
@@ -75,43 +75,43 @@ function segmentsOf(pathname: string): string[] | undefined {
   }
 }
 
-/** Returns the tab that an address names, or the first one. */
+/** Returns the tab of a screen that an address names, or the first tab. */
 export function tabOf<Tab extends string>(query: URLSearchParams, tabs: readonly [Tab, ...Tab[]]): Tab {
   return tabs.find((tab) => tab === query.get('tab')) ?? tabs[0];
 }
 
-/** Returns the parameter of an address that leads to a tab. The first tab needs none. */
+/** Returns the query parameter of an address that leads to a tab of a screen. The first tab needs none. */
 export function tabQuery(tab: string, tabs: readonly string[]): { tab: string | undefined } {
   return { tab: tab === tabs[0] ? undefined : tab };
 }
 
-/** Returns the breadcrumbs above an asset. */
+/** Returns the breadcrumbs above the screen of an asset. */
 export function aboveAsset(domain: string) {
   return [{ text: 'Assets', href: addressOf({ screen: 'assets', domain }) }];
 }
 
-/** Returns the breadcrumbs above a computation. */
+/** Returns the breadcrumbs above the screen of a computation. */
 export function aboveComputation(domain: string) {
   return [{ text: 'Computations', href: addressOf({ screen: 'computations', domain }) }];
 }
 
-/** Returns the breadcrumbs above a part of a computation. */
+/** Returns the breadcrumbs above a screen about a part of a computation, such as a run. */
 export function aboveInComputation(domain: string, id: string, name = 'Computation') {
   return [...aboveComputation(domain), { text: name, href: addressOf({ screen: 'computation', domain, id }) }];
 }
 
-/** The sizes of a page that the console offers. The API allows up to 100. */
+/** The numbers of rows on a page of a list that the console offers. The API allows up to 100. */
 export const pageSizes = [10, 25, 50, 100] as const;
 const usualPageSize = 25;
 
 export interface PageQuery {
-  /** The number of the page, from 1. */
+  /** The number of the page in the list, from 1. */
   page: number;
   limit: number;
   offset: number;
 }
 
-/** Reads the page and its size from an address. Values that are not valid become the first page, or the usual size. */
+/** Reads the number and the size of a list's page from an address. Values that are not valid become the first page, or the usual size. */
 export function pageOf(query: URLSearchParams): PageQuery {
   const limit = pageSizes.find((size) => String(size) === query.get('limit')) ?? usualPageSize;
   const text = query.get('page') ?? '1';
@@ -119,12 +119,12 @@ export function pageOf(query: URLSearchParams): PageQuery {
   return { page, limit, offset: (page - 1) * limit };
 }
 
-/** Returns the number of pages: at least one. */
+/** Returns the number of pages of a list: at least one. */
 export function pageCount(total: number, limit: number): number {
   return Math.max(1, Math.ceil(total / limit));
 }
 
-/** Returns the query with changed parameters. Another filter or size begins at the first page. */
+/** Returns the query of an address with changed parameters. A changed filter or page size leads to the first page. */
 export function changedQuery(query: URLSearchParams, changes: Record<string, string | number | undefined>): string {
   const changed = new URLSearchParams(query);
   if (!('page' in changes)) changed.delete('page');

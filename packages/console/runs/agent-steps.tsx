@@ -14,7 +14,10 @@ interface Step {
   command: string;
 }
 
-/** Shows who must bring or fetch something at the agent now, with the command. Simulated CVMs, which nobody registers, need nothing. */
+/**
+ * Shows which users must send or fetch a file at the agent of a run now, with the command. Simulated CVMs, which nobody registers, need
+ * nothing.
+ */
 export function AgentSteps({ run, events }: { run: Run; events: readonly Pick<Schemas['Event'], 'event_type'>[] }) {
   const { client, me } = useDomain();
   const phase = events.findLast(({ event_type }) => Object.hasOwn(stepsIn, event_type))?.event_type;
@@ -58,7 +61,7 @@ export function AgentSteps({ run, events }: { run: Run; events: readonly Pick<Sc
   );
 }
 
-/** Returns the steps of those who send files of a type. */
+/** Returns a function that lists, for each linked asset of a type, that its creator must send the file to the agent, with the command. */
 const sending =
   (type: 'algorithm' | 'dataset', option: string) =>
   ({ run, inputs }: Given): Step[] =>
@@ -68,7 +71,10 @@ const sending =
         return { user, what: 'send', file, command: `cms send FILE ${option}${options(run)}` };
       });
 
-/** The steps for which the agent waits after its events. docs/participant.md explains the commands. */
+/**
+ * The functions that list what users must do at the agent after an event, by the type of the event. docs/participant.md explains the
+ * commands.
+ */
 const stepsIn: Record<string, (given: Given) => Step[]> = {
   ReceivingAlgorithm: sending('algorithm', '--type TYPE '),
   ReceivingData: sending('dataset', ''),
@@ -81,7 +87,10 @@ const stepsIn: Record<string, (given: Given) => Step[]> = {
     })),
 };
 
-/** The options for files that the party has. The service could name a wrong certificate. */
+/**
+ * The options of commands at the agent whose files the party has itself: its key, and the agent's certificate, of which the service could
+ * name a wrong one.
+ */
 const ofParty = '--key KEY --agent-certificate AGENT.pem';
 const options = ({ computation_id, id }: Run) => `--computation ${computation_id} --run ${id} ${ofParty}`;
 

@@ -3,8 +3,8 @@ import { useEffect, useEffectEvent, useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
 
 /**
- * Returns the names of computations, each of which is read once while the component is shown. If `ids` is another array, those that could
- * not be read are asked for again.
+ * Returns the names of computations, each of which is read once while the component is shown. If `ids` is another array, the names that
+ * could not be read are asked for again.
  */
 export function useNames(ids: readonly string[] | undefined): Names {
   const { client } = useDomain();
@@ -24,10 +24,13 @@ export function useNames(ids: readonly string[] | undefined): Names {
   return names;
 }
 
-/** The names of computations by identifier. null: the computation is not there, such as after it was deleted. Missing: not read yet. */
+/**
+ * The names of computations by identifier. null: the computation does not exist, such as after it was deleted. Missing: the name is not
+ * read yet.
+ */
 type Names = ReadonlyMap<string, string | null>;
 
-/** Reads the names of computations. One that could not be read is missing, so that it can be asked for again. */
+/** Reads the names of computations. A name that could not be read is missing in the result, so that it can be asked for again. */
 export async function readNames(client: Client, ids: Iterable<string>, signal: AbortSignal): Promise<Names> {
   const names = new Map<string, string | null>();
   const read = async (id: string) => names.set(id, (await client.getComputation({ id, peek: 'true', signal })).name);

@@ -13,7 +13,7 @@ import type { Phase } from './phases.ts';
 
 type Run = Schemas['Run'];
 
-/** Shows what differs between a run that failed and the last one before it that completed. */
+/** Shows what differs between a failed run and the last run of the computation before it that completed. */
 export function LastGoodRun({ run }: { run: Run }) {
   const { client, domain } = useDomain();
   const { computation_id: id } = run;
@@ -58,7 +58,7 @@ export function LastGoodRun({ run }: { run: Run }) {
   );
 }
 
-/** Compares a run with the last one before it that completed. Returns null if there is none. */
+/** Compares a run with the last run of the computation before it that completed. Returns null if there is no such run. */
 async function compareWithGood(
   client: Client,
   run: Run,
@@ -104,7 +104,7 @@ export function PhasesChart({ phases }: { phases: readonly Phase[] }) {
   );
 }
 
-/** Shows how a run ended, and why. Nothing while it goes on. */
+/** Shows how a run ended, and why. Shows nothing while the run goes on. */
 export function Outcome({ run: { status, reason, ended_at, started_at }, phases }: { run: Schemas['Run']; phases: Phase[] }) {
   if (status === 'failed') {
     const failed = phases.at(-1);

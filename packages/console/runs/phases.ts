@@ -1,7 +1,7 @@
 import type { Schemas } from 'computation-management-client';
 import { eventText } from '../events/event-texts.ts';
 
-/** A part of a run between two events, in milliseconds since 1970. */
+/** A phase of a run, between two events. Times are in milliseconds since 1970. */
 export interface Phase {
   name: string;
   from: number;
@@ -9,7 +9,7 @@ export interface Phase {
   state: 'done' | 'active' | 'failed';
 }
 
-/** The names of the phases that events of an agent begin. Other types begin phases of their own name. */
+/** The names of the phases of a run, by the type of the event that begins the phase. Other types begin a phase of their own name. */
 const names = new Map([
   ['ReceivingAlgorithm', 'Receiving the algorithm'],
   ['ReceivingData', 'Receiving the data'],
@@ -17,14 +17,14 @@ const names = new Map([
   ['ConsumingResults', 'Result ready'],
   ['stop_requested', 'Stopping'],
 ]);
-/** The types of events that begin no phase: they end a run, or say more about the phase in which they come. */
+/** The types of events that begin no phase of a run: they end the run, or say more about the phase in which they come. */
 const beginNothing = ['AlgorithmRun', 'Complete', 'Failed', 'Stopped', 'completed', 'failed', 'cancelled', 'started'];
 
 /**
  * Returns the phases of a run, each with its length.
- * @param events oldest first
- * @param earlier how many events come before these
- * @param now the time of the service, for a run that goes on
+ * @param events the events of the run that are read, oldest first
+ * @param earlier the number of the run's events before `events`
+ * @param now the time by the clock of the service, for a run that goes on
  */
 export function phasesOf(
   run: Pick<Schemas['Run'], 'started_at' | 'ended_at' | 'status'>,

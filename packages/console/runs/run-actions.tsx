@@ -17,11 +17,14 @@ import { statusText } from '../show/status.tsx';
 interface Props {
   run: Schemas['Run'];
   computation: Schemas['Computation'];
-  /** Called with the run that is being stopped. */
+  /** Called with the run that the user has asked to stop. */
   onStopped: (run: Schemas['Run']) => void;
 }
 
-/** Shows what the user can do about a run. @param computation undefined while it is not read: then nobody knows what the user may do */
+/**
+ * Shows what the user can do about a run.
+ * @param computation the computation of the run. Undefined while it is not read: then it is not known what the user may do
+ */
 export function RunActions({
   run,
   computation,
@@ -44,8 +47,8 @@ export function RunActions({
 }
 
 /**
- * Shows a button that stops an active run, after a question, to those who may: by role, as the owner, or as the creator of an asset of the
- * run.
+ * Shows a button that stops an active run, after a question, to the users who may stop it: by role, as the owner, or as the creator of an
+ * asset of the run.
  */
 function StopRun({ run, computation, onStopped }: Props) {
   const { client, me } = useDomain();
@@ -90,8 +93,8 @@ function StopRun({ run, computation, onStopped }: Props) {
 }
 
 /**
- * Tells a user who looks elsewhere that a watched run has ended, in the title of the tab and by a notification. Shows the button that asks
- * for one.
+ * Tells the user, who may look elsewhere, that a watched run has ended: in the title of the tab, and by a notification. Shows the button
+ * that asks for a notification.
  */
 function EndOfRun({ run: { id, status, ended_at }, name }: { run: Schemas['Run']; name: string }) {
   const [isAsked, setAsked] = useState(false);
@@ -118,7 +121,10 @@ function EndOfRun({ run: { id, status, ended_at }, name }: { run: Schemas['Run']
   );
 }
 
-/** Shows buttons for a run that has ended: one saves its evidence with everything that the check needs, the other goes to the check. */
+/**
+ * Shows buttons for a run that has ended: one saves its evidence with everything that the check of the evidence needs, the other goes to
+ * the check.
+ */
 function DownloadEvidence({ run: { id: run, computation_id: id } }: { run: Schemas['Run'] }) {
   const { client, domain } = useDomain();
   const { notify } = useFrame();

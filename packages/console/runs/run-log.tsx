@@ -8,7 +8,7 @@ import { Time } from '../show/time.tsx';
 import { gather } from './watched-run.ts';
 
 interface Read {
-  /** The latest lines. */
+  /** The latest lines of the agent's log. */
   lines: Schemas['LogLine'][];
   dropped: number;
   isWhole: boolean;
@@ -16,10 +16,10 @@ interface Read {
 }
 
 const nothing: Read = { lines: [], dropped: 0, isWhole: false };
-/** The time after the end of a run in which lines may still come: the gateway writes them within some seconds. */
+/** The time after the end of a run in which lines of its log may still come: the gateway writes them within some seconds. */
 const lateInMilliseconds = 10_000;
 
-/** Shows the last lines of the agent's log, as they come. @param most the number of lines */
+/** Shows the last lines of the agent's log of a run, as they come. @param most the number of lines to show */
 export function RunLog({
   run,
   isLive,
@@ -93,7 +93,7 @@ export function RunLog({
   );
 }
 
-/** Reads a log to its end. Waits for lines of a run that goes on for as long as it does. */
+/** Reads the log of a run to its end. Waits for further lines as long as the run goes on. */
 async function readLog(
   client: Client,
   place: { id: string; run: string; signal: AbortSignal },

@@ -26,7 +26,7 @@ const tabs = ['events', 'log', 'manifest'] as const;
 const linesOfTab = 500;
 const linesOfFailure = 20;
 
-/** Shows a run as it goes on: its state, its events as they come, and after its end its evidence. */
+/** Shows the screen of a run: its state, its events as they come, and after its end its evidence. */
 export function RunScreen({ id, run }: { id: string; run: string }) {
   const [attempt, setAttempt] = useState(0);
   return <WatchedRun key={attempt} id={id} run={run} watchAgain={() => setAttempt(attempt + 1)} />;

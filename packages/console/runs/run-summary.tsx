@@ -11,7 +11,10 @@ import { Term } from '../show/term.tsx';
 import { Elapsed, Moment } from '../show/time.tsx';
 import { Name } from '../show/visible-texts.tsx';
 
-/** Shows the facts of a run and its attestation. @param latest the type of the latest event: with another one, the attestation is read again */
+/**
+ * Shows the facts of a run and its attestation.
+ * @param latest the type of the run's latest event. When the type changes, the attestation is read again
+ */
 export function RunSummary({ run, latest }: { run: Schemas['Run']; latest: string | undefined }) {
   const { domain, client } = useDomain();
   const { id, status, cvm_id, started_at, ended_at, started_by, manifest_digest, computation_id } = run;

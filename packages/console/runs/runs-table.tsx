@@ -21,7 +21,7 @@ type Run = Schemas['Run'];
 const runStatuses = ['running', 'stopping', 'completed', 'failed', 'cancelled'] as const;
 const runStatusOptions = statusOptions.filter(({ value }) => value !== 'created');
 
-/** Shows the runs of the domain, or of one computation. */
+/** Shows the list of runs of the domain, or of one computation. */
 export function RunsTable({ computation }: { computation?: string }) {
   const { domain } = useDomain();
   const { query } = useAddress();
@@ -88,7 +88,7 @@ export function RunsTable({ computation }: { computation?: string }) {
   );
 }
 
-/** Shows the runs of the domain. */
+/** Shows the screen with the list of the domain's runs. */
 export function RunsScreen() {
   return (
     <ScreenFrame title="Runs" above={[]} hasHeader={false}>

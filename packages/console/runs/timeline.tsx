@@ -12,16 +12,21 @@ import { Name } from '../show/visible-texts.tsx';
 import { eventsBefore, shownEvents } from './watched-run.ts';
 import { Details } from '../events/events-table.tsx';
 
-/** The detail with the time by the reporter's clock. The service's own time of the event is shown instead. */
+/**
+ * The name of the detail of an event with the time by the reporter's clock. It is left out, because the service's own time of the event is
+ * shown.
+ */
 const reportersClock = 'occurred_at';
 
 interface Props {
   run: Schemas['Run'];
   events: readonly Schemas['Event'][];
-  /** The number of events of the run that come before these. */
+  /** The number of the run's events that come before `events`. */
   earlier: number;
   isLive: boolean;
-  /** True once the events recorded before the screen was opened are loaded: all further events are new. */
+  /**
+   * True once the events recorded before the screen was opened are loaded. All further events are new, and screen readers announce them.
+   */
   announces: boolean;
 }
 

@@ -5,15 +5,15 @@ import { useDomain } from '../access/console-context.ts';
 
 interface WatchedRun {
   run: Schemas['Run'] | undefined;
-  /** The events, oldest first: the latest ones at the time the screen was opened, and all since. */
+  /** The events of the watched run, oldest first: the latest ones at the time the screen was opened, and all since. */
   events: Schemas['Event'][];
-  /** The number of events of the run that come before these. */
+  /** The number of the run's events that come before `events`. */
   earlier: number;
   /** True once the events recorded before the screen was opened are loaded: all further events are new. */
   isFollowing: boolean;
-  /** The error while the service cannot be reached. The watch goes on. */
+  /** The error of the connection while the service cannot be reached. Watching the run goes on. */
   interruption: unknown;
-  /** The error that ended the watch early. */
+  /** The error that ended watching the run before the run ended. */
   problem: unknown;
 }
 
@@ -78,15 +78,15 @@ function runAfter(run: Schemas['Run'], event: Schemas['Event']): Schemas['Run'] 
 type Event = Schemas['Event'];
 
 interface Latest {
-  /** The events, oldest first. */
+  /** The events of the run that were read, oldest first. */
   events: Event[];
-  /** The number of events of the run that come before these. */
+  /** The number of the run's events that come before `events`. */
   earlier: number;
 }
 
 const pageSize = 100;
 
-/** Reads the latest events of a run, as many as a timeline shows at first. */
+/** Reads the latest events of a run, as many as a timeline of the run shows at first. */
 async function latestEvents(
   client: Client,
   { id, run: run_id }: { id: string; run: string },
@@ -102,7 +102,7 @@ async function latestEvents(
   return { events: [...newestFirst.values()].reverse(), earlier: total - newestFirst.size };
 }
 
-/** Reads the events of a run that come before one of them, oldest first. */
+/** Reads the events of a run that come before one of its events, oldest first. */
 export async function eventsBefore(
   client: Client,
   { id: run_id, computation_id: id }: Pick<Schemas['Run'], 'id' | 'computation_id'>,
@@ -120,16 +120,19 @@ export async function eventsBefore(
   }
 }
 
-/** Gathers entries that come one by one, to show them together. */
+/** A collector of entries, such as events, that come one by one and are passed on together. */
 interface Gather<Entry> {
   add: (entry: Entry) => void;
-  /** Passes on what is gathered now. */
+  /** Passes on the gathered entries now. */
   flush: () => void;
 }
 
 const longestInMilliseconds = 100;
 
-/** Passes entries on at most every 100 ms: a list that is shown is then copied and drawn once for many of them. */
+/**
+ * Returns a collector that passes entries on at most every 100 ms: a list on the screen is then copied and drawn once for many entries.
+ * @param passOn takes the gathered entries
+ */
 export function gather<Entry>(passOn: (entries: Entry[]) => void): Gather<Entry> {
   let gathered: Entry[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -150,10 +153,10 @@ export function gather<Entry>(passOn: (entries: Entry[]) => void): Gather<Entry>
   };
 }
 
-/** The number of events that a timeline shows at first: the latest ones. */
+/** The number of events that the timeline of a run shows at first: the latest ones. */
 const mostShown = 200;
 
-/** Returns the events of a timeline that are shown, and how many earlier ones are not. */
+/** Returns the events of a run that its timeline shows, and the number of earlier events that it does not show. */
 export function shownEvents<Event>(events: readonly Event[], showsAll: boolean): { shown: readonly Event[]; hidden: number } {
   const hidden = showsAll ? 0 : events.length - mostShown;
   return hidden > 0 ? { shown: events.slice(hidden), hidden } : { shown: events, hidden: 0 };

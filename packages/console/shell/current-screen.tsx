@@ -8,7 +8,7 @@ import type { Place } from '../routing/places.ts';
 import { StatusIndicator } from '../show/status.tsx';
 import { readConfiguration } from '../sign-in/session.ts';
 
-/** Returns a screen whose file is loaded when it is first shown. */
+/** Returns the component of a screen whose script file is loaded when the screen is first shown. */
 function ofItsOwn<Props>(load: () => Promise<ComponentType<Props>>): LazyExoticComponent<ComponentType<Props>> {
   return lazy(async () => {
     try {
@@ -40,7 +40,7 @@ const screens: { [S in Place['screen']]: ComponentType<Extract<Place, { screen: 
   statistics: ofItsOwn(async () => (await import('../statistics/statistics-screen.tsx')).StatisticsScreen),
 };
 
-/** Shows the screen of a place. An error in it leaves the navigation usable. */
+/** Shows the screen of a place of the console. An error in the screen leaves the navigation usable. */
 export function CurrentScreen({ place }: { place: Place }) {
   const Screen = screens[place.screen] as ComponentType<Place>;
   return (
@@ -60,7 +60,7 @@ function Opening() {
   );
 }
 
-/** The error of a screen whose file could not be loaded. */
+/** The error of a screen whose script file could not be loaded. */
 class ScreenNotLoaded extends Error {
   constructor(options: ErrorOptions) {
     super('The screen could not be loaded.', options);
@@ -71,7 +71,7 @@ interface State {
   error?: unknown;
 }
 
-/** Shows why a screen failed instead of an empty page. */
+/** Shows a screen, or why the screen failed instead of an empty page. */
 class ScreenErrors extends Component<{ children: ReactNode }, State> {
   override state: State = {};
 

@@ -56,7 +56,7 @@ function queryOf(text: string): string {
   return text.trim().slice(0, longestQuery);
 }
 
-/** Groups matches by their kind, in the order of the best match of each kind. */
+/** Groups matches of the search by their kind, in the order of the best match of each kind. */
 function optionsOf(matches: readonly Match[]): AutosuggestProps.Options {
   return [...Map.groupBy(matches, ({ kind }) => kind)].map(([kind, ofKind]) => ({
     label: kinds[kind],

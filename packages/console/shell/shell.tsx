@@ -27,7 +27,7 @@ import { TopBar } from './top-bar.tsx';
 // Nobody needs it before a screen is there.
 const SearchBox = lazy(() => import('./search-box.tsx'));
 
-/** Shows the console around its screens. */
+/** Shows the whole console: the bars, the messages, and the screen of the present address. */
 export function Shell({ session }: { session: Session }) {
   const { pathname } = useAddress();
   const place = useMemo(() => placeOf(pathname), [pathname]);
@@ -96,7 +96,7 @@ export function Shell({ session }: { session: Session }) {
   );
 }
 
-/** Shows the link that is the first stop of the keyboard and leads past the bars. */
+/** Shows the link that skips the bars of the console: the first stop of the Tab key. */
 function SkipLink() {
   const skip = (event: MouseEvent) => {
     event.preventDefault(); // the address stays
@@ -139,7 +139,7 @@ function useDomainContext(session: Session, domains: string[], domain: string | 
 
 interface Notice {
   text: ReactNode;
-  /** The path at which it was first shown. It is closed when the user goes on. */
+  /** The path at which the message was first shown. The message is closed when the user goes to another path. */
   shownAt: string | undefined;
 }
 
@@ -156,7 +156,7 @@ function useNotice(pathname: string) {
   return { notices: notices ?? [], notify };
 }
 
-/** Asks the user to sign in again, if the sign-in has expired while a form or an upload was not finished. */
+/** Returns the message that asks the user to sign in again, if the sign-in has expired while a form or an upload was not finished. */
 function useExpiryNotice({ expiry }: Session): FlashbarProps.MessageDefinition[] {
   const hasExpired = useSyncExternalStore(expiry.subscribe, expiry.isSet);
   if (!hasExpired) return [];

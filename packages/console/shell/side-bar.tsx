@@ -13,7 +13,7 @@ const screens = [
   ['statistics', 'Statistics'],
 ] as const;
 
-/** Shows links to the screens of the domain, and how much waits for the user. */
+/** Shows the side bar of the console: links to the screens of the domain, and the number of tasks that wait for the user. */
 export function SideBar({ place }: { place: Place }) {
   const { domain, client } = useDomain();
   const isNarrow = useNarrow();

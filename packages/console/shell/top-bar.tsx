@@ -10,7 +10,7 @@ interface Props {
   roles: readonly string[];
   domain: string | undefined;
   domains: readonly string[];
-  /** The field that finds things. Undefined outside of domains. */
+  /** The field that searches the domain. Undefined on a screen that belongs to no domain. */
   search: ReactNode;
   signOut: () => void;
 }
@@ -79,13 +79,13 @@ type Appearance = (typeof appearances)[number];
 const key = 'console.appearance';
 const systemIsDark = window.matchMedia('(prefers-color-scheme: dark)');
 
-/** Returns the appearance that the user chose on this device. */
+/** Returns the appearance of the console, such as dark, that the user chose on this device. */
 function chosenAppearance(): Appearance {
   const kept = localStorage.getItem(key);
   return appearances.find((appearance) => appearance === kept) ?? 'system';
 }
 
-/** Applies the chosen appearance to the page, and follows the system if that is the choice. */
+/** Applies the appearance that the user chose to the page. If the choice is to follow the system, follows its changes. */
 export function followAppearance(): void {
   systemIsDark.addEventListener('change', applyAppearance);
   applyAppearance();

@@ -5,7 +5,7 @@ import { StatusIndicator } from './status.tsx';
 
 interface Props {
   value: string | null | undefined;
-  /** The value in words, such as `hash of penguins.csv`. */
+  /** The words for the shown value, such as `hash of penguins.csv`. */
   what: string;
   /** True to show the whole value instead of its beginning and its end. */
   isWhole?: boolean;
@@ -44,7 +44,7 @@ export function Groups({ of }: { of: string }) {
   );
 }
 
-/** Shows lines of words that may be long, such as addresses. */
+/** Shows lines of text whose words may be long, such as addresses. */
 export function Lines({ of }: { of: readonly string[] }) {
   return of.map((line) => (
     <div key={line} className="long-words">
@@ -57,7 +57,7 @@ export function Lines({ of }: { of: readonly string[] }) {
   ));
 }
 
-/** Returns the facts of a configuration as items of key-value pairs. */
+/** Returns the facts of a configuration as items of Cloudscape's key-value pairs. */
 export function factItems(facts: readonly Fact[]) {
   return facts.map(({ label, lines, mark, pem }) => ({
     label,

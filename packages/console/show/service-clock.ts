@@ -1,19 +1,22 @@
 import { useSyncExternalStore } from 'react';
 
-/** The milliseconds by which the service's clock is ahead of the browser's. */
+/** The time by which the clock of the service is ahead of the browser's clock, in milliseconds. */
 let ahead = 0;
 
-/** The least difference of clocks that counts: the header `Date` has whole seconds. */
+/** The least difference between the clocks of the service and the browser that counts: the header `Date` has whole seconds. */
 const leastInMilliseconds = 5_000;
 
-/** Learns the service's clock from the header `Date` of an answer that has just come, and was made at any time since `sentAt`. */
+/**
+ * Learns the difference of the service's clock from the browser's by the header `Date` of an answer of the service.
+ * @param sentAt the earliest time at which the answer was made, by the clock of the browser in milliseconds since 1970
+ */
 export function learnServiceTime({ headers }: Pick<Response, 'headers'>, sentAt = Date.now()): void {
   const date = Date.parse(headers.get('date') ?? '');
   const found = date - Date.now();
   if (ahead <= found - leastInMilliseconds || ahead >= date - sentAt + leastInMilliseconds) ahead = found;
 }
 
-/** Returns the time by the service's clock, in milliseconds since 1970. Timestamps of the service are compared with it. */
+/** Returns the present time by the service's clock, in milliseconds since 1970. Timestamps of the service are compared with this time. */
 export function serviceNow(): number {
   return Date.now() + ahead;
 }
@@ -23,7 +26,7 @@ const listeners = new Set<() => void>();
 let now = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** Returns the time by the service's clock, in milliseconds since 1970. The component is rendered again every ten seconds. */
+/** Returns the present time by the service's clock, in milliseconds since 1970. The component is rendered again every ten seconds. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => (now === 0 ? tick() : now));
 }

@@ -1,7 +1,7 @@
 import { StatusIndicator as Indicator, type StatusIndicatorProps } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 
-/** Shows a status with its icon. Cloudscape's own component may break its words anywhere. */
+/** Shows a status with its icon. Wraps Cloudscape's own component, which may break words anywhere. */
 export function StatusIndicator({ children, ...props }: StatusIndicatorProps) {
   return (
     <Indicator {...props}>
@@ -21,7 +21,7 @@ const looks: Record<ComputationStatus, { type: StatusIndicatorProps.Type; text: 
   cancelled: { type: 'stopped', text: 'Cancelled' },
 };
 
-/** The statuses of computations and runs, for a filter. Runs are never `created`. */
+/** The statuses of computations and runs, as options of a filter. Runs are never `created`. */
 export const statusOptions = Object.entries(looks).map(([value, { text }]) => ({
   value: value as ComputationStatus,
   label: text,

@@ -11,7 +11,7 @@ const format = new Intl.DateTimeFormat('en-GB', {
   timeZoneName: 'short',
 });
 
-/** Returns a point in time as the user's clock shows it, with its zone, or the text itself where Date does not know its form. */
+/** Returns a point in time by the user's clock, with its zone. Returns the text itself if Date cannot parse it. */
 export function momentText(timestamp: string): string {
   const date = new Date(timestamp);
   return Number.isNaN(date.getTime()) ? timestamp : format.format(date);
@@ -32,17 +32,17 @@ export function durationText(milliseconds: number): string {
   return `${seconds} s`;
 }
 
-/** Returns how long after the start of a run something was, such as `+0.4 s` or `+3 min 20 s`. */
+/** Returns the time between the start of a run and an event, such as `+0.4 s` or `+3 min 20 s`. */
 export function offsetText(milliseconds: number): string {
   return `+${milliseconds < 60_000 ? `${(milliseconds / 1_000).toFixed(1)} s` : durationText(milliseconds)}`;
 }
 
-/** Returns a number of bytes with its unit, which stay on one line. */
+/** Returns a number of bytes with its unit. Number and unit stay on one line. */
 export function sizeText(bytes: number | null): string {
   return textOf(bytes).replace(' ', '\u00a0');
 }
 
-/** Returns the names in a text, separated by commas or line breaks, each once. */
+/** Returns the names in a text, which are separated by commas or line breaks, each name once. */
 export function namesIn(text: string): string[] {
   const names = text.split(/[,\n]/).map((name) => name.trim());
   return [...new Set(names)].filter((name) => name !== '');

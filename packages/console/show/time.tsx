@@ -12,7 +12,7 @@ export function Time({ at }: { at: string }) {
   );
 }
 
-/** Shows a point in time, with how long ago that is. */
+/** Shows a point in time, with how long ago the point is. */
 export function Moment({ at }: { at: string }) {
   return (
     <>
@@ -24,7 +24,7 @@ export function Moment({ at }: { at: string }) {
   );
 }
 
-/** Shows how long ago something was. The tooltip has the point in time. */
+/** Shows how long ago a point in time is. The tooltip has the point in time. */
 export function Ago({ at }: { at: string }) {
   return (
     <time dateTime={at} title={`${momentText(at)}, ${at} (UTC)`}>
@@ -33,7 +33,7 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** Shows the time between two moments. Without an end, it goes on by the second. */
+/** Shows the time between two moments. Without an end, shows the time since the first moment, which goes on by the second. */
 export function Elapsed({ from, to }: { from: string; to: string | null }) {
   const [now, setNow] = useState(serviceNow);
   useEffect(() => {

@@ -1,16 +1,19 @@
 import { Fragment } from 'react';
 
-/** Characters that nobody sees, and those that change the direction of what is around them. Not line breaks and tabs. */
+/**
+ * The pattern of characters that nobody sees, and of those that change the direction of the text around them. Line breaks and tabs are not
+ * among them.
+ */
 const invisible = /(?![\n\r\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
-/** Returns a text with a mark for each character that nobody sees, such as `‹U+202E›`. */
+/** Returns a text with a mark in place of each character that nobody sees, such as `‹U+202E›`. */
 function visible(text: string, hidden = invisible): string {
   return text.replace(hidden, (found) => `‹U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}›`);
 }
 
-/** Blanks that look like a space and are none. */
+/** The pattern of blanks that look like a space and are another character. */
 const blanks = /[^\S ]/gu;
-/** Scripts with letters that look Latin. */
+/** The patterns of scripts with letters that look Latin, by the name of the script. */
 const scripts = {
   Cyrillic: /\p{Script=Cyrillic}/u,
   Greek: /\p{Script=Greek}/u,
@@ -31,7 +34,10 @@ export function Name({ of }: { of: string }) {
 
 const attributes = ['aria-label', 'title', 'alt'];
 
-/** Makes all texts of the page visible, whatever puts them there, before they are painted. What is typed into fields stays as it is. */
+/**
+ * Makes invisible characters in all texts of the page visible, whatever puts the texts there, before they are painted. What is typed into
+ * fields stays as it is.
+ */
 export function keepTextsVisible(): void {
   const show = (node: Node) => {
     if (node instanceof Text && !(node.parentNode instanceof HTMLTextAreaElement)) {
@@ -56,7 +62,7 @@ export function keepTextsVisible(): void {
   });
 }
 
-/** Shows names that others chose, each in its box. */
+/** Shows names that other users chose, each in its box. */
 export function Names({ of }: { of: readonly string[] }) {
   return of.map((name, index) => (
     <Fragment key={index}>
@@ -66,7 +72,7 @@ export function Names({ of }: { of: readonly string[] }) {
   ));
 }
 
-/** Shows the warnings of the service in boxes, so that they pass for no words of the page. */
+/** Shows the warnings of the service in boxes, so that no warning passes for words of the page. */
 export function Warnings({ of }: { of: readonly string[] }) {
   return (
     of.length > 0 && (

@@ -13,7 +13,7 @@ import type { Role } from 'computation-management-formats/vocabulary';
 import { abandonWork, hasWork, mayEndUpload, mayLeave } from '../routing/unsaved-work.ts';
 import { identityOf, stored, storedTokens, tokenSource } from './tokens.ts';
 
-/** The session of the user who is signed in. */
+/** The session of the user who is signed in to the console. */
 export interface Session {
   /** The user's identifier in the API: the claim `sub`. */
   user: string;
@@ -21,7 +21,7 @@ export interface Session {
   roles: Record<string, Role[]>;
   /** The base URL of the API, without a slash at its end. */
   api: string;
-  /** A CVM that takes runs without being registered. Undefined unless CVMs are simulated. */
+  /** The name of a simulated CVM that takes runs without being registered. Undefined unless CVMs are simulated. */
   exampleCvm: string | undefined;
   /**
    * Returns a token for the API. Renews it if it is about to expire, or if the API has refused it. If the issuer does not renew it,
@@ -33,19 +33,22 @@ export interface Session {
   token: TokenSource;
   /** A flag that is set while the user has to sign in again but has unsaved work. */
   expiry: Pick<ExpiryFlag, 'isSet' | 'subscribe'>;
-  /** Leaves for the sign-in page, which comes back to this address. Changes nothing if the user chooses to finish an upload. */
+  /** Leaves for the sign-in page, which comes back to the present address. Changes nothing if the user chooses to finish an upload. */
   signInAgain: () => Promise<void>;
-  /** Signs out. Changes nothing if the user chooses to stay with unsaved work. */
+  /** Signs the user out. Changes nothing if the user chooses to stay with unsaved work. */
   signOut: () => Promise<void>;
 }
 
-/** The sign-in that waits for the issuer's answer, with the address at which it began. */
+/**
+ * The sign-in that waits for the issuer's answer, with the address of the console at which the sign-in began. Kept in the storage of the
+ * tab.
+ */
 const pending = stored<PendingSignIn & { returnTo: string }>('sign-in');
 
 /** The time at which the API last refused a token, in milliseconds since 1970. It tells whether signing in again has helped. */
 const refusal = stored<number>('refused');
 
-/** The address after signing out. Without the parameter, the console would sign in again at once. */
+/** The address of the console after signing out. Without the parameter, the console would sign the user in again at once. */
 const signedOut = '/console/?signed-out';
 
 /**
@@ -101,12 +104,12 @@ export async function currentSession(): Promise<Session> {
   }
 }
 
-/** Returns whether the tokens may still be valid, because the issuer could not be asked. */
+/** Returns whether the tokens may still be valid, because the error says that the issuer could not be asked. */
 function mayStillBeSignedIn(error: unknown): boolean {
   return error instanceof ServiceProblem && ['unreachable', 'unavailable', 'too_many_requests'].includes(error.code);
 }
 
-/** Reloads the page if Back shows it after signing out: the browser has kept it with its tokens in memory. */
+/** Reloads the page if the Back button shows it after signing out: the browser has kept the page with its tokens in memory. */
 function neverShowAgainWithoutTokens(): void {
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted && storedTokens.read() === undefined) location.reload();
@@ -117,7 +120,7 @@ function applicationOf({ issuer, clientId, scopes }: Pick<Configuration, 'issuer
   return { issuer, clientId, scope: scopes, redirectUri: new URL('/console/', location.origin).href };
 }
 
-/** Returns the tokens for the issuer's answer, or those of this tab. */
+/** Returns the tokens for the issuer's answer in the address, or the stored tokens of the tab if the address has no answer. */
 async function tokensFor(address: URL, application: SignInOptions): Promise<TokenSet> {
   const isAnswer = address.searchParams.has('state') && (address.searchParams.has('code') || address.searchParams.has('error'));
   const asked = pending.read();
@@ -136,7 +139,7 @@ function ask(question: string): boolean {
   return window.confirm(question);
 }
 
-/** Leaves for the issuer's page. Never returns, because the page is about to be replaced. */
+/** Leaves the console for the issuer's sign-in page. Never returns, because the page is about to be replaced. */
 async function leave(application: SignInOptions): Promise<never> {
   const asked = await beginSignIn(application);
   storedTokens.remove();
@@ -158,7 +161,7 @@ async function signOut(application: SignInOptions): Promise<void> {
 
 const notSignedIn = 'You are not signed in';
 
-/** Shows a page that says why nobody is signed in. Trying again comes back to this address. Never returns. */
+/** Shows a page that says why nobody is signed in. Its link tries again, and comes back to the present address. Never returns. */
 function stayOutside(text: string, title = notSignedIn): Promise<never> {
   return stay({ title, text, link: 'Try again', address: `${location.pathname}${location.search}` });
 }
@@ -176,11 +179,11 @@ interface Notice {
   title: string;
   text: string;
   link: string;
-  /** The address to which the link leads. */
+  /** The address to which the link of the page leads. */
   address: string;
 }
 
-/** Shows a page with one message and one link instead of the console. It needs no other part of the console. */
+/** Shows a page with one message and one link instead of the console. The page needs no other part of the console. */
 function showNotice({ title, text, link, address }: Notice): void {
   document.title = title;
   const main = document.createElement('main');
@@ -230,11 +233,11 @@ interface Configuration {
   scopes: string;
   /** The claim of the access token that contains strings `<domainID>:<role>`. */
   membershipClaim: string;
-  /** A CVM that takes runs without being registered. Undefined unless CVMs are simulated. */
+  /** The name of a simulated CVM that takes runs without being registered. Undefined unless CVMs are simulated. */
   exampleCvm?: string;
 }
 
-/** Reads the configuration from the server. @throws Error if it has none, or does not answer */
+/** Reads the configuration of the console from the server. @throws Error if the server has none, or does not answer */
 export async function readConfiguration(): Promise<Configuration> {
   const response = await fetch('/console/config.json', { cache: 'no-store' });
   if (!response.ok) throw new Error(`The console has no configuration: config.json answered ${response.status}.`);

@@ -2,25 +2,25 @@ import { readClaims, ServiceProblem, type TokenSet, type TokenSource } from 'com
 import { parseMembership, type Role } from 'computation-management-formats/vocabulary';
 
 interface Parts {
-  /** Renews the tokens. */
+  /** Returns a token of the user, renewed by the issuer if the token is about to expire or was refused. */
   renewed: TokenSource;
-  /** Leaves for the issuer's page. Never returns, but may throw. */
+  /** Leaves the console for the issuer's sign-in page. Never returns, but may throw. */
   leave: () => Promise<never>;
-  /** Shows a page that says why nobody is signed in. */
+  /** Shows a page that says why nobody is signed in. Never returns. */
   stayOutside: (text: string) => Promise<never>;
   /** The time at which the API last refused a token, in milliseconds since 1970. It tells whether signing in again has helped. */
   refusal: Stored<number>;
   /** Returns whether leaving the page would lose what the user has typed, or an upload. */
   hasWork: () => boolean;
-  /** Called instead of leaving while there is unsaved work. */
+  /** Called instead of leaving for the sign-in page while there is unsaved work. */
   onExpired: () => void;
 }
 
 const minuteInMilliseconds = 60_000;
 
 /**
- * Returns the source of tokens that `Session.token` describes. It does not leave the page while the user has unsaved work: then it throws
- * ServiceProblem `unauthenticated`. It also throws if the issuer does not answer.
+ * Returns the source of access tokens that `Session.token` describes. While the user has unsaved work, the source does not leave the page,
+ * but throws ServiceProblem `unauthenticated`. It also throws if the issuer does not answer.
  */
 export function tokenSource({ renewed, leave, stayOutside, refusal, hasWork, onExpired }: Parts): TokenSource {
   let leaving: Promise<never> | undefined;
@@ -47,7 +47,7 @@ export function tokenSource({ renewed, leave, stayOutside, refusal, hasWork, onE
       request: 'token',
     });
   };
-  /** The token that replaced a refused one. */
+  /** The renewed access token that replaced the latest refused one. If the API refuses it too, renewing does not help. */
   let second: string | undefined;
   return async ({ refused, signal }) => {
     if (leaving) return await leaving;
@@ -62,12 +62,12 @@ export function tokenSource({ renewed, leave, stayOutside, refusal, hasWork, onE
   };
 }
 
-/** The tokens of this tab's user. */
+/** The tokens of the user, in the storage of the tab. */
 export const storedTokens = stored<TokenSet>('tokens');
 
 /**
- * A value in the storage of this tab. It survives a reload and a redirect, and ends with the tab. Other tabs do not see it, so each
- * may have its own user.
+ * A value in the storage of the tab. The value survives a reload and a redirect, and ends with the tab. Other tabs do not see it, so each
+ * tab may have its own user.
  */
 interface Stored<Value> {
   read: () => Value | undefined;
@@ -75,7 +75,7 @@ interface Stored<Value> {
   remove: () => void;
 }
 
-/** Returns a value in the storage of this tab. @param name its key is `console.` and this name */
+/** Returns a value in the storage of the tab. @param name the name of the value: its key in the storage is `console.` and the name */
 export function stored<Value>(name: string): Stored<Value> {
   const key = `console.${name}`;
   return {
@@ -88,7 +88,7 @@ export function stored<Value>(name: string): Stored<Value> {
   };
 }
 
-/** The user and the roles in an access token. The console shows them; only the API decides by them. */
+/** The user and the roles that an access token names. The console shows them; only the API decides by them. */
 interface Identity {
   /** The claim `sub`, under which the API knows the user. */
   user: string;

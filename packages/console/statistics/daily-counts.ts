@@ -4,16 +4,16 @@ type Entry = Schemas['StatisticsEntry'];
 type Status = Entry['status'];
 
 export interface DailyCounts {
-  /** The UTC days of the range, oldest first, such as `2026-01-31`. */
+  /** The UTC days of the statistics, oldest first, such as `2026-01-31`. */
   days: string[];
-  /** The statuses that occur, with the count on each of the days. */
+  /** The statuses that computations entered on the days, each with its count on each of the `days`. */
   series: { status: Status; counts: number[]; total: number }[];
 }
 
 const statuses: readonly Status[] = ['created', 'running', 'stopping', 'completed', 'failed', 'cancelled'];
 const dayInMilliseconds = 86_400_000;
 
-/** Returns the counts of `count` days up to `today`, with 0 where the service lists nothing. */
+/** Returns how often computations entered each status on each of `count` days up to `today`, with 0 where the service lists nothing. */
 export function dailyCounts(entries: readonly Entry[], { today, count }: { today: Date; count: number }): DailyCounts {
   const days = Array.from({ length: count }, (_, index) =>
     new Date(today.getTime() - (count - 1 - index) * dayInMilliseconds).toISOString().slice(0, 10),

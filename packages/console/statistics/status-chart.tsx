@@ -16,7 +16,7 @@ const colors: Record<Status, string> = {
 
 const dayFormat = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-/** Shows the counts of each day as bars, stacked by status. */
+/** Shows how often computations entered each status on each day, as bars stacked by status. */
 export function StatusChart({ counts: { days, series } }: { counts: DailyCounts }) {
   return (
     <BarChart<string>

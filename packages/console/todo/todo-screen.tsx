@@ -88,16 +88,16 @@ export function TodoScreen() {
 interface TaskTableProps<T> {
   title: string;
   items: T[];
-  /** The number of all items. null if there may be more than were examined. */
+  /** The number of all tasks of the kind. null if there may be more tasks than the service examined. */
   total: number | null;
   rowKey: (item: T) => string;
-  /** Shown if there are no items. */
+  /** The text in place of the table if there are no tasks of the kind. */
   nothing: string;
-  /** The header of the column with the names of the items. */
+  /** The header of the column with the names of the tasks. */
   header: string;
   name: (item: T) => string;
   href: (item: T) => string;
-  /** The text of the button of an item, such as `Upload key to`, which its name follows. */
+  /** The text of the button of a task, such as `Upload key to`. The name of the task follows it. */
   action: string;
   act: (item: T) => Pick<ButtonProps, 'href' | 'onClick'>;
   more?: Column<T>[];
