@@ -6,7 +6,7 @@ import { longestWaitInMilliseconds } from './test/support/patience.ts';
 /** Ends a test that hangs. It is far more than any test takes at a load of 10 on two cores, or in full. */
 const testTimeout = amount({ sample: longestWaitInMilliseconds + 10_000, full: 3 * 3_600_000 });
 
-/** What the runs of the tests have in common: `npm test` and the bundles'. */
+/** The settings that all runs of tests share: those of `npm test` and of the bundles. */
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],

@@ -11,9 +11,9 @@ process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.c
  * test/support/as-found.ts undoes the rest. They run one after the other in a process that has already imported the service.
  */
 const services = 'test/**/*.service.test.ts';
-/** These use one service for all files of a process, each file in domains of its own. */
+/** The end-to-end tests. They use one service for all files of a process, each file in domains of its own. */
 const endToEnd = 'test/e2e/**/*.test.ts';
-/** These start a browser, and what it opens, in a process of their own. */
+/** The tests in a browser. Each starts the browser, and what it opens, in a process of its own. */
 const browser = 'test/browser/*.test.ts';
 /** Components with JSX and style sheets, which Vite has to change. */
 const components = 'test/packages/console/**/*.test.ts';
