@@ -1,7 +1,14 @@
 import { Button, SpaceBetween, type StatusIndicatorProps } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
-import { type ApprovalRow, approvalRows, type ApprovalState, isGiven } from 'computation-management-words';
+import {
+  type ApprovalRow,
+  approvalRows,
+  type ApprovalState,
+  type DescribedChange,
+  isGiven,
+  staleChanges,
+} from 'computation-management-words';
 import type { Overview } from '../loading/overview.ts';
 import { type Column, FactTable } from '../lists/columns.tsx';
 import { useAction } from '../loading/use-action.ts';
@@ -10,10 +17,10 @@ import { ConfirmModal } from '../frame/confirm-modal.tsx';
 import { addressOf } from '../routing/places.ts';
 import { StatusIndicator } from '../show/status.tsx';
 import { Term } from '../show/term.tsx';
-import { Moment, Time } from '../show/time.tsx';
+import { Ago, Moment, Time } from '../show/time.tsx';
 import { Name, Names } from '../show/visible-texts.tsx';
 import { mayApprove } from './approval.ts';
-import { Changes, useChanges } from './changes.tsx';
+import { useLoaded } from '../loading/use-loaded.ts';
 
 const looks: Record<ApprovalState, { type: StatusIndicatorProps.Type; text: string }> = {
   missing: { type: 'pending', text: 'Missing' },
@@ -137,5 +144,43 @@ export function Limits({ cvm_ids, expires_at }: Pick<Schemas['Approval'], 'cvm_i
         </div>
       )}
     </>
+  );
+}
+
+type Approval = Schemas['Approval'];
+
+/** The number of a computation's latest events that are searched for who made a change. A change before them is told without a name. */
+const latestEvents = 100;
+
+/** Describes the changes that made approvals stale, by the user who approved: who changed what, as far as the journal tells. */
+export function useChanges(
+  { id, assets }: Schemas['Computation'],
+  approvals: readonly Approval[],
+): ReadonlyMap<string, DescribedChange[]> {
+  const { client } = useDomain();
+  const stale = approvals.filter(({ stale_because }) => stale_because !== null);
+  const [from] = stale.map(({ approved_at }) => approved_at).sort();
+  const loaded = useLoaded(JSON.stringify([id, stale]), async (signal) =>
+    from === undefined ? [] : (await client.listEvents({ id, from, limit: latestEvents, signal })).events,
+  );
+  const events = loaded.value ?? [];
+  return new Map(stale.map((approval) => [approval.user, staleChanges(approval, { assets, events })]));
+}
+
+/** Shows a sentence for each change of what an approval covers, with how long ago the change was made. */
+export function Changes({ of }: { of: readonly DescribedChange[] }) {
+  return (
+    <ul className="long-words">
+      {of.map(({ sentence, at }) => (
+        <li key={sentence}>
+          <bdi>{sentence}</bdi>
+          {at !== undefined && (
+            <>
+              , <Ago at={at} />
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
   );
 }

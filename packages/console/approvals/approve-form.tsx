@@ -4,7 +4,7 @@ import { approvalText, limitsOf } from 'computation-management-formats/approval-
 import { type Coverage, readCoverage } from 'computation-management-words';
 import { useState } from 'react';
 import { useDomain, useFrame } from '../access/console-context.ts';
-import { Panel } from '../frame/panel.tsx';
+import { Panel } from '../frame/screen-frame.tsx';
 import { loadOverview, type Overview } from '../loading/overview.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { fieldErrors } from '../loading/problem-text.ts';

@@ -2,7 +2,7 @@ import { Alert, KeyValuePairs, Link } from '@cloudscape-design/components';
 import { type Schemas, ServiceProblem } from 'computation-management-client';
 import { type Coverage, describeConfiguration, describeMissing, type ManifestFile } from 'computation-management-words';
 import { useDomain } from '../access/console-context.ts';
-import { ScreenFrame } from '../frame/screen-frame.tsx';
+import { ScreenFrame, Panel } from '../frame/screen-frame.tsx';
 import type { Input } from '../loading/overview.ts';
 import { LoadedView } from '../loading/problem-alert.tsx';
 import { type Loaded, refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
@@ -15,9 +15,7 @@ import { Time } from '../show/time.tsx';
 import { Name, Warnings } from '../show/visible-texts.tsx';
 import { mayApprove } from './approval.ts';
 import { ApproveForm, type Consent, loadConsent } from './approve-form.tsx';
-import { Limits } from './approvals-panel.tsx';
-import { Changes, useChanges } from './changes.tsx';
-import { Panel } from '../frame/panel.tsx';
+import { Limits, Changes, useChanges } from './approvals-panel.tsx';
 import { CompareFile, OpenText } from './check-file.tsx';
 
 /** Shows the screen that approves a computation: everything that an approval covers, what it does not protect from, and the form. */

@@ -1,25 +1,32 @@
-import { Button, Tabs } from '@cloudscape-design/components';
-import { type ReactNode, useState } from 'react';
+import { Alert, Badge, Button, FormField, KeyValuePairs, Link, SpaceBetween, Tabs } from '@cloudscape-design/components';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { permissions } from '../access/permissions.ts';
 import { ApprovalsPanel } from '../approvals/approvals-panel.tsx';
 import { EventsTable } from '../events/events-table.tsx';
-import { ScreenFrame } from '../frame/screen-frame.tsx';
-import { loadOverview, type Overview } from '../loading/overview.ts';
+import { Panel, ScreenFrame } from '../frame/screen-frame.tsx';
+import { loadOverview, type Overview, type Party } from '../loading/overview.ts';
 import { LoadedView } from '../loading/problem-alert.tsx';
 import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { ManifestTab } from '../manifest/manifest-view.tsx';
-import { navigate, useAddress } from '../routing/navigation.ts';
+import { navigate, useAddress, useGoOn } from '../routing/navigation.ts';
 import { aboveComputation, addressOf, tabOf, tabQuery } from '../routing/places.ts';
 import { RunsTable } from '../runs/runs-table.tsx';
-import { ConfigurationTab, SummaryPanel } from './summary-panel.tsx';
 import { InputsPanel } from './inputs-panel.tsx';
-import { PartiesPanel } from './parties-panel.tsx';
-import { nextStep } from './readiness.ts';
-import { ReadinessPanel } from './readiness-panel.tsx';
-import { StartRun } from './start-run.tsx';
-import { DeleteModal } from '../frame/confirm-modal.tsx';
-import { UploadKey } from '../keys/key-dialogs.tsx';
+import { Debts, nextStep, ReadinessPanel } from './readiness-panel.tsx';
+import { ConfirmModal, DeleteModal } from '../frame/confirm-modal.tsx';
+import { RemoveKey, UploadKey } from '../keys/key-dialogs.tsx';
+import { type Schemas, ServiceProblem } from 'computation-management-client';
+import { approvalTexts, describeAgent, describeMissing } from 'computation-management-words';
+import { CvmInput } from '../cvms/cvm-input.tsx';
+import { fieldErrors } from '../loading/problem-text.ts';
+import { useAction } from '../loading/use-action.ts';
+import { configurationOf } from 'computation-management-formats/approval-text';
+import { factItems, Hash } from '../show/hash.tsx';
+import { Name, Names } from '../show/visible-texts.tsx';
+import { Moment } from '../show/time.tsx';
+import { type Column, FactTable } from '../lists/columns.tsx';
+import { StatusIndicator } from '../show/status.tsx';
 
 /** Shows a computation: who takes part, what a run still needs, its manifest, its runs and its events. */
 export function ComputationScreen({ id }: { id: string }) {
@@ -136,5 +143,186 @@ function ComputationTabs({ id, overview, reload }: { id: string; overview: Overv
         content: tab === active && <div className="stack">{contents[tab]()}</div>,
       }))}
     />
+  );
+}
+
+/** Shows a dialog that starts a run on a CVM, or explains what is missing. */
+export function StartRun({ overview, first, onClose }: { overview: Overview; first: string; onClose: () => void }) {
+  const { client, domain, exampleCvm } = useDomain();
+  const goOn = useGoOn();
+  const [cvm, setCvm] = useState(first);
+  const { computation, isReady } = overview;
+  const { id, name } = computation;
+  const start = useAction(async () => {
+    const run = await client.startRun({ id, cvm: cvm.trim() });
+    goOn(addressOf({ screen: 'run', domain, id, run }));
+  });
+  // The service says what would refuse a run on the chosen CVM, before the user presses the button.
+  const chosen = usePaused(cvm.trim());
+  const check = useLoaded(`${id} ${chosen}`, async (signal) =>
+    chosen === '' || !isReady ? [] : describeMissing((await client.dryRun({ id, cvm: chosen, signal })).missing_items),
+  );
+  const refused = (chosen === cvm.trim() && check.value) || [];
+  const activeRun = start.problem instanceof ServiceProblem ? start.problem.run_id : undefined;
+  const errors = fieldErrors(start.problem, ['query/cvm']);
+  return (
+    <ConfirmModal
+      title={
+        <>
+          Start a run of <bdi>{name}</bdi>
+        </>
+      }
+      confirm="Start run"
+      action={start}
+      fields={errors.fields}
+      isDisabled={!isReady || cvm.trim() === '' || refused.length > 0}
+      onClose={onClose}
+    >
+      {isReady ? (
+        <FormField
+          label="CVM"
+          description="The confidential virtual machine that runs the algorithm."
+          errorText={errors.at('query/cvm')}
+          constraintText={exampleCvm !== undefined && `Simulated CVMs answer to any name here, such as ${exampleCvm}.`}
+        >
+          <CvmInput value={cvm} onChange={setCvm} />
+        </FormField>
+      ) : (
+        <Alert type="warning" header="A run cannot start yet">
+          <Debts overview={overview} />
+        </Alert>
+      )}
+      {refused.length > 0 && (
+        <Alert type="warning" header="A run cannot start on this CVM">
+          <ul>
+            {refused.map(({ sentence }) => (
+              <li key={sentence}>{sentence}</li>
+            ))}
+          </ul>
+        </Alert>
+      )}
+      {activeRun !== undefined && (
+        <Link href={addressOf({ screen: 'run', domain, id, run: activeRun })}>Open the conflicting run</Link>
+      )}
+    </ConfirmModal>
+  );
+}
+
+const pauseInMilliseconds = 400;
+
+/** Returns a text that the user types as it was at the latest pause in typing. */
+function usePaused(typed: string): string {
+  const [paused, setPaused] = useState(typed);
+  useEffect(() => {
+    const timer = setTimeout(() => setPaused(typed), pauseInMilliseconds);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return paused;
+}
+
+export function SummaryPanel({ overview: { computation } }: { overview: Overview }) {
+  const { id, owner, approval, consumers, providers, created_at, updated_at } = computation;
+  return (
+    <Panel title="Summary">
+      <KeyValuePairs
+        columns={4}
+        items={[
+          { label: 'Owner', value: <Name of={owner} /> },
+          { label: 'Identifier', value: <Hash value={id} what="identifier" isWhole /> },
+          { label: 'Approval', value: approvalTexts[approval] },
+          {
+            label: 'Result consumers',
+            value: consumers.length > 0 ? <Names of={consumers} /> : 'Everyone with the role result_consumer who uploads a key',
+          },
+          { label: 'Providers', value: providers.length > 0 ? <Names of={providers} /> : 'Everyone who provides assets' },
+          { label: 'Created', value: <Moment at={created_at} /> },
+          { label: 'Updated', value: <Moment at={updated_at} /> },
+        ]}
+      />
+    </Panel>
+  );
+}
+
+/** Shows the configuration of a computation's agent, which runs in the CVM. */
+export function ConfigurationTab({ computation }: { computation: Schemas['Computation'] }) {
+  const { log_level, server_key } = computation.agent_config;
+  return (
+    <Panel title="Agent" description="What the agent in the CVM is started with.">
+      <KeyValuePairs
+        columns={2}
+        items={[
+          { label: 'Log level', value: log_level || 'Default' },
+          ...factItems(describeAgent(configurationOf(computation).agent_config)),
+          {
+            label: 'Private key',
+            value:
+              server_key === undefined
+                ? 'Withheld: only those who may edit the computation see it'
+                : server_key === ''
+                  ? 'None'
+                  : 'Set. It is shown when you edit the computation',
+          },
+        ]}
+      />
+    </Panel>
+  );
+}
+
+interface PartiesProps {
+  overview: Overview;
+  reload: () => void;
+}
+
+/** Shows who takes part in a computation. */
+export function PartiesPanel({ overview, reload }: PartiesProps) {
+  const { me } = useDomain();
+  const [dialog, setDialog] = useState<'upload' | 'remove'>();
+  const { parties, hasMyKey, computation } = overview;
+  const close = () => setDialog(undefined);
+  const done = () => {
+    close();
+    reload();
+  };
+  const columns: Column<Party>[] = [
+    {
+      id: 'user',
+      header: 'User',
+      isRowHeader: true,
+      cell: ({ user }) => (
+        <>
+          <Name of={user} /> {user === me.user && <Badge color="blue">you</Badge>}
+        </>
+      ),
+    },
+    {
+      id: 'parts',
+      header: 'Takes part with',
+      isSecondary: true,
+      cell: ({ parts }) => (parts.length > 0 ? <Names of={parts} /> : '-'),
+    },
+  ];
+  return (
+    <>
+      <FactTable
+        title="Parties"
+        counter={`(${parties.length})`}
+        actions={
+          <SpaceBetween direction="horizontal" size="xs" alignItems="center">
+            <StatusIndicator type={hasMyKey ? 'success' : 'pending'}>
+              {hasMyKey ? 'Your public key is here' : 'Your public key is missing'}
+            </StatusIndicator>
+            <Button onClick={() => setDialog('upload')}>{hasMyKey ? 'Replace key' : 'Upload key'}</Button>
+            {(hasMyKey || permissions.removeKeys(me, computation)) && (
+              <Button onClick={() => setDialog('remove')}>Remove key</Button>
+            )}
+          </SpaceBetween>
+        }
+        items={parties}
+        rowKey={({ user }) => user}
+        columns={columns}
+      />
+      {dialog === 'upload' && <UploadKey id={computation.id} onClose={close} onUploaded={done} />}
+      {dialog === 'remove' && <RemoveKey computation={computation} onClose={close} onRemoved={done} />}
+    </>
   );
 }

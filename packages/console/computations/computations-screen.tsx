@@ -4,9 +4,7 @@ import { describeMissing, type MissingItem } from 'computation-management-words'
 import { useEffect, useRef, useState } from 'react';
 import { permissions } from '../access/permissions.ts';
 import type { Column } from '../lists/columns.tsx';
-import { ChoiceFilter, TextFilter } from '../lists/filter-bar.tsx';
-import { PagedTable } from '../lists/paged-table.tsx';
-import { usePage } from '../lists/use-page.ts';
+import { ChoiceFilter, TextFilter, PagedTable, usePage } from '../lists/paged-table.tsx';
 import { problemText } from '../loading/problem-text.ts';
 import { type Loaded, refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { useAddress } from '../routing/navigation.ts';

@@ -1,19 +1,25 @@
-import { Button, Link } from '@cloudscape-design/components';
-import type { Schemas } from 'computation-management-client';
+import { Alert, Button, FormField, Input, KeyValuePairs, Link, Textarea } from '@cloudscape-design/components';
+import { type Client, type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
 import { useState } from 'react';
 import { permissions } from '../access/permissions.ts';
 import type { Column } from '../lists/columns.tsx';
-import { PagedTable } from '../lists/paged-table.tsx';
-import { usePage } from '../lists/use-page.ts';
-import { refreshSeconds } from '../loading/use-loaded.ts';
+import { PagedTable, usePage } from '../lists/paged-table.tsx';
+import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { useGoOn } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
-import { useDomain } from '../access/console-context.ts';
-import { ScreenFrame } from '../frame/screen-frame.tsx';
-import { Ago } from '../show/time.tsx';
+import { useDomain, useFrame } from '../access/console-context.ts';
+import { Panel, ScreenFrame } from '../frame/screen-frame.tsx';
+import { Ago, Moment } from '../show/time.tsx';
 import { Name } from '../show/visible-texts.tsx';
 import { Fit, Presence } from './presence.tsx';
-import { RegisterCvm } from './register-cvm.tsx';
+import { LoadedView, ReadAgain } from '../loading/problem-alert.tsx';
+import { AttestationBadge } from '../attestation/attestation-panel.tsx';
+import { Hash } from '../show/hash.tsx';
+import { Term } from '../show/term.tsx';
+import { ConfirmModal, DeleteModal } from '../frame/confirm-modal.tsx';
+import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
+import { fieldErrors } from '../loading/problem-text.ts';
+import { useAction } from '../loading/use-action.ts';
 
 type Cvm = Schemas['Cvm'];
 
@@ -67,4 +73,216 @@ export function CvmsScreen() {
       )}
     </ScreenFrame>
   );
+}
+
+interface Read {
+  cvm: Schemas['Cvm'];
+  etag: string | undefined;
+}
+
+/** Shows a CVM: whether it is connected, and its registration. */
+export function CvmScreen({ cvm }: { cvm: string }) {
+  const { client, domain, me } = useDomain();
+  const [asked, setAsked] = useState<'edit' | 'delete'>();
+  const loaded = useLoaded(
+    cvm,
+    async (signal): Promise<Read | null> => {
+      try {
+        const { data, etag } = wholeAnswer(await client.call('getCvm', { cvmID: cvm, signal }));
+        return { cvm: data, etag };
+      } catch (error) {
+        if (error instanceof ServiceProblem && error.code === 'not_found') return null; // runs may use CVMs that nobody registered
+        throw error;
+      }
+    },
+    { everySeconds: refreshSeconds.cvm },
+  );
+  const isRegistered = loaded.value != null;
+  const close = () => setAsked(undefined);
+  const closeAndReload = () => {
+    close();
+    loaded.reload();
+  };
+  return (
+    <ScreenFrame
+      title={cvm}
+      description={loaded.value?.cvm.description}
+      above={[{ text: 'CVMs', href: addressOf({ screen: 'cvms', domain }) }]}
+      actions={
+        <>
+          <Button iconName="refresh" ariaLabel="Refresh" loading={loaded.isLoading} onClick={loaded.reload} />
+          {isRegistered && permissions.registerCvm(me) && (
+            <>
+              <Button onClick={() => setAsked('delete')}>Remove</Button>
+              <Button onClick={() => setAsked('edit')}>Edit</Button>
+            </>
+          )}
+        </>
+      }
+    >
+      <LoadedView loaded={loaded} what="the CVM">
+        {(read) =>
+          read === null ? (
+            <Alert type="info" header="This CVM is not registered">
+              Runs can use it, but its presence is not known.
+            </Alert>
+          ) : (
+            <>
+              <CvmSummary cvm={read.cvm} />
+              {asked === 'edit' && (
+                <RegisterCvm registered={{ ...read, readAgain: closeAndReload }} onClose={close} onSaved={closeAndReload} />
+              )}
+              {asked === 'delete' && (
+                <DeleteModal
+                  verb="Remove"
+                  name={read.cvm.id}
+                  remove={() => client.deleteCvm({ cvmID: cvm, ifMatch: read.etag })}
+                  notice={`${read.cvm.id} is no longer registered.`}
+                  list={addressOf({ screen: 'cvms', domain })}
+                  onClose={close}
+                  onReadAgain={closeAndReload}
+                >
+                  The service forgets its registration and presence. Its past runs stay.
+                </DeleteModal>
+              )}
+            </>
+          )
+        }
+      </LoadedView>
+    </ScreenFrame>
+  );
+}
+
+function CvmSummary({
+  cvm: { presence, agent_url, attestation, certificate_fingerprint, created_at, updated_at },
+}: {
+  cvm: Schemas['Cvm'];
+}) {
+  return (
+    <>
+      <Panel title="Presence">
+        <KeyValuePairs
+          columns={4}
+          items={[
+            { label: 'Presence', value: <Presence presence={presence} /> },
+            { label: 'Fitness', value: <Fit presence={presence} /> },
+            { label: 'Agent', value: presence.agent_state === null ? 'Not reported' : <Name of={presence.agent_state} /> },
+            { label: 'Last seen', value: presence.last_seen_at === null ? 'Never' : <Moment at={presence.last_seen_at} /> },
+          ]}
+        />
+      </Panel>
+      <Panel title="Registration">
+        <KeyValuePairs
+          columns={2}
+          items={[
+            { label: 'Certificate (SHA-256)', value: <Hash value={certificate_fingerprint} what="fingerprint" isWhole /> },
+            { label: 'Address of its agent', value: <Hash value={agent_url} what="address" isWhole /> },
+            { label: 'Registered', value: <Moment at={created_at} /> },
+            { label: 'Updated', value: <Moment at={updated_at} /> },
+          ]}
+        />
+      </Panel>
+      <Panel title="Attestation" info={<Term of="attestation" />}>
+        <div className="stack">
+          <AttestationBadge attestation={attestation} />
+          <KeyValuePairs
+            columns={2}
+            items={[
+              { label: 'Measurement', value: <Hash value={attestation?.measurement} what="measurement" isWhole /> },
+              { label: 'Verified', value: attestation === null ? 'Never' : <Moment at={attestation.verified_at} /> },
+            ]}
+          />
+        </div>
+      </Panel>
+    </>
+  );
+}
+
+interface Props {
+  /** The registered CVM that the dialog changes. Default: the dialog registers a new CVM. */
+  registered?: { cvm: Schemas['Cvm']; etag: string | undefined; readAgain: () => void };
+  onClose: () => void;
+  onSaved: (cvm: string) => void;
+}
+
+/** Shows a dialog that registers a CVM, or changes its registration. */
+export function RegisterCvm({ registered, onClose, onSaved }: Props) {
+  const { client, domain } = useDomain();
+  const { notify } = useFrame();
+  // The page behind the dialog loads again: the version to change is the one that the user sees in these fields.
+  const [etag] = useState(registered?.etag);
+  const [cvm, setCvm] = useState(registered?.cvm.id ?? '');
+  const [description, setDescription] = useState(registered?.cvm.description ?? '');
+  const [certificate, setCertificate] = useState('');
+  const isPrivate = holdsPrivateKey(certificate);
+  const [existing, setExisting] = useState<string>();
+  const save = useAction(async () => {
+    setExisting(undefined);
+    if (!registered && (await isRegistered(client, cvm.trim()))) {
+      setExisting(cvm.trim());
+      return;
+    }
+    const body = { description, ...(certificate.trim() === '' ? {} : { certificate: `${certificate.trim()}\n` }) };
+    await client.registerCvm({ cvmID: cvm.trim(), body, ifMatch: etag });
+    notify(`${cvm.trim()} is registered.`);
+    onSaved(cvm.trim());
+  });
+  const errors = fieldErrors(save.problem, [...(registered ? [] : ['path/cvmID' as const]), '/description', '/certificate']);
+  return (
+    <ConfirmModal
+      title={registered ? `Edit ${cvm}` : 'Register a CVM'}
+      confirm={registered ? 'Save changes' : 'Register'}
+      action={save}
+      fields={errors.fields}
+      conflict={
+        registered ? (
+          <ReadAgain problem={save.problem} readAgain={registered.readAgain}>
+            Nothing was saved. Reading {cvm} again shows the changes of others, and drops yours.
+          </ReadAgain>
+        ) : (
+          existing !== undefined && (
+            <Alert type="warning" action={<Button href={addressOf({ screen: 'cvm', domain, cvm: existing })}>Open it</Button>}>
+              {existing} is registered already.
+            </Alert>
+          )
+        )
+      }
+      isDisabled={cvm.trim() === '' || isPrivate}
+      onClose={onClose}
+    >
+      {!registered && (
+        <FormField
+          label="Identifier"
+          description="1 to 64 of the characters A-Z a-z 0-9 _ - . :"
+          errorText={errors.at('path/cvmID')}
+        >
+          <Input value={cvm} ariaRequired onChange={({ detail }) => setCvm(detail.value)} />
+        </FormField>
+      )}
+      <FormField label="Description (optional)" errorText={errors.at('/description')}>
+        <Input value={description} onChange={({ detail }) => setDescription(detail.value)} />
+      </FormField>
+      <FormField
+        label="Certificate (optional)"
+        description={
+          registered
+            ? 'One X.509 certificate in PEM. Empty: the fingerprint stays.'
+            : 'One X.509 certificate in PEM. The service keeps its fingerprint.'
+        }
+        errorText={isPrivate ? 'This is a private key. Paste the certificate.' : errors.at('/certificate')}
+      >
+        <Textarea value={certificate} rows={4} spellcheck={false} onChange={({ detail }) => setCertificate(detail.value)} />
+      </FormField>
+    </ConfirmModal>
+  );
+}
+
+async function isRegistered(client: Client, cvmID: string): Promise<boolean> {
+  try {
+    await client.getCvm({ cvmID });
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceProblem && error.code === 'not_found') return false;
+    throw error;
+  }
 }

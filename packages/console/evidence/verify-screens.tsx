@@ -2,8 +2,7 @@ import { Alert, FileInput, FormField, LiveRegion } from '@cloudscape-design/comp
 import { type Finding, sumOf } from 'computation-management-verify';
 import { useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
-import { Panel } from '../frame/panel.tsx';
-import { ScreenFrame } from '../frame/screen-frame.tsx';
+import { Panel, ScreenFrame } from '../frame/screen-frame.tsx';
 import { LoadedView } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { aboveInComputation, addressOf } from '../routing/places.ts';

@@ -1,4 +1,4 @@
-import { BreadcrumbGroup, ContentLayout, Header, LiveRegion } from '@cloudscape-design/components';
+import { BreadcrumbGroup, Container, ContentLayout, Header, type HeaderProps, LiveRegion } from '@cloudscape-design/components';
 import { type ReactNode, useEffect, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { useFrame } from '../access/console-context.ts';
@@ -47,5 +47,25 @@ export function ScreenFrame({ title, description, above, actions, hasHeader = tr
         <div className="stack">{children}</div>
       </ContentLayout>
     </>
+  );
+}
+
+interface PanelProps extends Pick<HeaderProps, 'description' | 'actions' | 'counter' | 'info'> {
+  title: ReactNode;
+  children: ReactNode;
+}
+
+/** Shows a part of a screen below a title. */
+export function Panel({ title, children, ...header }: PanelProps) {
+  return (
+    <Container
+      header={
+        <Header variant="h2" {...header}>
+          {title}
+        </Header>
+      }
+    >
+      {children}
+    </Container>
   );
 }

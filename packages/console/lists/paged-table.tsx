@@ -1,13 +1,33 @@
-import { Box, Button, ButtonDropdown, Header, Pagination, Select, SpaceBetween, Table } from '@cloudscape-design/components';
+import {
+  Box,
+  Button,
+  ButtonDropdown,
+  Header,
+  Input,
+  Pagination,
+  Select,
+  SpaceBetween,
+  Table,
+} from '@cloudscape-design/components';
 import { csvText } from 'computation-management-words';
-import type { ReactNode } from 'react';
-import { useFrame } from '../access/console-context.ts';
+import { type ReactNode, useMemo, useState } from 'react';
+import { useDomain, useFrame } from '../access/console-context.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useAction } from '../loading/use-action.ts';
-import { pageCount, pageSizes } from '../routing/places.ts';
+import { changedQuery, pageCount, pageOf, type PageQuery, pageSizes } from '../routing/places.ts';
 import { saveFile } from '../show/save-file.ts';
 import { type Column, definitionsOf, useNarrow } from './columns.tsx';
-import type { LoadedPage } from './use-page.ts';
+import {
+  type Arguments,
+  type Item,
+  items,
+  type ListOperation,
+  type OptionalIfEmpty,
+  type Page,
+  page as loadPage,
+} from 'computation-management-client';
+import { type Loaded, useLoaded } from '../loading/use-loaded.ts';
+import { navigate, useAddress } from '../routing/navigation.ts';
 
 interface Props<Row> {
   title: string;
@@ -161,5 +181,95 @@ function ExportRows<Row>({ title, all, saved = (row) => row as object }: ExportP
         Save as
       </ButtonDropdown>
     </>
+  );
+}
+
+export interface LoadedPage<Row> extends PageQuery {
+  /** The query of the address, which has the filters of the list. */
+  query: URLSearchParams;
+  loaded: Loaded<Page<Row>>;
+  /** Reads all rows of the list that the filters match, whatever page is shown. */
+  all: () => AsyncIterable<Row>;
+  change: (changes: Record<string, string | number | undefined>) => void;
+}
+
+/** Loads the page of a list that the address names. @param filters the names of the operation's parameters that are filters */
+export function usePage<O extends ListOperation>(
+  operation: O,
+  filters: Partial<Arguments<O>>,
+  options: { everySeconds?: number | undefined } = {},
+): LoadedPage<Item<O>> {
+  const { client, domain } = useDomain();
+  const { pathname, query } = useAddress();
+  const place = useMemo(() => pageOf(query), [query]);
+  const { limit, offset } = place;
+  const loaded = useLoaded(
+    JSON.stringify([domain, operation, limit, offset, filters]),
+    (signal) =>
+      loadPage(client, operation, ...([{ ...filters, limit, offset, signal }] as unknown as OptionalIfEmpty<Arguments<O>>)),
+    options,
+  );
+  const change: LoadedPage<Item<O>>['change'] = (changes) => navigate(`${pathname}${changedQuery(query, changes)}`);
+  const all = () => items(client, operation, ...([filters] as unknown as OptionalIfEmpty<Arguments<O>>));
+  return { ...place, query, loaded, change, all };
+}
+
+interface ChoiceProps {
+  label: string;
+  /** The text of the filter's option that filters nothing. */
+  all: string;
+  /** The page of the list, whose address has the value of the filter. A value that is not among the options filters nothing. */
+  page: Filtered;
+  /** The name of the filter's parameter in the address. */
+  name: string;
+  options: readonly { value: string; label: string }[];
+}
+
+type Filtered = Pick<LoadedPage<never>, 'query' | 'change'>;
+
+const mostUnfiltered = 10;
+
+/** Shows a filter of a list that offers the values to choose from. */
+export function ChoiceFilter({ label, all, page, name, options }: ChoiceProps) {
+  const choices = [{ value: '', label: all }, ...options];
+  return (
+    <div className="filter">
+      <Select
+        ariaLabel={label}
+        filteringType={choices.length > mostUnfiltered ? 'auto' : 'none'}
+        filteringAriaLabel={`Find: ${label}`}
+        selectedOption={choices.find((choice) => choice.value === page.query.get(name)) ?? { value: '', label: all }}
+        options={choices}
+        onChange={({ detail }) => page.change({ [name]: detail.selectedOption.value || undefined })}
+      />
+    </div>
+  );
+}
+
+/** Shows a text field that filters a list. The filter takes effect at Enter, or when the focus leaves the field. */
+export function TextFilter({ label, page, name }: Pick<ChoiceProps, 'label' | 'page' | 'name'>) {
+  const value = page.query.get(name);
+  const [typed, setTyped] = useState(value ?? '');
+  const [known, setKnown] = useState(value);
+  if (known !== value) {
+    // The address has changed, such as by the browser's back.
+    setKnown(value);
+    setTyped(value ?? '');
+  }
+  const take = () => {
+    if (typed.trim() !== (value ?? '')) page.change({ [name]: typed.trim() || undefined });
+  };
+  return (
+    <div className="filter">
+      <Input
+        type="search"
+        ariaLabel={label}
+        placeholder={`${label}, then Enter`}
+        value={typed}
+        onChange={({ detail }) => setTyped(detail.value)}
+        onKeyDown={({ detail }) => detail.key === 'Enter' && take()}
+        onBlur={take}
+      />
+    </div>
   );
 }

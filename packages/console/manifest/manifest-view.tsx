@@ -20,7 +20,7 @@ import { saveFile } from '../show/save-file.ts';
 import { Term } from '../show/term.tsx';
 import { sizeText } from '../show/texts.ts';
 import { Name, Names } from '../show/visible-texts.tsx';
-import { Panel } from '../frame/panel.tsx';
+import { Panel } from '../frame/screen-frame.tsx';
 
 interface TabProps {
   id: string;

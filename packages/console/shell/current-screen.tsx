@@ -36,7 +36,7 @@ const screens: { [S in Place['screen']]: ComponentType<Extract<Place, { screen: 
   'new-asset': ofItsOwn(async () => (await import('../assets/new-asset-screen.tsx')).NewAssetScreen),
   asset: ofItsOwn(async () => (await import('../assets/asset-screen.tsx')).AssetScreen),
   cvms: ofItsOwn(async () => (await import('../cvms/cvms-screen.tsx')).CvmsScreen),
-  cvm: ofItsOwn(async () => (await import('../cvms/cvm-screen.tsx')).CvmScreen),
+  cvm: ofItsOwn(async () => (await import('../cvms/cvms-screen.tsx')).CvmScreen),
   statistics: ofItsOwn(async () => (await import('../statistics/statistics-screen.tsx')).StatisticsScreen),
 };
 

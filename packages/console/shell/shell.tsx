@@ -1,4 +1,12 @@
-import { AppLayoutToolbar, Flashbar, type FlashbarProps } from '@cloudscape-design/components';
+import {
+  Alert,
+  AppLayoutToolbar,
+  Badge,
+  Flashbar,
+  type FlashbarProps,
+  Link,
+  SideNavigation,
+} from '@cloudscape-design/components';
 import { createClient } from 'computation-management-client';
 import {
   lazy,
@@ -12,17 +20,18 @@ import {
   useSyncExternalStore,
 } from 'react';
 import { meIn, visibleDomains } from '../access/permissions.ts';
-import { followLink, useAddress } from '../routing/navigation.ts';
+import { followLink, redirect, useAddress } from '../routing/navigation.ts';
 import { addressOf, type Place, placeOf } from '../routing/places.ts';
 import { learnServiceTime } from '../show/service-clock.ts';
 import type { Session } from '../sign-in/session.ts';
-import { DomainProvider, FrameProvider } from '../access/console-context.ts';
+import { DomainProvider, FrameProvider, useDomain } from '../access/console-context.ts';
 import { CurrentScreen } from './current-screen.tsx';
 import { focusTitle, keepFocus } from '../frame/focus.ts';
-import { Home, NoDomain, NoSuchScreen } from './home.tsx';
-import { SideBar } from './side-bar.tsx';
 import { SignInAgain } from '../loading/problem-alert.tsx';
 import { TopBar } from './top-bar.tsx';
+import { Panel, ScreenFrame } from '../frame/screen-frame.tsx';
+import { useNarrow } from '../lists/columns.tsx';
+import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 
 // Nobody needs it before a screen is there.
 const SearchBox = lazy(() => import('./search-box.tsx'));
@@ -169,4 +178,103 @@ function useExpiryNotice({ expiry }: Session): FlashbarProps.MessageDefinition[]
       action: <SignInAgain />,
     },
   ];
+}
+
+/** Goes to the user's only domain, or shows the domains to choose from. */
+function Home({ domains }: { domains: string[] }) {
+  const [only] = domains.length === 1 ? domains : [];
+  useEffect(() => {
+    if (only !== undefined) redirect(addressOf({ screen: 'computations', domain: only }));
+  }, [only]);
+  return (
+    <ScreenFrame title="Domains" above={[]}>
+      <DomainLinks domains={domains} />
+    </ScreenFrame>
+  );
+}
+
+/** Shows that the address names a domain in which the user has no role. */
+function NoDomain({ domain, domains }: { domain: string; domains: string[] }) {
+  return (
+    <ScreenFrame title="No access" above={[]}>
+      <Alert type="warning" header={`You have no role in the domain ${domain}`}>
+        Ask an administrator of the domain for a role, then sign in again.
+      </Alert>
+      <DomainLinks domains={domains} />
+    </ScreenFrame>
+  );
+}
+
+function NoSuchScreen() {
+  return (
+    <ScreenFrame title="No such page" above={[]}>
+      <Alert type="warning" header="The console has no page at this address">
+        <Link href={addressOf({ screen: 'home' })}>Go to the start</Link>
+      </Alert>
+    </ScreenFrame>
+  );
+}
+
+function DomainLinks({ domains }: { domains: string[] }) {
+  if (domains.length === 0) {
+    return (
+      <Alert type="info" header="You have no role in any domain">
+        Ask an administrator for a role, then sign in again.
+      </Alert>
+    );
+  }
+  return (
+    <Panel title="Your domains">
+      <ul>
+        {domains.map((domain) => (
+          <li key={domain}>
+            <Link href={addressOf({ screen: 'computations', domain })}>{domain}</Link>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+const screens = [
+  ['todo', 'To do'],
+  ['computations', 'Computations'],
+  ['runs', 'Runs'],
+  ['assets', 'Assets'],
+  ['cvms', 'CVMs'],
+  ['statistics', 'Statistics'],
+] as const;
+
+/** Shows the side bar of the console: links to the screens of the domain, and the number of tasks that wait for the user. */
+function SideBar({ place }: { place: Place }) {
+  const { domain, client } = useDomain();
+  const isNarrow = useNarrow();
+  const links = screens.map(([screen, text]) => ({ screen, text, href: addressOf({ screen, domain }) }));
+  const waiting = useLoaded(
+    `${domain} ${place.screen}`,
+    async (signal) => {
+      const { totals, ...todo } = await client.getTodo({ signal });
+      return (['approvals', 'keys', 'content'] as const).reduce((sum, kind) => sum + (totals[kind] ?? todo[kind].length), 0);
+    },
+    { everySeconds: refreshSeconds.sideBar },
+  );
+  return (
+    <>
+      {/* In a narrow window, it hides the screen with its title. */}
+      {isNarrow && <h1 className="only-heard">Screens</h1>}
+      <SideNavigation
+        header={{ text: domain, href: addressOf({ screen: 'computations', domain }) }}
+        activeHref={links.findLast(({ href }) => addressOf(place).startsWith(href))?.href ?? ''}
+        items={links.map(({ screen, text, href }) => ({
+          type: 'link',
+          text,
+          href,
+          info:
+            screen === 'todo' && waiting.value ? (
+              <Badge color="blue">{waiting.value > 99 ? '99+' : waiting.value}</Badge>
+            ) : undefined,
+        }))}
+      />
+    </>
+  );
 }

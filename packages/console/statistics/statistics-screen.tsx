@@ -6,11 +6,10 @@ import { useLoaded } from '../loading/use-loaded.ts';
 import { navigate, useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../access/console-context.ts';
-import { ScreenFrame } from '../frame/screen-frame.tsx';
+import { ScreenFrame, Panel } from '../frame/screen-frame.tsx';
 import { serviceNow } from '../show/service-clock.ts';
 import { Status } from '../show/status.tsx';
 import { dailyCounts } from './daily-counts.ts';
-import { Panel } from '../frame/panel.tsx';
 
 const StatusChart = lazy(async () => ({ default: (await import('./status-chart.tsx')).StatusChart }));
 
