@@ -130,8 +130,8 @@ async function writeContents(name: string): Promise<void> {
 }
 
 /**
- * Returns the packages that a list of licenses names. @param licenses a list that `tools/pack.ts` wrote, or the list of the
- * console's build
+ * Returns the packages that a list of licenses names.
+ * @param licenses a list that `tools/pack.ts` wrote, or the list of the console's build
  */
 function packagesIn(licenses: string): { name: string; version: string }[] {
   if (licenses.startsWith('[')) return JSON.parse(licenses) as { name: string; version: string }[];

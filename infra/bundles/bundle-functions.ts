@@ -42,8 +42,8 @@ export interface Bundle {
 }
 
 /**
- * Bundles every function of the route table and the task table with esbuild. Returns the name and size of each bundle. @throws
- * Error if the SDK of AWS no longer has a module that bundles replace
+ * Bundles every function of the route table and the task table with esbuild. Returns the name and size of each bundle.
+ * @throws Error if the SDK of AWS no longer has a module that bundles replace
  */
 export async function bundleFunctions(outdir = bundlesFolder): Promise<Bundle[]> {
   const { metafile } = await build({

@@ -29,6 +29,7 @@ const consumersSchema = v.object({ consumers: v.array(v.string()) });
 const providersSchema = v.object({ providers: v.array(v.string()) });
 
 const storedPolicy = v.object({ attestation_policy: v.optional(v.nullable(attestationPolicy), null) });
+
 /** The link of an asset to a computation, as it is stored with the computation. */
 export type Link = v.InferOutput<typeof linkSchema>;
 

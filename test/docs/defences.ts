@@ -290,7 +290,7 @@ export const defences: Record<string, Defence[]> = {
     verifier('check-events', 'if (!first || isBeginning(first)) return [];', 'return [];'),
   ],
   'Leave out what the statement should not show': [
-    verifier('statement', "  use: v.picklist(['open', 'approval']),", "  use: v.optional(v.picklist(['open', 'approval'])),"),
+    verifier('statement', "use: v.picklist(['open', 'approval']),", "use: v.optional(v.picklist(['open', 'approval'])),"),
     verifier('statement', '  approvals: v.array(approval),', '  approvals: v.nullable(v.array(approval)),'),
   ],
   'Publish an own key under the name of the signing key': [

@@ -27,7 +27,10 @@ describe('the rooms of shared/', () => {
     const endpoints = routes.map(({ name }) => name).filter((name) => !name.startsWith('service/'));
     const elsewhere = [...new Set(endpoints)].filter((name) => {
       const [noun = ''] = name.split('/');
-      return !textOf('../functions', `${name}.ts`).includes(`'../../shared/${noun}/`);
+      const handler = textOf('../functions', `${name}.ts`);
+      const imported = [...handler.matchAll(new RegExp(`import \{([^}]*)\} from '../../shared/${noun}/`, 'g'))];
+      const operations = imported.flatMap(([, list = '']) => list.match(/\b\w+/g) ?? []);
+      return !operations.some((operation) => handler.includes(`${operation}(`));
     });
     expect(elsewhere).toEqual([]);
   });
