@@ -26,7 +26,7 @@ export function refuseOptions(command: string, given: Readonly<Record<string, un
 }
 
 /**
- * Returns the port in the environment variable PORT. Default: 3000.
+ * Returns the port of the API, from the environment variable PORT. Default: 3000.
  * @throws UsageError if PORT is not a port number
  */
 export function portFromEnvironment(): number {
@@ -40,7 +40,7 @@ function parsePort(name: string, text: string): number {
 }
 
 /**
- * Returns the port in the environment variable GATEWAY_PORT, or undefined if it is not set.
+ * Returns the port of the gateway for CVMs, from the environment variable GATEWAY_PORT, or undefined if GATEWAY_PORT is not set.
  * @throws UsageError if GATEWAY_PORT is not a port number
  */
 export function gatewayPortFromEnvironment(): number | undefined {
@@ -48,7 +48,7 @@ export function gatewayPortFromEnvironment(): number | undefined {
   return text ? parsePort('GATEWAY_PORT', text) : undefined;
 }
 
-/** True in the compiled service of the package, and false in a checkout of the repository. */
+/** True if the code runs from the compiled package of the service, and false in a checkout of the repository. */
 const isPackage = !import.meta.url.endsWith('.ts');
 
 const scripts = { start: 'npm start', token: 'npm run --silent token', cvm: 'npm run cvm', domain: 'npm run domain' };
@@ -60,13 +60,19 @@ export function typed(command: keyof typeof scripts, options?: string): string {
   return [...(isPackage ? inPackage : inCheckout), options].join(' ').trimEnd();
 }
 
-/** Returns the stage that a command is for. Undefined for the service on this machine. @throws UsageError in the package */
+/**
+ * Returns the stage that a command is for, from its option `--stage`. Undefined: the service on the user's own machine.
+ * @throws UsageError if a stage is given to the service as a package, which works on the user's machine alone
+ */
 export function stageFrom({ stage }: { stage?: string | undefined }): string | undefined {
   if (isPackage && stage !== undefined) throw new UsageError('--stage works in a checkout of the repository alone.');
   return stage;
 }
 
-/** Returns whether Node was started with this file. Node 22, which starts the service too, has no `import.meta.main`. */
+/**
+ * Returns whether Node was started with the given module as its main file. Node 22, which starts the service too, has no
+ * `import.meta.main`.
+ */
 export function isMain({ filename }: ImportMeta): boolean {
   const [, started] = process.argv;
   return started !== undefined && realpathSync(started) === filename;

@@ -37,7 +37,7 @@ export const createAssetRoute = {
   isExpensive: true,
   impact: 'Users cannot add algorithms and datasets.',
   body: assetInput,
-  /** The largest request that Lambda takes, in bytes. */
+  /** The largest body of a request to create an asset, in bytes: as large as the largest request that Lambda takes. */
   bodyLimit: 6 * 1024 * 1024,
   status: 201,
   response: assetSchema,
@@ -106,7 +106,7 @@ export const updateAssetRoute = {
   isExpensive: true,
   impact: 'Users cannot change assets.',
   body: assetReplacement,
-  /** The largest request that Lambda takes, in bytes. */
+  /** The largest body of a request to replace an asset, in bytes: as large as the largest request that Lambda takes. */
   bodyLimit: 6 * 1024 * 1024,
   status: 200,
   response: assetSchema,

@@ -14,7 +14,9 @@ import * as service from './service.ts';
 import * as statistics from './statistics.ts';
 import * as todo from './todo.ts';
 
-/** All endpoints, in the order of the contract. Everything that goes over the endpoints derives from this list. */
+/**
+ * All endpoints of the API, in the order of the contract. Handlers, CDK, the OpenAPI document and the tests go over this list.
+ */
 export const routes = [
   computations.createComputationRoute,
   computations.listComputationsRoute,

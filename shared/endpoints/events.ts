@@ -8,7 +8,10 @@ import { waiting } from '../runtime/uses.ts';
 
 const eventId = /^(?:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})?$/;
 
-/** The longest time in a query, in characters. It is longer than RFC 3339 with a fraction in nanoseconds. */
+/**
+ * The longest text of a time in the query of a request for events, in characters. RFC 3339 with a fraction in nanoseconds is
+ * shorter.
+ */
 const longestTime = 64;
 
 const filter = (longest: number, description: string) => v.optional(v.pipe(text(0, longest), v.description(description)));

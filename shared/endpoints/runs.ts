@@ -137,7 +137,7 @@ export const stopRunRoute = {
     'it too.',
 } as const satisfies Route;
 
-/** The deprecated GET that stops a run. The function of the POST serves it too. */
+/** The declaration of the deprecated GET that stops a run. The function of the POST that stops a run serves the GET too. */
 export const stopRunByGetRoute = {
   ...stopRunRoute,
   method: 'GET',

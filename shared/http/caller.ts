@@ -9,7 +9,10 @@ import {
 } from 'computation-management-formats/vocabulary';
 import { ForbiddenForNowError, ServiceError, eitherOf } from '../runtime/errors.ts';
 
-/** The user or CVM that sends a request: the `sub` of the token, the roles in the domain, and the actions that these allow. */
+/**
+ * The user or CVM that sends a request: the `sub` of the access token, the roles in the domain of the request, and the actions
+ * that these roles allow.
+ */
 export interface Caller {
   id: string;
   roles: ReadonlySet<Role>;
@@ -50,8 +53,8 @@ export function callerOf(claims: Claims, membershipClaim: string, domain: string
 }
 
 /**
- * Returns whether a user may have this `sub`. A reserved name, such as `system`, is allowed only to CVMs, because no event names
- * the token of a CVM.
+ * Returns whether a user with the given roles may have the given identifier (`sub` of the token). A reserved name, such as
+ * `system`, is allowed only to CVMs, because no event names the token of a CVM.
  */
 export function mayHaveName(sub: string, held: Iterable<Role>): boolean {
   return !isReservedName(sub) || [...held].every((role) => role === 'cvm');
@@ -64,7 +67,10 @@ function noUser(): ServiceError {
   );
 }
 
-/** Splits the claim with the memberships. API Gateway passes an array claim on as one string, `[a b c]`. */
+/**
+ * Splits the claim of an access token that lists the user's memberships in domains. API Gateway passes an array claim on as one
+ * string, `[a b c]`.
+ */
 function memberships(claim: unknown): string[] {
   if (Array.isArray(claim)) return claim.filter((entry) => typeof entry === 'string');
   if (typeof claim !== 'string') return [];
@@ -72,13 +78,15 @@ function memberships(claim: unknown): string[] {
   return list.split(' ');
 }
 
-/** A relation of the caller to a resource. It may allow a request whatever the caller's roles are. */
+/** A relation of a caller to a resource, such as its owner. A relation may allow a request whatever the caller's roles are. */
 export type Relation = 'owner' | 'creator' | 'consumer';
 
 /** The users who have each relation to a resource. */
 export type Relations = Partial<Record<Relation, string | readonly string[]>>;
 
-/** The access that an endpoint requires: one of the actions, or one of the relations to the resource. */
+/**
+ * The access that an endpoint requires: the caller needs one of the actions by a role, or one of the relations to the resource.
+ */
 export interface Access {
   anyOf: readonly AccessAction[];
   or?: readonly Relation[];
@@ -86,7 +94,7 @@ export interface Access {
 
 declare const proof: unique symbol;
 
-/** The proof that the access of the caller was checked. Only `requireAccess` makes one. */
+/** The proof that the access of the caller to a resource was checked. Only `requireAccess` makes such a proof. */
 export interface Permitted {
   readonly [proof]: true;
 }
@@ -94,7 +102,7 @@ export interface Permitted {
 const permitted = Object.freeze({}) as Permitted;
 
 /**
- * Checks that the caller may make a request.
+ * Checks that the caller may make a request, by the roles or by a relation to the resource. Returns the proof of the check.
  * @throws ServiceError `forbidden` if the caller has none of the actions and none of the relations
  */
 export function requireAccess(caller: Caller, access: Access, relations: Relations = {}): Permitted {
@@ -106,8 +114,8 @@ export function requireAccess(caller: Caller, access: Access, relations: Relatio
 }
 
 /**
- * Returns whether the caller has this relation to the resource. A reserved name has no relations, so that no event names it as
- * the user.
+ * Returns whether the caller has a given relation to the resource, such as `owner`. A caller with a reserved name has no
+ * relations, so that no event names that caller as a user.
  */
 function hasRelation({ id }: Caller, relation: Relation, relations: Relations): boolean {
   if (isReservedName(id)) return false;
@@ -115,7 +123,7 @@ function hasRelation({ id }: Caller, relation: Relation, relations: Relations): 
   return typeof users === 'string' ? users === id : users.includes(id);
 }
 
-/** Returns those of the given relations that the caller has. */
+/** Returns the relations that the caller has to a resource, out of the given relations of all users to the resource. */
 export function relationsOf(caller: Caller, relations: Relations): Partial<Record<Relation, string>> {
   const held = (Object.keys(relations) as Relation[]).filter((relation) => hasRelation(caller, relation, relations));
   return Object.fromEntries(held.map((relation) => [relation, caller.id]));
@@ -154,7 +162,7 @@ export function forbidden(caller: Caller, { anyOf, or = [] }: Access): ServiceEr
   return new ServiceError('forbidden', `Requires ${needed}. Your roles in this domain: ${held}.`);
 }
 
-/** Returns the action that a caller needs to provide an asset of this type. */
+/** Returns the action that a caller's roles must allow to provide an asset of the given type: an algorithm or a dataset. */
 export function providing(assetType: AssetType): AccessAction {
   return `provide_${assetType}`;
 }

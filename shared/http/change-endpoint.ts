@@ -12,28 +12,40 @@ import { type Answer, anyEndpoint, bytesOf, type EndpointRequest, type Parsed, t
 import { idempotencyKeyHeader, replayedHeader, type Route, type TakesKey } from './route.ts';
 import { parseStored, schemaAttribute, storedBytes } from '../table/stored.ts';
 
-/** A request that changes something, with the table to change. */
+/** A request to an endpoint that changes something, with the table in which the change is written. */
 export interface ChangeRequest<R extends Route> extends EndpointRequest<R> {
   table: Table;
-  /** Keeps the answer for repeats. Pass it to commitChange. Undefined if the request has no Idempotency-Key. */
+  /**
+   * Stores the answer to a request with an Idempotency-Key, so that repeats of the request get the same answer. Pass it to
+   * `commitChange`. Undefined if the request has no Idempotency-Key.
+   */
   answerKeeper: AnswerKeeper | undefined;
 }
 
-/** The work of an endpoint that changes something, in two steps, so that the answer is known before the change is committed. */
+/**
+ * The work of an endpoint that changes something, in two steps: make the change, then make the answer. The answer is known
+ * before the change is committed, so that both are written together.
+ */
 interface Change<R extends Route, T extends object> {
   change: (request: ChangeRequest<R>) => Promise<Committed<T>>;
-  /** Makes the answer from the result of the change. It is called in each attempt to commit, and again for the answer itself. */
+  /**
+   * Makes the answer to a request from the result of the change. Called in each attempt to commit the change, and again for the
+   * answer that is sent.
+   */
   reply: (
     result: T,
     request: ChangeRequest<R>,
   ) => Reply<R> & {
-    /** Values from which `repeat` makes the parts of the answer that are never kept. */
+    /**
+     * Values from which `repeat` makes the parts of the answer that are not stored, such as links that expire. These values are
+     * stored with the answer.
+     */
     remember?: Record<string, string>;
   };
   /**
-   * Called when the kept answer is given again, after the caller's access was checked. Adds the parts that are never kept, and
-   * completes what the first request may have left undone.
-   * @returns the body
+   * Returns the body of the answer to a repeated request with an Idempotency-Key, from the body that was stored. Adds the parts
+   * that are never stored, such as links that expire, and completes what the first request may have left undone. Called after
+   * the access of the caller was checked.
    */
   repeat?: (
     body: Parsed<R['response']>,
@@ -138,20 +150,26 @@ function mayBeRepeat(error: unknown): boolean {
   return error instanceof ServiceError && !always.has(error.code);
 }
 
-/** The answer to a request as it is kept for repeats. */
+/** The answer to a request with an Idempotency-Key as it is stored for 24 hours, for repeats of the request. */
 export interface KeptAnswer {
   headers: Record<string, string>;
   /** The body of the answer, without the properties in `neverKept`. Undefined if the answer has no body. */
   body?: unknown;
   /** True if the request created the resource. Undefined if the endpoint answers the same status in both cases. */
   isNew?: boolean | undefined;
-  /** The values that `Change.reply` returned in `remember`. */
+  /**
+   * The values from which `Change.repeat` makes the parts of the answer that are not stored, as `Change.reply` returned them in
+   * `remember`.
+   */
   remembered: Record<string, string>;
-  /** The relations to the resource by which the caller had access. They count once the resource is gone. */
+  /**
+   * The relations to the resource, such as `owner`, that gave the caller of the first request access. They decide the access of
+   * a repeat once the resource is gone.
+   */
   relations: Partial<Record<Relation, string>>;
 }
 
-/** A request with an Idempotency-Key, reduced to what keeping and finding its answer takes. */
+/** A request with an Idempotency-Key, reduced to what storing and finding its answer takes. */
 export interface KeyedRequest {
   key: Key;
   digest: string;
@@ -165,17 +183,24 @@ const neverKept = new Set(['server_key', 'upload', 'download']);
 const lifetimeInSeconds = 24 * 3600;
 
 const storedAnswer = v.object({
-  /** The digest of the request that was answered. */
+  /**
+   * The digest of the request to which the stored answer belongs. A request with the same Idempotency-Key and another digest is
+   * refused.
+   */
   request: v.string(),
-  /** The answer as deflated JSON. The body of the request is the dictionary, because answers mostly repeat what was sent. */
+  /**
+   * The stored answer to a request with an Idempotency-Key, as deflated JSON. The body of the request is the dictionary of the
+   * compression, because answers mostly repeat what was sent.
+   */
   answer: storedBytes,
   /** The time when the answer expires, in seconds since the Unix epoch. The item may be there for days after that. */
   ttl: v.number(),
 });
 
 /**
- * Returns the action that keeps the answer to a request for 24 hours. Costs two write units for a kilobyte.
- * @throws AnswerKeptError, from the transaction, if an answer is kept that has not expired
+ * Returns the write that stores the answer to a request with an Idempotency-Key for 24 hours. Costs two write units for a
+ * kilobyte.
+ * @throws AnswerKeptError, from the transaction, if an answer is stored that has not expired
  */
 export function keepAnswer({ key, digest, body, now }: KeyedRequest, answer: KeptAnswer): Action {
   const text = JSON.stringify(answer, (name, value: unknown) => (neverKept.has(name) ? undefined : value));
@@ -199,10 +224,10 @@ export function keepAnswer({ key, digest, body, now }: KeyedRequest, answer: Kep
 }
 
 /**
- * Reads the answer that is kept for a request. Waits for a transaction that is about to keep one, because the refusal of the
- * request may be due to it.
- * @returns undefined if no answer is kept
- * @throws ServiceError `idempotency_mismatch` if the answer is that to another request
+ * Reads the stored answer to a request with an Idempotency-Key. Waits for a transaction that is about to store one, because the
+ * request may have been refused due to that transaction.
+ * @returns undefined if no answer is stored
+ * @throws ServiceError `idempotency_mismatch` if the stored answer is that to another request
  */
 export async function readKeptAnswer(table: Table, request: KeyedRequest): Promise<KeptAnswer | undefined> {
   const [item] = await readSettled(table, [request.key]);
@@ -215,8 +240,8 @@ export async function readKeptAnswer(table: Table, request: KeyedRequest): Promi
 }
 
 /**
- * Checks that no answer is kept for the request's key.
- * @throws AnswerKeptError if an answer is kept
+ * Checks that no answer is stored for the Idempotency-Key of a request: the request is not a repeat.
+ * @throws AnswerKeptError if an answer is stored
  */
 export async function refuseKept(table: Table, { key, now }: KeyedRequest): Promise<void> {
   if (current(await getItem(table, key), now)) throw new AnswerKeptError();
@@ -254,8 +279,8 @@ export function digestOfRequest(received: Received): string {
 }
 
 /**
- * Returns the entries of a map, sorted by name. The order of query parameters means nothing, and API Gateway does not promise
- * that of path parameters.
+ * Returns the entries of the query or path parameters of a request, sorted by name. The order of query parameters means nothing,
+ * and API Gateway does not promise an order of path parameters.
  */
 function sorted(map: Record<string, string | undefined>): [string, string | undefined][] {
   return Object.keys(map)

@@ -1,4 +1,4 @@
-/** The settings of cross-origin requests (CORS), the same on AWS and on one machine. */
+/** The settings of an HTTP interface for requests of web pages from other origins (CORS), the same on AWS and on one machine. */
 export interface Cors {
   methods: readonly ('GET' | 'POST' | 'PUT' | 'DELETE')[];
   /** The request headers that web pages may send, in lower case. */
@@ -10,7 +10,10 @@ export interface Cors {
 
 const hour = 3600;
 
-/** The headers that the library Htmx adds to its requests. They are listed because API Gateway takes no pattern. */
+/**
+ * The request headers that the library Htmx adds, which web pages may send to the API. Each is listed because API Gateway takes
+ * no pattern.
+ */
 const htmx = [
   'hx-boosted',
   'hx-current-url',

@@ -7,12 +7,18 @@ import { limitKeys } from '../table/keys.ts';
 import { tryUpdate } from '../table/writes.ts';
 
 interface Lease {
-  /** The tokens that were taken from the bucket and are not used yet. */
+  /**
+   * The number of tokens that a function's environment has taken from the bucket of a domain and has not used yet. Each change
+   * uses one token.
+   */
   tokens: number;
   lastTaken: number;
-  /** The time when unused tokens become void, in milliseconds since the Unix epoch. */
+  /** The time when the unused tokens of an environment become void, in milliseconds since the Unix epoch. */
   expiresAt: number;
-  /** The time until which the environment refuses changes without asking the bucket, in milliseconds since the Unix epoch. */
+  /**
+   * The time until which a function's environment refuses changes of a user without asking the bucket of the domain again, in
+   * milliseconds since the Unix epoch.
+   */
   refusedUntil: number;
   because: Reason;
   left: number;
@@ -22,16 +28,19 @@ const mostTokensOfLease = 10;
 const leaseInMilliseconds = 10_000;
 const leastPauseInMilliseconds = 250;
 const mostPauseInMilliseconds = 1_000;
-/** The Retry-After of changes in a domain that is being removed. The environment itself asks the bucket again after a second. */
+/**
+ * The header Retry-After of a refused change in a domain that is being removed, in seconds. A function's environment asks the
+ * bucket of the domain again after a second.
+ */
 const pauseOfClosedInSeconds = 60;
 /**
- * The allowance for environments whose clock is late. A bucket that is not full again for longer than it takes to fill, plus this
- * time, belongs to a domain that is closed.
+ * The allowance for clocks of function environments that are late, in milliseconds. A bucket counts as that of a closed domain
+ * if it takes longer to be full again than filling an empty one takes, plus this allowance.
  */
 const clockSkewInMilliseconds = 60_000;
 const mostLeases = 1_000;
 
-/** The share of a domain's bucket that one user may take until the bucket is full again. */
+/** The share of a domain's bucket of changes that one user may take until the bucket is full again: half of it. */
 const shareOfUser = 0.5;
 
 /**
@@ -39,7 +48,7 @@ const shareOfUser = 0.5;
  */
 type Reason = 'domain' | 'user' | 'closed';
 
-/** Returns the error for a change in a domain that is being removed. */
+/** Returns the error for a change in a domain that is being removed, with the headers of the limit (429). */
 export function domainIsClosed(domain: string, limits: Record<string, string> = {}): RateLimitError {
   const reason = `The domain ${domain} is being removed. You cannot change anything in it until the removal is complete.`;
   return new RateLimitError(reason, { ...limits, 'retry-after': String(pauseOfClosedInSeconds) });
@@ -61,7 +70,7 @@ export class DomainLimit<Store> {
   }
 
   /**
-   * Admits a change, or refuses it because of the limit.
+   * Admits a change of a user in a domain, or refuses it because of the domain's limit.
    * @param change.now milliseconds since the Unix epoch
    * @returns the headers that tell the client about the limit
    * @throws RateLimitError if the domain has used up its bucket, or the user their share
@@ -104,7 +113,10 @@ export class DomainLimit<Store> {
     lease.expiresAt = now + leaseInMilliseconds;
   }
 
-  /** Returns whether the domain is closed: its removal empties the bucket for days (shared/rows/closed-domain.ts). */
+  /**
+   * Returns whether a domain is closed because it is being removed, by the wait until its bucket has tokens again: the removal
+   * empties the bucket for days (shared/rows/closed-domain.ts).
+   */
   private isClosed(waitInMilliseconds: number): boolean {
     const { perSecond, burst } = this.bucket;
     return waitInMilliseconds > (burst / perSecond) * 1_000 + clockSkewInMilliseconds;
@@ -121,7 +133,10 @@ export class DomainLimit<Store> {
     return new RateLimitError(`${reason}. Try again later.`, headers);
   }
 
-  /** Returns the headers that tell the limit and what remains of it (draft-ietf-httpapi-ratelimit-headers-10). */
+  /**
+   * Returns the response headers that tell how many changes a domain or a user may make and how many remain
+   * (draft-ietf-httpapi-ratelimit-headers-10).
+   */
   private headers(of: 'domain' | 'user', left: number): Record<string, string> {
     const { perSecond, burst } = this.bucket;
     const most = of === 'user' ? mostOfUser(this.bucket) : burst;
@@ -160,18 +175,18 @@ function bucketOfStage(): Bucket | undefined {
   return { perSecond, burst };
 }
 
-/** The limit of a domain: it may make `perSecond` changes per second, and `burst` at once. */
+/** The limit on the changes of one domain: `perSecond` changes per second, and `burst` changes at once. */
 export interface Bucket {
   perSecond: number;
   burst: number;
 }
 
-/** The result of a request for tokens: how many are left in the bucket, or the refusal. */
+/** The result of taking tokens from the bucket of a domain: how many are left in the bucket, or the refusal. */
 export type Taken =
   | { isRefused: false; left: number }
   /**
-   * The refusal to give tokens. The wait ends when the bucket has enough tokens. If the share of the user is used up, it ends when
-   * the bucket is full.
+   * The refusal to give tokens for changes: `because` of the limit of the domain or of the share of the user. The wait ends when
+   * the bucket has enough tokens, or, if the share of the user is used up, when the bucket is full.
    */
   | { isRefused: true; because: 'domain' | 'user'; waitInMilliseconds: number };
 
@@ -180,7 +195,7 @@ export interface Taking {
   domain: string;
   user: string;
   tokens: number;
-  /** The time of the request in milliseconds since the Unix epoch. */
+  /** The time of the request for tokens, in milliseconds since the Unix epoch. */
   now: number;
 }
 

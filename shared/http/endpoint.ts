@@ -25,7 +25,7 @@ type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}
   ? Name | ParameterNames<Rest>
   : never;
 
-/** The type of what a schema returns. Undefined without a schema. */
+/** The type of what a schema parses a part of a request or response to. Undefined without a schema. */
 export type Parsed<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
 
 type StringMap = Record<string, string | undefined>;
@@ -33,7 +33,7 @@ type StringMap = Record<string, string | undefined>;
 /** A request as API Gateway passed it on, before anything was parsed. */
 export interface Received {
   method: string;
-  /** The headers, by their names in lower case. */
+  /** The headers of a request, by their names in lower case. */
   headers: StringMap;
   path: StringMap;
   query: StringMap;
@@ -41,7 +41,7 @@ export interface Received {
   isBase64Encoded: boolean;
 }
 
-/** Returns the bytes of a body as the caller sent them. Returns no bytes if there is no body. */
+/** Returns the bytes of a request's body as the caller sent them. Returns no bytes if the request has no body. */
 export function bytesOf({ body = '', isBase64Encoded }: Received): Buffer {
   return Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
 }
@@ -60,12 +60,13 @@ export interface EndpointRequest<R extends Route> {
    */
   permit: (relations: Relations) => Permitted;
   /**
-   * Returns whether If-Match names one of the given ETags. Undefined if the endpoint takes no If-Match, or the request has none.
+   * Returns whether the header If-Match of the request names one of the given ETags. Undefined if the endpoint takes no
+   * If-Match, or the request has none.
    */
   ifMatch: Names | undefined;
   /**
-   * Returns whether If-None-Match names one of the given ETags. Undefined if the endpoint takes no If-None-Match, or the request
-   * has none.
+   * Returns whether the header If-None-Match of the request names one of the given ETags. Undefined if the endpoint takes no
+   * If-None-Match, or the request has none.
    */
   ifNoneMatch: Names | undefined;
   /** The time of the request by the service's clock: RFC 3339, UTC, milliseconds. */
@@ -98,7 +99,10 @@ export type Reply<R extends Route> = Content<R> &
   ([R] extends [{ statusIfNew: 201 }] ? { isNew: boolean } : { isNew?: never }) &
   ([R] extends [{ access: { or: readonly Relation[] } }] ? { permitted: Permitted } : { permitted?: never }) & {
     headers?: Record<string, string>;
-    /** True if the answer is one that was kept for repeats. Its body was checked when it was made. */
+    /**
+     * True if the answer was stored for an earlier request with the same Idempotency-Key. Its body was checked against the
+     * schema when it was made.
+     */
     isKept?: true;
   };
 
@@ -114,7 +118,7 @@ interface AcceptedEvent extends Pick<HttpEvent, 'headers' | 'requestContext' | '
 
 type Layer = middy.MiddlewareObj<AcceptedEvent, HttpResponse, Error, Context>;
 
-/** The answer of any handler, without the types of its endpoint. */
+/** The answer of the handler of any endpoint, without the types of that endpoint. */
 export interface Answer {
   body?: unknown;
   notModified?: true;
@@ -125,7 +129,10 @@ export interface Answer {
   isKept?: boolean;
 }
 
-/** Makes the handler of an endpoint that takes no Idempotency-Key. `changeEndpoint` makes the others. */
+/**
+ * Makes the handler of an endpoint that takes no Idempotency-Key. `changeEndpoint` makes the handlers of endpoints that take
+ * one.
+ */
 export function endpoint<const R extends Route>(
   route: R & (TakesKey<R> extends true ? never : unknown),
   work: (request: EndpointRequest<R>) => Promise<Reply<R>> | Reply<R>,
@@ -217,7 +224,10 @@ const noQuery = strictObject({});
 const pathSchema = v.object({ domainID: domainId, cvmID: v.optional(cvmId) });
 const nobody: Caller = { id: '', roles: new Set(), actions: new Set() };
 
-/** Finds out who the caller is. Checks the access only of endpoints where it depends on the caller's roles alone. */
+/**
+ * Finds out who sends a request, from the claims of the access token, and puts the caller into the event. Checks the access only
+ * to endpoints where it depends on the caller's roles alone.
+ */
 function identify(access: Access, event: AcceptedEvent): void {
   const { domainID, cvmID } = parseInput(pathSchema, event.pathParameters, 'path');
   const caller = callerOf(event.requestContext.authorizer.jwt.claims, environment().MEMBERSHIP_CLAIM, domainID, cvmID);
@@ -235,8 +245,8 @@ function queryOf({ query: schema = noQuery }: Route, { queryStringParameters, ra
 }
 
 /**
- * Makes the layer that parses the body as JSON. A field `__proto__` of the body stays an own field, so that the schema can refuse
- * it by its name.
+ * Makes the layer of a handler that parses the body of a request as JSON. A field `__proto__` of the body stays an own field, so
+ * that the schema can refuse it by its name.
  */
 function bodyReader({ bodyLimit }: Route): Layer {
   return {

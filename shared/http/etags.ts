@@ -28,13 +28,13 @@ function namesOneOf(tags: string[]): Names {
 
 interface EntityTag {
   isWeak: boolean;
-  /** The entity tag with its quotes, without `W/`. */
+  /** The text of an entity tag with its quotes, without the prefix `W/` of a weak tag. */
   opaque: string;
 }
 
 /**
- * Parses a list of entity tags. A tag may contain commas, and a list may have empty elements (RFC 9110, sections 5.6.1 and
- * 8.8.3).
+ * Parses the list of entity tags in the header If-Match or If-None-Match. A tag may contain commas, and a list may have empty
+ * elements (RFC 9110, sections 5.6.1 and 8.8.3).
  */
 function parseEntityTags(header: ConditionalHeader, value: string): EntityTag[] {
   const element = /[ \t]*(?:(W\/)?("[!\u0023-\u007e\u0080-\uffff]*")[ \t]*)?(?:,|$)/y;

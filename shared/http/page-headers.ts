@@ -1,8 +1,11 @@
-/** The permissions of a web page that differ from the default. */
+/**
+ * The settings of a web page whose security headers differ from the default: which origins it may call, and where it may submit
+ * forms.
+ */
 export interface PagePolicy {
-  /** The origins that the page may call, besides its own. */
+  /** The origins that a web page may call, besides its own. Default: none. */
   connectTo?: readonly string[];
-  /** The places to which the page may submit forms. Default: none. */
+  /** The origins to which a web page may submit forms, as sources of a Content-Security-Policy. Default: none. */
   submitTo?: readonly string[];
 }
 

@@ -4,13 +4,13 @@ import { invalidPlaces, type Violation, eitherOf, truncate, invalid, ServiceErro
 const mostViolations = 20;
 
 /**
- * The configuration of all parsing of input. A text that is too long is not examined further: a regular expression could overflow
- * its stack on megabytes.
+ * The configuration with which all input is parsed. Stops at the first failed check of a value: a text that is too long is not
+ * examined further, because a regular expression could overflow its stack on megabytes.
  */
 const config = { abortPipeEarly: true };
 
 /**
- * Parses a part of a request. Names unknown fields before missing ones, because a typing error causes both.
+ * Parses a part of a request by its schema. Names unknown fields before missing ones, because a typing error causes both.
  * @param place the part of the request: '' for the body, whose violations are JSON Pointers
  * @throws ServiceError `invalid_request` with up to 20 invalid places and what was expected there, never the input
  */
@@ -56,7 +56,10 @@ function escaped(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** Returns the text for an unknown field or parameter. It names the parameters of the endpoint, but not the fields of a body. */
+/**
+ * Returns the sentence of an error about an unknown field of a body or an unknown parameter. It names the parameters of the
+ * endpoint, but not the fields of a body.
+ */
 export function unknownIn(place: '' | 'query' | 'path', schema: v.GenericSchema): string {
   if (place !== 'query') return 'Unknown field.';
   const names = parameterNames(schema);
@@ -81,7 +84,10 @@ const typeNames: Record<string, string> = {
   string: 'a string',
 };
 
-/** Describes what a schema expected, in words. `("a" | "b")` is a choice of texts, `(Object | null)` one of types. */
+/**
+ * Returns in words what a schema expected of an invalid value. `("a" | "b")` becomes a choice of texts, `(Object | null)` a
+ * choice of types.
+ */
 function described(expected: string | null): string {
   if (expected === null) return 'another value';
   const choice = /^\((.*)\)$/.exec(expected)?.[1];
@@ -94,9 +100,9 @@ function inWords(expected: string): string {
 }
 
 /**
- * Refuses a query with a repeated parameter. API Gateway joins the values of such a parameter with commas, so a filter would
- * compare with the joined text.
- * @param known the names of the endpoint's parameters. Others are refused as unknown
+ * Refuses a request whose query has a parameter twice. API Gateway joins the values of such a parameter with commas, so a filter
+ * would compare with the joined text.
+ * @param known the names of the endpoint's parameters. Other parameters are refused as unknown
  * @throws ServiceError `invalid_request`
  */
 export function refuseRepeatedParameter(rawQueryString: string | undefined, known: readonly string[]): void {

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 
 const mostEntries = 100;
 
-/** The largest `offset`. Larger numbers are not exact in JavaScript. */
+/** The largest `offset` of a list, the largest integer that is exact in JavaScript. */
 const largestOffset = Number.MAX_SAFE_INTEGER;
 
 const offset = v.pipe(

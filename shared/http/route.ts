@@ -8,14 +8,20 @@ import type { ConditionalHeader } from './etags.ts';
 export interface Route {
   /** The name of the endpoint. The file below functions/, the test, the construct and the log dimension have the same name. */
   name: string;
-  /** The number of the endpoint in the contract. Public endpoints and endpoints that were added later have none. */
+  /**
+   * The number of the endpoint in the contract (docs/contract.md). Absent for public endpoints and endpoints that were added
+   * later.
+   */
   endpoint?: number;
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   path: string;
   summary: string;
-  /** Set if clients should use another endpoint. */
+  /** Set for a deprecated endpoint: clients should use another one. */
   deprecated?: true;
-  /** Set to false if a POST, PUT or DELETE takes no Idempotency-Key: it changes nothing, or recognizes repeats by itself. */
+  /**
+   * Set to false for a POST, PUT or DELETE that takes no Idempotency-Key, because it changes nothing or recognizes repeats by
+   * itself. Default: an endpoint with these methods takes the header.
+   */
   takesKey?: false;
   /**
    * Set if the endpoint has the parameter `wait`. Its function then has its own reserved concurrency, little memory, and the caps
@@ -32,12 +38,12 @@ export interface Route {
   impact: string;
   query?: v.GenericSchema;
   body?: v.GenericSchema;
-  /** The largest body in bytes. Default: 256 KiB. */
+  /** The largest body of a request to the endpoint, in bytes. Default: 256 KiB. */
   bodyLimit?: number;
   status: 200 | 201 | 204;
-  /** The status of a PUT that created its resource. Each reply of the handler says whether it did. */
+  /** The status of the response if a PUT has created its resource. Each reply of the handler says whether it did. */
   statusIfNew?: 201;
-  /** The schema of the response. Absent for a response without content. */
+  /** The schema of the body of the endpoint's response. Absent for a response without content. */
   response?: v.GenericSchema;
   etag?: true;
   /** The conditional header that the endpoint takes. If-Match can lead to 412, If-None-Match to 304. */
@@ -56,7 +62,7 @@ export const idempotencyKeyHeader = 'Idempotency-Key';
 /** The header of an answer that is given again because the Idempotency-Key was used before. */
 export const replayedHeader = 'idempotent-replayed';
 
-/** True if the endpoint takes an Idempotency-Key. `changeEndpoint` serves it then, otherwise `endpoint`. */
+/** True, as a type, for an endpoint that takes an Idempotency-Key. `changeEndpoint` serves such an endpoint, `endpoint` all others. */
 export type TakesKey<R extends Route> = R extends { method: 'GET' } | { takesKey: false } ? false : true;
 
 /** Returns whether an endpoint takes an Idempotency-Key. */
@@ -71,14 +77,17 @@ interface Served {
 }
 
 /**
- * Returns whether the limit of a domain, and its closing while it is removed, apply to a function. They apply if `changeEndpoint`
- * serves it, and then to all its methods, also to a GET, which takes no Idempotency-Key.
+ * Returns whether a function is subject to the limit on the changes of a domain and to the closing of a domain that is removed.
+ * Both apply to functions that `changeEndpoint` serves, with all their methods, also a GET, which takes no Idempotency-Key.
  */
 export function isLimited(functionName: string, routes: readonly Served[]): boolean {
   return routes.some((route) => route.name === functionName && takesKey(route));
 }
 
-/** Returns whether the function of an endpoint answers HEAD too. Each GET does, except one that changes something. */
+/**
+ * Returns whether the function of an endpoint answers the method HEAD too. Each function of a GET does, except one that changes
+ * something.
+ */
 export function answersHead({ name, method }: Served, routes: readonly Served[]): boolean {
   return method === 'GET' && !isLimited(name, routes);
 }

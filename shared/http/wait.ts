@@ -6,18 +6,20 @@ import { log } from '../runtime/log.ts';
 import { waitKeys } from '../table/keys.ts';
 import { deleteItemIf, putItemIf } from '../table/writes.ts';
 
-/** A request that is held until there is something to return. */
+/**
+ * A request that the service holds until there is something to return, with the end of the wait and the limits on such requests.
+ */
 export interface Wait {
   clock: Clock;
-  /** The time when the wait ends, in milliseconds of `steadyTimeOf` its clock. */
+  /** The time when the wait of a held request ends, in milliseconds of `steadyTimeOf` its clock. */
   endsAt: number;
-  /** Aborted when the service is about to stop. The wait then ends. */
+  /** A signal that is aborted when the service is about to stop. It ends the wait of a held request. */
   draining?: AbortSignal | undefined;
   endpoint: string;
   domain: string;
-  /** The most waits of the endpoint at the same time. */
+  /** The most requests of the endpoint that are held at the same time on the stage. */
   perStage: number;
-  /** The most waits of the endpoint in one domain at the same time. */
+  /** The most requests of the endpoint that are held at the same time in one domain. */
   perDomain: number;
 }
 
@@ -29,7 +31,10 @@ export interface WaitingRequest {
   invocation: Invocation;
 }
 
-/** Returns the wait of a request. It lasts as long as the client asks, or less if the function's time limit is closer. */
+/**
+ * Returns the wait of a request with the parameter `wait`. It lasts as long as the client asks, or less if the function's time
+ * limit is closer.
+ */
 export function waitOf({ endpoint, domain, seconds, invocation }: WaitingRequest): Wait {
   const clock = clockOf(invocation);
   const { WAITS_PER_STAGE: perStage, WAITS_PER_DOMAIN: perDomain } = environment();
@@ -47,9 +52,9 @@ export function waitOf({ endpoint, domain, seconds, invocation }: WaitingRequest
 const secondInMilliseconds = 1_000;
 
 /**
- * Looks at once, and then once a second, until what it sees is enough, the client's or the function's time is up, or the service
- * is about to stop. Looks only once if the caps of waits are reached.
- * @param look gets what it returned before. It should cost one read unit
+ * Calls `look` at once, and then once a second, until what it sees is enough, the client's or the function's time is up, or the
+ * service is about to stop. Calls it only once if too many requests are held already.
+ * @param look reads what the client waits for. Gets what it returned before. It should cost one read unit
  * @returns what was seen last
  */
 export async function waitFor<Seen>(
@@ -85,12 +90,12 @@ async function keepLooking<Seen>(
   return seen;
 }
 
-/** Returns whether a wait is over. A client that asks for 0 seconds does not wait. */
+/** Returns whether the wait of a held request is over. A client that asks for 0 seconds does not wait. */
 export function isOver({ clock, endsAt, draining }: Wait): boolean {
   return steadyTimeOf(clock) >= endsAt || draining?.aborted === true;
 }
 
-/** Waits a second, or until the wait ends. */
+/** Pauses a held request for a second, or until its wait ends. */
 async function pause({ clock, endsAt, draining }: Wait): Promise<void> {
   const drained = Promise.withResolvers<undefined>();
   const wake = () => drained.resolve(undefined);
@@ -102,21 +107,24 @@ async function pause({ clock, endsAt, draining }: Wait): Promise<void> {
   }
 }
 
-/** Frees the slot of a wait. Never throws: a slot that cannot be freed becomes free by itself soon after the wait. */
+/**
+ * A function that frees the slot of a held request, for other requests to wait. Never throws: a slot that cannot be freed
+ * becomes free by itself soon after the wait.
+ */
 export type FreeSlot = () => Promise<void>;
 
 /**
- * The time after the end of a wait when its slot becomes free if its function has died. It is longer than the last check of a
- * wait may take.
+ * The time after the end of a wait, in milliseconds, when the slot of the held request becomes free by itself, in case its
+ * function has died. It is longer than the last check of a wait may take.
  */
 const graceInMilliseconds = 10_000;
 
 const attempts = 3;
 
 /**
- * Takes a slot for a wait. An endpoint has as many slots as the stage may have waits. Each domain may use only `perDomain` of
- * them, which follow from its name (docs/adr/0011-waiting.md). Costs a write unit, another one to free the slot, and some more
- * with up to two read units if many slots are taken.
+ * Takes a slot for a request that is to be held. An endpoint has as many slots as requests may be held on the stage. Each domain
+ * may use only `perDomain` of them, which follow from its name (docs/adr/0011-waiting.md). Costs a write unit, another one to
+ * free the slot, and some more with up to two read units if many slots are taken.
  * @returns undefined if no slot is free
  */
 export async function takeWaitSlot(table: Table, wait: Wait): Promise<FreeSlot | undefined> {
@@ -132,8 +140,8 @@ export async function takeWaitSlot(table: Table, wait: Wait): Promise<FreeSlot |
 }
 
 /**
- * Returns the slots that a domain may use: consecutive numbers, from one that a hash of the domain's name selects. They wrap
- * around at the last slot.
+ * Returns the numbers of the slots in which requests of a domain may be held: consecutive numbers, from one that a hash of the
+ * domain's name selects. They wrap around at the last slot.
  */
 function slotsOf({ domain, perStage, perDomain }: Wait): number[] {
   const first = createHash('sha256').update(domain).digest().readUInt32BE();

@@ -29,7 +29,10 @@ export interface JournalOwner {
   computationId: string;
 }
 
-/** Thrown if another append to the journal came first. What the events are about may still be as it was read. */
+/**
+ * The error of an append to a journal if another append came first. The state that the events describe may still be as it was
+ * read.
+ */
 export class JournalMovedError extends StaleReadError {
   override readonly name = 'JournalMovedError';
 }
@@ -84,7 +87,10 @@ export async function appendEvents(
   };
 }
 
-/** Returns whether enough events are unsealed to store them in an index segment. */
+/**
+ * Returns whether so many events of a journal are in no index segment yet that the next append must store an index segment of
+ * them.
+ */
 function isSealDue(head: JournalHead): boolean {
   return head.count - head.sealed >= eventsPerSegment || head.unsealed_bytes >= bytesPerSegment;
 }

@@ -20,7 +20,10 @@ export const administrativeEvents = [
 ] as const;
 export type AdministrativeEvent = (typeof administrativeEvents)[number];
 
-/** Letters of other scripts that look like a Latin letter, by that letter. */
+/**
+ * Latin letters, each with the letters and signs, such as Cyrillic ones, that look like it. An event type that is spelled with such
+ * letters is recognized.
+ */
 const lookAlikes: Record<string, string> = {
   a: 'аα',
   c: 'сϲ',
@@ -46,7 +49,7 @@ const seenAs = new Map(
   Object.entries(lookAlikes).flatMap(([letter, others]) => Array.from(others, (other) => [other, letter] as const)),
 );
 
-/** Returns a name as it looks to a reader who overlooks case, blanks, marks, signs and the script of a letter. */
+/** Returns the type of an event as it looks to a reader who overlooks case, blanks, marks, signs and the script of a letter. */
 function seenName(name: string): string {
   const letters = Array.from(name.normalize('NFKD').toLowerCase(), (letter) => seenAs.get(letter) ?? letter);
   return letters.join('').replace(/[^\p{L}\p{N}]/gu, '');
@@ -56,8 +59,8 @@ const ownEvents = new Set([...lifecycleEvents, ...administrativeEvents].map(seen
 const agentsOwn = 'Failed';
 
 /**
- * Returns whether an event type is one of the service's own, or looks like one. An agent may not report such an event, except
- * `Failed`.
+ * Returns whether an event type is one of the service's own types, or looks like one. An agent may not report such an event,
+ * except `Failed`.
  */
 export function isOwnEvent(eventType: string): boolean {
   return eventType !== agentsOwn && ownEvents.has(seenName(eventType));
@@ -67,7 +70,7 @@ const hashInHex = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex 
 
 /** The largest details of an event in bytes, before base64. A page of 100 events then fits into the response of a function. */
 export const detailsLimit = 32 * 1024;
-/** The largest details of an event in base64, in characters. */
+/** The most characters of the details of an event in base64, which encode 32 KiB. */
 export const detailsLimitInBase64 = Math.ceil(detailsLimit / 3) * 4;
 
 const inCode = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
@@ -139,7 +142,7 @@ interface EventFields {
   status: string;
   run_id?: string;
   cvm_id?: string;
-  /** The details: a JSON object, or the bytes that an agent sent. */
+  /** The details of an event: a JSON object, or the bytes that an agent sent. */
   details: Record<string, unknown> | Uint8Array;
 }
 
@@ -147,14 +150,16 @@ interface EventFields {
 export interface ReportedEvent extends EventFields {
   event_type: string;
   originator: Reporter;
-  /** True if the event counts as the latest lifecycle event of the computation. False if it came after the end of the run. */
+  /**
+   * True if the event counts as the latest lifecycle event of the computation. False if the event came after the end of the run.
+   */
   lifecycle: boolean;
 }
 
-/** An event of the service itself: a change of status or an administrative change. */
+/** An event that the service itself records: a change of a computation's status or an administrative change. */
 export type OwnEvent = EventFields & { originator: string } & (
     { event_type: LifecycleEvent; lifecycle: true } | { event_type: AdministrativeEvent; lifecycle: false }
   );
 
-/** An event to append to a journal. The service assigns identifier, number and timestamp. */
+/** An event to append to the journal of a computation. The service assigns its identifier, number and timestamp. */
 export type NewEvent = OwnEvent | ReportedEvent;

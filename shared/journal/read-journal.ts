@@ -5,7 +5,7 @@ import { type JournalHead, parseStoredEvent, readHead, type StoredEvent } from '
 import { parseSegment, type Segment } from './segment.ts';
 import { StaleReadError } from '../table/transaction.ts';
 
-/** A range of event numbers, both ends included. It is empty if `from` is greater than `to`. */
+/** A range of numbers of events in a journal, both ends included. The range is empty if `from` is greater than `to`. */
 export interface NumberRange {
   from: number;
   to: number;
@@ -46,7 +46,7 @@ export async function readNumbers(table: Table, computationId: string, numbers: 
   return items.includes(undefined) ? gapOrDeleted(table, computationId) : items.map(parseStoredEvent);
 }
 
-/** Thrown if a part of a journal is missing: an append is only partly visible, or the journal is damaged. */
+/** The error of a read that finds a part of a journal missing: an append is only partly visible, or the journal is damaged. */
 export class JournalGapError extends StaleReadError {
   override readonly name = 'JournalGapError';
 }
@@ -62,8 +62,8 @@ export async function gapOrDeleted(table: Table, computationId: string): Promise
 }
 
 /**
- * The number of times that a journal is read before it counts as damaged. The pauses between these attempts take far longer in total than a
- * transaction.
+ * The number of times that a journal with a gap is read before it counts as damaged. The pauses between these attempts take far
+ * longer in total than a transaction.
  */
 const maxAttempts = 8;
 
@@ -88,8 +88,8 @@ const beforeAll = 0;
 const afterAll = 999_999_999_999;
 
 /**
- * Reads the index segments that can contain events of a time range, the oldest first. Stretches are read in parallel, because one
- * query returns at most 1 MB.
+ * Reads the index segments that can contain a journal's events of a time range, the oldest first. Stretches of segments are read
+ * in parallel, because one query returns at most 1 MB.
  * @throws ServiceError `not_found` if the journal was deleted in the meantime
  * @throws JournalGapError if a segment is missing
  * @throws Error if a segment is damaged

@@ -4,7 +4,7 @@ import type { StoredEvent } from './stored-journal.ts';
 import { parseStored, storedBytes } from '../table/stored.ts';
 import type { Item } from '../table/table.ts';
 
-/** The fields by which events can be filtered. Index segments have a column for each. */
+/** The fields by which the events of a journal can be filtered. Index segments of the journal have a column for each field. */
 export const facets = ['event_type', 'status', 'run_id', 'cvm_id', 'originator'] as const;
 export type Facet = (typeof facets)[number];
 
@@ -24,7 +24,10 @@ const segmentSchema = v.object({
 /** An index segment of a journal: for each facet a compressed column with the values of consecutive events. */
 export type Segment = v.InferOutput<typeof segmentSchema>;
 
-/** Schema of a list of integers. One function checks the whole list, because a filter reads hundreds of thousands of integers. */
+/**
+ * Schema of a list of integers in an index segment. One function checks the whole list, because a filter reads hundreds of
+ * thousands of integers.
+ */
 const integers = v.custom<number[]>((input) => Array.isArray(input) && input.every((entry) => Number.isSafeInteger(entry)));
 const facetColumnSchema = v.object({ values: v.array(v.string()), codes: integers });
 
@@ -63,7 +66,7 @@ export function parseSegment(item: unknown): Segment {
 }
 
 /**
- * Reads the column of a facet in an index segment.
+ * Reads the column of one filter field (facet) in an index segment of a journal.
  * @returns the distinct values and, for each event, the index of its value
  * @throws Error if the column is damaged
  */
@@ -102,7 +105,7 @@ function timestampColumn(events: StoredEvent[]): number[] {
   return times.map((time, index) => time - (times[index - 1] ?? 0));
 }
 
-/** Returns Node's zlib. It is loaded on first use, because an import would add a tenth to the cold start. */
+/** Returns Node's module zlib. It is loaded on first use, because an import would add a tenth to the cold start of a function. */
 const zlib = () => process.getBuiltinModule('node:zlib');
 
 const pack = (column: unknown): Uint8Array => zlib().deflateRawSync(JSON.stringify(column));

@@ -16,18 +16,18 @@ const storedEventSchema = v.object({
   originator: v.string(),
   cvm_id: v.string(),
   status: v.string(),
-  /** The SHA-256 of the event: 32 bytes. */
+  /** The SHA-256 of an event in a journal, which also covers the hash of the previous event: 32 bytes. */
   hash: storedBytes,
-  /** The hash of the previous event of the journal. Absent at the first event. */
+  /** The SHA-256 of the previous event in the journal. Absent at the first event. */
   previous_hash: v.optional(storedBytes),
 });
 
-/** An event as it is stored: with its number and with bytes for details and hashes. */
+/** An event as a journal stores it: with its number, and with bytes for details and hashes. */
 export type StoredEvent = v.InferOutput<typeof storedEventSchema>;
 
 type UnchainedEvent = Omit<StoredEvent, 'hash' | 'previous_hash'>;
 
-/** Returns a new event as it is stored, without its hash. */
+/** Returns a new event in the form that a journal stores, without its hash. */
 export function storedEvent(event: NewEvent, number: number, timestamp: string): UnchainedEvent {
   const { details } = event;
   return {
@@ -44,7 +44,7 @@ export function storedEvent(event: NewEvent, number: number, timestamp: string):
 }
 
 /**
- * Adds its hash to an event. The hash covers the hash of the previous event, so no event can be changed unnoticed.
+ * Adds to an event of a journal its hash. The hash covers the hash of the previous event, so no event can be changed unnoticed.
  * @param previous the hash of the previous event; undefined at the first event
  */
 export function chainedEvent(event: UnchainedEvent, previous: Uint8Array | undefined): StoredEvent {
@@ -56,12 +56,12 @@ export function parseStoredEvent(item: unknown): StoredEvent {
   return parseStored(storedEventSchema, item, 'event');
 }
 
-/** Parses a stored event and returns it as the API shows it. */
+/** Parses an event as the journal stores it and returns it as the API shows it. */
 export function parseEvent(item: unknown): Event {
   return publicEvent(parseStoredEvent(item));
 }
 
-/** Returns a stored event as the API shows it. */
+/** Returns an event of a journal, given as it is stored, as the API shows it. */
 export function publicEvent({ hash, previous_hash, ...rest }: StoredEvent): Event {
   return { ...hashedPart(rest), previous_hash: hexOf(previous_hash), hash: hexOf(hash) };
 }
@@ -74,7 +74,10 @@ function hexOf(bytes: Uint8Array | undefined): string {
   return bytes ? Buffer.from(bytes).toString('hex') : '';
 }
 
-/** The size in bytes of what every event has: attribute names, attributes of a fixed size, and 16 bytes for the domain. */
+/**
+ * The size in bytes of what every event in a journal takes in the table: attribute names, attributes of a fixed size, and 16
+ * bytes for the domain.
+ */
 const overheadInBytes = 360;
 
 /** Returns about how many bytes an event takes in the table. */
@@ -83,9 +86,12 @@ export function storedSizeInBytes(event: UnchainedEvent): number {
   return texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), overheadInBytes + event.details.byteLength);
 }
 
-/** Schema of the marks in a journal's head: see `SegmentMarks`. */
+/**
+ * Schema of the marks that divide the index segments of a journal into stretches, for parallel reads. The head of the journal
+ * has them.
+ */
 export const segmentMarksSchema = v.object({
-  /** The last event of each stretch of segments, the oldest first. */
+  /** The time and the number of the last event in each stretch of index segments, the oldest first. */
   ends: v.array(v.object({ at: v.string(), number: v.number() })),
   strideInBytes: v.number(),
   bytesSinceLast: v.number(),
@@ -105,8 +111,9 @@ const maxMarks = 16;
 export const noMarks: SegmentMarks = { ends: [], strideInBytes: firstStrideInBytes, bytesSinceLast: 0 };
 
 /**
- * Adds an index segment to the marks of a journal. If there are too many marks, removes every second one and doubles the size of
- * a stretch.
+ * Returns the marks of a journal with one more index segment counted. If there are too many marks, removes every second one and
+ * doubles the size of a stretch.
+ * @param end the last event in the segment
  * @param bytes the size of the segment
  */
 export function markSegment(marks: SegmentMarks, end: { at: string; number: number }, bytes: number): SegmentMarks {
@@ -117,7 +124,7 @@ export function markSegment(marks: SegmentMarks, end: { at: string; number: numb
   return { ends: ends.filter((_end, index) => index % 2 === 1), strideInBytes: marks.strideInBytes * 2, bytesSinceLast: 0 };
 }
 
-/** The most events that one append takes. */
+/** The most events that one append to a journal takes. */
 export const eventsPerAppend = 50;
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));
@@ -125,13 +132,16 @@ const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const journalHeadSchema = v.object({
   /** The number of events in the journal. They are numbered from 1 to `count`. */
   count,
-  /** The time of the last event. Empty if there is none. */
+  /** The time of the last event in the journal. Empty if the journal has no events. */
   last_at: v.string(),
-  /** The hash of the last event. Absent if there is none. */
+  /** The SHA-256 of the last event in the journal. Absent if the journal has no events. */
   last_hash: v.optional(storedBytes),
-  /** The number of the last event in an index segment. Index segments cover exactly the events 1 to `sealed`. */
+  /**
+   * The number of the last event of the journal that an index segment covers. Index segments cover exactly the events 1 to
+   * `sealed`.
+   */
   sealed: count,
-  /** The time of the last event in an index segment. Empty if there is none. */
+  /** The time of the last event of the journal that an index segment covers. Empty if the journal has no index segment. */
   sealed_at: v.string(),
   unsealed_bytes: count,
   marks: segmentMarksSchema,

@@ -6,7 +6,9 @@ interface HeaderObject {
   schema: JsonSchema;
 }
 
-/** The longest header in characters. API Gateway accepts 10,240 bytes of headers in total. */
+/**
+ * The longest header of the API in characters, for the OpenAPI document. API Gateway accepts 10,240 bytes of headers in total.
+ */
 const maxLength = 10_240;
 
 /** Returns the OpenAPI objects of headers with texts, from their descriptions. */
@@ -22,7 +24,7 @@ export function optionalTextHeaders(descriptions: Record<string, string>): Recor
   );
 }
 
-/** The headers that all operations refer to. API Gateway adds the second one. */
+/** The components of the OpenAPI document for headers to which all operations refer. API Gateway adds the second one. */
 export const sharedHeaders: Record<string, HeaderObject> = {
   RequestId: { description: 'The identifier of the request.', schema: { type: 'string', maxLength } },
   AllowedOrigin: {

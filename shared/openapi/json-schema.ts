@@ -25,16 +25,16 @@ export function jsonSchemaOf(schema: v.GenericSchema, typeMode: 'input' | 'outpu
 }
 
 /**
- * Removes the default of an object. The default `{}` only means that the object's fields have their defaults, and generated Go
- * does not compile with it.
+ * Removes the default from the JSON Schema of an object. The default `{}` only means that the object's fields have their
+ * defaults, and generated Go does not compile with it.
  */
 function withoutDefault({ default: _, ...schema }: JsonSchema): JsonSchema {
   return schema;
 }
 
 /**
- * Adds the type to the schema of a constant, because generators of Go and Python treat a constant without a type as anything. A
- * Boolean constant is shown as any Boolean, because generated Python compares it with a text.
+ * Adds the type to the JSON Schema of a constant, because generators of Go and Python treat a constant without a type as
+ * anything. A Boolean constant is shown as any Boolean, because generated Python compares it with a text.
  */
 function withType({ const: constant, ...schema }: JsonSchema): JsonSchema {
   if (typeof constant === 'boolean') return { type: 'boolean', ...schema };
@@ -42,8 +42,8 @@ function withType({ const: constant, ...schema }: JsonSchema): JsonSchema {
 }
 
 /**
- * The most entries of an array without a limit of its own. A response of a function has at most 6 MiB, and an entry takes at
- * least two bytes of it.
+ * The most entries of an array in the OpenAPI document that has no limit of its own. A response of a function has at most 6 MiB,
+ * and an entry takes at least two bytes of it.
  */
 const mostEntries = (6 * 1024 * 1024) / 2;
 
@@ -120,7 +120,10 @@ interface Kind {
   properties?: { type?: { const?: unknown } };
 }
 
-/** Names the kinds of a schema that `type` distinguishes: a Report of type `accepted` is an AcceptedReport. */
+/**
+ * Names the variants of a schema in the OpenAPI document that differ in `type`: a Report of type `accepted` is an
+ * AcceptedReport.
+ */
 function withNamedKinds(node: object): object {
   const { title, oneOf } = node as { title?: unknown; oneOf?: Kind[] };
   if (typeof title !== 'string' || !Array.isArray(oneOf)) return node;

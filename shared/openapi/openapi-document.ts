@@ -60,7 +60,9 @@ export function openapiDocument(version: string): OpenApi {
 type TagOf<Name extends string> = Name extends `${infer Tag}/${string}` ? Tag : never;
 type Tag = TagOf<RouteName>;
 
-/** Descriptions of the tags that group endpoints. The tag of an endpoint is the folder of its function. */
+/**
+ * Descriptions of the tags that group endpoints in the OpenAPI document. The tag of an endpoint is the folder of its function.
+ */
 const descriptions: Record<Tag, string> = {
   approvals: "The parties' approvals of a manifest.",
   assets: 'Algorithms and datasets, their content, and their links to computations.',

@@ -79,7 +79,7 @@ function success(route: Route, example: unknown, components: Components) {
   };
 }
 
-/** Returns the 304 of an endpoint that evaluates If-None-Match. */
+/** Returns the OpenAPI response 304 (Not Modified) of an endpoint that evaluates If-None-Match. */
 function notModified(route: Route) {
   if (route.condition !== 'if-none-match') return {};
   const headers = { ...everyResponse, ...textHeaders(etagHeader(route)) };

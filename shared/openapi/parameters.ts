@@ -50,8 +50,8 @@ function queryParameters(route: Route) {
 }
 
 /**
- * Shows a numeric query parameter as an integer. It arrives as text and is checked as text, but readers need to know that it is a
- * number.
+ * Returns the JSON Schema of a query parameter, with a number shown as an integer. The parameter arrives as text and is checked
+ * as text, but readers need to know that it is a number.
  */
 function asQuery(schema: JsonSchema): JsonSchema {
   if (schema.minimum === undefined) return schema;

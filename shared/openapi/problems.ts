@@ -59,8 +59,8 @@ function described(code: ErrorCode, { reasons = [] }: Route): string {
 }
 
 /**
- * Returns the header Retry-After of an error response. Functions send it with 429 and 503. API Gateway does not send it with its
- * own errors.
+ * Returns the OpenAPI object of the header Retry-After of an error response with the given status. Functions send the header
+ * with 429 and 503. API Gateway does not send it with its own errors.
  */
 function retryAfter(status: number) {
   if (status !== 429 && status !== 503) return {};
@@ -92,7 +92,9 @@ const gatewayMessages: Partial<Record<ErrorCode, string>> = {
   unavailable: 'Service Unavailable',
 };
 
-/** Returns the schema of a text that shared/http/problem.ts truncates to 1,000 characters and an ellipsis. */
+/**
+ * Returns the schema of a text in an error response, which shared/http/problem.ts truncates to 1,000 characters and an ellipsis.
+ */
 const truncatedText = (what: string) => v.pipe(v.string(), v.description(what), v.metadata({ maxLength: 1_001 }));
 
 const violation = v.pipe(

@@ -23,7 +23,10 @@ const certificateField = (what: string) =>
     '',
   );
 
-/** The fields of an agent's configuration that everybody may read who may read the computation: all but the private key. */
+/**
+ * The schemas of the fields of an agent's configuration that everybody may read who may read the computation: all fields but the
+ * private key.
+ */
 export const agentConfigEntries = {
   log_level: v.optional(
     v.pipe(v.picklist(['', ...logLevels]), v.description('The log level of the agent. Empty: the default of the agent.')),
@@ -54,14 +57,16 @@ export const agentConfigInput = v.pipe(
   v.description('The configuration of the agent in the CVM. Omitted fields get their defaults.'),
 );
 
-/** Schema of the configuration as the CVM of a run gets it, with the private key. */
+/** Schema of the configuration of an agent as the CVM of a run gets it, with the private key. */
 export const agentConfigForCvm = v.pipe(
   v.object(entries),
   v.title('AgentConfigForCvm'),
   v.description('The configuration of the agent, with its private key.'),
 );
 
-/** Schema of the configuration in answers. Only callers who may edit the computation get the private key. */
+/**
+ * Schema of the configuration of an agent in answers of the API. Only callers who may edit the computation get the private key.
+ */
 export const agentConfigOutput = v.pipe(
   v.object({
     ...agentConfigEntries,
@@ -78,7 +83,7 @@ export type AgentConfig = v.InferOutput<typeof agentConfigInput>;
 /** An agent's configuration as it is stored: with its private key encrypted, or '' if it has none. */
 export type StoredAgentConfig = Omit<AgentConfig, 'server_key'> & { server_key: StoredKey | '' };
 
-/** The configuration of the agent of a computation for which none was given. */
+/** The configuration of an agent whose computation was created without one. */
 export const defaultAgentConfig: AgentConfig & StoredAgentConfig = { ...v.parse(agentConfigInput, {}), server_key: '' };
 
 const stored = v.object({ agent_config: v.object(agentConfigEntries) });
@@ -109,19 +114,19 @@ export function changedConfigFields(before: StoredAgentConfig, after: StoredAgen
   );
 }
 
-/** A private key as it is stored: encrypted, with a digest by which changes are noticed. */
+/** The private key of an agent as it is stored: encrypted, with a digest by which changes of the key are noticed. */
 export interface StoredKey {
-  /** The SHA-256 of the private key in plain text, base64url. */
+  /** The SHA-256 of the agent's private key in plain text, base64url. */
   digest: string;
-  /** The encrypted private key, as `sealKey` returns it, base64. */
+  /** The encrypted private key of an agent, as `sealKey` returns it, base64. */
   sealed: string;
 }
 
 const sealedAttributes = v.object({ sealed_key: v.string(), key_digest: v.string() });
 
 /**
- * The arguments of `SealKey`. They have names so that nobody swaps them: KMS logs the identifier of the computation in plain
- * text.
+ * The private key of an agent and the computation for which it is encrypted: the arguments of `SealKey`. They have names so that
+ * nobody swaps them: KMS logs the identifier of the computation in plain text.
  */
 export interface KeyToSeal {
   computationId: string;
@@ -134,17 +139,17 @@ export type SealKey = (given: KeyToSeal) => Promise<StoredKey | ''>;
 /** Decrypts the private key of an agent. Returns '' if there is none. */
 export type OpenKey = (computationId: string, stored: StoredKey | '') => Promise<string>;
 
-/** Returns the SHA-256 of a private key, base64url. */
+/** Returns the SHA-256 of an agent's private key, base64url, by which changes of the key are noticed. */
 export function digestOfKey(plain: string): string {
   return createHash('sha256').update(plain).digest('base64url');
 }
 
-/** Returns the attributes with which an encrypted private key is stored. */
+/** Returns the attributes with which the encrypted private key of an agent is stored. */
 export function sealedKeyAttributes({ sealed, digest }: StoredKey): v.InferOutput<typeof sealedAttributes> {
   return { sealed_key: sealed, key_digest: digest };
 }
 
-/** Returns the encrypted private key in a stored item, or '' if the item has none. */
+/** Returns the encrypted private key of an agent that is in a stored item, or '' if the item has none. */
 export function storedKeyOf(item: Item | undefined): StoredKey | '' {
   if (item?.['sealed_key'] === undefined) return '';
   const { sealed_key, key_digest } = v.parse(sealedAttributes, item);
@@ -152,8 +157,8 @@ export function storedKeyOf(item: Item | undefined): StoredKey | '' {
 }
 
 /**
- * The cipher of encrypted private keys. Such a key is base64 of the length of the encrypted data key (2 bytes, big-endian), that
- * data key, the nonce, the tag, and the encrypted text. KMS binds the data key to the computation.
+ * The cipher of encrypted private keys of agents. Such a key is base64 of the length of the encrypted data key (2 bytes,
+ * big-endian), that data key, the nonce, the tag, and the encrypted text. KMS binds the data key to the computation.
  */
 const cipher = 'aes-256-gcm';
 const lengthBytes = 2;
@@ -161,8 +166,8 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Encrypts a private key for one computation, with a data key that KMS makes in one call. Returns '' without a call if the key is
- * ''.
+ * Encrypts the private key of an agent for one computation, with a data key that KMS makes in one call. Returns '' without a
+ * call if the private key is ''.
  */
 export async function sealKey(kms: Kms, { computationId, plain }: KeyToSeal): Promise<StoredKey | ''> {
   if (plain === '') return '';
@@ -177,8 +182,8 @@ export async function sealKey(kms: Kms, { computationId, plain }: KeyToSeal): Pr
 }
 
 /**
- * Decrypts a private key with one call of KMS. Returns '' without a call if there is no key.
- * @throws Error if the key was sealed for another computation
+ * Decrypts the private key of an agent with one call of KMS. Returns '' without a call if there is no private key.
+ * @throws Error if the private key was encrypted for another computation
  */
 export async function openKey(kms: Kms, computationId: string, kept: StoredKey | ''): Promise<string> {
   if (kept === '') return '';

@@ -28,13 +28,13 @@ export const assetUse = v.pipe(
  */
 export const inlineLimitInBytes = 4 * 1024 * 1024;
 
-/** Returns the error for content that is too large to be inline. */
+/** Returns the error for content of an asset that is too large to be inline in a request or an answer. */
 export function contentTooLarge(size: number): ServiceError {
   const sentence = `The content has ${size} bytes, inline at most ${inlineLimitInBytes}. Create an asset without \`asset\`: its presigned \`upload\` takes more.`;
   return new ServiceError('too_large', sentence);
 }
 
-/** The largest inline content as base64, in characters. */
+/** The most characters of an asset's inline content in base64, which encode 4 MiB. */
 export const longestInlineText = Math.ceil(inlineLimitInBytes / 3) * 4;
 
 export const assetType = v.pipe(v.picklist(assetTypes), v.description('Whether the asset is an algorithm or a dataset.'));
@@ -72,22 +72,28 @@ export const assetRow = v.pipe(
   v.description('An asset in a list, without its content and key.'),
 );
 
-/** An asset as it is stored: the fields of a list entry, its key, and where its content is. */
+/** Schema of the row of an asset, as it is stored: the fields of a list entry, its key, and where its content is. */
 export const storedAsset = v.object({
   ...rowEntries,
   user_key: v.string(),
-  /** The key of the content in storage. Null while the content is pending. */
+  /** The key in storage of the content of an asset. Null while the content has not arrived. */
   content_key: v.nullable(v.string()),
-  /** The SHA3-256 of the stored content. It differs from `checksum` if that was declared for a real file that is not stored. */
+  /**
+   * The SHA3-256 of the stored content of an asset. It differs from `checksum` if `checksum` was declared for a real file that
+   * is not stored.
+   */
   content_checksum: v.nullable(v.string()),
-  /** The key in storage at which an upload is expected. Null if none is. */
+  /** The key in storage at which the upload of an asset's content is expected. Null if no upload is expected. */
   upload_key: v.nullable(v.string()),
   /**
-   * The key of content that arrived but that storage could not give back. The service tries again, and expects another upload
-   * meanwhile.
+   * The key in storage of an asset's content that was uploaded but that storage could not give back. The service tries again to
+   * read it, and expects another upload meanwhile.
    */
   unread_key: v.optional(v.nullable(v.string())),
-  /** The text that tells the creator why the last upload could not be taken. Kept until the creator gets a new link. */
+  /**
+   * The text that tells the creator of an asset why the last upload of content could not be taken. Kept until the creator gets a
+   * new link.
+   */
   upload_problem: v.optional(v.nullable(v.string())),
   /** The time until which no run starts with the asset, because it is being deleted (mark-for-deletion.ts). Null otherwise. */
   closing_until: v.nullable(v.string()),
@@ -95,7 +101,10 @@ export const storedAsset = v.object({
 });
 export type StoredAsset = v.InferOutput<typeof storedAsset>;
 
-/** Returns whether the user may not read the content of the asset. */
+/**
+ * Returns whether the user may not read the content of the asset, because another user created the asset and keeps its content
+ * to themselves.
+ */
 export function isContentWithheld({ created_by, content_access }: StoredAsset, user: string): boolean {
   return user !== created_by && content_access !== 'domain';
 }
@@ -111,7 +120,8 @@ const contentRead = v.pipe(
 export type ContentRead = v.InferOutput<typeof contentRead>;
 
 /**
- * The longest presigned URL, in characters. Its query contains the file name and the session token of the function that made it.
+ * The longest presigned URL for content of an asset, in characters. Its query contains the file name and the session token of
+ * the function that made it.
  */
 const longestLink = 16 * 1024;
 

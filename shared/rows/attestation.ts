@@ -73,7 +73,7 @@ export type Attestation = v.InferOutput<typeof attestationSchema>;
 
 const ofCvm = v.object({
   attestation: v.nullable(attestationSchema),
-  /** Attestations by further tokens of the same agent process. Policies check them too, but no answer shows them. */
+  /** Attestations of the agent process by tokens other than the one that answers show. Policies check these attestations too. */
   other_attestations: v.optional(v.array(attestationSchema), []),
   attested_process: v.optional(v.string()),
 });
@@ -81,10 +81,13 @@ const ofCvm = v.object({
 /** The attestations of the present agent process of a CVM. */
 export interface CvmAttestation {
   isRegistered: boolean;
-  /** The attestation that answers show. It is a refused one if the service refused any token of the agent process. */
+  /**
+   * The attestation of the CVM's present agent process that answers show. It is a refused one if the service refused any token
+   * of the process.
+   */
   shown: Attestation | null;
   others: Attestation[];
-  /** The identifier of the agent process that was attested. Undefined without an attestation. */
+  /** The identifier of the agent process whose attestation is stored. Undefined without an attestation. */
   process: string | undefined;
 }
 
@@ -98,5 +101,5 @@ export function attestationOf(item: Item | undefined): CvmAttestation {
   return { isRegistered: true, shown: attestation, others: other_attestations, process: attested_process };
 }
 
-/** The most attestation tokens that the service takes from one agent process. */
+/** The most attestation tokens that the service takes from one agent process of a CVM. */
 export const mostTokens = 4;

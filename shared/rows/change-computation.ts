@@ -60,7 +60,7 @@ const entryEvents = {
   cancelled: { event_type: 'cancelled', status: 'success' },
 } as const satisfies Record<ComputationStatus, { event_type: string; status: string }>;
 
-/** The change of a computation's status as its journal records it: who caused it, details, and the time. */
+/** The originator, details and time of a change of a computation's status, for the event in its journal. */
 export interface Entry {
   originator: string;
   details: Record<string, unknown>;
@@ -117,7 +117,7 @@ async function recordEntry(
 }
 
 /**
- * Replaces the fields of a computation that users give, and records `events`.
+ * Replaces the fields of a computation that users give, and records `events` in its journal.
  * @returns the row after the change
  */
 export async function replaceFields(
@@ -198,7 +198,10 @@ export async function recordEvents(
   await append(table, transaction, computation, events, now);
 }
 
-/** Adds a check to the transaction, which then fails with StaleReadError if the computation has been deleted. */
+/**
+ * Adds a check that a computation exists to the transaction, which then fails with StaleReadError if the computation has been
+ * deleted.
+ */
 export function assertExists(transaction: Transaction, domain: string, id: string): void {
   const Key = keyToWrite(computationKey(domain, id));
   const check = { Key, ConditionExpression: 'id = :id', ExpressionAttributeValues: { ':id': id } };

@@ -58,15 +58,16 @@ export async function changeRun(
 }
 
 /**
- * Adds the item that says which run of a computation was the nth of all or of those with one status. Only one run of a
- * computation is active at a time, so the numbers have no gaps.
+ * Adds the item that says which run of a computation was the nth run of all, or the nth that ended with one status. Only one run
+ * of a computation is active at a time, so the numbers have no gaps.
  */
 function addNth(transaction: Transaction, { id: run_id, computation_id }: Run, among: string, ordinal: number): void {
   transaction.add({ put: { Item: { ...runKeys.nth(computation_id, among, ordinal), run_id } } });
 }
 
 /**
- * Stores the hash of the attestation token with the run. The transaction fails with StaleReadError if the run has a hash already.
+ * Stores the hash of the CVM's attestation token in the row of a run. The transaction fails with StaleReadError if the row has a
+ * hash already.
  */
 export function addAttestationHash(transaction: Transaction, domain: string, runId: string, hash: string): void {
   transaction.add({

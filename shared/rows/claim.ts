@@ -15,48 +15,54 @@ const storedClaim = v.object({
   has_server_key: v.boolean(),
   token_hash: v.optional(v.string()),
   accepted_at: v.optional(v.string()),
-  /** The task token of the step that waits until the CVM accepts the run. `run_token` replaces it when the next step waits. */
+  /**
+   * The task token of the step in the execution of a run that waits until the CVM accepts the run. `run_token` replaces it when
+   * the next step waits.
+   */
   offer_token: v.optional(v.string()),
-  /** The task token of the step that waits for the end of the run after the CVM has accepted it. */
+  /** The task token of the step in the execution of a run that waits for the end of the run, after the CVM has accepted it. */
   run_token: v.optional(v.string()),
-  /** The task token of the step that waits until the CVM confirms the stop. */
+  /** The task token of the step in the execution of a run that waits until the CVM confirms the stop. */
   stop_token: v.optional(v.string()),
-  /** The number of times that the sweep has resumed the run with a new execution. Default: 0. */
+  /** The number of times that the sweep of lost runs has resumed the run with a new execution. Default: 0. */
   resumed: v.optional(v.number()),
-  /** The first outcome of the run that became known. The run ends with it. */
+  /** The first outcome of the run that became known, as status and reason. The run ends with this outcome. */
   outcome: v.optional(ending),
 });
 
-/** The record that reserves a CVM for one run, with what the steps of the run have stored. */
+/** The claim on a CVM: the record that reserves the CVM for one run, with what the steps of the run have stored. */
 export type Claim = v.InferOutput<typeof storedClaim>;
 
-/** Identifies the CVM that a claim reserves. */
+/** The domain and the identifier of a CVM, to find the claim that reserves the CVM for a run. */
 export type CvmOfClaim = Pick<RunReference, 'domain' | 'cvm_id'>;
 
-/** Returns the key of a CVM's claim, of whichever run. */
+/** Returns the key of the claim that reserves a CVM for a run, whichever run that is. */
 export function claimKey({ domain, cvm_id }: CvmOfClaim): RowKey {
   return cvmKeys.claim(domain, cvm_id);
 }
 
-/** Parses a claim, of whichever run. Returns undefined if there is no item: no run holds the CVM. */
+/**
+ * Parses the claim that reserves a CVM for a run, whichever run that is. Returns undefined if there is no item: no run holds the
+ * CVM.
+ */
 export function parseClaim(item: Item | undefined): Claim | undefined {
   return item && parseStored(storedClaim, item, 'claim');
 }
 
 /**
- * Parses the claim of a CVM if it belongs to this run. Returns undefined if the run is over.
+ * Parses the claim that reserves a CVM if it belongs to the given run. Returns undefined if the run is over.
  * @param item the item at `claimKey`, which may be the claim of another run
  */
 export function parseClaimOf({ run_id }: Pick<RunReference, 'run_id'>, item: Item | undefined): Claim | undefined {
   return item?.['run_id'] === run_id ? parseClaim(item) : undefined;
 }
 
-/** Reads the claim of a CVM, of whichever run. Returns undefined if no run holds the CVM. */
+/** Reads the claim that reserves a CVM for a run, whichever run that is. Returns undefined if no run holds the CVM. */
 export async function readClaimOfCvm(table: Table, cvm: CvmOfClaim): Promise<Claim | undefined> {
   return parseClaim(await getItem(table, claimKey(cvm)));
 }
 
-/** Reads the claim that a run has on its CVM. Returns undefined if the run is over. */
+/** Reads the claim by which a run reserves its CVM. Returns undefined if the run is over. */
 export async function readClaim(table: Table, run: RunReference): Promise<Claim | undefined> {
   return parseClaimOf(run, await getItem(table, claimKey(run)));
 }
@@ -95,7 +101,10 @@ export function addClaim(transaction: Transaction, claim: Claim): void {
 
 type Token = 'offer_token' | 'run_token' | 'stop_token';
 
-/** A change of a claim: attributes to set and to remove. It fails if the claim has one of those in `unless`. */
+/**
+ * A change of the claim that reserves a CVM for a run: attributes to set and to remove. The change fails if the claim has one of
+ * the attributes in `unless`.
+ */
 export interface ClaimChange {
   set: Partial<Pick<Claim, 'accepted_at' | Token | 'outcome' | 'resumed'>>;
   remove?: Token[];
@@ -129,12 +138,18 @@ export function removeClaim(transaction: Transaction, claim: Claim): void {
   transaction.add({ delete: stillClaimed(claim, claim.outcome ? [] : ['outcome']), otherwise: new StaleReadError() });
 }
 
-/** Adds a check to the transaction, which then fails with StaleReadError if the run is over. */
+/**
+ * Adds a check to the transaction that a run still has the claim on its CVM. The transaction then fails with StaleReadError if
+ * the run is over.
+ */
 export function assertClaimed(transaction: Transaction, claim: Claim): void {
   transaction.add({ check: stillClaimed(claim), otherwise: new StaleReadError() });
 }
 
-/** Adds a check to the transaction, which then fails with StaleReadError if a run holds the CVM. */
+/**
+ * Adds a check to the transaction that no run has a claim on a CVM. The transaction then fails with StaleReadError if a run
+ * holds the CVM.
+ */
 export function assertUnclaimed(transaction: Transaction, cvm: CvmOfClaim): void {
   const check = { Key: keyToWrite(claimKey(cvm)), ConditionExpression: 'attribute_not_exists(pk)' };
   transaction.add({ check, otherwise: new StaleReadError() });

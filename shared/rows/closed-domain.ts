@@ -6,13 +6,13 @@ import { parseStored } from '../table/stored.ts';
 
 /**
  * Schema of the attributes that close a domain while it is removed, in milliseconds since the Unix epoch. Changes in the domain
- * leave both as they are. A removal that was never completed counts until `closed_until`.
+ * leave both attributes as they are. A removal that was never completed counts until `closed_until`.
  */
 const closing = v.object({ closed_at: v.optional(v.number()), closed_until: v.optional(v.number()) });
 
 /**
- * The time after which no change is in progress in a domain that was closed, in milliseconds. A function may use tokens of the
- * limit for ten seconds after it took them, and a request takes up to 30.
+ * The time after the closing of a domain when no change in it is in progress any more, in milliseconds. A function may use
+ * tokens of the domain's limit for ten seconds after it took them, and a request takes up to 30.
  */
 export const changesEndInMilliseconds = 45_000;
 

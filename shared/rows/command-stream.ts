@@ -13,9 +13,11 @@ export interface CommandStream {
 
 /** The state of a registered CVM that gateways need: its certificate, its attestation, and who is connected to it. */
 export interface Registration {
-  /** The fingerprint of the registered certificate. Undefined if the CVM is registered without one. */
+  /**
+   * The fingerprint of the certificate with which a CVM is registered. Undefined if the CVM is registered without a certificate.
+   */
   certificate: string | undefined;
-  /** The SHA-256 of the attestation token that was verified last. Undefined without an attestation. */
+  /** The SHA-256 of the attestation token of a CVM that was verified last. Undefined without an attestation. */
   token: string | undefined;
   commandStream: CommandStream | undefined;
   /** The gateway to which the log-forwarder of the CVM is connected. This gateway may be gone. */

@@ -37,7 +37,7 @@ export type OpenCommand = Command & {
   token_hash?: string | undefined;
 };
 
-/** An open command with the agent's private key still encrypted. */
+/** An open command for a CVM with the agent's private key still encrypted. */
 export type KeptCommand = Omit<OpenCommand, 'agent_config'> & { agent_config?: StoredAgentConfig };
 
 type CommandType = Command['type'];

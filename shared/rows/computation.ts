@@ -76,8 +76,8 @@ const ofPolicy = 'Which CVMs may run the computation. null: any.';
 const policy = v.pipe(v.nullable(attestationPolicyInput), v.description(ofPolicy));
 
 /**
- * Fields of a computation that users give, in the body of a request and in the row. `owner` is not among them, because its
- * default depends on the caller.
+ * Schemas of the fields of a computation that users give, in the body of a request and in the row. `owner` is not among them,
+ * because its default depends on the caller.
  */
 const givenFields = {
   name: computationName,
@@ -103,7 +103,10 @@ export const computationInput = v.pipe(
   v.description('The request to create a computation.'),
 );
 
-/** The body of endpoint 4, which replaces all fields of a computation. Some fields stay the same if they are omitted. */
+/**
+ * Schema of the body of endpoint 4 (replace a computation), which replaces all fields of a computation. Some fields stay the
+ * same if they are omitted.
+ */
 export const computationReplacement = v.pipe(
   strictObject({
     ...inputEntries,
@@ -162,7 +165,7 @@ export const storedComputation = v.object({
   version: v.number(),
   dataset_count: v.number(),
   created_by: v.string(),
-  /** The number of runs that have ended, by status. */
+  /** The number of runs of the computation that have ended, by status. */
   run_counts: v.partial(v.object({ completed: v.number(), failed: v.number(), cancelled: v.number() })),
   approval: v.picklist(approvalLevels),
   log_access: v.picklist(logAccesses),
@@ -223,8 +226,8 @@ export const computationSchema = v.pipe(
 );
 
 /**
- * The answer of endpoint 3. With `peek` it has only the fields of the row. One type for both keeps the fields usable in generated
- * clients.
+ * Schema of the answer of endpoint 3 (get a computation). With `peek` the answer has only the fields of the row. One type for
+ * both keeps the fields usable in generated clients.
  */
 export const computationView = v.pipe(
   v.object({ ...rowEntries, ...v.partial(v.object(detailEntries)).entries }),

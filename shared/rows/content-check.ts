@@ -9,7 +9,10 @@ const contentCheck = v.object({ pk: v.string(), sk: v.string(), content_key: v.s
 /** A reminder to check later whether stored content is still used by an asset. */
 export type ContentCheck = v.InferOutput<typeof contentCheck>;
 
-/** The time after which stored content is checked, in seconds. It is longer than a presigned link is valid. */
+/**
+ * The time after which the service checks whether stored content is used by an asset, in seconds. It is longer than a presigned
+ * link is valid.
+ */
 const delayInSeconds = 2 * 3600;
 
 /**
@@ -21,7 +24,7 @@ export function contentCheckItem(contentKey: string, now: string): Item & Key & 
   return { ...contentCheckKeys.check(dueAt, contentKey), content_key: contentKey };
 }
 
-/** Returns whether content that was created at `createdAt` is checked within so many seconds from `now`. */
+/** Returns whether the check of content that was created at `createdAt` is due within the given number of seconds from `now`. */
 export function isDueWithin(seconds: number, createdAt: string, now: string): boolean {
   return Date.parse(now) + seconds * 1000 > Date.parse(createdAt) + delayInSeconds * 1000;
 }
@@ -40,14 +43,14 @@ export function putLastCheck(contentKey: string, now: string): Action {
   return { put: { Item: { ...contentCheckItem(contentKey, aDayLater), is_last: true } } };
 }
 
-/** Returns the action that removes a content check. */
+/** Returns the action that removes the reminder to check whether stored content is used by an asset. */
 export function dropContentCheck({ pk, sk }: ContentCheck): Action {
   return { delete: { Key: writableKey(pk, sk) } };
 }
 
 /**
- * Reads the content checks that are due, the oldest first.
- * @param from the sort key of the first check to read. Default: the oldest check
+ * Reads the reminders to check whether stored content is used that are due, the oldest first.
+ * @param from the sort key of the first reminder to read. Default: the oldest
  */
 export async function dueContentChecks(table: Table, now: string, limit: number, from?: string): Promise<ContentCheck[]> {
   const shards = await Promise.all(

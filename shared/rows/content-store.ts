@@ -11,7 +11,10 @@ import type { Asset } from './asset.ts';
 export interface ContentStore {
   bucket: string;
   client: NodeJsClient<S3Client>;
-  /** Returns the deadline of a request, until the first byte of the answer. Default: 5 seconds for each request. */
+  /**
+   * Returns the deadline of a request to storage, which counts until the first byte of the answer. Default: 5 seconds for each
+   * request.
+   */
   deadline?: DeadlineSource;
 }
 
@@ -24,7 +27,7 @@ const createClient = () =>
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
 
-/** Opens the bucket that the environment names. */
+/** Opens the S3 bucket with the content of assets that the environment variables of the process name. */
 export function openContentStore(deadline: DeadlineSource): ContentStore {
   return { bucket: environment().BUCKET_NAME, client: sharedClient(createClient), deadline };
 }
@@ -59,7 +62,7 @@ export function ownerOfContent(key: string): { domain: string; assetId: string }
   return root === 'content' && way && domain && assetId && name && more.length === 0 ? { domain, assetId } : undefined;
 }
 
-/** Stores content. Safe to repeat, because the key is unique. */
+/** Stores content of an asset or an attestation token as an object in storage. Safe to repeat, because the key is unique. */
 export async function putContent(store: ContentStore, key: string, content: Buffer): Promise<void> {
   await untilAnswer(store, (signal) => store.client.send(new PutObjectCommand({ ...place(store, key), Body: content }), signal));
 }
@@ -78,7 +81,7 @@ export async function getContent(store: ContentStore, key: string) {
   }
 }
 
-/** Deletes an object. A missing object is no error. */
+/** Deletes an object from storage. A missing object is no error. */
 export async function deleteContent(store: ContentStore, key: string): Promise<void> {
   await untilAnswer(store, (signal) => store.client.send(new DeleteObjectCommand(place(store, key)), signal));
 }
@@ -103,7 +106,7 @@ async function untilAnswer<Output>(
   }
 }
 
-/** The time for which a presigned request is valid. */
+/** The time for which a presigned request for uploading or downloading content is valid, in seconds: one hour. */
 export const linkLifetimeInSeconds = 3600;
 
 function expiry(now: string): string {

@@ -16,7 +16,7 @@ import { attestationSchema } from './attestation.ts';
 
 const limitOfCertificate = 16 * 1024;
 
-/** The longest `agent_url`, in characters: a name of 253 characters, a colon and a port. */
+/** The longest `agent_url` of a CVM, in characters: a name of 253 characters, a colon and a port. */
 const longestAgentUrl = 259;
 
 export const cvmInput = v.pipe(
@@ -86,11 +86,11 @@ export type Cvm = v.InferOutput<typeof cvmSchema>;
 /** Schema of the item of a registered CVM, without its presence. */
 export const storedCvm = v.object({
   ...entries,
-  /** The SHA-512, hex, of the certificate's PEM as it was registered. Attestation evidence is bound to it. */
+  /** The SHA-512, hex, of the PEM of the certificate with which a CVM was registered. Attestation evidence is bound to it. */
   certificate_sha512: v.nullable(v.string()),
   /** The number of the CVM in the list of its domain. */
   listed_as: v.number(),
-  /** The version of the registration. Every change increments it, except changes of presence and attestation. */
+  /** The version of a CVM's registration. Every change of the item increments it, except changes of presence and attestation. */
   version: v.number(),
 });
 export type StoredCvm = v.InferOutput<typeof storedCvm>;

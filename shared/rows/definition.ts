@@ -42,9 +42,15 @@ export function parseProviders(item: Item | undefined): string[] {
 export interface Definition {
   agent_config: StoredAgentConfig;
   attestation_policy: AttestationPolicy | null;
-  /** The users who are result consumers in addition to the owner. If empty, they are not limited. */
+  /**
+   * The users who may fetch the results of a computation in addition to its owner. If empty, result consumers are not limited to
+   * a list.
+   */
   consumers: string[];
-  /** The users who may link their own assets, beside the owner and administrators. If empty, they are not limited. */
+  /**
+   * The users who may link their own assets to a computation, beside its owner and administrators. If empty, providers are not
+   * limited to a list.
+   */
   providers: string[];
   algorithm: Link | undefined;
   datasets: Link[];
@@ -73,10 +79,13 @@ export async function readDefinition(table: Table, id: string): Promise<Definiti
   return parseDefinition(await queryPrefix(table, computationKeys.partition(id), computationKeys.prefixes.part));
 }
 
-/** The members of a definition that users give. The links come from endpoints of their own. */
+/**
+ * The parts of a computation stored beside its row that users give in requests: attestation policy, configuration, consumers and
+ * providers. Its links come from endpoints of their own.
+ */
 export type GivenDefinition = Pick<Definition, 'attestation_policy' | 'consumers' | 'providers'> & { agent_config: AgentConfig };
 
-/** The definition of a computation of which only the name is given. */
+/** The parts stored beside the row of a computation, such as its configuration, as they are if a user gave only the name. */
 export const emptyDefinition: Definition = {
   agent_config: defaultAgentConfig,
   attestation_policy: null,
@@ -86,7 +95,10 @@ export const emptyDefinition: Definition = {
   datasets: [],
 };
 
-/** Returns the names of the given members that differ, such as `agent_config.cert_file`, for the event `updated`. */
+/**
+ * Returns the names of the parts of a computation that differ before and after a change, such as `agent_config.cert_file`, for
+ * the event `updated`.
+ */
 export function changedParts(before: Definition, after: Definition): string[] {
   const rest = (['attestation_policy', 'consumers', 'providers'] as const).filter(
     (name) => canonicalJson({ [name]: before[name] }) !== canonicalJson({ [name]: after[name] }),
@@ -94,7 +106,10 @@ export function changedParts(before: Definition, after: Definition): string[] {
   return [...changedConfigFields(before.agent_config, after.agent_config).map((name) => `agent_config.${name}`), ...rest];
 }
 
-/** Adds the writes that replace the given members of a definition, and none for what stays the same. The links stay. */
+/**
+ * Adds the writes that replace the parts of a computation that are stored beside its row, and none for parts that stay the same.
+ * Links of assets stay.
+ */
 export function replaceDefinition(
   transaction: Transaction,
   { domain, id }: { domain: string; id: string },

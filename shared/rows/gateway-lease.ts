@@ -23,7 +23,7 @@ export const leaseInMilliseconds = 30_000;
  */
 const lifetimeInSeconds = 90 * 24 * 60 * 60;
 
-/** Renews the lease of a gateway, or ends it. */
+/** Renews the lease by which a gateway counts as alive, or ends it. */
 export async function renewLease(table: Table, gateway: string, now: string, { isOver = false } = {}): Promise<void> {
   await putItem(table, {
     ...gatewayKeys.lease(gateway),
@@ -54,7 +54,7 @@ export async function takeName(table: Table, gateway: string, name: string, now:
 }
 
 /**
- * Returns whether a gateway may still have its streams: its lease has not ended.
+ * Returns whether a gateway may still have streams of CVMs: the lease that it renews has not ended.
  * @param get reads the lease of the gateway. Default: reads it alone
  */
 export async function isAlive(

@@ -77,7 +77,7 @@ export async function removeLink(
 }
 
 /**
- * Returns the key of the item that shows the link in the open tasks of the asset's creator.
+ * Returns the key of the item that shows an asset's link to a computation in the open tasks of the asset's creator.
  * @param link the item of the link
  */
 export function placeOfLink(domain: string, computationId: string, { created_by, linked_by, asset_id }: Item): Key {

@@ -18,23 +18,23 @@ const secondsKept = daysKept * 24 * 60 * 60;
 type OfRun = Pick<RunReference, 'computation_id' | 'run_id'>;
 
 const storedChunk = v.object({
-  /** The lines as JSON, compressed with raw deflate. */
+  /** The lines of a chunk of a run's log as JSON, compressed with raw deflate. */
   lines: storedBytes,
   size_in_bytes: v.number(),
-  /** The time when the chunk expires, in seconds since 1970. DynamoDB may delete it days later. */
+  /** The time when a chunk of a run's log expires, in seconds since 1970. DynamoDB may delete it days later. */
   [tableDefinition.timeToLive]: v.number(),
 });
 
 /** Returns the size of log lines as JSON, in bytes. */
 export const sizeOfLines = (lines: readonly LogLine[]) => Buffer.byteLength(JSON.stringify(lines));
 
-/** A part of a log that is stored as one item. */
+/** A part of a run's log that is stored as one item. */
 export interface StoredLines {
   lines: readonly LogLine[];
   size_in_bytes: number;
-  /** The time at which the lines are stored, in milliseconds since 1970. */
+  /** The time at which the lines of a log are stored, in milliseconds since 1970. */
   at: number;
-  /** A text that tells apart what is stored at the same time. */
+  /** A text that distinguishes parts of a log that are stored at the same time. */
   part: string;
 }
 
@@ -63,9 +63,9 @@ export async function readLogState(table: Table, run: OfRun): Promise<{ isShared
   return { isShared: true, bytes: chunks.reduce((sum, chunk) => sum + Number(chunk['size_in_bytes']), 0) };
 }
 
-/** The position in a stored log at which reading goes on: behind so many lines of a chunk. */
+/** The position in the stored log of a run at which reading goes on: behind the first `line` lines of a chunk. */
 export interface LogPosition {
-  /** The sort key of the chunk. Empty: reading begins with the first chunk. */
+  /** The sort key of the chunk of a run's log at which reading goes on. Empty: reading begins with the first chunk. */
   chunk: string;
   line: number;
 }

@@ -42,7 +42,7 @@ const dataset = v.pipe(
   v.description('A dataset of a run.'),
 );
 
-/** Schema of a manifest in the form that the agent reads. Any other form would crash the agent. */
+/** Schema of the manifest of a run in the form that the agent reads. Any other form would crash the agent. */
 export const manifestSchema = v.pipe(
   v.object({
     id: idOfComputation,
@@ -75,7 +75,7 @@ export const manifestSchema = v.pipe(
 );
 export type Manifest = v.InferOutput<typeof manifestSchema>;
 
-/** Schema of the list of what is missing before a run. */
+/** Schema of the list of what is missing before a run of a computation can start. */
 export const missingItemsSchema = v.pipe(
   v.object({
     keys: v.pipe(v.array(shownText(255)), v.description('The users who must upload their public key.')),
@@ -101,12 +101,17 @@ export interface Inputs {
   agent_config: StoredAgentConfig;
   attestation_policy: AttestationPolicy | null;
   algorithm: StoredAsset | undefined;
-  /** The datasets, in the order in which they were linked. */
+  /** The rows of the datasets that a run uses, in the order in which the datasets were linked. */
   datasets: StoredAsset[];
   keys: ParticipantKey[];
-  /** The users who are result consumers in addition to the owner. If empty, they are not limited. */
+  /**
+   * The users who may fetch the result of a run in addition to the owner. If empty, result consumers are not limited to a list.
+   */
   consumers: string[];
-  /** The users who may link their own assets, beside the owner and administrators. If empty, they are not limited. */
+  /**
+   * The users who may link their own assets to the computation, beside the owner and administrators. If empty, providers are not
+   * limited to a list.
+   */
   providers: string[];
   approvals: StoredApproval[];
 }
@@ -141,7 +146,7 @@ export function buildManifest(
   return { missing: { ...missing, info: [tooLarge] } };
 }
 
-/** Returns the parts of a manifest that are known so far, in the order of its fields. */
+/** Returns the parts of a run's manifest that are known so far, in the order of the manifest's fields. */
 export function draftOf(inputs: Inputs) {
   const { computation, algorithm, datasets } = inputs;
   const file = (asset: StoredAsset) => ({ hash: hashOf(asset), user_key: providerKey(inputs, asset) });
@@ -156,8 +161,8 @@ export function draftOf(inputs: Inputs) {
 }
 
 /**
- * Returns the fields that tell the agent to fetch a file from `source`. The agent fetches only if `kbs` is enabled, also a file
- * that is not encrypted. It tells the type of the source from the URL.
+ * Returns the manifest's fields that tell the agent to fetch a file from `source`. The agent fetches only if `kbs` is enabled,
+ * also a file that is not encrypted. It tells the type of the source from the URL.
  */
 function fetchedIn({ source, kbs, decompress, algo_type, algo_args }: StoredAsset) {
   if (!source) return {};
@@ -202,14 +207,14 @@ export function approvableOf(inputs: Inputs): Approvable {
   return manifest ? { ...configured, manifest, digest: canonicalDigest(manifest) } : { ...configured, missing };
 }
 
-/** Returns the linked assets: the algorithm first, then the datasets. */
+/** Returns the rows of the assets that are linked to a computation: the algorithm first, then the datasets. */
 export function assetsOf({ algorithm, datasets }: Inputs): StoredAsset[] {
   return [...(algorithm ? [algorithm] : []), ...datasets];
 }
 
 /**
- * Returns the keys of the result consumers, the owner first. If the computation names no consumers, they are all users who had
- * the role result_consumer when they uploaded their key.
+ * Returns the public keys of the users who may fetch the results of a computation, the owner first. If the computation names no
+ * consumers, these are all users who had the role result_consumer when they uploaded their key.
  */
 export function resultConsumers({ computation, consumers, keys }: Inputs): ParticipantKey[] {
   const isNamed = (key: ParticipantKey) => (consumers.length > 0 ? consumers.includes(key.user_id) : key.is_consumer);
@@ -246,16 +251,22 @@ export async function readInputs(table: Table, domain: string, computation: Stor
   return inputsOf(computation, parts, await getItems(table, keys));
 }
 
-/** The inputs that are stored beside the row of a computation. Assets are only named. */
+/**
+ * The inputs of a run that are stored beside the row of the computation, with the identifiers of assets in place of the assets'
+ * rows.
+ */
 export interface Parts extends Pick<
   Inputs,
   'agent_config' | 'attestation_policy' | 'consumers' | 'providers' | 'keys' | 'approvals'
 > {
-  /** The identifiers of the algorithm, then of the datasets in the order in which they were linked. */
+  /**
+   * The identifiers of the assets linked to a computation: the algorithm, then the datasets in the order in which they were
+   * linked.
+   */
   assetIds: string[];
 }
 
-/** Reads what is stored beside the row of a computation, in one round trip for each MB. */
+/** Reads the inputs of a run that are stored beside the row of the computation, in one round trip for each MB. */
 export async function readParts(table: Table, computationId: string): Promise<Parts> {
   const { key, approval, part } = computationKeys.prefixes;
   const items = await queryPartition(table, computationKeys.partition(computationId));
@@ -289,7 +300,7 @@ export function inputsOf(computation: StoredComputation, parts: Parts, assetItem
 
 const participantKey = v.object({
   user_id: v.string(),
-  /** The public key: base64 of a DER SubjectPublicKeyInfo. */
+  /** The public key of a user who takes part in a computation: base64 of a DER SubjectPublicKeyInfo. */
   user_key: v.string(),
   fingerprint: v.string(),
   is_consumer: v.boolean(),

@@ -23,7 +23,10 @@ export type Question = v.InferOutput<typeof question>;
 const message = v.variant('type', [question, answer]);
 export type MessageToGateway = v.InferOutput<typeof message>;
 
-/** The time after which a message expires: one hour. Its gateway may be gone, and then nobody removes it. */
+/**
+ * The time after which a message from one gateway to another expires, in seconds: one hour. Its gateway may be gone, and then
+ * nobody removes it.
+ */
 const lifetimeInSeconds = 60 * 60;
 
 /** Stores a message for another gateway. Costs one write unit. */

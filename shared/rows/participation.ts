@@ -3,12 +3,15 @@ import { type Table, type Item, queryPrefix } from '../table/table.ts';
 import { placeOfLink } from './link.ts';
 import { computationNumber } from './computation.ts';
 
-/** The most computations that a list of open tasks examines. */
+/** The most computations of a user that a list of open tasks examines. */
 const mostComputations = 300;
-/** The most linked assets that a list of open tasks examines. */
+/** The most linked assets of a user that a list of open tasks examines. */
 export const mostAssets = 1_000;
 
-/** The part of a user in a computation. */
+/**
+ * The part that a user takes in a computation: whether the computation names the user, and which of the user's assets are
+ * linked.
+ */
 export interface Participation {
   computation: number;
   /** True if the user is the owner of the computation, or a consumer that it names. */

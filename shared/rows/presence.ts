@@ -38,16 +38,19 @@ export const presenceSchema = v.pipe(
 );
 export type Presence = v.InferOutput<typeof presenceSchema>;
 
-/** Schema of the presence of a CVM. It is stored in the item of the registered CVM. */
+/**
+ * Schema of the presence of a CVM: when it was last heard, and the state of its agent. It is stored in the item of the
+ * registered CVM.
+ */
 const storedPresence = v.object({
   last_seen_at: v.optional(v.string()),
   agent_state: v.optional(v.string()),
   fit: v.optional(v.picklist(fits)),
   /** The time when the CVM reported its agent's fitness for a run (`fit`). */
   fit_at: v.optional(v.string()),
-  /** True if the agent was busy or spent, or took a run, and was not `ready` since. */
+  /** True if the agent of the CVM was busy or spent, or took a run, and was not `ready` since. */
   had_run: v.optional(v.boolean()),
-  /** The gateway that has the agent's stream. While this gateway renews its lease, the CVM counts as heard. */
+  /** The gateway that has the stream of the CVM's agent. While this gateway renews its lease, the CVM counts as heard. */
   held_by: v.optional(v.string()),
   certificate_fingerprint: v.optional(v.nullable(v.string())),
 });
@@ -98,7 +101,7 @@ export function whyNotReady(cvmId: string, stored: StoredPresence, now: string):
   return fit === 'spent' ? `The CVM ${cvmId} is spent: restart its agent before the next run.` : undefined;
 }
 
-/** The state of an agent that a report of its CVM gives. */
+/** The state of a CVM's agent, as a report of the CVM gives it. */
 export interface ReportedState {
   agent_state?: string | undefined;
   fit?: Fit | undefined;
@@ -182,7 +185,10 @@ export async function recordTaken(
     await updateIf(table, key, setAttributes({ fit: 'busy', fit_at: now, had_run: true }), unchangedFit(stored));
 }
 
-/** Returns the condition that the fitness of a CVM has not changed since it was read, by another report or the end of a run. */
+/**
+ * Returns the condition of a write that the fitness of a CVM's agent (`fit`) has not changed since it was read, by another
+ * report or the end of a run.
+ */
 function unchangedFit({ fit_at }: StoredPresence): WriteCondition {
   if (fit_at === undefined) return { ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(fit_at)' };
   return { ConditionExpression: 'fit_at = :read_fit_at', ExpressionAttributeValues: { ':read_fit_at': fit_at } };

@@ -11,7 +11,7 @@ export function readPublicKey(encoded: string, pointer: string): ReturnType<type
 }
 
 /**
- * Calls `read`, and answers an invalid key or certificate with the place in the request.
+ * Calls `read` on a key or certificate in a request, and answers an invalid one with its place in the request.
  * @throws ServiceError `invalid_request` at `pointer` in place of InvalidKeyError; other errors of `read`
  */
 export function refusedAt<T>(pointer: string, read: () => T): T {

@@ -66,22 +66,23 @@ export const storedSnapshot = v.object({
   agent_config: v.object(agentConfigEntries),
   manifest_digest: v.string(),
   configuration_digest: v.string(),
-  /** The algorithm, then the datasets in the order of the manifest. */
+  /** The assets that the run uses: the algorithm, then the datasets in the order of the manifest. */
   assets: v.pipe(v.array(assetOfRun), v.metadata({ maxItems: assetsPerComputation })),
-  /** The approvals that counted when the run started, sorted by user. */
+  /** The approvals of the run that counted when it started, sorted by user. */
   approvals: v.array(approvalOfRun),
   approval: v.picklist(approvalLevels),
   log_access: v.picklist(logAccesses),
   /**
-   * True if creators of assets may read the log when parties may: only if nobody could link an asset just to read the log.
+   * True if creators of assets may read the log of the run when parties may: only if nobody could link an asset just to read the
+   * log.
    */
   shows_creators_logs: v.boolean(),
-  /** The policy that says which CVMs the run may use. Null: any CVM. */
+  /** The attestation policy that says which CVMs the run may use. Null: any CVM. */
   attestation_policy: v.nullable(attestationPolicy),
-  /** The result consumers, in the order of the manifest. */
+  /** The users who may fetch the results of the run, in the order of the manifest. */
   result_consumers: v.array(shownText(255)),
 });
-/** The copy of what a run was started with: its manifest, configuration, assets and approvals. */
+/** The snapshot of a run: the copy of what it was started with, such as its manifest, configuration, assets and approvals. */
 export type RunSnapshot = Omit<v.InferOutput<typeof storedSnapshot>, 'agent_config'> & { agent_config: StoredAgentConfig };
 
 type OfRun = Pick<RunReference, 'computation_id' | 'run_id'>;
@@ -110,7 +111,10 @@ export function removeServerKey(transaction: Transaction, { computation_id, run_
   transaction.add({ delete: { Key: runKeys.serverKey(computation_id, run_id) } });
 }
 
-/** Returns the keys of the items that `parseSnapshot` takes, in its order. */
+/**
+ * Returns the keys of the items that hold what a run was started with: the snapshot and the agent's private key, in the order
+ * that `parseSnapshot` takes.
+ */
 export function snapshotKeys({ computation_id, run_id }: OfRun): [Key, Key] {
   return [runKeys.snapshot(computation_id, run_id), runKeys.serverKey(computation_id, run_id)];
 }

@@ -42,8 +42,8 @@ export const runSchema = v.pipe(
 export type Run = v.InferOutput<typeof runSchema>;
 
 /**
- * Schema of what identifies a run, such as the input of its execution. The steps of the execution read everything else when they
- * need it.
+ * Schema of the identifiers of a run, its computation, CVM and domain: the input of the run's execution. The steps of the
+ * execution read everything else when they need it.
  */
 export const runReference = v.object({
   domain: v.string(),
@@ -53,7 +53,7 @@ export const runReference = v.object({
 });
 export type RunReference = v.InferOutput<typeof runReference>;
 
-/** Returns what identifies a run, for the functions that read everything else themselves. */
+/** Returns the identifiers of a run, its computation, CVM and domain, for the functions that read everything else themselves. */
 export function referenceTo(domain: string, { id, computation_id, cvm_id }: Run): RunReference {
   return { domain, computation_id, run_id: id, cvm_id };
 }

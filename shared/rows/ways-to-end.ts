@@ -6,7 +6,7 @@ import type { Run } from './run.ts';
 export const ending = v.object({
   status: v.picklist(finalStatuses),
   reason: v.string(),
-  /** True if the CVM has confirmed the stop. Only cancelled runs have this field. */
+  /** True if the CVM has confirmed that it stopped the run, false if it has not. Only cancelled runs have this field. */
   is_confirmed: v.optional(v.boolean()),
 });
 export type Ending = v.InferOutput<typeof ending>;
@@ -14,11 +14,12 @@ export type Ending = v.InferOutput<typeof ending>;
 /** A way in which a run can end: the status that follows, and the reason. */
 export interface WayToEnd {
   /**
-   * The status of the run after the end, by its status before. Without `running`, only a run whose stop was requested can end so.
+   * The final status of a run that ends in this way, by the status of the run before. Without `running`, only a run whose stop
+   * was requested can end so.
    */
   statuses: { running?: Ending['status']; stopping: Ending['status'] };
   /**
-   * Returns the reason that the run shows.
+   * Returns the reason of the end that a run shows.
    * @param detail what is known of the cause, such as the CVM's own reason
    */
   reason: (detail: string) => string;
@@ -31,7 +32,10 @@ const cancelled = { running: 'cancelled', stopping: 'cancelled' } as const;
 const cancelledByStop = { stopping: 'cancelled' } as const;
 const failedUnlessStopping = { running: 'failed', stopping: 'cancelled' } as const;
 
-/** Returns a function that prefers the CVM's own reason, because it says more than the service's. */
+/**
+ * Returns a function that gives the reason of a run's end: the CVM's own reason if there is one, because it says more, otherwise
+ * the given one of the service.
+ */
 const orOwn = (reason: string) => (own: string) => own || reason;
 const withOwn = (reason: string) => (own: string) => (own ? `${reason}: ${own}` : `${reason}.`);
 
@@ -41,8 +45,8 @@ const executionEnded = {
 } satisfies WayToEnd;
 
 /**
- * All ways in which a run can end, by the function that finds it out. Functions that end a run, or store its outcome in the
- * claim, take the way from here.
+ * All ways in which a run can end, by the function of the service that finds out about the end. Functions that end a run, or
+ * store its outcome in the claim on the CVM, take the way from this table.
  */
 export const waysToEnd = {
   recordReports: {
@@ -101,8 +105,8 @@ export function endingOf({ statuses, reason, is_confirmed }: WayToEnd, status: R
   return { status: after, reason: text, ...(is_confirmed === undefined ? {} : { is_confirmed }) };
 }
 
-/** All outcomes with which the lifecycle of a run ends it by itself. */
+/** All outcomes with which the state machine of a run ends the run by itself, such as a time limit that has passed. */
 export const endings = ['not_accepted', 'silence', 'run_timeout', 'failure'] as const;
 
-/** The outcome with which the lifecycle of a run ends it by itself. */
+/** The outcome with which the state machine of a run ends the run by itself, such as a time limit that has passed. */
 export type EndedBy = (typeof endings)[number];

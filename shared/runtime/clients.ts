@@ -4,30 +4,31 @@ import { KMSClient, GetPublicKeyCommand, SignCommand, GenerateDataKeyCommand, De
 
 const clients = new Map<() => unknown, unknown>();
 
-/** Returns a client that all requests of a process share. Calls `create` at the first use. */
+/** Returns a client of a dependency, such as S3, that all requests of a process share. Calls `create` at the first use. */
 export function sharedClient<Client>(create: () => Client): Client {
   if (!clients.has(create)) clients.set(create, create());
   return clients.get(create) as Client;
 }
 
 /**
- * Puts a client in the place of the one that `create` would make. Only a service on one machine calls this, which has engines of
- * its own.
+ * Puts a client of a dependency in the place of the one that `create` would make. Only a service on one machine calls this
+ * function, because it has engines of its own.
  */
 export function replaceClient<Client>(create: () => Client, client: Client): void {
   clients.set(create, client);
 }
 
 /**
- * Forgets all shared clients. Only a service that starts on one machine calls this, because its parts have addresses of their
- * own.
+ * Forgets all clients that requests of a process share. Only a service that starts on one machine calls this function, because
+ * its parts have addresses of their own.
  */
 export function forgetClients(): void {
   clients.clear();
 }
 
 /**
- * The time limits of a call to AWS, in milliseconds. They leave time for another attempt before the deadline if a socket hangs.
+ * The time limits of a call to AWS, in milliseconds. The limits leave time for another attempt before the deadline if a socket
+ * hangs.
  */
 export const clientLimits = {
   connectionTimeout: 1_000,
@@ -57,11 +58,14 @@ export function clientOptions() {
 
 /** The operations with keys in KMS that the service uses. The keys of a stage never leave KMS. They are named by their ARN. */
 export interface Kms {
-  /** Returns the public key of a signing key: SubjectPublicKeyInfo in DER. */
+  /** Returns the public key of a signing key in KMS, as DER SubjectPublicKeyInfo. */
   publicKey: (keyArn: string) => Promise<Uint8Array>;
-  /** Signs a SHA-256 digest by ECDSA on P-256. Returns the signature in DER. */
+  /** Signs a SHA-256 digest with a key in KMS, by ECDSA on P-256. Returns the signature in DER. */
   sign: (keyArn: string, digest: Uint8Array) => Promise<Uint8Array>;
-  /** Makes a key of 256 bits. Returns it in plain text and encrypted. The encrypted one is bound to the context. */
+  /**
+   * Makes a data key of 256 bits in KMS. Returns it in plain text and encrypted by the key with the given ARN. The encrypted
+   * data key is bound to the context.
+   */
   newDataKey: (keyArn: string, context: Record<string, string>) => Promise<{ plain: Uint8Array; encrypted: Uint8Array }>;
   /**
    * Decrypts a data key that `newDataKey` has made.
@@ -70,7 +74,10 @@ export interface Kms {
   openDataKey: (keyArn: string, encrypted: Uint8Array, context: Record<string, string>) => Promise<Uint8Array>;
 }
 
-/** Creates the client of KMS. On one machine, `replaceClient` puts keys of the machine in its place. */
+/**
+ * Returns a function that opens KMS with a deadline. All calls share one client. On one machine, `replaceClient` puts keys of
+ * the machine in its place.
+ */
 export function keysInKms(): (deadline: DeadlineSource) => Kms {
   const client = new KMSClient({ requestHandler: clientLimits });
   return (deadline) => {
@@ -101,7 +108,7 @@ export function keysInKms(): (deadline: DeadlineSource) => Kms {
   };
 }
 
-/** Opens KMS, or what stands in its place on one machine. */
+/** Opens the key management of the service with a deadline: KMS, or the keys of the machine on one machine. */
 export function openKms(deadline: DeadlineSource): Kms {
   return sharedClient(keysInKms)(deadline);
 }

@@ -2,12 +2,12 @@ import { ServiceError } from './errors.ts';
 import type { Context } from 'aws-lambda';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** The time that a request, or one operation of a task, may take before it fails with `unavailable`. */
+/** The time that a request, or one operation of a task, may take before it fails with `unavailable`, in milliseconds. */
 export const maxTimeInMilliseconds = 5_000;
 
 /**
- * The time for which a request repeats what fails because others change the same items. Such repeats hold a function, and all domains
- * share the account's functions.
+ * The time for which a request repeats what fails because other requests change the same items, in milliseconds. Such repeats
+ * hold a function, and all domains share the account's functions.
  */
 export const maxRetryTimeInMilliseconds = 3_000;
 
@@ -31,7 +31,7 @@ export class Deadline {
   private abortSignal: AbortSignal | undefined;
 
   /**
-   * Sets a deadline this many milliseconds from now.
+   * Sets a deadline the given number of milliseconds from now.
    * @param limits.retryTime the milliseconds during which conflicts are retried. Default: until the deadline
    * @param limits.functionTime the milliseconds that the function may still work. Default: no limit
    */
@@ -58,7 +58,7 @@ export class Deadline {
   }
 
   /**
-   * Waits before another attempt, for a random time whose bound doubles with each attempt (full jitter).
+   * Waits before another attempt of a failed operation, for a random time whose bound doubles with each attempt (full jitter).
    * @param attempt 1 before the second try, 2 before the third, and so on
    * @returns false, without waiting, if the time left is too short for another attempt
    */
@@ -103,14 +103,16 @@ export class Deadline {
     return new Deadline(milliseconds, this.clock, { functionTime: left });
   }
 
-  /** Returns a signal that is aborted at the deadline. It is the same signal each time, so it may be aborted already. */
+  /**
+   * Returns a signal that is aborted at the deadline. Each call returns the same signal, so the signal may be aborted already.
+   */
   signal(): AbortSignal {
     return (this.abortSignal ??= AbortSignal.timeout(Math.ceil(this.remaining)));
   }
 }
 
 /**
- * Waits for work, or until the signal is aborted. The work then goes on by itself.
+ * Waits for work, or until the signal is aborted. Aborting ends only the wait: the work goes on by itself.
  * @throws the signal's reason as soon as it is aborted
  */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -125,7 +127,10 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
   }
 }
 
-/** Returns the deadline of an operation. In a request it is always the same one, in a task a new one for each operation. */
+/**
+ * A function that returns the deadline of an operation: in a request always the same deadline, in a task a new one for each
+ * operation.
+ */
 export type DeadlineSource = () => Deadline;
 
 /** The context of a call of a function: the time left, the clock, the signal to stop. Only tests and the one-machine stack pass a clock. */
@@ -134,15 +139,15 @@ export interface Invocation extends Partial<Pick<Context, 'awsRequestId' | 'getR
   draining?: AbortSignal;
 }
 
-/** The time at the end of a function that stays free for writing the response and the log. */
+/** The time at the end of a call of a function that stays free for writing the response and the log, in milliseconds. */
 const reserveInMilliseconds = 500;
 
-/** Returns the milliseconds that the function may still work. */
+/** Returns the milliseconds that the function may still work in the given call. */
 function timeLeft(invocation: Invocation | undefined): number {
   return (invocation?.getRemainingTimeInMillis?.() ?? Infinity) - reserveInMilliseconds;
 }
 
-/** Returns the clock of a call of a function. Default: the system clock. */
+/** Returns the clock to use in a call of a function. Default: the system clock. */
 export function clockOf(invocation: Invocation | undefined): Clock {
   return invocation?.clock ?? systemClock;
 }
@@ -157,7 +162,8 @@ export function deadlineOfInvocation(invocation: Invocation | undefined, retryTi
 }
 
 /**
- * Returns how long a function may wait before its last operation, in milliseconds. This operation has a deadline of 5 seconds.
+ * Returns how long a function may wait before its last operation, in milliseconds. The last operation has a deadline of 5
+ * seconds.
  */
 export function longestWaitOf(invocation: Invocation | undefined): number {
   return Math.max(0, timeLeft(invocation) - maxTimeInMilliseconds);
@@ -165,40 +171,40 @@ export function longestWaitOf(invocation: Invocation | undefined): number {
 
 /** A clock that tells the time and can wait, in milliseconds. Tests have clocks of their own. */
 export interface Clock {
-  /** Returns the milliseconds since the Unix epoch. */
+  /** Returns the time of the clock, in milliseconds since the Unix epoch. */
   now: () => number;
   wait: (milliseconds: number) => Promise<void>;
   /**
-   * Returns the milliseconds since some moment. The value never goes back, even if the time of the machine is set. Default:
-   * `now`.
+   * Returns a time of the clock that never goes back, even if the time of the machine is set: the milliseconds since some
+   * moment. Default: `now`.
    */
   steady?: () => number;
 }
 
-/** The clock of the machine, for everything but tests. */
+/** The clock of the machine, which everything but tests uses. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   wait: (milliseconds) => wait(milliseconds),
   steady: () => performance.now(),
 };
 
-/** Returns the time of a clock that never goes back, in milliseconds since some moment. */
+/** Returns the time of a clock in a form that never goes back, in milliseconds since some moment. */
 export function steadyTimeOf(clock: Clock): number {
   return clock.steady?.() ?? clock.now();
 }
 
-/** Returns the time of a clock as RFC 3339, UTC, with milliseconds. */
+/** Returns the present time by a clock as RFC 3339, UTC, with milliseconds. */
 export function timestampOf(clock: Clock): string {
   return new Date(clock.now()).toISOString();
 }
 
-/** A clock that can set timers too. */
+/** A clock that can set timers besides telling the time. */
 export interface TimerClock extends Clock {
   /** Calls `callback` after a time. Returns a function that cancels the timer, and does nothing once it has fired. */
   setTimer: (milliseconds: number, callback: () => void) => () => void;
 }
 
-/** The longest delay of a Node timer (24 days). */
+/** The longest delay of a timer of Node, in milliseconds (24 days). */
 const longestInMilliseconds = 2 ** 31 - 1;
 
 /** The clock of the machine, with timers of up to 24 days. */

@@ -39,7 +39,7 @@ const variables = {
   get SEALING_KEY_ARN() {
     return text('SEALING_KEY_ARN');
   },
-  /** The ARNs of the keys that verify evidence, separated by commas. */
+  /** The ARNs of the keys in KMS whose public keys the service publishes to verify evidence of runs, separated by commas. */
   get PUBLISHED_KEY_ARNS() {
     return text('PUBLISHED_KEY_ARNS');
   },

@@ -1,4 +1,4 @@
-/** The HTTP status and the RFC 9457 title of each code. */
+/** The HTTP status and the RFC 9457 title of each error code of the API. */
 export const errorTable = {
   invalid_request: { status: 400, title: 'Invalid request' },
   unauthenticated: { status: 401, title: 'Unauthenticated' },
@@ -17,7 +17,7 @@ export const errorTable = {
 export type ErrorCode = keyof typeof errorTable;
 export const errorCodes = Object.keys(errorTable) as ErrorCode[];
 
-/** The reasons of a 409, for clients that handle them differently. */
+/** The reasons of a conflict (409), for clients that handle them differently. */
 export const conflictReasons = [
   'run_active',
   'cvm_busy',
@@ -41,15 +41,15 @@ export interface Violation {
   detail: string;
 }
 
-/** The fields that some errors of the API have beside code and detail. */
+/** The fields that some errors of the API have beside the error code and detail. */
 export interface ErrorExtras {
   errors?: Violation[];
   reason?: ConflictReason | 'logs_not_shared';
   /** The run that causes the conflict (409). */
   run_id?: string;
-  /** The current digest of the manifest (409 `stale_digest`). */
+  /** The present digest of the manifest, for a request that names an outdated digest (409 `stale_digest`). */
   manifest_digest?: string;
-  /** The current digest of the configuration (409 `stale_digest`). */
+  /** The present digest of the configuration, for a request that names an outdated digest (409 `stale_digest`). */
   configuration_digest?: string;
   /** The list of what is missing before a run can start (422). */
   missing_items?: { keys: string[]; hashes: string[]; info: string[] };
@@ -79,8 +79,8 @@ export class RateLimitError extends ServiceError {
 }
 
 /**
- * A `forbidden` that depends on the present state of a resource. The same request may have been allowed before, so its repeat
- * looks for the kept answer first.
+ * An error `forbidden` that depends on the present state of a resource. The same request may have been allowed before, so its
+ * repeat looks for the stored answer first.
  */
 export class ForbiddenForNowError extends ServiceError {
   constructor(detail: string, extras: ErrorExtras = {}) {
@@ -89,7 +89,7 @@ export class ForbiddenForNowError extends ServiceError {
 }
 
 /**
- * Returns the error for a resource that does not exist.
+ * Returns the error for a resource that does not exist (404).
  * @param what the kind of resource, such as `asset`
  */
 export function notFound(what: string): ServiceError {
@@ -119,7 +119,10 @@ export function conflict(reason: ConflictReason, detail: string, run_id?: string
   return new ServiceError('conflict', detail, run_id === undefined ? { reason } : { reason, run_id });
 }
 
-/** Returns the error for an If-Match without the current ETag (412). Check it last: every other refusal comes before it. */
+/**
+ * Returns the error for an If-Match that does not name the present ETag of the resource (412). Check If-Match last: every other
+ * refusal comes before it.
+ */
 export function preconditionFailed(): ServiceError {
   return new ServiceError(
     'precondition_failed',
@@ -127,7 +130,7 @@ export function preconditionFailed(): ServiceError {
   );
 }
 
-/** Joins alternatives for a sentence: `a, b or c`. */
+/** Joins alternatives to a phrase of a sentence: `a, b or c`. */
 export function eitherOf(alternatives: readonly string[]): string {
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(alternatives);
 }

@@ -4,10 +4,13 @@ import { environment } from './environment.ts';
 const levels = ['DEBUG', 'INFO', 'WARN', 'ERROR', 'SILENT'] as const;
 type Level = Exclude<(typeof levels)[number], 'SILENT'>;
 
-/** The fields of the log of the invocation in progress. On one machine, many invocations are in progress at once. */
+/**
+ * The fields that every log entry of an invocation has, for the invocation in progress. On one machine, many invocations are in
+ * progress at once.
+ */
 const invocations = new AsyncLocalStorage<Record<string, unknown>>();
 
-/** Does work whose log entries and metrics all have these fields. */
+/** Does work. All log entries and metrics that it writes have the given fields. */
 export function withLogFields<T>(fields: Record<string, unknown>, work: () => T): T {
   return invocations.run(fields, work);
 }
@@ -17,8 +20,8 @@ function fieldsOfLog(): Record<string, unknown> {
 }
 
 /**
- * Writes an entry to the log: one line of JSON, the format that CloudWatch Logs Insights reads. Never pass request bodies or
- * `agent_config`.
+ * Writes an entry to the log of a function: one line of JSON, the format that CloudWatch Logs Insights reads. Never pass request
+ * bodies or `agent_config`.
  * @param cause the error to log, with its chain of causes
  */
 export function log(level: Level, message: string, fields: Record<string, unknown> = {}, cause?: unknown): void {
@@ -64,44 +67,53 @@ export function writeLine(entry: Record<string, unknown>): void {
 /** The metrics of the service, beside those of AWS, with their CloudWatch units. */
 export const metricUnits = {
   RunsStarted: 'Count',
-  /** Runs that have ended. The dimension `outcome` is completed, failed or cancelled. */
+  /** The metric of runs that have ended. The dimension `outcome` is completed, failed or cancelled. */
   RunsEnded: 'Count',
-  /** The time from the start of a run until its CVM accepts it. */
+  /** The metric of the time from the start of a run until its CVM accepts it. */
   TimeToAccept: 'Milliseconds',
-  /** The difference between the reporter's clock and the service's, for the oldest event of a batch. */
+  /**
+   * The metric of the difference between the clock of a CVM that reports events and the service's clock, for the oldest event of
+   * a batch.
+   */
   ReportLag: 'Milliseconds',
   ConflictsRetried: 'Count',
-  /** Members of a list that a fold found in another state than the one they changed from. */
+  /**
+   * The metric of members of a counted list that were found in another state than the one they changed from, when changes were
+   * sorted into the list's index.
+   */
   ListDrift: 'Count',
-  /** Changes of a list that are not folded into its index. */
+  /** The metric of changes of a counted list that are not sorted into its index yet. */
   ListBacklog: 'Count',
-  /** CVMs whose agent is connected to a gateway. */
+  /** The metric of CVMs whose agent is connected to a gateway. */
   ConnectedCvms: 'Count',
-  /** CVMs of a gateway whose agent is connected, but no log-forwarder. */
+  /** The metric of CVMs of a gateway whose agent is connected, but no log-forwarder. */
   MissingForwarders: 'Count',
-  /** CVMs of a gateway whose agent must be restarted before the next run. */
+  /** The metric of CVMs of a gateway whose agent must be restarted before the next run. */
   SpentCvms: 'Count',
-  /** The age of the oldest report of a gateway that the service has not taken. */
+  /** The metric of the age of the oldest report of a gateway that the service has not taken. */
   OutboxAge: 'Milliseconds',
-  /** Second agents that came with the certificate of a CVM whose first agent still answered. */
+  /** The metric of second agents that came with the certificate of a CVM whose first agent still answered. */
   IdentityConflicts: 'Count',
   StreamsRefused: 'Count',
-  /** The days until the certificate of a gateway expires. */
+  /** The metric of the days until the certificate of a gateway expires. */
   CertificateDays: 'Count',
   ReportsDropped: 'Count',
-  /** Uploads that arrived and could not be read. */
+  /** The metric of uploads of assets that arrived and could not be read. */
   UploadsFailed: 'Count',
-  /** Stored content that is gone although no request has deleted it. */
+  /** The metric of stored content of assets that is gone although no request has deleted it. */
   ContentMissing: 'Count',
-  /** The amount of work that a scheduled task found, if any. The dimension `task` names the task. */
+  /** The metric of the amount of work that a scheduled task found, if any. The dimension `task` names the task. */
   Waiting: 'Count',
-  /** Requests that were answered 500 or 503. Has the dimension `endpoint`; the sum of all endpoints is written without it. */
+  /**
+   * The metric of requests that were answered 500 or 503. Has the dimension `endpoint`; the sum of all endpoints is written
+   * without it.
+   */
   RequestsFailed: 'Count',
 } as const;
 
 export type MetricName = keyof typeof metricUnits;
 
-/** The metrics that are also written without their dimensions, as a sum. */
+/** The metrics that are also written as a sum over all values of their dimensions, without the dimensions. */
 const summed = new Set<MetricName>(['RequestsFailed']);
 
 /**

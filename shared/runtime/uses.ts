@@ -1,9 +1,12 @@
 /** The resources of AWS that a function uses, each with its IAM actions without the service prefix. CDK grants these. */
 export interface Uses {
   table?: readonly TableAction[];
-  /** Actions on objects of the bucket under the prefix `content/`. */
+  /** The IAM actions of a function on objects of the bucket under the prefix `content/`. */
   content?: readonly ('GetObject' | 'PutObject' | 'DeleteObject')[];
-  /** Actions on the bucket itself. Without ListBucket, S3 answers 403 instead of 404 if an object does not exist. */
+  /**
+   * The IAM actions of a function on the bucket itself. Without ListBucket, S3 answers 403 instead of 404 if an object does not
+   * exist.
+   */
   bucket?: readonly 'ListBucket'[];
   stateMachine?: readonly StateMachineAction[];
   signingKey?: readonly ('Sign' | 'GetPublicKey')[];
@@ -39,7 +42,10 @@ export const adds = ['GetItem', 'Query', 'PutItem', 'UpdateItem'] as const;
 /** IAM actions of a function that creates, changes and deletes items of the table. */
 export const changes = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] as const;
 
-/** IAM actions of a function that folds lists: it also writes items in batches. */
+/**
+ * IAM actions of a function that sorts changes of counted lists into their index (folds lists), which also writes items in
+ * batches.
+ */
 export const foldsLists = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'] as const;
 
 /** IAM actions of a function that holds requests until there is something to return: it takes and frees slots. */

@@ -16,15 +16,15 @@ export type StreamBatch = v.InferOutput<typeof streamBatch>;
 
 const listsAtOnce = 10;
 /**
- * The longest time for which one list is folded, in milliseconds. It also suffices to delete what the fold replaced, if no more
- * changes come.
+ * The longest time for which the changes of one list are sorted into its index (a fold), in milliseconds. This time also
+ * suffices to delete what the fold replaced, if no more changes come.
  */
 const longestFoldInMilliseconds = 7_000;
 const longestSweepInMilliseconds = 20_000;
 
 /**
- * Folds each list that a batch of the table's stream has changed: sorts the new entries of the list into its index. If a list
- * fails, the others are still folded.
+ * Folds each list that a batch of the table's stream has changed: sorts the new entries of the list into its index. If one list
+ * fails, the rest are still folded.
  * @param ending aborted when the function should end soon
  * @returns the number of lists
  * @throws AggregateError if a list failed
@@ -47,7 +47,8 @@ export async function foldChangedLists(table: Table, { Records }: StreamBatch, e
 }
 
 /**
- * Folds every list that is marked as having changes, until 20 seconds are over.
+ * Folds every counted list that is marked as having changes: sorts the changes into the index of the list, until 20 seconds are
+ * over.
  * @returns the number of lists that were looked at
  * @throws AggregateError if a list failed
  */

@@ -17,7 +17,7 @@ function shardsOf(place: string): string[] {
 }
 
 /**
- * Returns the partition, one of `shardCount`, in which an item stands.
+ * Returns the partition, one of eight, in which an item of all domains is stored.
  * @param place the name that the partitions have in common
  * @param by the sort key of the item, whose hash selects the partition
  */
@@ -52,7 +52,7 @@ export interface RowKey extends AnyKey {
   readonly [writers]: 'one file';
 }
 
-/** The first part of each list's name in the table. */
+/** The first part of the name of each counted list in the table, which tells what its members are. */
 export const listNames = {
   computations: 'computations',
   ownedComputations: 'owned',
@@ -85,7 +85,7 @@ export function writableKey(pk: string, sk: string): Key {
 }
 
 /**
- * Returns the key of a stored item, to write it.
+ * Returns the key of an item that was read from the table, to write the item.
  * @throws TypeError for a row that only one file may write
  */
 export function keyOfItem({ pk, sk }: Record<string, unknown>): Key {
@@ -97,14 +97,14 @@ function rowKey(pk: string, sk: string): RowKey {
 }
 
 /**
- * Converts the key of a row with a single writer to one that can be written. Lint allows it only in the files that are these
- * writers.
+ * Converts the key of a row that only one file may write to a key that can be written. Lint allows the call only in the files
+ * that are such writers.
  */
 export function keyToWrite({ pk, sk }: RowKey): Key {
   return { pk, sk } as Key;
 }
 
-/** The partition that has the rows of a list. */
+/** The partition of the table that has the rows of a list. */
 export interface List<Name extends ListName = ListName> {
   pk: `${Name}#${string}`;
 }
@@ -113,18 +113,18 @@ type OpenList = List<Exclude<ListName, (typeof listsWithWriter)[number]>>;
 
 const padded = (value: number, digits: number) => String(value).padStart(digits, '0');
 
-/** Functions that return the partition of each list's rows. */
+/** Functions that return the partition of the table with the rows of a list. */
 export const lists = {
   computations: (domain: string): List<'computations'> => ({ pk: `${listNames.computations}#${domain}` }),
   /**
-   * The list of one owner's computations in a domain. It has members, but no rows of its own: these are in the list of all
-   * computations.
+   * Returns the list of one owner's computations in a domain. The list has members, but no rows of its own: its members' rows
+   * are in the list of all computations.
    */
   ownedComputations: (domain: string): List<'owned'> => ({ pk: `${listNames.ownedComputations}#${domain}` }),
   assets: (domain: string): List<'assets'> => ({ pk: `${listNames.assets}#${domain}` }),
   runs: (domain: string): List<'runs'> => ({ pk: `${listNames.runs}#${domain}` }),
   linkedComputations: (assetId: string): List<'linked'> => ({ pk: `${listNames.linkedComputations}#${assetId}` }),
-  /** The list of a domain's CVMs. A row has only the identifier of its CVM. The CVM itself is stored at `cvmKeys.cvm`. */
+  /** Returns the list of a domain's CVMs. A row has only the identifier of its CVM. The CVM itself is stored at `cvmKeys.cvm`. */
   cvms: (domain: string): List<'cvms'> => ({ pk: `${listNames.cvms}#${domain}` }),
 };
 
@@ -137,8 +137,8 @@ function keyOfRow({ pk }: List, number: number): AnyKey {
 /** Keys of the rows of lists, and of the counters of their numbers. */
 export const listKeys = {
   /**
-   * The key of the item that counts the numbers that were given to rows of a list. It is in a partition of its own, because each
-   * create changes it.
+   * The key of the item that counts the numbers that were given to rows of a list. The item is in a partition of its own,
+   * because each create of a row changes it.
    */
   counter: (list: List): Key => writableKey(`counter#${list.pk}`, 'counter'),
   row: keyOfRow,
@@ -151,11 +151,14 @@ export const listKeys = {
  */
 export const computationKeys = {
   partition: (computationId: string) => `computation#${computationId}`,
-  /** Returns the identifier in the name of a computation's partition, or of the partition of its runs (runKeys). */
+  /** Returns the identifier of a computation from the name of its partition, or of the partition of its runs (runKeys). */
   idIn: (partition: string) => partition.slice(partition.indexOf('#') + 1),
   config: (computationId: string): Key => writableKey(computationKeys.partition(computationId), 'part#config'),
   algorithm: (computationId: string): Key => writableKey(computationKeys.partition(computationId), 'part#algorithm'),
-  /** The key of the link to a dataset with this file name. The name is hashed, because a sort key has at most 1,024 bytes. */
+  /**
+   * The key of the link of a computation to a dataset with the given file name. The name is hashed, because a sort key has at
+   * most 1,024 bytes.
+   */
   dataset: (computationId: string, fileName: string): Key =>
     writableKey(
       computationKeys.partition(computationId),
@@ -205,8 +208,8 @@ export const userKeys = {
   asset: (domain: string, userId: string, computation: number, asset: number, isOwn: boolean): Key =>
     userKeys.part(domain, userId, isOwn ? 'own' : 'in', computation, `asset#${padded(asset, 15)}`),
   /**
-   * The key of an item that says how the user takes part in a computation. The kind is `own` if the user did it, `in` if others
-   * did. They are kept apart so that others cannot hide what the user does, however many computations they add.
+   * The key of an item that says how the user takes part in a computation. The kind is `own` if the user did it, `in` if other
+   * users did. Both kinds are kept apart so that other users cannot hide what the user does, however many computations they add.
    */
   part: (domain: string, userId: string, kind: 'own' | 'in', computation: number, as: string): Key =>
     writableKey(userKeys.partition(domain, userId), `${kind}#${padded(computation, 15)}#${as}`),
@@ -242,7 +245,7 @@ export const runKeys = {
   report: (computationId: string, runId: string, reportId: string): Key =>
     writableKey(runKeys.partition(computationId), `report#${runId}#${reportId}`),
   /**
-   * The key of the item that names the agent process that has the run. The tokens of this process are stored at
+   * The key of the item that names the agent process in the CVM that executes the run. The tokens of this process are stored at
    * `cvmKeys.process`.
    */
   attestation: (computationId: string, runId: string): Key =>
@@ -260,8 +263,8 @@ export const runKeys = {
 };
 
 /**
- * The number of partitions for pending commands. Each gateway reads all of them twice a second. A run writes up to 10 write units
- * to the partition of its CVM.
+ * The number of partitions for the items that tell gateways which CVMs have a command. Each gateway reads all of them twice a
+ * second. A run writes up to 10 write units to the partition of its CVM.
  */
 const pendingShardCount = 4;
 
@@ -283,7 +286,7 @@ export const cvmKeys = {
   commands: (domain: string, cvmId: string) => `commands#${domain}#${cvmId}`,
   command: ({ domain, cvm_id, run_id }: CommandedRun, type: 'run' | 'stop'): Key =>
     writableKey(cvmKeys.commands(domain, cvm_id), `${run_id}#${type}`),
-  /** The partitions of pending commands. Gateways read them to learn which CVMs have a command. */
+  /** The partitions of the items that tell gateways which CVMs have a command. Gateways read all of these partitions. */
   pendingShards: Array.from({ length: pendingShardCount }, (_, shard) => `pending-commands#${shard}`),
   pending: ({ domain, cvm_id, run_id }: CommandedRun, type: 'run' | 'stop'): Key =>
     writableKey(
@@ -320,7 +323,10 @@ export const contentCheckKeys = {
   ],
 };
 
-/** Keys of the slots that held requests of an endpoint take while they wait. */
+/**
+ * Keys of the slots that requests of an endpoint take while the service holds them until there is something to return (parameter
+ * `wait`).
+ */
 export const waitKeys = {
   slot: (endpoint: string, slot: number): Key => writableKey(`waits#${endpoint}`, `slot#${padded(slot, 4)}`),
 };
@@ -342,12 +348,12 @@ export const schemaKeys = {
   roots: writableKey('schema', 'roots'),
 };
 
-/** Keys of the answers that are kept for 24 hours for requests with an Idempotency-Key. */
+/** Keys of the answers that are stored for 24 hours for repeats of requests with an Idempotency-Key. */
 export const answerKeys = {
   partition: (domain: string) => `answers#${domain}`,
   partitions: (domain: string) => shardsOf(answerKeys.partition(domain)),
   /**
-   * The key of the answer that is kept for a request with an Idempotency-Key.
+   * The key of the answer that is stored for repeats of a request with an Idempotency-Key.
    * @param request what identifies the request. Its parts come from the user, so only their hash is stored
    */
   answer: (domain: string, request: readonly string[]): Key => {
@@ -394,7 +400,7 @@ export const sweepKeys = {
   state: writableKey('sweep', 'state'),
 };
 
-/** Keys of the limits on changes, one item for each domain. The items expire. */
+/** Keys of the items that limit the changes of domains, one item for each domain. The items expire. */
 export const limitKeys = {
   changes: (domain: string): Key => writableKey(`limit#${domain}`, 'changes'),
 };

@@ -7,7 +7,7 @@ import { type Table, type Item, queryBetween, queryPrefix } from './table.ts';
 export interface Page {
   /** The rows on the page, the newest first. */
   rows: Item[];
-  /** The number of matching rows on this and all other pages. */
+  /** The number of rows of the list that match the request, on all pages. */
   total: number;
 }
 
@@ -43,13 +43,13 @@ function matches(list: RowList, { state }: PageRequest, row: Item): boolean {
   return isInState && (list.owner === undefined || row['owner'] === list.owner);
 }
 
-/** The number of rows that are read ahead for each row of a page, if the list is filtered by state. */
+/** The number of rows that are read before the list is known, for each row of the page, if the list is filtered by state. */
 const rowsPerWanted = 4;
 const maxRows = 100;
 
 /**
- * The places where the rows of first pages by state were at the last read, by the client of the table. It is a guess
- * of the rows to read together with the list, which alone decides what is on the page.
+ * The places where the rows of first pages by state were at the last read, by the client of the table. A place is a guess of
+ * which rows to read together with the list, which alone decides what is on the page.
  */
 const lastPages = new WeakMap<object, Map<string, { oldest: number; isScattered: boolean }>>();
 const maxPages = 1_000;
@@ -74,7 +74,7 @@ async function queryRowsAhead(table: Table, list: RowList, request: PageRequest)
 }
 
 /**
- * Remembers where the rows of a page were, for the next read of the same page.
+ * Remembers at which numbers the rows of a page of a list were, for the next read of the same page.
  * @param numbers the rows' numbers, the newest first
  */
 function rememberPage(table: Table, list: RowList, request: PageRequest, numbers: readonly number[]): void {

@@ -20,7 +20,7 @@ const maxWaitInMilliseconds = 250;
 
 interface SharedRead<T> {
   result: Promise<T>;
-  /** The next read of the same data. All requests share it that came while this read was under way. */
+  /** The next read of the same data of the table. Requests that came while the present read was under way share the next one. */
   next?: NextRead<T>;
 }
 
@@ -35,11 +35,14 @@ interface NextRead<T> {
  * read, so this one contains all that was acknowledged before they came. A request that comes alone does not wait.
  */
 export class SharedReads<T> {
-  /** The latest read of each kind of data, by the client of the table and by the name of the data. */
+  /**
+   * The latest read of each kind of data, by the client of the table and by the name of the data. Requests that come meanwhile
+   * share the next read.
+   */
   private readonly ofClients = new WeakMap<object, Map<string, SharedRead<T>>>();
 
   /**
-   * Reads from the table, or joins the next read of the same data if another request reads it now.
+   * Reads data from the table, or joins the next read of the same data if another request reads it now.
    * @param what names what is read from the table
    * @param read called by the request with the most time left
    * @returns what all sharing requests get: nobody may change it
@@ -70,7 +73,7 @@ async function begin<T>(reads: Reads<T>, name: string, read: () => Promise<T>): 
   }
 }
 
-/** Calls a read. If it throws at once, the returned promise rejects instead. */
+/** Calls a function that reads from the table. If the function throws at once, the returned promise rejects instead. */
 async function call<T>(read: () => Promise<T>): Promise<T> {
   return await read();
 }
@@ -102,7 +105,7 @@ export interface RowList<Value extends string = string> {
   states: Readonly<Record<Value, number>>;
   /** The name of the attribute with the state of a row. Absent if all members have the same state. */
   stateAttribute?: string;
-  /** The owner whose rows the list has. Absent if it is a list of all rows. */
+  /** The user whose computations the list has. Absent if it is a list of all rows. */
   owner?: string;
 }
 
@@ -111,7 +114,7 @@ const { created: _, ...runStates } = computationStates;
 const assetStates = { algorithm: 1, dataset: 2 } as const;
 const oneState = { all: 1 } as const;
 
-/** Functions that return each list of the service, with its name and the states of its members. */
+/** Functions that return a list of the service, such as the runs of a domain, with its name and the states of its members. */
 export const rowLists = {
   computations: (domain: string): RowList<keyof typeof computationStates> => {
     const rows = lists.computations(domain);
@@ -141,13 +144,16 @@ export const rowLists = {
   },
 };
 
-/** Returns the part of a list's name that stands for the owner: 72 bits of a hash, since user identifiers have any length. */
+/**
+ * Returns the part of the name of a list of computations that stands for their owner: 72 bits of a hash, since user identifiers
+ * have any length.
+ */
 function partOfOwner(owner: string): string {
   return createHash('sha256').update(owner).digest('base64url').slice(0, 12);
 }
 
 /**
- * Returns the states that members of the list with this name can have, with their codes.
+ * Returns the states that members of the counted list with the given name can have, with their stored codes.
  * @throws Error if there is no such list
  */
 function statesOfName(name: string): Readonly<Record<string, number>> {
@@ -160,7 +166,7 @@ function statesOfName(name: string): Readonly<Record<string, number>> {
 }
 
 /**
- * Opens the list with this name, to read its pages with exact totals or to fold its changes into its index.
+ * Opens the counted list with the given name, to read its pages with exact totals or to sort its changes into its index (fold).
  * @throws Error if there is no such list
  */
 export function listNamed(table: Table, name: string): CountedList {
@@ -168,8 +174,8 @@ export function listNamed(table: Table, name: string): CountedList {
 }
 
 /**
- * Opens a counted list, to read its pages or to fold it. Reports differences between the list and its rows to the log and the
- * metric `ListDrift`.
+ * Opens a counted list, to read its pages or to sort its changes into its index (fold). Reports differences between the list and
+ * its rows to the log and the metric `ListDrift`.
  */
 export function openList(table: Table, { name, states }: Pick<RowList, 'name' | 'states'>): CountedList {
   return countedList({ table: listTable(table), name, states, onDrift: (numbers) => reportDrift(name, numbers) });
@@ -222,7 +228,7 @@ function reportBacklog(unfolded: number): void {
 }
 
 /**
- * Returns the code of the state in which a row is.
+ * Returns the stored code of the state in which a row of a list is.
  * @throws TypeError if the row has no valid state: an internal error
  */
 export function stateOfRow({ name, states, stateAttribute }: RowList, row: Item): number {
@@ -256,7 +262,7 @@ export function rowsOf(table: Table, list: RowList): ReadRows {
 }
 
 /**
- * Reads the rows with these numbers, in their order. Leaves out rows that do not exist.
+ * Reads the rows of a list with the given numbers, in the order of the numbers. Leaves out rows that do not exist.
  * @param numbers the newest first
  */
 export async function readRows(table: Table, { rows }: RowList, numbers: readonly number[]): Promise<Item[]> {

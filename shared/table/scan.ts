@@ -2,19 +2,22 @@ import { ScanCommand, type ScanCommandInput } from '@aws-sdk/lib-dynamodb';
 import type { AnyKey } from './keys.ts';
 import { deadlineOf, until, type Table, type Item } from './table.ts';
 
-/** The part of the table that a page of a scan covers, and what is read of each item. */
+/**
+ * The options of a page of a scan of the table: where it starts, how many items it examines, which items it returns, and which
+ * attributes.
+ */
 export interface ScanOptions {
   after?: AnyKey | undefined;
-  /** The most items that are examined. Items that the filter excludes count too. */
+  /** The most items that a page of a scan examines. Items that the filter excludes count too. */
   limit: number;
   filter: Required<Pick<ScanCommandInput, 'FilterExpression' | 'ExpressionAttributeValues'>>;
-  /** The names of the attributes to read. They must not be reserved words of DynamoDB. */
+  /** The names of the attributes that a scan reads. They must not be reserved words of DynamoDB. */
   attributes: string[];
 }
 
 interface ScannedPage {
   items: Item[];
-  /** The key after which the next page starts. Undefined after the last item. */
+  /** The key after which the next page of a scan starts. Undefined after the last item of the table. */
   next: AnyKey | undefined;
 }
 

@@ -20,9 +20,10 @@ export async function assertSchemaOfTable(table: Table): Promise<void> {
 export const storedBytes = v.custom<Uint8Array>((input) => input instanceof Uint8Array, 'Expected bytes.');
 
 /**
- * Parses a stored item with its schema.
+ * Parses an item of the table with the schema of its kind.
  * @param what names the kind of item in the error
- * @throws Error that names the invalid field, or the schema version if that is another one. It is answered as an internal error
+ * @throws Error, answered as an internal error, that names the invalid field, or the schema version of an item with another
+ * version
  */
 export function parseStored<Schema extends v.GenericSchema>(
   schema: Schema,
@@ -44,7 +45,7 @@ export const schemaVersion = 1;
  */
 export const schemaAttribute = { schema: schemaVersion };
 
-/** The kinds of items that must have a schema version. Each is written with `schemaAttribute`. */
+/** The kinds of stored items that must have a schema version. Each is written with `schemaAttribute`. */
 const versionedKinds = new Set([
   'asset',
   'claim',
@@ -67,7 +68,7 @@ export function assertSchema(stored: unknown, kind: string): void {
   throw new Error(`A stored ${kind} has schema version ${String(schema)}. This service knows only version ${schemaVersion}.`);
 }
 
-/** Returns Node's zlib. It is loaded on first use, because an import would add to the cold start. */
+/** Returns Node's module zlib. It is loaded on first use, because an import would add to the cold start of a function. */
 const zlib = () => process.getBuiltinModule('node:zlib');
 
 /** Compresses a text with raw deflate, to store it. */

@@ -16,21 +16,21 @@ export interface Table {
   /** Returns the deadline of an operation. Default: a new deadline of 5 seconds for each operation. */
   deadline?: DeadlineSource;
   clock?: Clock;
-  /** Called before each retry of a transaction that conflicts with another. */
+  /** Called before each retry of a transaction on the table that conflicts with another transaction. */
   onConflictRetry?: () => void;
 }
 
-/** Returns the deadline of an operation on the table: that of the request, or a new one of 5 seconds. */
+/** Returns the deadline of an operation on the table: the deadline of the request, or a new one of 5 seconds. */
 export function deadlineOf(table: Table): Deadline {
   return table.deadline?.() ?? new Deadline();
 }
 
-/** Returns the clock to use for the table. Default: the system clock. */
+/** Returns the clock to use for operations on the table. Default: the system clock. */
 export function clockOf({ clock = systemClock }: Table): Clock {
   return clock;
 }
 
-/** Returns the option of the SDK that aborts a call at the deadline. */
+/** Returns the option of a call of the AWS SDK that aborts the call at the deadline. */
 export function until(deadline: Deadline): { abortSignal: AbortSignal } {
   return { abortSignal: deadline.signal() };
 }
@@ -38,7 +38,7 @@ export function until(deadline: Deadline): { abortSignal: AbortSignal } {
 class UnprocessedError extends Error {}
 
 /**
- * Sends a batch, and sends again what DynamoDB leaves unprocessed, until the deadline.
+ * Sends a batch of operations to DynamoDB, and sends again what DynamoDB leaves unprocessed, until the deadline.
  * @param send returns what is left unprocessed
  * @throws ServiceError `unavailable` if something is left at the deadline
  */
@@ -54,7 +54,7 @@ export async function processAll<T>(deadline: Deadline, batch: T[], send: (unpro
 /** Creates the client of the table that all requests of a process share. */
 export const createTableClient = (): TableClient => documentClient(new DynamoDBClient(clientOptions()));
 
-/** Opens the table that the environment names. */
+/** Opens the DynamoDB table that the environment variables of the process name. */
 export function openTable(deadline: DeadlineSource): Table {
   return {
     name: environment().TABLE_NAME,
@@ -135,9 +135,9 @@ export async function getItems(table: Table, keys: AnyKey[]): Promise<(Item | un
 export interface QueryOptions {
   limit?: number | undefined;
   newestFirst?: boolean;
-  /** The key after which the query begins. Default: it begins with the first item. */
+  /** The key after which a query of a partition begins. Default: it begins with the first item. */
   after?: AnyKey | undefined;
-  /** The names of the attributes to read. They must not be reserved words of DynamoDB. Default: all attributes. */
+  /** The names of the attributes that a query reads. They must not be reserved words of DynamoDB. Default: all attributes. */
   attributes?: string[];
 }
 

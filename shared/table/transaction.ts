@@ -4,7 +4,7 @@ import { TransactWriteCommand, type TransactWriteCommandInput, TransactGetComman
 import type { Key, AnyKey } from './keys.ts';
 import { deadlineOf, type Table, type Item } from './table.ts';
 
-/** Thrown if a condition of a transaction does not hold and its action names no other error (`otherwise`). */
+/** The error of a transaction in which a condition does not hold and whose action names no other error (`otherwise`). */
 export class ConditionFailedError extends Error {
   override readonly name = 'ConditionFailedError';
 }
@@ -114,8 +114,8 @@ function sizeInBytes({ put, update }: Action): number {
 }
 
 /**
- * Replaces bytes and sets when JSON.stringify measures an item. It looks at the value itself, because a Buffer has become a list
- * of numbers by then.
+ * Replaces bytes by a text of the same length, and sets by lists, when JSON.stringify measures an item of a transaction. It looks
+ * at the value itself, because a Buffer has become a list of numbers by then.
  */
 function countable(this: unknown, name: string, value: unknown): unknown {
   const given = (this as Record<string, unknown>)[name];
@@ -134,7 +134,10 @@ function withTableName(TableName: string, { put, update, delete: remove, check }
 
 const transientNames = new Set(['TransactionConflictException', 'TransactionInProgressException']);
 
-/** Returns the error of the first action whose condition does not hold, or undefined if the failure has another cause. */
+/**
+ * Returns the error of the first action of a transaction whose condition does not hold, or undefined if the failure has another
+ * cause.
+ */
 function failedCondition(error: unknown, actions: Action[]): Error | undefined {
   const failed = cancellationReasons(error).indexOf('ConditionalCheckFailed');
   if (failed < 0) return undefined;
@@ -155,35 +158,44 @@ interface AtKey extends Condition {
   Key: Key;
 }
 
-/** A write or a check of one item. Has exactly one of put, update, delete and check. */
+/** A write or a check of one item in a transaction. Has exactly one of put, update, delete and check. */
 export interface Action {
   put?: Condition & { Item: Record<string, unknown> & Key };
   update?: AtKey & { UpdateExpression: string };
   delete?: AtKey;
   check?: AtKey & { ConditionExpression: string };
-  /** The error that is thrown if the condition does not hold. Default: ConditionFailedError. */
+  /** The error that the transaction throws if the condition of the action does not hold. Default: ConditionFailedError. */
   otherwise?: Error;
 }
 
-/** Keeps the answer to a request with an Idempotency-Key, so that repeats of the request get the same answer. */
+/** Stores the answer to a request with an Idempotency-Key, so that repeats of the request get the same answer. */
 export interface AnswerKeeper {
-  /** Returns the action that keeps the answer. The transaction fails with AnswerKeptError if an answer is kept already. */
+  /**
+   * Returns the action of a transaction that stores the answer to a request for repeats. The transaction fails with
+   * AnswerKeptError if an answer is stored already.
+   */
   keep: (result: object) => Action;
   /**
-   * Refuses the repeat of a request that is answered already. Call it before work outside the transaction, or in several: there
-   * the transaction would refuse the repeat too late.
-   * @throws AnswerKeptError if an answer is kept already
+   * Refuses the repeat of a request whose answer is stored already. Call it before work outside the transaction, or in several
+   * transactions: there the transaction with the answer would refuse the repeat too late.
+   * @throws AnswerKeptError if an answer is stored already
    */
   refuseRepeat: () => Promise<void>;
 }
 
-/** The part of a request to an operation that lets its answer be kept for repeats. */
+/** The part of a request to an operation by which its answer is stored for repeats. */
 export interface AnsweredRequest {
-  /** Keeps the answer for repeats. Pass it to commitChange. Undefined if the request has no Idempotency-Key. */
+  /**
+   * Stores the answer to a request with an Idempotency-Key, for repeats. Pass it to `commitChange`. Undefined if the request has
+   * no Idempotency-Key.
+   */
   answerKeeper?: AnswerKeeper | undefined;
 }
 
-/** Thrown if the answer to a request is kept already: the request is a repeat, and its change must not be made again. */
+/**
+ * The error of a change whose request has a stored answer already: the request is a repeat, and its change must not be made
+ * again.
+ */
 export class AnswerKeptError extends Error {
   override readonly name = 'AnswerKeptError';
 }
@@ -212,13 +224,16 @@ export async function commitChange<T extends object>(
   return result as Committed<T>;
 }
 
-/** Thrown if what a change has read was changed before the write. `withFreshReads` then repeats the read and the write. */
+/**
+ * The error of a write if what it is based on was changed since it was read. `withFreshReads` then repeats the read and the
+ * write.
+ */
 export class StaleReadError extends Error {
   override readonly name: string = 'StaleReadError';
 }
 
 /**
- * Calls `decide`, and calls it again after each StaleReadError.
+ * Calls `decide`, which reads items and writes a change of them, and calls it again after each StaleReadError.
  * @param decide reads, decides and writes; must use the table passed to it, which has the deadline of all attempts
  * @throws ServiceError `unavailable` if StaleReadErrors continue until the deadline
  */

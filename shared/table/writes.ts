@@ -10,14 +10,17 @@ import {
 import { type AnyKey, type Key, type List, listKeys } from './keys.ts';
 import { deadlineOf, processAll, type Table, until, type Item } from './table.ts';
 
-/** Writes an item. Replaces an existing one. */
+/** Writes an item to the table. Replaces an item with the same key. */
 export async function putItem(table: Table, item: Item & Key): Promise<void> {
   await table.document.send(new PutCommand({ TableName: table.name, Item: item }), until(deadlineOf(table)));
 }
 
 const writesPerBatch = 25;
 
-/** Writes items, 25 per round trip. Replaces existing ones. Retries unprocessed items until the deadline of their batch. */
+/**
+ * Writes items to the table, 25 per round trip. Replaces items with the same keys. Retries unprocessed items until the deadline
+ * of their batch.
+ */
 export function putItems(table: Table, items: (Item & Key)[]): Promise<void> {
   return writeBatches(
     table,
@@ -25,7 +28,7 @@ export function putItems(table: Table, items: (Item & Key)[]): Promise<void> {
   );
 }
 
-/** Deletes items, 25 per round trip. Retries unprocessed keys until the deadline of their batch. */
+/** Deletes items from the table, 25 per round trip. Retries unprocessed keys until the deadline of their batch. */
 export function deleteItems(table: Table, keys: Key[]): Promise<void> {
   return deleteAny(table, keys);
 }
@@ -61,7 +64,7 @@ export interface WriteCondition {
 }
 
 /**
- * Writes an item if the condition holds.
+ * Writes an item to the table if a condition holds.
  * @returns whether the condition holds. An unknown outcome counts as a failure
  */
 export async function putItemIf(table: Table, item: Item & Key, condition: WriteCondition): Promise<boolean> {
@@ -70,7 +73,7 @@ export async function putItemIf(table: Table, item: Item & Key, condition: Write
 }
 
 /**
- * Deletes an item if the condition holds.
+ * Deletes an item from the table if a condition holds.
  * @returns whether the condition holds
  */
 export async function deleteItemIf(table: Table, key: Key, condition: WriteCondition): Promise<boolean> {
@@ -82,7 +85,7 @@ export async function deleteItemIf(table: Table, key: Key, condition: WriteCondi
 export type Update = Pick<UpdateCommandInput, 'UpdateExpression' | 'ExpressionAttributeNames' | 'ExpressionAttributeValues'>;
 
 /**
- * Updates an item if the condition holds.
+ * Updates an item of the table if a condition holds.
  * @returns whether the condition holds
  */
 export async function updateIf(
@@ -130,7 +133,7 @@ export function tryUpdate(
   return attempt(table, (until) => table.document.send(command, until));
 }
 
-/** Sends a write. Retries while a transaction holds the item, until the deadline. */
+/** Sends a write to the table. Retries while a transaction holds the item, until the deadline. */
 async function attempt<Output>(
   table: Table,
   send: (until: { abortSignal: AbortSignal }) => Promise<Output>,
@@ -166,7 +169,7 @@ export async function updateNumberIf(
 
 const counter = 'last_number';
 
-/** Adds `by` to the counter in an item and returns the sum. An item that does not exist yet begins at 0. */
+/** Adds `by` to a counter in an item of the table and returns the sum. A counter whose item does not exist yet begins at 0. */
 export async function incrementBy(table: Table, key: Key, by: number): Promise<number> {
   const { value } = await updateNumberIf(table, key, counter, {
     UpdateExpression: `ADD ${counter} :by`,
@@ -175,7 +178,7 @@ export async function incrementBy(table: Table, key: Key, by: number): Promise<n
   return value;
 }
 
-/** Returns the expression that sets these attributes in an update. Its placeholders start with `new_`. */
+/** Returns the expression that sets the given attributes in an update of an item. Its placeholders start with `new_`. */
 export function setAttributes(changes: Record<string, unknown>) {
   const entries = Object.entries(changes);
   return {
@@ -185,7 +188,7 @@ export function setAttributes(changes: Record<string, unknown>) {
   };
 }
 
-/** Returns the next number of a list. Numbers are never reused. Costs one round trip and one write unit. */
+/** Returns the next number for a new row of a list. Numbers are never reused. Costs one round trip and one write unit. */
 export function nextNumber(table: Table, list: List): Promise<number> {
   return incrementBy(table, listKeys.counter(list), 1);
 }

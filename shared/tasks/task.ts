@@ -6,9 +6,9 @@ import type { TaskName } from './tasks.ts';
 /** The context of a call of a task. */
 export interface TaskContext {
   now: string;
-  /** Returns a new deadline for each operation of the task. Pass it to openTable. */
+  /** Returns a new deadline for each operation of the task, a function that AWS calls. Pass the function to openTable. */
   deadline: DeadlineSource;
-  /** Aborted when the service is about to stop. Undefined on AWS: only a service on one machine passes it. */
+  /** A signal that is aborted when the service is about to stop. Undefined on AWS: only a service on one machine passes it. */
   draining: AbortSignal | undefined;
 }
 

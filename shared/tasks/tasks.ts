@@ -14,11 +14,11 @@ export interface Task {
   uses: Uses;
   times?: readonly ('ACCEPT_TIMEOUT_SECONDS' | 'STOP_TIMEOUT_SECONDS')[];
   timeoutInSeconds: number;
-  /** The effect on users while the task fails, as the alarm says it. */
+  /** The sentence in the alarm about a task that says how users are affected while it fails. */
   impact: string;
 }
 
-/** All functions that AWS calls without a request of a user. */
+/** All functions of the service that AWS calls without a request of a user, such as steps of a run and scheduled tasks. */
 export const tasks = [
   {
     name: 'attestation/verify-token',
