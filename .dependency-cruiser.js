@@ -101,10 +101,10 @@ export default {
     ...doors,
     {
       name: 'rows-below-operations',
-      comment: 'What stands in the table does not know the operations that use it.',
+      comment: 'What stands in the table knows neither the operations that use it nor HTTP.',
       severity: 'error',
       from: { path: `^shared/(${lowerFloor.join('|')})/` },
-      to: { path: `^shared/(${nouns.join('|')})/` },
+      to: { path: `^shared/(${[...nouns, 'endpoints', 'http', 'openapi', 'tasks'].join('|')})/` },
     },
     {
       name: 'verification-apart',

@@ -119,7 +119,7 @@ async function writeModules(
     mainFields: ['module', 'main'],
     target: 'node20',
     format: 'esm',
-    keepNames: true, // names of commands of the SDK say what is called
+    keepNames: true, // errors and logs name the SDK's commands
     metafile: true,
     write: false,
     logLevel: 'warning',

@@ -1,5 +1,4 @@
 import { providing, requireAction } from '../../shared/http/caller.ts';
-import { assetEtag } from '../../shared/rows/asset.ts';
 import { openContentStore } from '../../shared/rows/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { rememberUpload, renewUpload } from '../../shared/assets/uploads.ts';
@@ -7,6 +6,7 @@ import { createAssetRoute } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { bytesOf } from '../../shared/http/endpoint.ts';
 import { refuseLarger } from '../../shared/http/parse.ts';
+import { assetEtag } from '../../shared/assets/describe-asset.ts';
 
 export const handler = changeEndpoint(createAssetRoute, {
   change: async ({ path, body, caller, now, table, answerKeeper, deadline, received }) => {

@@ -1,7 +1,7 @@
-import { assetEtag } from '../../shared/rows/asset.ts';
 import { deleteAsset } from '../../shared/assets/delete-asset.ts';
 import { deleteAssetRoute } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
+import { assetEtag } from '../../shared/assets/describe-asset.ts';
 
 export const handler = changeEndpoint(deleteAssetRoute, {
   change: ({ path, caller, now, permit, ifMatch, table, answerKeeper }) =>

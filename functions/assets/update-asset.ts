@@ -1,5 +1,4 @@
 import { providing, requireActionToChange } from '../../shared/http/caller.ts';
-import { assetEtag } from '../../shared/rows/asset.ts';
 import { openContentStore } from '../../shared/rows/content-store.ts';
 import { rememberUpload, renewUpload } from '../../shared/assets/uploads.ts';
 import { updateAssetRoute } from '../../shared/endpoints/assets.ts';
@@ -8,6 +7,7 @@ import { bytesOf } from '../../shared/http/endpoint.ts';
 import { completeChangeOfLinked } from '../../shared/assets/change-linked-computations.ts';
 import { updateAsset } from '../../shared/assets/update-asset.ts';
 import { refuseLarger } from '../../shared/http/parse.ts';
+import { assetEtag } from '../../shared/assets/describe-asset.ts';
 
 export const handler = changeEndpoint(updateAssetRoute, {
   change: async ({ path, body, caller, now, permit, ifMatch, table, answerKeeper, deadline, received }) => {

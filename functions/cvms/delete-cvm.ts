@@ -1,7 +1,7 @@
-import { cvmEtag } from '../../shared/rows/cvm.ts';
 import { deleteCvm } from '../../shared/cvms/register-cvm.ts';
 import { deleteCvmRoute } from '../../shared/endpoints/cvms.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
+import { cvmEtag } from '../../shared/cvms/read-cvms.ts';
 
 export const handler = changeEndpoint(deleteCvmRoute, {
   change: ({ path, now, ifMatch, table, answerKeeper }) =>

@@ -1,7 +1,7 @@
-import { cvmEtag } from '../../shared/rows/cvm.ts';
 import { registerCvm } from '../../shared/cvms/register-cvm.ts';
 import { registerCvmRoute } from '../../shared/endpoints/cvms.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
+import { cvmEtag } from '../../shared/cvms/read-cvms.ts';
 
 export const handler = changeEndpoint(registerCvmRoute, {
   change: ({ path, body, now, ifMatch, table, answerKeeper }) =>

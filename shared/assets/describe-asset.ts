@@ -1,7 +1,16 @@
+import * as v from 'valibot';
 import { assetKeys } from '../table/keys.ts';
 import { type Table, getItems } from '../table/table.ts';
 import { putItem } from '../table/writes.ts';
-import { type Asset, assetEtag, inlineLimitInBytes, isContentWithheld, type StoredAsset, storedAsset } from '../rows/asset.ts';
+import {
+  type Asset,
+  inlineLimitInBytes,
+  isContentWithheld,
+  type StoredAsset,
+  storedAsset,
+  type ContentRead,
+  assetSchema,
+} from '../rows/asset.ts';
 import { contentCheckItem } from '../rows/content-check.ts';
 import { parseContentReads, recordContentRead } from './content-reads.ts';
 import { emitMetric } from '../runtime/log.ts';
@@ -11,6 +20,7 @@ import type { AssetType } from 'computation-management-formats/vocabulary';
 import { readPage } from '../table/read-page.ts';
 import { rowLists } from '../table/row-lists.ts';
 import { parseStored } from '../table/stored.ts';
+import { etagOf } from '../http/etags.ts';
 
 interface Request {
   domain: string;
@@ -96,4 +106,16 @@ export async function listAssets(
   const { limit, offset, asset_type } = request;
   const { rows, total } = await readPage(table, rowLists.assets(domain), { limit, offset, state: asset_type });
   return { assets: rows.map((row) => parseStored(storedAsset, row, 'asset')), total };
+}
+
+/**
+ * Returns the ETag of an asset, the same in endpoints 15 (create), 17 (get) and 18 (replace). The key of the content stands for
+ * the content, and presigned links do not count.
+ * @param reads the reads of the content. They are a part of the ETag of their own, which If-Match does not compare
+ */
+export function assetEtag(asset: StoredAsset, reads: ContentRead[] = []): string {
+  const { asset: _content, download: _download, upload: _upload, ...rest } = v.parse(assetSchema, asset);
+  const { content_withheld: _withheld, content_reads: _reads, ...shown } = rest;
+  const state = [shown, asset.content_key, ...(asset.upload_problem ? [asset.upload_problem] : [])];
+  return reads.length === 0 ? etagOf(state) : etagOf(state, reads);
 }

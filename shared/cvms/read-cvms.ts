@@ -8,6 +8,7 @@ import { withGatewayLeases } from '../rows/gateway-lease.ts';
 import { notFound } from '../runtime/errors.ts';
 import { readPage } from '../table/read-page.ts';
 import { rowLists } from '../table/row-lists.ts';
+import { etagOf } from '../http/etags.ts';
 interface ReadCvm {
   /** The registration of the CVM. Undefined if the CVM is not registered. */
   cvm: StoredCvm | undefined;
@@ -80,4 +81,18 @@ export async function listCvms(
     return [describeCvm(cvm, { claim, presence: presences[index] ?? {} }, now)];
   });
   return { cvms, total };
+}
+
+/**
+ * Returns the ETag of a CVM. Presence and attestation are a part of their own, which If-Match does not compare, because they
+ * change by themselves.
+ */
+export function cvmEtag({ presence, attestation, ...cvm }: Cvm): string {
+  const { id, description, certificate_fingerprint, agent_url, created_at, updated_at } = cvm;
+  const { state, last_seen_at, agent_state, fit } = presence;
+  const token = attestation && [attestation.token_hash, attestation.verified_at];
+  return etagOf(
+    [id, description, certificate_fingerprint, agent_url, created_at, updated_at],
+    [state, last_seen_at, agent_state, fit, token],
+  );
 }

@@ -4,7 +4,6 @@ import { fetchedOrNone } from 'computation-management-formats/source';
 import { createdAt, timestamp, updatedAt } from 'computation-management-formats/timestamps';
 import { assetTypes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { etagOf } from '../http/etags.ts';
 import { ServiceError } from '../runtime/errors.ts';
 
 export const contentAccess = v.pipe(
@@ -179,15 +178,3 @@ export const assetSchema = v.pipe(
   v.description('An algorithm or a dataset. The content is in `asset` or behind `download`, if you may read it.'),
 );
 export type Asset = v.InferOutput<typeof assetSchema>;
-
-/**
- * Returns the ETag of an asset, the same in endpoints 15 (create), 17 (get) and 18 (replace). The key of the content stands for
- * the content, and presigned links do not count.
- * @param reads the reads of the content. They are a part of the ETag of their own, which If-Match does not compare
- */
-export function assetEtag(asset: StoredAsset, reads: ContentRead[] = []): string {
-  const { asset: _content, download: _download, upload: _upload, ...rest } = v.parse(assetSchema, asset);
-  const { content_withheld: _withheld, content_reads: _reads, ...shown } = rest;
-  const state = [shown, asset.content_key, ...(asset.upload_problem ? [asset.upload_problem] : [])];
-  return reads.length === 0 ? etagOf(state) : etagOf(state, reads);
-}

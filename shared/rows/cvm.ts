@@ -10,7 +10,6 @@ import { isAgentUrl } from 'computation-management-formats/attestation';
 import { cvmId } from 'computation-management-formats/identifiers';
 import { createdAt, updatedAt } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
-import { etagOf } from '../http/etags.ts';
 import { presenceSchema } from './presence.ts';
 import { attestationSchema } from './attestation.ts';
 
@@ -94,20 +93,6 @@ export const storedCvm = v.object({
   version: v.number(),
 });
 export type StoredCvm = v.InferOutput<typeof storedCvm>;
-
-/**
- * Returns the ETag of a CVM. Presence and attestation are a part of their own, which If-Match does not compare, because they
- * change by themselves.
- */
-export function cvmEtag({ presence, attestation, ...cvm }: Cvm): string {
-  const { id, description, certificate_fingerprint, agent_url, created_at, updated_at } = cvm;
-  const { state, last_seen_at, agent_state, fit } = presence;
-  const token = attestation && [attestation.token_hash, attestation.verified_at];
-  return etagOf(
-    [id, description, certificate_fingerprint, agent_url, created_at, updated_at],
-    [state, last_seen_at, agent_state, fit, token],
-  );
-}
 
 /** The domain and the identifier that together name a CVM. */
 export interface CvmReference {

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../shared/http/caller.ts';
-import { assetEtag } from '../../shared/rows/asset.ts';
 import { presignUpload } from '../../shared/rows/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
-import { describeAsset } from '../../shared/assets/describe-asset.ts';
+import { describeAsset, assetEtag } from '../../shared/assets/describe-asset.ts';
 import { readAsset } from '../../shared/rows/read-asset.ts';
 import { receiveUpload } from '../../shared/assets/uploads.ts';
 import { defaultAgentConfig } from '../../shared/rows/agent-config.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { freePort } from '../../local/machine/listen.ts';
 import { blocksOf, whileRunning } from './readme.ts';
 
-/** The lines of the README for people without a checkout: what packs the service, and what starts its tarball. */
+/** The two commands of the README for people without a checkout: one packs the service, one starts its tarball. */
 export function linesWithoutCheckout(): { pack: string; start: string } {
   const [pack = '', start = ''] = (blocksOf('Start it, test it').at(-1) ?? '').trim().split('\n');
   return { pack, start };

@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { assetInput, assetReplacement } from '../../../shared/assets/asset-input.ts';
-import { assetEtag, assetSchema, storedAsset, type StoredAsset } from '../../../shared/rows/asset.ts';
+import { assetSchema, storedAsset, type StoredAsset } from '../../../shared/rows/asset.ts';
 import { etagOfState } from '../../../shared/http/etags.ts';
+import { assetEtag } from '../../../shared/assets/describe-asset.ts';
 
 const now = '2025-07-17T08:00:00.000Z';
 const asset: StoredAsset = {
