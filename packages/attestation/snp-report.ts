@@ -57,6 +57,8 @@ export function parseSnpReport(bytes: Bytes) {
     migrationAgent: (policy & (1 << 18)) !== 0,
     reportData: slice(bytes, 0x50, 64),
     measurement: slice(bytes, 0x90, 48),
+    /** The REPORT_ID: a number of the guest that the firmware makes up when it launches the guest. */
+    guest: slice(bytes, 0x140, 32),
     /** The security versions that the report states, eight bytes. `committedTcb` and `currentTcb` have the same form. */
     reportedTcb: slice(bytes, 0x180, 8),
     committedTcb: slice(bytes, 0x1e0, 8),

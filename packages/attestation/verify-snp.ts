@@ -13,7 +13,7 @@ import {
 import { type Bytes, bytesOfBase64, demand, isEqual, isZero, quote, toHex } from './evidence-bytes.ts';
 import { checkReportData, type VerifyOptions } from './options.ts';
 import { parseSnpReport, type SnpReport, snpTcb, type SnpTcb } from './snp-report.ts';
-import { type Check, Checks, type Verdict } from './verdict.ts';
+import { type Check, Checks, unproven, type Verdict } from './verdict.ts';
 
 const names = [
   'report_format',
@@ -53,7 +53,7 @@ export async function verifySnp(bytes: Bytes, certificates: readonly Uint8Array[
     const parsed = parseSnpReport(bytes);
     return [parsed, `it is a report of version ${parsed.version}`];
   });
-  if (report === undefined) return { ...checks.conclude(), platform: 'snp', measurement: null, tcb: null };
+  if (report === undefined) return { ...checks.conclude(), platform: 'snp', ...unproven };
   if (report.product !== null && !supported.has(report.product)) return unsupportedProduct(report.product, checks.list);
 
   const chain = await checks.produce('certificate_chain', async () => {
@@ -97,6 +97,8 @@ export async function verifySnp(bytes: Bytes, certificates: readonly Uint8Array[
     platform: 'snp',
     measurement: genuine ? toHex(report.measurement) : null,
     tcb: genuine ? snpTcb(report.reportedTcb) : null,
+    guest: genuine ? toHex(report.guest) : null,
+    vmpl: genuine ? report.vmpl : null,
   };
 }
 
@@ -109,7 +111,7 @@ function unsupportedProduct(product: string, checks: Check[]): SnpVerdict {
   const detail = `SEV-SNP on ${product} is not supported, only on ${[...supported].join(' and ')}`;
   const platform = `snp-${product.toLowerCase().replaceAll(' ', '-')}`;
   const all = [...checks, { name: 'product', passed: false, detail }];
-  return { verdict: 'unsupported', platform, checks: all, measurement: null, tcb: null };
+  return { verdict: 'unsupported', platform, checks: all, ...unproven };
 }
 
 /**
