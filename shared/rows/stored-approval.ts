@@ -1,9 +1,26 @@
+import { strictObject } from 'computation-management-formats/fields';
+import { comparedId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { parseStored } from '../table/stored.ts';
 import type { Item } from '../table/table.ts';
 
 /** The most CVMs that an approval can name. */
 export const mostCvms = 100;
+
+/** Schema of an event of the journal that an approval names: the newest that its user saw. */
+export const journalHead = v.pipe(
+  strictObject({
+    id: v.pipe(comparedId(), v.description('The identifier of the event.')),
+    hash: v.pipe(
+      v.string('Expected 64 hex digits.'),
+      v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits in lower case.'),
+      v.description('The hash of the event.'),
+      v.metadata({ maxLength: 64 }),
+    ),
+  }),
+  v.title('JournalHead'),
+  v.description('An event of the journal.'),
+);
 
 const storedApproval = v.object({
   user_id: v.string(),
@@ -29,7 +46,7 @@ const storedApproval = v.object({
    */
   key: v.nullable(v.string()),
   /** The newest event of the journal that the user saw, as the user signed it. Null if the user named none. */
-  journal_head: v.nullable(v.object({ id: v.string(), hash: v.string() })),
+  journal_head: v.nullable(journalHead),
   approved_at: v.string(),
 });
 /** The approval of a user as it is stored with the computation. */

@@ -833,15 +833,7 @@ export interface components {
             /** @description The identifier of the counter of these runs. null without `max_runs`. */
             approval_id: null;
             /** @description The newest event of the computation's journal that the user saw. null if the user named none. */
-            journal_head: {
-                /**
-                 * Format: uuid
-                 * @description The identifier of the event.
-                 */
-                id: string;
-                /** @description The hash of the event. */
-                hash: string;
-            } | null;
+            journal_head: components["schemas"]["JournalHead"] | null;
             /**
              * Format: date-time
              * @description The time of the approval.
@@ -2095,10 +2087,7 @@ export interface components {
         };
         /** @description An event of the journal. */
         JournalHead: {
-            /**
-             * Format: uuid
-             * @description The identifier of the event.
-             */
+            /** @description The identifier of the event. */
             id: string;
             /** @description The hash of the event. */
             hash: string;
