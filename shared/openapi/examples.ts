@@ -358,7 +358,12 @@ export const examples = {
   'keys/remove-key': {},
   'todo/get-todo': { response: todo },
   'logs/read-logs': { response: { logs: [{ time: at, level: 'info', message: 'Agent is ready' }], next: 'WyJhIiwxXQ' } },
-  'find/find': { response: { matches: [{ kind: 'asset', id: assetId, name: 'penguins.csv', matched: 'name' }] } },
+  'find/find': {
+    response: {
+      matches: [{ kind: 'asset', id: assetId, name: 'penguins.csv', owner: 'bob', matched: 'name' }],
+      truncated: false,
+    },
+  },
   'cvms/list-cvms': { response: { cvms: [cvm], limit: 10, offset: 0, total: 1 } },
   'cvms/get-cvm': { response: cvm },
   'cvms/register-cvm': { request: cvmBody, response: cvm },
