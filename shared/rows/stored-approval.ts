@@ -29,10 +29,10 @@ const storedApproval = v.object({
   /** The CVMs on which a run may start by the approval of a user. Null: any CVM. */
   cvm_ids: v.nullable(v.array(v.string())),
   /**
-   * The registered certificates of the CVMs that a user's approval covers, by the identifiers of the CVMs. CVMs without a
-   * certificate are absent.
+   * The fingerprints of the certificates that the CVMs of a user's approval had when it was given, by the identifiers of the CVMs.
+   * Null for a CVM that had no certificate or was not registered.
    */
-  certificates: v.record(v.string(), v.string()),
+  certificates: v.record(v.string(), v.nullable(v.string())),
   /**
    * The time before which a run must start to be covered by a user's approval: RFC 3339, as the user gave and signed it. Null:
    * the approval never expires.
