@@ -15,4 +15,4 @@ export {
 } from './agent-tokens.ts';
 export { whyNotAttested } from './attestation.ts';
 export { addCollateral, readOneCollateral } from './collateral.ts';
-export { rootsOfMakers } from './verify-reported-token.ts';
+export { tokenVerifier } from './verify-reported-token.ts';
