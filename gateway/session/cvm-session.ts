@@ -58,6 +58,14 @@ export class CvmSession {
     return isGone && isNoneBegun && this.isReported;
   }
 
+  /**
+   * True if the agent of the CVM is connected over the connection over which it attested itself, and its process may still work on
+   * a run.
+   */
+  get isAttested(): boolean {
+    return this.streams.isAttested && this.agentProcess.fit !== 'spent';
+  }
+
   get isReported(): boolean {
     return this.pending.isEmpty && this.agentProcess.outboxes.every((outbox) => outbox.isEmpty);
   }
@@ -68,6 +76,7 @@ export class CvmSession {
   }
 
   takeAttestation({ file }: AttestationToken, kind: string, on: AgentStream): void {
+    if (file.length > 0) on.attestedAt = this.parts.clock.now();
     if (++on.attestations > mostAttestations) {
       this.parts.counts.eventsRefused++;
       return;

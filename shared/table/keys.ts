@@ -297,11 +297,15 @@ export const cvmKeys = {
   process: (domain: string, cvmId: string, process: string): Key => writableKey(`agent#${domain}#${cvmId}`, `process#${process}`),
 };
 
-/** Keys of what is stored for a gateway: its lease, the name that it has taken, and messages from other gateways. */
+/**
+ * Keys of what is stored for gateways: their leases, the names that they have taken, messages from other gateways, and the number
+ * of the newest deployment of them.
+ */
 export const gatewayKeys = {
   partition: (gateway: string) => `gateway#${gateway}`,
   lease: (gateway: string): Key => writableKey(gatewayKeys.partition(gateway), 'lease'),
   name: (name: string): Key => writableKey(`gateway-name#${name}`, 'gateway'),
+  newest: writableKey('gateways', 'newest'),
   message: (gateway: string, id: string): Key => writableKey(gatewayKeys.partition(gateway), `letter#${id}`),
   prefixes: { message: 'letter#' },
 };
