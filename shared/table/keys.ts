@@ -298,6 +298,14 @@ export const cvmKeys = {
 };
 
 /**
+ * The key of the item that says that a run has used an SNP guest. Its REPORT_ID is a number of the firmware for one launch of a
+ * machine, so the item belongs to no domain.
+ */
+export const guestKeys = {
+  guest: (reportId: string): Key => writableKey(`guest#${reportId}`, 'guest'),
+};
+
+/**
  * Keys of what is stored for gateways: their leases, the names that they have taken, messages from other gateways, and the number
  * of the newest deployment of them.
  */
