@@ -30,11 +30,14 @@ const names = [
   'report_data',
 ] as const;
 
-/** The beginning of the object identifiers of AMD's certificate extensions. */
+/**
+ * The beginning of the object identifiers of AMD's certificate extensions (AMD's document 57230, "Versioned Chip Endorsement Key
+ * (VCEK) Certificate and KDS Interface Specification", custom extensions): .2 productName, .3 security versions, .4 hwID, .5 cspID.
+ */
 const amd = '1.3.6.1.4.1.3704.1';
 /**
- * The object identifiers of the extensions with the security versions in a certificate of AMD, in the order of the bytes of a TCB
- * version.
+ * The object identifiers of the extensions with the security versions in a certificate of AMD, in the order of the bytes of a
+ * TCB_VERSION of Milan and Genoa (56860, section 2.2): blSPL, teeSPL, spl_4 to spl_7 of the reserved bytes, snpSPL, ucodeSPL.
  */
 const tcbExtensions = [1, 2, 4, 5, 6, 7, 3, 8].map((number) => `${amd}.3.${number}`);
 const chipExtension = `${amd}.4`;

@@ -100,6 +100,7 @@ async function readPlatform({ certificates }: TdxQuote, roots: readonly Certific
   return [{ chain, ...readExtension(leaf) }, describeChain(chain)] as const;
 }
 
+/** The object identifier of Intel's extension (Intel's "SGX PCK Certificate and CRL Profile", section 1.3.5). */
 const intel = '1.2.840.113741.1.13.1';
 
 /**
@@ -286,7 +287,10 @@ function matchPlatform({ teeTcbSvn }: TdxQuote, { cpuSvn, pceSvn }: Platform, { 
 }
 
 const septVeDisable = 28;
-/** The attribute bits that a TDX guest may have besides debugging: SEPT_VE_DISABLE, PKS, KL, and PERFMON. */
+/**
+ * The attribute bits that a TDX guest may have besides debugging (Intel's "TDX DCAP Quoting Library API", A.3.4):
+ * SEPT_VE_DISABLE, PKS, KL, and PERFMON.
+ */
 const knownAttributes = (1n << 28n) | (1n << 30n) | (1n << 31n) | (1n << 63n);
 
 function checkAttributes(attributes: Bytes): string {

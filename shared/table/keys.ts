@@ -280,6 +280,8 @@ interface CommandedRun {
  */
 export const cvmKeys = {
   cvm: (domain: string, cvmId: string): Key => writableKey(`cvm#${domain}#${cvmId}`, 'cvm'),
+  /** The key of the item that says which CVM of a domain has the public key with the given SHA-256 in its certificate. */
+  publicKey: (domain: string, hash: string): Key => writableKey(`cvm-key#${domain}`, hash),
   claimShards: shardsOf(claims),
   claim: (domain: string, cvmId: string): RowKey => rowKey(shardOf(claims, `${domain}#${cvmId}`), `${domain}#${cvmId}`),
   claimPrefix: (domain: string) => `${domain}#`,
@@ -390,6 +392,7 @@ export const findKeys = {
   partition: (domain: string, kind: string) => `find#${domain}#${kind}`,
   places: {
     name: (text: string) => `name#${text}`,
+    exact: (nameHash: string, ownerHash: string) => `exact#${nameHash}#${ownerHash}`,
     word: (text: string) => `word#${text}`,
     checksum: (text: string) => `checksum#${text}`,
   },
@@ -399,6 +402,8 @@ export const findKeys = {
    */
   place: (domain: string, kind: string, place: string, number: number): Key =>
     writableKey(findKeys.partition(domain, kind), `${place}\t${padded(Number.MAX_SAFE_INTEGER - number, 16)}`),
+  /** The beginning of the keys of a place in full, which no longer place has. */
+  whole: (place: string) => `${place}\t`,
   partsOf: (sk: string): { place: string | undefined; number: number } => {
     const [place, number] = sk.split('\t');
     return number === undefined ? { place: undefined, number: NaN } : { place, number: Number.MAX_SAFE_INTEGER - Number(number) };
