@@ -182,6 +182,17 @@ export class HostedRun {
     this.report({ type: 'event', id, event_type, status, details, ...(reason === undefined ? {} : { reason }) });
   }
 
+  /** Reports once that the agent works on the run over another stream than the one over which it got the run. */
+  noteReconnect(stream: string): void {
+    const id = `reconnected:${stream}`;
+    if (!this.accepted || this.known.has(id)) return; // any earlier event would count as the acceptance
+    const details = inferredDetails({
+      because: 'The agent has connected again.',
+      inferred_at: timestampOf(this.parts.wallClock),
+    });
+    this.report({ type: 'event', id, event_type: 'Reconnected', status: 'Warning', details });
+  }
+
   private report(report: Record<string, unknown> & { id: string }, { isOptional = false } = {}): void {
     const parsed = v.safeParse(reportSchema, { run_id: this.reference.run_id, ...report });
     if (!parsed.success || parsed.output.type === 'heartbeat') {

@@ -112,6 +112,9 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
   renewLease: {
     '': async () => () => service().renewLease({ isOver: false }),
   },
+  isOfNewestDeployment: {
+    '': async () => () => service().isOfNewestDeployment(1),
+  },
   isAlive: {
     '': async () => {
       await service('gateway-2').renewLease({ isOver: false });
