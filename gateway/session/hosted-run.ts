@@ -2,7 +2,15 @@ import * as v from 'valibot';
 import { isActive, type RunReference } from '../../shared/rows/run.ts';
 import { longestReason, reportSchema, type LastingReport } from '../../shared/cvms/index.ts';
 import { log } from '../../shared/runtime/log.ts';
-import { eventId, occursOnceInARun, stateEventId, FailureReason, eventOfState, inferredDetails } from '../wire/agent-events.ts';
+import {
+  eventId,
+  occursOnceInARun,
+  stateEventId,
+  statesAfterEnd,
+  FailureReason,
+  eventOfState,
+  inferredDetails,
+} from '../wire/agent-events.ts';
 import { type AgentState, timeOf, type AgentEvent, type AgentLog } from '../wire/messages.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { Outbox } from './outbox.ts';
@@ -37,6 +45,8 @@ export class HostedRun {
   private readonly attestations = new Set<string>();
   private readonly parts: GatewayParts;
   private readonly known = new Set<string>();
+  /** The events that would end the run, until a state of the agent agrees, by their identifiers. */
+  private readonly unconfirmed = new Map<string, { event: AgentEvent; since: number }>();
   private readonly failure = new FailureReason();
   private optionalEvents = 0;
   private readonly toldReasons = new Set<string>();
@@ -99,7 +109,7 @@ export class HostedRun {
 
   /** Tells whether an event of the run with this identifier was taken before. Always false for events that may be left out. */
   knows(id: string): boolean {
-    return this.known.has(id);
+    return this.known.has(id) || this.unconfirmed.has(id);
   }
 
   takeLog(line: AgentLog): void {
@@ -140,29 +150,61 @@ export class HostedRun {
     this.report({ type: 'event', id, event_type: 'Attestation', status: 'Received', details });
   }
 
+  /** Takes an event of the agent. One that ends the run is reported once a state of the agent agrees: see `confirm`. */
   takeEvent(event: AgentEvent): void {
-    const { event_type, status, originator, timestamp } = event;
+    const { event_type, status } = event;
     const id = eventId(event);
     const isStateEvent = occursOnceInARun(event);
-    if (this.known.has(id)) return;
-    if (event_type === 'Running' && status === 'Failed' && this.known.has(stateEventId('Stopped', 'Stopped'))) return;
+    if (this.knows(id)) return;
+    if (event_type === 'Running' && status === 'Failed' && this.hasStopped) return;
     if (!isStateEvent && ++this.optionalEvents > mostOptionalEvents) {
       this.countDropped(`The agent has sent more than ${mostOptionalEvents} warnings.`);
       return;
     }
+    if (statesAfterEnd(event)) this.unconfirmed.set(id, { event, since: this.parts.clock.now() });
+    else this.reportEvent(event);
+  }
+
+  /** True if the agent has said that it stopped the run. */
+  get hasStopped(): boolean {
+    return this.knows(stateEventId('Stopped', 'Stopped'));
+  }
+
+  /** True while an event that would end the run waits for a state of the agent that agrees. */
+  get isUnconfirmed(): boolean {
+    return this.unconfirmed.size > 0;
+  }
+
+  /**
+   * Reports the events that end the run and agree with a state that the agent answered over its own connection. Refuses those with
+   * which the agent still disagrees a while after they came.
+   */
+  confirm(state: AgentState): void {
+    const { clock, timings, counts } = this.parts;
+    for (const [id, { event, since }] of this.unconfirmed) {
+      const agrees = statesAfterEnd(event)?.includes(state);
+      if (!agrees && clock.now() - since < timings.lateEvent) continue;
+      this.unconfirmed.delete(id);
+      if (agrees) this.reportEvent(event);
+      else counts.eventsRefused++;
+    }
+  }
+
+  private reportEvent(event: AgentEvent): void {
+    const { event_type, status, originator, timestamp } = event;
     const occurredAt = timeOf(timestamp);
     const reason = status === 'Failed' ? this.failure.text : undefined;
     this.report(
       {
         type: 'event',
-        id,
+        id: eventId(event),
         event_type,
         status,
-        originator: originator === 'computation-runner' ? originator : 'agent',
+        originator,
         ...(occurredAt === undefined ? {} : { occurred_at: occurredAt }),
         ...(reason === undefined ? {} : { reason }),
       },
-      { isOptional: !isStateEvent },
+      { isOptional: !occursOnceInARun(event) },
     );
   }
 

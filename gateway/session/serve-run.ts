@@ -176,7 +176,7 @@ export function followRun(cvm: ServedCvm, agent: AgentStream, state: AgentState)
     return;
   }
   if (isWithoutRun(state)) {
-    if (run.isOver || !run.isAccepted) return;
+    if (run.isOver || !run.isAccepted || run.hasStopped) return;
     if (run.status === 'stopping' || run.stopSentAt !== undefined) inferStop(cvm, run);
     else run.inferEvent({ event_type: 'Failed', status: 'Failed' }, { agent_state: state }, restarted);
     return;

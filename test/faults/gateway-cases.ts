@@ -119,17 +119,17 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
     },
   },
   sendMessage: {
-    '': async () => () => service().sendMessage('gateway-2', { type: 'answer', id: '1', answers: true }),
+    '': async () => () => service().sendMessage('gateway-2', { type: 'answer', id: '1', state: 'Running' }),
   },
   messages: {
     '': async () => {
-      await service('gateway-2').sendMessage(gateway, { type: 'answer', id: '1', answers: true });
+      await service('gateway-2').sendMessage(gateway, { type: 'answer', id: '1', state: 'Running' });
       return () => service().messages();
     },
   },
   removeMessage: {
     '': async () => {
-      await service('gateway-2').sendMessage(gateway, { type: 'answer', id: '2', answers: true });
+      await service('gateway-2').sendMessage(gateway, { type: 'answer', id: '2', state: 'Running' });
       return () => service().removeMessage(gateway, '2');
     },
   },

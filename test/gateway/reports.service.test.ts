@@ -223,6 +223,7 @@ describe('a run at a gateway', () => {
     }
     const end = { ...warning, event_type: 'Failed', status: 'Failed', timestamp: null };
     run.takeEvent(end);
+    run.confirm('Failed');
     await vi.waitFor(() => expect(ids.at(-1)).toBe(eventId(end)), untilTestEnds);
     expect(ids).toHaveLength(10_001);
     expect(counts.reportsDropped).toBe(1);
@@ -237,6 +238,7 @@ describe('a run at a gateway', () => {
     const ofRun = { computation_id: '', timestamp: null };
     run.takeLog({ ...ofRun, level: 'WARN', message: 'failed to run computation: exit status 3' });
     run.takeEvent({ ...ofRun, event_type: 'Failed', status: 'Failed', originator: 'agent', details: Buffer.alloc(0) });
+    run.confirm('Failed');
     await vi.waitFor(() => expect(run.outbox.isEmpty).toBe(true), untilTestEnds);
     expect(reasons).toEqual(['failed to run computation: exit status 3']);
   });
