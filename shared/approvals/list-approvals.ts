@@ -21,7 +21,7 @@ export async function listApprovals(
   domain: string,
   id: string,
   at: string,
-): Promise<{ needed: { user: string; because: string[] }[]; approvals: Approval[] }> {
+): Promise<{ needed: { user: string; because: string[] }[]; approvals: Approval[]; refusals: never[] }> {
   const inputs = await readInputs(table, domain, await readComputation(table, domain, id));
   const current = { ...approvableOf(inputs), manifest: draftOf(inputs) };
   const others = inputs.approvals.filter((given) => isOfOther(given, current));
@@ -41,6 +41,7 @@ export async function listApprovals(
   return {
     needed: neededApprovals(inputs).map((needed) => ({ user: needed.user, because: becauseOf(needed) })),
     approvals: inputs.approvals.map((given) => describeApproval(given, because(given))),
+    refusals: [],
   };
 }
 

@@ -59,6 +59,10 @@ export type CvmInput = v.InferOutput<typeof cvmInput>;
 const entries = {
   id: v.pipe(cvmId, v.description('The identifier of the CVM.')),
   description: shownDescription,
+  certificate: v.pipe(
+    v.nullable(shownText(limitOfCertificate)),
+    v.description('The certificate that the CVM presents, in PEM, as it was registered. null if none is registered.'),
+  ),
   certificate_fingerprint: v.pipe(
     v.nullable(shownText(64)),
     v.description('The SHA-256 of the certificate in DER, 64 hex digits. null if none is registered.'),

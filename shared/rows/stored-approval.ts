@@ -28,6 +28,8 @@ const storedApproval = v.object({
    * did not sign.
    */
   key: v.nullable(v.string()),
+  /** The newest event of the journal that the user saw, as the user signed it. Null if the user named none. */
+  journal_head: v.nullable(v.object({ id: v.string(), hash: v.string() })),
   approved_at: v.string(),
 });
 /** The approval of a user as it is stored with the computation. */

@@ -57,6 +57,10 @@ const approval = {
   configuration_digest: 'd',
   cvm_ids: null,
   expires_at: null,
+  max_runs: null,
+  used_runs: null,
+  approval_id: null,
+  journal_head: null,
   signed: false,
   stale: false,
   stale_because: null,
@@ -73,7 +77,13 @@ describe('cms approve', () => {
     datasets: [],
     result_consumers: [],
   };
-  const configuration = configurationOf({ agent_config: {}, approval: 'none', attestation_policy: null, log_access: 'none' });
+  const configuration = configurationOf({
+    agent_config: {},
+    approval: 'none',
+    attestation_policy: null,
+    log_access: 'none',
+    result_review: null,
+  });
   const digests = { 'manifest-digest': canonicalDigest(manifest), 'configuration-digest': canonicalDigest(configuration) };
   const withHeaders =
     (headers: Record<string, string>): Answer =>
@@ -144,7 +154,13 @@ describe('a stale approval', () => {
     datasets: [],
     result_consumers: [],
   };
-  const configuration = configurationOf({ agent_config: {}, approval: 'all', attestation_policy: null, log_access: 'none' });
+  const configuration = configurationOf({
+    agent_config: {},
+    approval: 'all',
+    attestation_policy: null,
+    log_access: 'none',
+    result_review: null,
+  });
   const digests = { 'manifest-digest': canonicalDigest(manifest), 'configuration-digest': canonicalDigest(configuration) };
   const withDigests =
     (body: object): Answer =>
@@ -222,6 +238,7 @@ describe('names of others', () => {
       approval: 'all',
       attestation_policy: null,
       log_access: 'none',
+      result_review: null,
     });
     const inputs = ['the algorithm', ...names].map((file_name, index) => ({ id: idOf(100 + index), file_name }));
     const assets = inputs.map((input, index) => ({ ...input, asset_type: index === 0 ? 'algorithm' : 'dataset' }));

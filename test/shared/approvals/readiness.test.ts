@@ -22,6 +22,7 @@ function anApproval(user_id: string, fields: Partial<StoredApproval> = {}): Stor
     expires_at: null,
     signature: null,
     key: null,
+    journal_head: null,
     approved_at: at,
     ...fields,
   };
