@@ -114,7 +114,7 @@ export class CvmSession {
   takeLateAnswer({ computation_id, error }: RunResponse): void {
     const { run } = this.agentProcess;
     if (error === '' || run?.reference.computation_id !== computation_id || run.isOver || run.commandId === undefined) return;
-    run.reject(run.commandId, cannotStart(error));
+    run.reject(run.commandId, cannotStart);
   }
 
   setPending(commands: PendingCommand[]): void {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { reporters } from 'computation-management-formats/vocabulary';
 import { endingEvents } from '../../shared/rows/ways-to-end.ts';
-import { stateEventIdPrefix, longestReason } from '../../shared/cvms/index.ts';
-import type { AgentState, AgentEvent, AgentLog } from './messages.ts';
+import { stateEventIdPrefix } from '../../shared/cvms/index.ts';
+import type { AgentState, AgentEvent } from './messages.ts';
 
 /**
  * Returns the identifier of an event that occurs once in a run. The event that an agent sends and the one that a gateway infers
@@ -94,34 +94,4 @@ export function eventOfState(state: AgentState): EventOfState | undefined {
  */
 export function inferredDetails(from: Record<string, string>): string {
   return Buffer.from(JSON.stringify({ inferred: true, ...from })).toString('base64');
-}
-
-const cause = /^failed to run computation: /;
-const otherCause = /^(failed|error|unable|cannot|could not)\b/i;
-
-/**
- * Collects the reason why a run failed, which a line of the agent's log says just before the event of the failure. A line arrives
- * in pieces of up to 500 bytes that have the same time.
- */
-export class FailureReason {
-  private line: { at: string; text: string; isCause: boolean } | undefined;
-
-  read({ message, level, timestamp }: AgentLog): void {
-    if (level !== 'WARN' && level !== 'ERROR') return;
-    const at = timestamp ? `${timestamp.seconds}.${timestamp.nanos}` : '';
-    if (this.line?.at === at && at !== '') {
-      this.line.text = (this.line.text + message).slice(0, 2 * longestReason);
-      return;
-    }
-    const isCause = cause.test(message);
-    if (isCause || (!this.line?.isCause && otherCause.test(message))) {
-      this.line = { at, text: message.slice(0, 2 * longestReason), isCause };
-    }
-  }
-
-  /** The reason why the run failed, up to 1,000 characters. Undefined if no line of the agent's log gave one. */
-  get text(): string | undefined {
-    const text = this.line?.text.trim();
-    return text ? Array.from(text).slice(0, longestReason).join('') : undefined;
-  }
 }

@@ -36,10 +36,11 @@ export async function endRun(
     const claim = parseClaimOf(reference, claimItem);
     if (!run || !isActive(run.status)) return false;
     const computation = parseToChange(domain, computation_id, [row, head]);
-    const { status, reason, is_confirmed } = claim?.outcome ?? endingOf(way, run.status, detail);
+    const { status, reason, reason_code, is_confirmed } = claim?.outcome ?? endingOf(way, run.status, detail);
 
-    const ended: Run = { ...run, status, ended_at: now, reason };
-    const details = { reason, ...(is_confirmed === undefined ? {} : { confirmed: is_confirmed }) };
+    const ended: Run = { ...run, status, ended_at: now, reason, reason_code: reason_code ?? null };
+    const code = reason_code === undefined ? {} : { reason_code };
+    const details = { reason, ...code, ...(is_confirmed === undefined ? {} : { confirmed: is_confirmed }) };
     const transaction = new Transaction();
     await changeRun(table, transaction, computation, { before: run, after: ended }, { originator: system, details, now });
     if (claim) removeClaim(transaction, claim);

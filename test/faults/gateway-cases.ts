@@ -140,6 +140,12 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
       return () => service().recordRefusal({ domain: world.domain, cvmId: cvmID }, refusal);
     },
   },
+  manifestBefore: {
+    'of a run': async (world) => {
+      const { run } = await started(world);
+      return () => service().manifestBefore(run, ['state:Running/InProgress']);
+    },
+  },
   agentRecord: {
     none: async ({ domain }) => {
       const cvm = { domain, cvmId: aCvm() };

@@ -158,14 +158,14 @@ describe('messages of a CVM whose record cannot be read', () => {
       const lineOf = (text: string, message: string) => ({ level: text, message, computation_id: 'c', timestamp: null });
       pending.take({ event: eventOf('c') });
       for (let sent = 0; sent < 2_000; sent++) pending.take({ line: lineOf(level, 'working') });
-      pending.take({ line: lineOf('WARN', 'failed to run computation: exit status 3') });
+      pending.take({ line: lineOf('WARN', 'failed to run computation: algorithm execution error: exit status 3') });
       pending.take({ event: { ...eventOf('c'), event_type: 'Failed', status: 'Failed' } });
       isBroken = false;
       await confirmFailed(agentProcess);
       await expect.poll(() => reported).toHaveLength(2);
       expect(reported).toMatchObject([
         { event_type: 'Running', status: 'InProgress' },
-        { event_type: 'Failed', reason: 'failed to run computation: exit status 3' },
+        { event_type: 'Failed', reason: 'The algorithm ended with the exit code 3.' },
       ]);
       expect(parts.counts).toMatchObject({ logLinesDropped: 1_003, eventsRefused: 0 });
     },
