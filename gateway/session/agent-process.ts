@@ -1,7 +1,5 @@
 import type { RunReference } from '../../shared/rows/run.ts';
-import * as v from 'valibot';
 import type { AgentRecord } from '../../shared/attestation/index.ts';
-import { reportSchema } from '../../shared/cvms/index.ts';
 import { type AgentState, isWithoutRun } from '../wire/messages.ts';
 import type { AgentStream } from '../wire/agent-stream.ts';
 import type { CvmIdentity } from '../wire/identity.ts';
@@ -213,7 +211,8 @@ export class AgentProcess {
     if (!hasRun && this.isBusy && this.run?.isAccepted) this.loseRun(this.run.reference, this.run.status);
     const isNew = !hasRun && on !== this.attestedOn; // a stream belongs to one process
     const attestation_hash = token.length === 0 ? undefined : hash;
-    const record = await service.recordAgentProcess(this.identity, { before: this.record ?? {}, isNew, attestation_hash });
+    const attested = { before: this.record ?? {}, isNew, attestation_hash, stream: on.id };
+    const record = await service.recordAgentProcess(this.identity, attested);
     if (record) this.setRecord(record);
     else await this.readRecord();
     const { run } = this;
@@ -224,23 +223,8 @@ export class AgentProcess {
     if (reference && process !== undefined) await service.keepProcessOfRun({ ...this.identity, process, ...reference });
     if (token.length === 0) return true;
     if (reference) run?.attest(hash);
-    await this.reportToken({ token, hash, kind });
+    if (process !== undefined) await service.recordToken({ ...this.identity, process }, { kind, token });
     return true;
-  }
-
-  /**
-   * Reports an attestation token of the agent to the service. Leaves out a token that is too long: the service then has only its
-   * hash.
-   */
-  private async reportToken({ token, hash, kind }: Omit<Attestation, 'on'>): Promise<void> {
-    const report = v.safeParse(reportSchema, {
-      type: 'attestation',
-      id: hash,
-      kind,
-      token: Buffer.from(token).toString('base64'),
-    });
-    if (report.success) await this.parts.service.report(this.identity, [report.output]);
-    else this.parts.counts.eventsRefused++;
   }
 
   /**

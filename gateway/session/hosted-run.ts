@@ -184,7 +184,7 @@ export class HostedRun {
 
   private report(report: Record<string, unknown> & { id: string }, { isOptional = false } = {}): void {
     const parsed = v.safeParse(reportSchema, { run_id: this.reference.run_id, ...report });
-    if (!parsed.success || parsed.output.type === 'heartbeat' || parsed.output.type === 'attestation') {
+    if (!parsed.success || parsed.output.type === 'heartbeat') {
       this.parts.counts.eventsRefused++;
       return;
     }

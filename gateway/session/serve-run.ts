@@ -65,15 +65,11 @@ export async function deliverRun(
   if (full.token_hash !== undefined && (await service.registration(identity))?.token !== full.token_hash) {
     return await refuse('The agent is not the process that was attested when the run started.');
   }
-  const bound = { ...record, run_id, computation_id, attempted_run_id: run_id, attempts: attempts + 1 };
-  if (
-    !(await service.bindAgent(identity, {
-      ...bound,
-      stream: agent.id,
-      certificate: agent.fingerprint,
-      token_hash: full.token_hash,
-    }))
-  ) {
+  const { token_hash, allow_reconnect, allow_used_guest } = full;
+  const policy = { token_hash, allow_reconnect, allow_used_guest };
+  const given = { ...record, run_id, computation_id, attempted_run_id: run_id, attempts: attempts + 1 };
+  const bound = await service.bindAgent(identity, { ...given, ...policy, stream: agent.id, certificate: agent.fingerprint });
+  if (!bound) {
     streams.checkSoon();
     await agentProcess.readRecord();
     return false;

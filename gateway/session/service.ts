@@ -1,4 +1,12 @@
-import { bindAgent, keepProcessOfRun, readAgentRecord, recordAgentProcess } from '../../shared/attestation/index.ts';
+import {
+  bindAgent,
+  keepProcessOfRun,
+  readAgentRecord,
+  recordAgentProcess,
+  recordToken,
+  type Process,
+} from '../../shared/attestation/index.ts';
+import { openContentStore } from '../../shared/rows/content-store.ts';
 import {
   clearCommandStream,
   readRegistration,
@@ -40,6 +48,7 @@ export function openService(clock: Clock, gateway: string) {
   const table = openTable(deadline);
   const executions = openExecutions(deadline);
   const kms = openKms(deadline);
+  const store = openContentStore(deadline);
   const now = () => timestampOf(clock);
   const inTable =
     <Given extends unknown[], Result>(operation: (table: Table, ...given: Given) => Result) =>
@@ -74,5 +83,7 @@ export function openService(clock: Clock, gateway: string) {
     bindAgent: inTable(bindAgent),
     keepProcessOfRun: inTable(keepProcessOfRun),
     recordAgentProcess: inTable(recordAgentProcess),
+    recordToken: (process: Process, token: { kind: string; token: Uint8Array }) =>
+      recordToken(table, store, process, token, now()),
   };
 }

@@ -3,9 +3,10 @@
  * results with policies. Code outside of this folder, except for the handlers of attestation, imports only these names.
  */
 
-export { type AgentRecord, bindAgent, readAgentRecord, recordAgentProcess, restartProcess } from './agent-record.ts';
+export { type AgentRecord, bindAgent, readAgentRecord, recordAgentProcess } from './agent-record.ts';
 export {
   keepProcessOfRun,
+  type Process,
   processOfRunItem,
   readTokensOfRun,
   recordToken,

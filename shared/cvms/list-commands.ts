@@ -140,8 +140,9 @@ async function readWork(table: Table, claim: Claim, now: string): Promise<Work> 
     .sort((a, b) => a.issued_at.localeCompare(b.issued_at))
     .map(({ agent_config: _, ...command }): KeptCommand => {
       if (command.type === 'stop') return command;
-      const { manifest, agent_config } = parseSnapshot(others.slice(types.length));
-      return { ...command, manifest, agent_config, token_hash: current.token_hash };
+      const { manifest, agent_config, attestation_policy } = parseSnapshot(others.slice(types.length));
+      const { allow_reconnect, allow_used_guest } = attestation_policy ?? {};
+      return { ...command, manifest, agent_config, token_hash: current.token_hash, allow_reconnect, allow_used_guest };
     });
   return { commands, run: heldRun(current, run.status) };
 }

@@ -6,7 +6,7 @@ import { commandSchema } from '../rows/command.ts';
 import { heldRunSchema } from '../cvms/list-commands.ts';
 import { appends, waiting, reads, changes } from '../runtime/uses.ts';
 import { entry } from '../http/parse.ts';
-import { bodyLimitWithToken, invalidReport, reportSchema, reportsPerBatch, reportSummarySchema } from '../cvms/report.ts';
+import { invalidReport, reportSchema, reportsPerBatch, reportSummarySchema } from '../cvms/report.ts';
 import { cvmSchema, cvmInput } from '../rows/cvm.ts';
 
 export const listCommandsRoute = {
@@ -65,10 +65,8 @@ export const reportRoute = {
   uses: {
     table: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
     stateMachine: ['SendTaskSuccess', 'SendTaskHeartbeat'],
-    content: ['PutObject'],
   },
   reserves: 'reports',
-  bodyLimit: bodyLimitWithToken,
   impact: 'CVMs cannot report, so active runs look silent and fail.',
   body: reportBatch,
   status: 200,
@@ -77,7 +75,7 @@ export const reportRoute = {
   description:
     'Records up to 50 reports. An event `ConsumingResults/Ready` or `Complete/Completed` completes the run. `Failed/Failed` or a ' +
     'rejection fails it. `Stopped/Stopped` ends a stop. Any report shows that the CVM is alive. Each report has a result, and an ' +
-    'invalid one does not affect the others. A report of type `attestation` comes alone in its batch.',
+    'invalid one does not affect the others.',
 } as const satisfies Route;
 
 export const listCvmsRoute = {

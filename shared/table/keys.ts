@@ -297,6 +297,14 @@ export const cvmKeys = {
   process: (domain: string, cvmId: string, process: string): Key => writableKey(`agent#${domain}#${cvmId}`, `process#${process}`),
 };
 
+/**
+ * The key of the item that says that a run has used an SNP guest. Its REPORT_ID is a number of the firmware for one launch of a
+ * machine, so the item belongs to no domain.
+ */
+export const guestKeys = {
+  guest: (reportId: string): Key => writableKey(`guest#${reportId}`, 'guest'),
+};
+
 /** Keys of what is stored for a gateway: its lease, the name that it has taken, and messages from other gateways. */
 export const gatewayKeys = {
   partition: (gateway: string) => `gateway#${gateway}`,

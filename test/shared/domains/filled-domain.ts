@@ -78,7 +78,7 @@ async function recordAgent(world: BenchWorld): Promise<void> {
   const commandStream = { gateway: 'gateway-1', stream: 'stream-1' };
   await setCommandStream(table, cvm, { commandStream, instead: undefined, now: byAlice.now });
   const before = await readAgentRecord(table, cvm);
-  await recordAgentProcess(table, cvm, { before, isNew: true, attestation_hash: '00' });
+  await recordAgentProcess(table, cvm, { before, isNew: true, attestation_hash: '00', stream: 'stream-1' });
   const { stream } = commandStream;
   await bindAgent(table, cvm, { run_id, computation_id, stream, certificate: sampleCvm.certificate_fingerprint });
   await keepProcessOfRun(table, { ...cvm, run_id, computation_id, process: 'process' });
