@@ -49,6 +49,16 @@ export async function readCoverage(
   return describeCoverage(manifest, configuration, await readKeyOwners(client, computation, signal));
 }
 
+/** Reads the newest event of a computation's journal, which an approval names as the history that its user saw. */
+export async function readJournalHead(
+  client: Client,
+  id: string,
+  signal?: AbortSignal,
+): Promise<Pick<Schemas['Event'], 'id' | 'hash'> | undefined> {
+  const [newest] = (await client.listEvents({ id, limit: 1, signal })).events;
+  return newest && { id: newest.id, hash: newest.hash };
+}
+
 /**
  * Describes what an approval of a manifest and a configuration covers.
  * @param owners the users who bring the files, and whose keys the manifest has

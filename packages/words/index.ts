@@ -9,6 +9,7 @@ export {
   type Fact,
   nobody,
   readCoverage,
+  readJournalHead,
 } from './coverage.ts';
 export { type DetailField, detailFields, fieldsText } from './event-details.ts';
 export { fetchLines, policyLines } from './lines.ts';
