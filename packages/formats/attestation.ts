@@ -134,7 +134,14 @@ export const attestationPolicyInput = v.pipe(
     ),
     accepted_advisories: v.optional(
       v.pipe(
-        v.array(v.pipe(v.string(expectedAdvisories), v.regex(/^INTEL-[A-Z]{2}-\d{5}$/, expectedAdvisories)), expectedAdvisories),
+        v.array(
+          v.pipe(
+            v.string(expectedAdvisories),
+            v.regex(/^INTEL-[A-Z]{2}-\d{5}$/, expectedAdvisories),
+            v.metadata({ maxLength: 14 }),
+          ),
+          expectedAdvisories,
+        ),
         v.maxLength(mostAdvisories, expectedAdvisories),
         v.description(ofAdvisories),
         v.transform(sorted),

@@ -105,7 +105,7 @@ function satisfies(
   // Of the tokens that were not given, only what the service states can be judged.
   const failed = isWhole
     ? failedChecks(
-        judged.map((each) => each.verdict),
+        judged.map(({ token: { kind }, verdict }) => ({ kind, verdict })),
         policy,
       )
     : checks.filter(({ passed }) => !passed);

@@ -1,9 +1,9 @@
 import { base64Text, shownText, strictObject } from 'computation-management-formats/fields';
-import { cvmId, comparedId } from 'computation-management-formats/identifiers';
+import { cvmId } from 'computation-management-formats/identifiers';
 import { exactTimestamp, timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import { type ApprovalChange, mostChanges } from 'computation-management-formats/covered-changes';
-import { mostCvms, type StoredApproval } from '../rows/stored-approval.ts';
+import { journalHead, mostCvms, type StoredApproval } from '../rows/stored-approval.ts';
 import { approvalChange } from './stale-because.ts';
 
 const ofDigest = 'The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785).';
@@ -27,15 +27,6 @@ const approvalId = v.pipe(
 );
 
 const seen = "The newest event of the computation's journal that the approver saw: its `id` and `hash`. null: none is named.";
-const journalHead = v.pipe(
-  strictObject({
-    id: v.pipe(comparedId(), v.description('The identifier of the event.'), v.metadata({ format: 'uuid' })),
-    hash: v.pipe(hexDigest, v.description('The hash of the event.')),
-  }),
-  v.title('JournalHead'),
-  v.description('An event of the journal.'),
-);
-
 const expectedCvms = `Expected 1 to ${mostCvms} CVMs, or null.`;
 
 const longestSignature = 4_096;

@@ -126,7 +126,7 @@ export function ownReasons(
  */
 function allows({ cvm_ids, certificates }: StoredApproval, cvm: CvmOfRun | undefined): boolean {
   if (!cvm || cvm_ids === null) return true;
-  return cvm_ids.includes(cvm.id) && (!Object.hasOwn(certificates, cvm.id) || certificates[cvm.id] === cvm.certificate);
+  return cvm_ids.includes(cvm.id) && certificates[cvm.id] === (cvm.certificate ?? null);
 }
 
 function validApprovals(inputs: Inputs, context: ApprovalContext): StoredApproval[] {

@@ -16,7 +16,7 @@ import { runKeys, type Key } from '../table/keys.ts';
 import { type Table, getItem, type Item } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 import { manifestSchema } from './manifest.ts';
-import { mostCvms } from './stored-approval.ts';
+import { journalHead, mostCvms } from './stored-approval.ts';
 import { parseStored, schemaAttribute } from '../table/stored.ts';
 
 const assetOfRun = v.pipe(
@@ -58,12 +58,7 @@ const approvalOfRun = v.pipe(
     use: v.pipe(v.null_(), v.description('Which of these runs this one is, from 1. null without `max_runs`.')),
     approval_id: v.pipe(v.null_(), v.description('The identifier of the counter of these runs. null without `max_runs`.')),
     journal_head: v.pipe(
-      v.nullable(
-        v.object({
-          id: v.pipe(shownText(36), v.description('The identifier of the event.'), v.metadata({ format: 'uuid' })),
-          hash: v.pipe(shownText(64), v.description('The hash of the event.')),
-        }),
-      ),
+      v.nullable(journalHead),
       v.description("The newest event of the computation's journal that the user saw. null if the user named none."),
     ),
     approved_at: v.pipe(shownText(24), v.description('The time of the approval.'), v.metadata({ format: 'date-time' })),

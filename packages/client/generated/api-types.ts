@@ -478,7 +478,7 @@ export interface paths {
         };
         /**
          * Find computations, assets and CVMs
-         * @description Names of computations and file names of assets match by a prefix of the name or of one of its first 8 words, whatever their case. CVMs match by a prefix of the identifier of at least 4 characters, computations and assets by their identifier in full or by a prefix of at least 18 characters, assets also by their checksum in full. Exact matches come first, then prefixes of names, then prefixes of words; then by name, then the newest. A change of a name is found within a few seconds. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Names of computations and file names of assets match if each word of the text begins one of the first 8 words of the name, in any order, or if the whole name equals the text, whatever their case. CVMs match by a prefix of the identifier of at least 4 characters, computations and assets by their identifier in full or by a prefix of at least 18 characters, assets also by their checksum in full. Exact matches come first, then prefixes of names, then prefixes of words; then by name, then the newest. Reads at most 50 candidates of each kind of match: `truncated` tells if there were more. So many names may be alike that a match is left out; `exact` and `owner` narrow the search before it is cut. A change of a name is found within a few seconds. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["find"];
         put?: never;
@@ -833,15 +833,7 @@ export interface components {
             /** @description The identifier of the counter of these runs. null without `max_runs`. */
             approval_id: null;
             /** @description The newest event of the computation's journal that the user saw. null if the user named none. */
-            journal_head: {
-                /**
-                 * Format: uuid
-                 * @description The identifier of the event.
-                 */
-                id: string;
-                /** @description The hash of the event. */
-                hash: string;
-            } | null;
+            journal_head: components["schemas"]["JournalHead"] | null;
             /**
              * Format: date-time
              * @description The time of the approval.
@@ -2095,10 +2087,7 @@ export interface components {
         };
         /** @description An event of the journal. */
         JournalHead: {
-            /**
-             * Format: uuid
-             * @description The identifier of the event.
-             */
+            /** @description The identifier of the event. */
             id: string;
             /** @description The hash of the event. */
             hash: string;
@@ -2245,6 +2234,7 @@ export interface components {
             id: string;
             /** @description Its name: the file name of an asset, the identifier of a CVM. */
             name: string;
+            owner: string | null;
             /**
              * @description What the text matches.
              * @enum {string}
@@ -2255,6 +2245,8 @@ export interface components {
         Matches: {
             /** @description The matches, the best first. */
             matches: components["schemas"]["Match"][];
+            /** @description True if there may be more matches: there were more candidates than were read, or more matches than `limit`. */
+            truncated: boolean;
         };
         /** @description Versions of the firmware of an SNP machine. */
         MinimumTcb: {
@@ -3794,6 +3786,10 @@ export interface operations {
                 q: string;
                 /** @description Return only matches of this kind. */
                 kind?: "computation" | "asset" | "cvm";
+                /** @description True to return only what the text names in full: by name, identifier or checksum. Default false. */
+                exact?: "true" | "false";
+                /** @description Return only computations that this user owns and assets that it created, a user's `sub`. */
+                owner?: string;
                 /** @description The maximum number of matches to return, from 1 to 50. Default 20. */
                 limit?: number;
             };

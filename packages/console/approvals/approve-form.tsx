@@ -1,6 +1,6 @@
 import { Alert, Box, Button, Checkbox, FileInput, FormField, Input, Select } from '@cloudscape-design/components';
 import { type Client, type Schemas, ServiceProblem } from 'computation-management-client';
-import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
+import { approvalText, type JournalHead, limitsOf } from 'computation-management-formats/approval-text';
 import { type Coverage, readCoverage, readJournalHead } from 'computation-management-words';
 import { useState } from 'react';
 import { useDomain, useFrame } from '../access/console-context.ts';
@@ -208,6 +208,8 @@ function useSigning() {
 export interface Consent {
   overview: Overview;
   coverage: Coverage;
+  /** The newest event of the journal when the page was loaded: the history that the user saw. */
+  journal_head: JournalHead | undefined;
 }
 
 /**

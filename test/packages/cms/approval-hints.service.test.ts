@@ -115,14 +115,14 @@ describe('cms approve', () => {
   it.each(['manifest-digest', 'configuration-digest'])('approves nothing if the service names another %s', async (header) => {
     const given = await cms(answers({}, { [header]: '0'.repeat(64) }))('approve', idOf(0), '--yes');
     expect(given).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('Nothing was approved') });
-    expect(asked).toEqual([`GET ${path}`, `GET ${path}/manifest`]);
+    expect(asked).toEqual([`GET ${path}`, `GET ${path}/events`, `GET ${path}/manifest`]);
   });
 
   it('approves nothing if the service returns another computation', async () => {
     const another = json({ id: idOf(1), owner: 'alice', ...configuration });
     const given = await cms({ ...answers({}), [path]: another })('approve', idOf(0), '--yes');
     expect(given).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('The service returned another computation') });
-    expect(asked).toEqual([`GET ${path}`, `GET ${path}/manifest`]);
+    expect(asked).toEqual([`GET ${path}`, `GET ${path}/events`, `GET ${path}/manifest`]);
   });
 
   it('approves without asking only what --digest and --configuration name, and shows it', async () => {
@@ -143,7 +143,7 @@ describe('cms approve', () => {
 
 describe('a stale approval', () => {
   const fields = changesOfEachField();
-  const groups = [fields.slice(0, 12), fields.slice(12, 24), fields.slice(24)].map((group) =>
+  const groups = [fields.slice(0, 12), fields.slice(12, 24), fields.slice(24, 36), fields.slice(36)].map((group) =>
     group.flatMap(({ changes }) => changes),
   );
   const manifest = {
@@ -245,7 +245,7 @@ describe('names of others', () => {
     const rows = assets
       .map((asset, index) => ({ ...asset, checksum: toHex(file(index).hash), mime_type: name, size: 1, created_by: name }))
       .reverse();
-    const event = { originator: name, details: btoa(JSON.stringify({ fingerprint: parsePublicKey(key).fingerprint })) };
+    const event = { id: idOf(50), hash: 'ab'.repeat(32), originator: name, details: btoa(JSON.stringify({ fingerprint: parsePublicKey(key).fingerprint })) };
     const digests = { 'manifest-digest': canonicalDigest(manifest), 'configuration-digest': canonicalDigest(configuration) };
     return cms({
       '/todo': json(todoOf(1)),

@@ -18,7 +18,6 @@ import { certificatePem } from '../../packages/formats/openssh-keys.ts';
 import { setTestEnvironment } from '../../support/test-environment.ts';
 import { patientDeadline } from '../../support/embedded-table.ts';
 import { openKms, type Kms } from '../../../shared/runtime/clients.ts';
-import { runKey } from '../../../shared/rows/run.ts';
 
 const domain = 'd1';
 let stores: Stores;
