@@ -33,7 +33,7 @@ const line = (message: string, { level = 'ERROR', nanos = 1, of = computation_id
 
 const find = async (failure: FailureReason) => await failure.find(() => Promise.resolve(manifest));
 
-/** What a reader finds in one line, before the algorithm may have begun. */
+/** Returns the failure that one line tells, before the algorithm may have begun. */
 async function reasonOf(message: string, options: Parameters<typeof line>[1] = {}) {
   const failure = new FailureReason(computation_id);
   failure.read(line(message, options));

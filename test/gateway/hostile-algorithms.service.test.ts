@@ -152,15 +152,17 @@ describe('a fetched file with another hash than the approved one', () => {
     const asset = { file_name: 'numbers.csv', asset_type: 'dataset', source, checksum: approved };
     const { id } = (await world.call('POST', '/d1/assets', { asset })).body;
     await world.call('POST', `/d1/assets/${String(id)}/${computationId}`);
-    const { body: runId } = await world.call('POST', `/d1/computations/${computationId}/run?cvm=changed-1`);
+    await world.call('POST', `/d1/computations/${computationId}/run?cvm=changed-1`);
     await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
     agent.failFetching(`dataset numbers.csv hash mismatch: expected ${approved}, got ${found}`);
     const reason = `The agent fetched numbers.csv with the hash ${found}, but ${approved} was approved.`;
     const ended = { status: 'failed', reason, reason_code: 'input_changed' };
-    expect(await world.untilRun(computationId, 'failed')).toMatchObject(ended);
+    const run = await world.untilRun(computationId, 'failed');
+    expect(run).toMatchObject(ended);
     const event = (await world.events(computationId)).find(({ event_type }) => event_type === 'failed');
     expect(JSON.parse(Buffer.from(event?.details ?? '', 'base64').toString())).toEqual({ reason, reason_code: 'input_changed' });
-    const { statement } = (await world.call('GET', `/d1/computations/${computationId}/evidence?run=${String(runId)}`)).body as {
+    const { statement } = (await world.call('GET', `/d1/computations/${computationId}/evidence?run=${run['id'] as string}`))
+      .body as {
       statement: { run: object };
     };
     expect(statement.run).toMatchObject(ended);
