@@ -24,3 +24,4 @@ export {
   type MissingItem,
 } from './readiness.ts';
 export { agoText, csvText, hashGroups, sentence, shellWord } from './texts.ts';
+export { userText, usersText } from './users.ts';
