@@ -112,6 +112,9 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
   renewLease: {
     '': async () => () => service().renewLease({ isOver: false }),
   },
+  isOfNewestDeployment: {
+    '': async () => () => service().isOfNewestDeployment(1),
+  },
   isAlive: {
     '': async () => {
       await service('gateway-2').renewLease({ isOver: false });
@@ -119,17 +122,17 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
     },
   },
   sendMessage: {
-    '': async () => () => service().sendMessage('gateway-2', { type: 'answer', id: '1', answers: true }),
+    '': async () => () => service().sendMessage('gateway-2', { type: 'answer', id: '1', state: 'Running' }),
   },
   messages: {
     '': async () => {
-      await service('gateway-2').sendMessage(gateway, { type: 'answer', id: '1', answers: true });
+      await service('gateway-2').sendMessage(gateway, { type: 'answer', id: '1', state: 'Running' });
       return () => service().messages();
     },
   },
   removeMessage: {
     '': async () => {
-      await service('gateway-2').sendMessage(gateway, { type: 'answer', id: '2', answers: true });
+      await service('gateway-2').sendMessage(gateway, { type: 'answer', id: '2', state: 'Running' });
       return () => service().removeMessage(gateway, '2');
     },
   },
@@ -138,6 +141,12 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
       const { cvmID } = await anAcceptedRun(world);
       const refusal = { reason: 'The CVM is registered with another certificate.', peer: '127.0.0.1:1' };
       return () => service().recordRefusal({ domain: world.domain, cvmId: cvmID }, refusal);
+    },
+  },
+  manifestBefore: {
+    'of a run': async (world) => {
+      const { run } = await started(world);
+      return () => service().manifestBefore(run, ['state:Running/InProgress']);
     },
   },
   agentRecord: {
@@ -165,12 +174,18 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
   recordAgentProcess: {
     'of a new process': async (world) => {
       const cvm = await registered(world);
-      return () => service().recordAgentProcess(cvm, { before: {}, isNew: true, attestation_hash: 'hash' });
+      return () => service().recordAgentProcess(cvm, { before: {}, isNew: true, attestation_hash: 'hash', stream: 's' });
     },
     'of a known one': async (world) => {
       const cvm = await registered(world);
-      return () =>
-        service().recordAgentProcess(cvm, { before: { process: 'process' }, isNew: false, attestation_hash: undefined });
+      const attested = { before: { process: 'process' }, isNew: false, attestation_hash: undefined, stream: 's' };
+      return () => service().recordAgentProcess(cvm, attested);
+    },
+  },
+  recordToken: {
+    '': async (world) => {
+      const process = { ...(await registered(world)), process: 'process' };
+      return () => service().recordToken(process, { kind: 'eat', token: Buffer.from('token') });
     },
   },
 };

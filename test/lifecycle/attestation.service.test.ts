@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { testRoot } from 'computation-management-simulated-cvm';
 import { withTestRoots } from 'computation-management-attestation/test-roots';
 import { checkEvidence } from 'computation-management-verify';
 import { checkEvidenceByTestRoots } from 'computation-management-verify/test-roots';
@@ -28,7 +27,7 @@ let stack: Stack;
 let alice: Call;
 let cvm: Call;
 beforeAll(async () => {
-  stack = await startStack({ port: 0, simulator: true, testEvidence: true });
+  stack = await startStack({ port: 0, simulator: true });
   alice = repeating(callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator'])));
   cvm = repeating(callAs(stack.baseUrl, await stack.token('cvm', ['d1:cvm'])));
   replaceClient(tokenVerifier, withTestRoots(snpRoots).verifyToken);
@@ -139,44 +138,6 @@ describe('a computation with an attestation policy', () => {
     expect(findings.map(({ sentence }) => sentence)).toContain(
       'The evidence of the CVM satisfies the attestation policy of the run.',
     );
-  });
-
-  it('runs on a simulated CVM that attests with test keys, whose evidence is judged again elsewhere', async () => {
-    replaceClient(tokenVerifier, withTestRoots([Buffer.from(testRoot())]).verifyToken); // of the same name as the other one
-    const on = `sim-attested-${++cvms}`;
-    await alice('PUT', `/d1/cvms/${on}`, cvmBody);
-    await expect.poll(() => attestationOf(on), untilTestEnds).toMatchObject({ verdict: 'verified', platform: 'snp' });
-    expect((await attestationOf(on))['checks']).toContainEqual(expect.objectContaining({ name: 'test_root', passed: true }));
-    const id = await computationWithPolicy();
-    const { status, body: run } = await start(id, on);
-    expect(status).toBe(200);
-    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
-    const { body: found } = await alice('GET', `/d1/computations/${id}/attestation`);
-    const [{ hash, download }] = found['tokens'] as [{ hash: string; download: { url: string } }];
-    expect(found).toMatchObject({ run_id: run, verdict: 'verified' });
-    const folder = mkdtempSync(join(tmpdir(), 'attested-'));
-    const [token, certificate, root] = ['token', 'cvm.pem', 'root.pem'].map((name) => join(folder, name)) as [
-      string,
-      string,
-      string,
-    ];
-    writeFileSync(token, Buffer.from(await (await fetch(download.url)).arrayBuffer()));
-    writeFileSync(certificate, cvmBody.certificate);
-    writeFileSync(root, testRoot());
-    const cms = cmsIn(folder, { env: { CMS_SERVER: stack.baseUrl } });
-    await cms('login', '--local', '--user', 'alice', '--domain', 'd1');
-    const judged = { exitCode: 0, stdout: expect.stringMatching(/verified: snp, measurement (ab){48}/) };
-    expect(await cms('attest', token, '--bound-to', certificate, '--root', root)).toMatchObject(judged);
-    const untrusted = { exitCode: 12, stdout: expect.stringContaining('FAILED  certificate_chain') };
-    expect(await cms('attest', token, '--bound-to', certificate)).toMatchObject(untrusted);
-    const evidence = join(folder, 'evidence');
-    expect(await cms('evidence', id, '--output', evidence)).toMatchObject({ exitCode: 0 });
-    expect(await cms('verify', evidence, '--root', root)).toMatchObject({
-      exitCode: 0,
-      stdout: expect.stringMatching(new RegExp(`HOLDS +The token "${hash}" is verified[^]*satisfies the attestation policy`)),
-    });
-    rmSync(folder, { recursive: true });
-    replaceClient(tokenVerifier, withTestRoots(snpRoots).verifyToken);
   });
 
   it('does not run on a CVM that nobody registered, or that has no attestation, and the dry run says so', async () => {

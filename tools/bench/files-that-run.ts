@@ -10,7 +10,7 @@ import { tokenVerifier } from '../../shared/attestation/index.ts';
 import type { RouteName } from '../../shared/endpoints/endpoints.ts';
 import { cvmBody } from '../../shared/openapi/examples.ts';
 import { readAgentRecord } from '../../shared/attestation/agent-record.ts';
-import { parseTokens, tokenKey } from '../../shared/attestation/agent-tokens.ts';
+import { parseTokens, tokenKey } from '../../shared/rows/agent-tokens.ts';
 import { replaceClient } from '../../shared/runtime/clients.ts';
 import { coseOf, forgeSnp, messageOf } from '../../test/packages/attestation/forge-snp.ts';
 import { aReadyComputation, digestsOf, startStores } from '../../test/support/builders-store.ts';
