@@ -1,6 +1,8 @@
+import { verifyToken } from 'computation-management-attestation';
+import { withTestRoots } from 'computation-management-attestation/test-roots';
 import { testRoot } from 'computation-management-simulated-cvm';
 import { readRegistration } from '../../shared/rows/command-stream.ts';
-import { rootsOfMakers } from '../../shared/attestation/index.ts';
+import { tokenVerifier } from '../../shared/attestation/index.ts';
 import { type Claim, readClaims } from '../../shared/rows/claim.ts';
 import { replaceClient } from '../../shared/runtime/clients.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
@@ -13,7 +15,7 @@ import { putItemIf } from '../../shared/table/writes.ts';
  * of simulated CVMs instead.
  */
 export function chooseRoots(testEvidence: boolean): void {
-  replaceClient(rootsOfMakers, testEvidence ? { roots: [Buffer.from(testRoot())] } : {});
+  replaceClient(tokenVerifier, testEvidence ? withTestRoots([Buffer.from(testRoot())]).verifyToken : verifyToken);
 }
 
 /**

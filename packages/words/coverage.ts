@@ -96,7 +96,9 @@ function cautionsOf(
     ...described.receivers.filter(({ users }) => users?.length === 0),
   ].map(({ fingerprint }) => fingerprint);
   return [
-    ...(policy === null ? ['Any machine may run this: no attestation is asked for, so nothing proves what it runs on.'] : []),
+    policy === null
+      ? 'Any machine may run this: no attestation is asked for, so nothing proves what it runs on.'
+      : 'The evidence of a machine does not name what it works on: who operates the service can give the same machine another computation.',
     ...(policy?.allow_debug === true ? ['The host of the machine may debug it, and so read everything in it.'] : []),
     ...(agent_config.attested_tls
       ? []

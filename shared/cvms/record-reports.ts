@@ -6,6 +6,7 @@ import { type Claim, claimKey, parseClaimOf } from '../rows/claim.ts';
 import { reportedStateOf, recordLastingReports } from './effects-of-reports.ts';
 import { completeTask, completeWaitingTasks, type Executions, sendHeartbeat } from '../lifecycle/index.ts';
 import { type InvalidReport, type LastingReport, type Outcome, type Report, type ReportSummary, summaryOf } from './report.ts';
+import { refuseIfAtGateway } from '../rows/cvm.ts';
 import { recordPresence, recordTaken } from '../rows/presence.ts';
 
 /**
@@ -28,11 +29,13 @@ interface Batch {
  * Records a batch of reports of a CVM, up to 40 of a run in a transaction, and then notifies the execution of each run. A
  * repeated report changes nothing but notifies again. Events after the end of a run are recorded too. Invalid reports and reports
  * on other CVMs' runs do not keep the rest from being recorded.
+ * @throws ServiceError `forbidden` if the CVM reports for itself, and is registered with a certificate
  */
 export async function recordReports(table: Table, executions: Executions, batch: Batch): Promise<ReportSummary> {
   const { domain, cvmId, now, by } = batch;
   const heard = { domain, cvmId, now, by };
   const { runs, claimItem, registered } = await readItemsOfBatch(table, batch);
+  if (by === undefined) refuseIfAtGateway(cvmId, registered);
   const { reports } = batch;
   const ofOwnRuns = reports.filter(({ run_id }) => run_id === undefined || runs.some(({ id }) => id === run_id));
   const recording = recordForRuns(table, executions, batch, { runs, claimItem });

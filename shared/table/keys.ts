@@ -280,6 +280,8 @@ interface CommandedRun {
  */
 export const cvmKeys = {
   cvm: (domain: string, cvmId: string): Key => writableKey(`cvm#${domain}#${cvmId}`, 'cvm'),
+  /** The key of the item that says which CVM of a domain has the public key with the given SHA-256 in its certificate. */
+  publicKey: (domain: string, hash: string): Key => writableKey(`cvm-key#${domain}`, hash),
   claimShards: shardsOf(claims),
   claim: (domain: string, cvmId: string): RowKey => rowKey(shardOf(claims, `${domain}#${cvmId}`), `${domain}#${cvmId}`),
   claimPrefix: (domain: string) => `${domain}#`,

@@ -21,6 +21,8 @@ export interface AgentOptions extends CvmCredentials {
   dropsRequests?: number;
   /** Default true. A real agent may need some seconds. */
   attestsAtOnce?: boolean;
+  /** Returns the attestation token of a process of the agent. Default: bytes that are no token. */
+  token?: () => Uint8Array;
   /** Called in each new state. It may take the next step, as users who upload and fetch do. */
   onState?: (agent: SimulatedAgent, state: string) => void;
 }
@@ -117,7 +119,7 @@ export class SimulatedAgent {
 
   /** Sends an attestation, which a process does once. */
   sendAttestation(): void {
-    const file = Buffer.from(`token of ${this.options.cvmId} at ${++clock}`);
+    const file = Buffer.from(this.options.token?.() ?? `token of ${this.options.cvmId} at ${++clock}`);
     this.send({ vTPMattestationReport: { file, certSerialNumber: '1' } });
   }
 

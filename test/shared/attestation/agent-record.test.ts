@@ -14,7 +14,7 @@ const embedded = sharedByTests(startEmbeddedTable);
 const now = '2026-01-01T00:00:00.000Z';
 const run = { run_id: 'run-1', computation_id: 'c-1' };
 let cvms = 0;
-const newCvm = () => ({ domain: 'd1', cvmId: `cvm-${++cvms}` });
+const newCvm = () => ({ domain: `d${++cvms}`, cvmId: 'cvm-1' }); // one certificate for each domain
 type Cvm = ReturnType<typeof newCvm>;
 const read = (cvm: Cvm) => readAgentRecord(embedded.table, cvm);
 /** Registers a CVM with the certificate of the samples, whose commands the stream `s1` takes. */
