@@ -218,6 +218,12 @@ export class SimulatedAgent {
     this.enter('Failed', 'Failed');
   }
 
+  /** The agent cannot use a file that it fetches. */
+  failFetching(cause: string): void {
+    this.log('ERROR', cause);
+    this.enter('Failed', 'Failed');
+  }
+
   /** The forwarder has died: its stream ends. */
   killForwarder(): void {
     this.forwarderStream?.cancel();
