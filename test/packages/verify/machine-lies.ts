@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
 import { exitCodeOf } from '../../../packages/verify/finding.ts';
+import { strictPolicy } from '../../support/strict-policy.ts';
 import { certificatePem } from '../formats/openssh-keys.ts';
 import { coseOf, jwtOf } from '../attestation/forge-snp.ts';
 import { checkEvidence, type FilesOfTest } from './check-by-test-roots.ts';
@@ -119,18 +120,14 @@ export function lieAboutMachines(random: Random): MachineLie {
   const changed = pick(policies, random);
   const reconnects = random() < 0.2;
   const certificate = random() < 0.8 ? certificatePem : otherCertificate;
-  let policy: AttestationPolicy | null = null;
+  const policy = { ...strictPolicy, platforms: [...strictPolicy.platforms, 'tdx'], ...changed } as AttestationPolicy;
   const made = genuineEvidence(2, {
     tokens,
     frozen,
-    configure: (configuration) => {
-      policy = { ...(configuration.attestation_policy as AttestationPolicy), minimum_tcb: null, ...changed };
-      configuration.attestation_policy = policy;
-    },
+    configure: (configuration) => (configuration.attestation_policy = policy),
     change: (start) => (start.certificate = certificate),
     ...(reconnects && { duringRun: { event_type: 'Reconnected' } }),
   });
-  if (policy === null) throw new TypeError('The evidence has no policy.');
   const { statement } = made;
   const der = Buffer.from(certificate.replace(/-----.*?-----|\s/g, ''), 'base64');
   statement['certificate_fingerprint'] = createHash('sha256').update(der).digest('hex');
@@ -166,7 +163,7 @@ export async function wronglyBelieved({
   stated,
   given,
   showsReconnect,
-}: MachineLie): Promise<{ wrong: string[]; exitCode: number }> {
+}: MachineLie): Promise<{ wrong: string[]; exitCode: 0 | 1 | 3 }> {
   const findings = await checkEvidence(files);
   const exitCode = exitCodeOf(findings);
   const judged = stated.filter((each) => !isOfMicrosoft(each));

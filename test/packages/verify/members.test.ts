@@ -55,6 +55,8 @@ async function wholeEvidence() {
 
 type Node = Record<string, unknown>;
 
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null;
+
 /** The nodes that have the last member of a path: of a list those of all entries. */
 function holdersOf(root: Node, path: string): Node[] {
   const names = path.split('.').slice(0, -1);
@@ -62,7 +64,7 @@ function holdersOf(root: Node, path: string): Node[] {
     (nodes, name) =>
       nodes.flatMap((node) => {
         const inner = node[name.replace('[]', '')];
-        return name.endsWith('[]') ? (inner as Node[]) : inner === undefined || inner === null ? [] : [inner as Node];
+        return name.endsWith('[]') ? (inner as Node[]) : [inner].filter(isNode);
       }),
     [root],
   );
