@@ -126,7 +126,8 @@ export default {
       severity: 'error',
       from: {
         path: '^packages/(attestation|client|console|formats|verify|words)/',
-        pathNot: '^packages/(client/node/|formats/(certificates|primitives)\\.ts|verify/verify\\.ts)|vite\\.config\\.ts$',
+        pathNot:
+          '^packages/(client/node/|formats/(certificates|primitives)\\.ts|verify/verify\\.ts)|(vite\\.config|console/licenses)\\.ts$',
       },
       to: { dependencyTypes: ['core'] },
     },

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'vite';
 import { stages } from './stages/stages.ts';
@@ -18,7 +18,14 @@ const root = join(import.meta.dirname, '..');
 
 for (const folder of [bundlesFolder, gatewayFolder, canaryFolder, referenceFolder])
   rmSync(folder, { recursive: true, force: true });
-const [bundles] = await Promise.all([bundleFunctions(), bundleGateway(), bundleCanary(), bundleReference()]);
+const [{ bundles, metafile }, ...others] = await Promise.all([
+  bundleFunctions(),
+  bundleGateway(),
+  bundleCanary(),
+  bundleReference(),
+]);
+// The tarball of packages/stage has the licenses of what is in these bundles.
+writeFileSync(join(root, 'dist/metafiles.json'), JSON.stringify([metafile, ...others.flat()]));
 const tooLarge = bundles.filter(({ name, bytes }) => bytes > bundleLimitOf(name));
 for (const { name, bytes } of tooLarge) {
   console.error(`${name} has ${(bytes / 1000).toFixed(1)} KB; a bundle has at most ${bundleLimitOf(name) / 1000} KB.`);

@@ -1,8 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { build } from 'esbuild';
+import { parseArgs } from 'node:util';
+import { licensesOf } from 'computation-management-console/licenses';
+import { build, type Metafile } from 'esbuild';
 
 /**
  * Prepares the package in the current folder for its tarball. `npm pack` starts it before and after.
@@ -14,7 +16,8 @@ import { build } from 'esbuild';
  * npm packs package.json as it stands, so that of the tarball takes its place meanwhile. `--restore` puts the original back. A process that
  * waits for the end of npm does so too, in case npm is killed.
  *
- * Arguments: files and folders to copy to `dist`, or `--restore` with the process to wait for, if any.
+ * Arguments: files and folders to copy to `dist`, or `--restore` with the process to wait for, if any. `--metafiles` names a file with the
+ * lists of esbuild of what is in these folders.
  */
 const repository = join(import.meta.dirname, '..');
 const root = process.cwd();
@@ -52,10 +55,13 @@ const requireOfNode = "import { createRequire as requireOf } from 'node:module';
 /** Matches the names of modules that declarations import. */
 const moduleNames = /(?<=^(?! *\*).*\b(?:from |import\()['"])[^'"]+(?=['"])/gm;
 
-const isRestore = process.argv[2] === '--restore';
-if (isRestore) await endOf(Number(process.argv[3]));
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { restore: { type: 'boolean', default: false }, metafiles: { type: 'string' } },
+});
+if (values.restore) await endOf(Number(positionals[0]));
 if (existsSync(originalFile)) renameSync(originalFile, packageFile);
-if (!isRestore) await prepare(process.argv.slice(2));
+if (!values.restore) await prepare(positionals, values.metafiles);
 
 /** Waits until the process with an identifier has ended. Returns at once for NaN. */
 async function endOf(id: number): Promise<void> {
@@ -69,7 +75,7 @@ async function endOf(id: number): Promise<void> {
   }
 }
 
-async function prepare(copied: readonly string[]): Promise<void> {
+async function prepare(copied: readonly string[], metafiles?: string): Promise<void> {
   const manifest = readManifest(root);
   const { exports = {}, bin = {}, dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = manifest;
   const { external = Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !sourcesByName().has(name)) } =
@@ -78,7 +84,13 @@ async function prepare(copied: readonly string[]): Promise<void> {
   const dist = join(root, folder);
   rmSync(dist, { recursive: true, force: true });
   const entries = Object.values({ ...exports, ...bin }).filter(isSource);
-  await writeModules(dist, { entries, external, copied });
+  const bundled = metafiles === undefined ? [] : (JSON.parse(readFileSync(metafiles, 'utf8')) as Metafile[]).flatMap(filesIn);
+  const built = await writeModules(dist, { entries, external });
+  const licenses = licensesOf([
+    ...bundled.map((file) => join(repository, file)),
+    ...[...built, ...copied].map((file) => join(root, file)),
+  ]);
+  if (licenses !== '') write(join(dist, 'licenses.txt'), licenses);
   const exported = Object.values(exports).filter(isSource);
   if (manifest.workspaces === undefined) writeDeclarations(dist, { entries, exported, external });
   for (const file of [join(repository, 'LICENSE'), ...copied]) cpSync(file, join(dist, basename(file)), { recursive: true });
@@ -99,14 +111,8 @@ async function prepare(copied: readonly string[]): Promise<void> {
   renameSync(join(dist, 'package.json'), packageFile);
 }
 
-/**
- * Writes a module for each entry, and a file with the licenses of the packages of npm that the modules contain or of which files
- * are copied.
- */
-async function writeModules(
-  dist: string,
-  { entries, external, copied }: { entries: string[]; external: string[]; copied: readonly string[] },
-): Promise<void> {
+/** Writes a module for each entry. Returns the files that the modules contain, relative to the packed folder. */
+async function writeModules(dist: string, { entries, external }: Record<'entries' | 'external', string[]>): Promise<string[]> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: entries,
@@ -126,20 +132,13 @@ async function writeModules(
   });
   for (const { path, text } of outputFiles)
     write(path, text.includes('typeof require ') ? text.replace(/^(#!.*\n)?/, `$1${requireOfNode}\n`) : text);
-  const folders = [...Object.keys(metafile.inputs), ...copied].flatMap(
-    (file) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? [],
-  );
-  if (folders.length > 0) write(join(dist, 'licenses.txt'), [...new Set(folders)].sort().map(licenseOf).join('\n'));
+  return filesIn(metafile);
 }
 
-/** Returns the license of the npm package in a folder. A package without a license file has its license in the README. */
-function licenseOf(folder: string): string {
-  const path = join(root, folder);
-  const { name, version } = readManifest(path);
-  const files = readdirSync(path);
-  const file = [/^(licen[cs]e|copying)/i, /^readme/i].map((pattern) => files.find((each) => pattern.test(each))).find(Boolean);
-  if (file === undefined) throw new Error(`${name} has no license.`);
-  return `${'='.repeat(80)}\n${name} ${version}\n\n${readFileSync(join(path, file), 'utf8').trim()}\n`;
+/** Returns the files whose code is in the modules of a build, as the list of esbuild names them. */
+function filesIn({ outputs }: Metafile): string[] {
+  const inputs = Object.values(outputs).flatMap((output) => Object.entries(output.inputs));
+  return inputs.flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : []));
 }
 
 /**

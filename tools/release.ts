@@ -103,7 +103,7 @@ async function writeContents(name: string): Promise<void> {
   const folder = mkdtempSync(join(temporary, 'contents-'));
   await run('tar', ['xzf', tarballOf(name), '--strip-components=1', '-C', folder]);
   const { version, license, ...manifest } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
-  const lists = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /licenses\.(txt|json)$/.test(file));
+  const lists = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => /licenses\.txt$/.test(file));
   const contained = lists.flatMap((file) => packagesIn(readFileSync(join(folder, file), 'utf8')));
   const named = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
   const installed = new Set(named.map((each) => keyOf(each)));
@@ -129,12 +129,8 @@ async function writeContents(name: string): Promise<void> {
   process.stdout.write(`packages of npm: ${keys.size}, `);
 }
 
-/**
- * Returns the packages that a list of licenses names.
- * @param licenses a list that `tools/pack.ts` wrote, or the list of the console's build
- */
+/** Returns the packages that a list of licenses names. @param licenses a list that the build of a tarball or of the console wrote */
 function packagesIn(licenses: string): { name: string; version: string }[] {
-  if (licenses.startsWith('[')) return JSON.parse(licenses) as { name: string; version: string }[];
   return [...licenses.matchAll(/^={80}\n(\S+) (\S+)$/gm)].map(([, name = '', version = '']) => ({ name, version }));
 }
 

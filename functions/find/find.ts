@@ -4,6 +4,6 @@ import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/table.ts';
 
 export const handler = endpoint(findRoute, async ({ path, query, deadline }) => {
-  const { q, kind, limit } = query;
-  return { body: { matches: await find(openTable(deadline), { domain: path.domainID, query: q, kind, limit }) } };
+  const { q, exact, ...limits } = query;
+  return { body: await find(openTable(deadline), { domain: path.domainID, query: q, exact: exact === 'true', ...limits }) };
 });

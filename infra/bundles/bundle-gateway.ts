@@ -1,6 +1,6 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { build, type Metafile } from 'esbuild';
 import { certificateFunctionFolder, startFile } from '../gateway/gateway-task.ts';
 import { bundleOptions } from './bundle-options.ts';
 
@@ -17,11 +17,12 @@ const banner = { js: "import { createRequire } from 'node:module'; const require
 
 /**
  * Bundles the gateway for CVMs, the function that issues the gateway's certificate, and the code that starts the gateway in a
- * container.
+ * container. Returns the lists of esbuild of what is in each.
  */
-export async function bundleGateway(outdir = gatewayFolder): Promise<void> {
-  const options = { ...bundleOptions, absWorkingDir: root, outdir, banner };
-  await Promise.all([
+export async function bundleGateway(outdir = gatewayFolder): Promise<Metafile[]> {
+  const listed = { absWorkingDir: root, metafile: true } as const;
+  const options = { ...bundleOptions, ...listed, outdir, banner };
+  const results = await Promise.all([
     build({
       ...options,
       external: [], // unlike functions, tasks get their credentials from the last of the SDK's providers, which loads them all
@@ -34,6 +35,7 @@ export async function bundleGateway(outdir = gatewayFolder): Promise<void> {
       entryPoints: [{ in: 'gateway/certificates/issue-certificate.ts', out: `${certificateFunctionFolder}/index` }],
     }),
     build({
+      ...listed,
       entryPoints: [join(root, 'gateway/start-bundle.ts')],
       outfile: join(outdir, startFile),
       format: 'esm',
@@ -42,4 +44,5 @@ export async function bundleGateway(outdir = gatewayFolder): Promise<void> {
     }),
   ]);
   copyFileSync(join(root, 'gateway/wire/cvms.proto'), join(outdir, 'cvms.proto'));
+  return results.map(({ metafile }) => metafile);
 }

@@ -1,5 +1,5 @@
 import { joinedSignature } from 'computation-management-formats/der';
-import { type Bytes, demand, isEqual, bytesOfBase64, quote, toHex } from './evidence-bytes.ts';
+import { type Bytes, demand, isEqual, bytesOfBase64, quote, Refusal, toHex } from './evidence-bytes.ts';
 import { bitString, element, type Element, elements, oid, parts, smallInteger, tags, take, time } from './asn1.ts';
 
 interface Signed {
@@ -130,19 +130,24 @@ export const mostTried = 16; // more of one name, or for one chip, than anyone n
 /**
  * Calls `attempt` with each of several certificates, and returns the result of the first that succeeds, those valid longest
  * first: certificates of one name may have different keys.
- * @throws the error of the first certificate if all fail; Refusal with the text `otherwise` if there is no certificate
+ * @throws Refusal with what failed for which candidate, by its serial number, if all fail; with `otherwise` if there is none
  */
 export async function tryEach<Result>(
   certificates: readonly Certificate[],
   otherwise: string,
   attempt: (certificate: Certificate) => Promise<Result>,
 ): Promise<Result> {
-  const longestFirst = certificates.toSorted((one, other) => Number(other.notAfter) - Number(one.notAfter));
-  const tried = await Promise.allSettled(longestFirst.slice(0, mostTried).map(attempt));
-  const decisive = tried.find(({ status }) => status === 'fulfilled') ?? tried[0];
-  demand(decisive !== undefined, otherwise);
-  if (decisive.status === 'rejected') throw decisive.reason;
-  return decisive.value;
+  const longestFirst = certificates.toSorted((one, other) => Number(other.notAfter) - Number(one.notAfter)).slice(0, mostTried);
+  const failures: string[] = [];
+  for (const candidate of longestFirst) {
+    try {
+      return await attempt(candidate);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : 'it failed';
+      failures.push(longestFirst.length === 1 ? why : `with ${quote(candidate.commonName)} number ${candidate.serial}: ${why}`);
+    }
+  }
+  throw new Refusal(failures.join('; ') || otherwise);
 }
 
 export function describeChain(chain: readonly Certificate[]): string {

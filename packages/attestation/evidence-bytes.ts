@@ -3,7 +3,7 @@ import { type Bytes, fromHex } from 'computation-management-formats/bytes';
 export { type Bytes, isEqual, toHex } from 'computation-management-formats/bytes';
 
 /** The error by which a check refuses evidence. Its message becomes the detail of the failing check. */
-class Refusal extends Error {}
+export class Refusal extends Error {}
 
 /** Refuses the evidence unless a fact is true. @throws Refusal with the reason */
 export function demand(fact: boolean, reason: string): asserts fact {

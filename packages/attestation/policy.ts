@@ -1,5 +1,6 @@
 import type { SnpTcb } from './snp-report.ts';
 import type { Check, Verdict } from './verdict.ts';
+import type { TdxTcb } from './verify-tdx.ts';
 
 export interface AttestationPolicy {
   platforms: readonly string[];
@@ -8,82 +9,139 @@ export interface AttestationPolicy {
    * RTMR1 and RTMR2.
    */
   measurements: readonly string[];
+  /** The highest privilege level, 0 to 3, from which an SNP guest may have asked for its report. Default 0. */
+  vmpl?: number;
   /** The least security versions of an SNP machine's firmware. Null demands none. */
-  minimum_tcb: SnpTcb | null;
+  minimum_tcb: (SnpTcb & { fmc?: number | null }) | null;
+  /** Intel's statuses of the versions of a TDX machine that are allowed. Default `UpToDate` alone. */
+  accepted_tcb_statuses?: readonly string[];
+  /** Intel's advisories about the versions of a TDX machine that are allowed. Default none. */
+  accepted_advisories?: readonly string[];
   allow_debug: boolean;
+}
+
+/** The verdict on some evidence, wherever it is kept: a policy judges it by these members. */
+export type JudgedVerdict = Omit<Verdict, 'token_hash'>;
+
+/** An attestation token of an agent process: its kind as the agent named it, and its verdict, null while it has none. */
+export interface JudgedToken {
+  kind: string;
+  verdict: JudgedVerdict | null;
 }
 
 /**
  * Checks the verdict on some evidence against an attestation policy, which is satisfied if all returned checks pass. Evidence
- * that is refused only because it allows debugging satisfies a policy that allows debugging.
+ * that is refused only for what the policy expressly allows (debugging, a status of Intel) satisfies it.
  */
-export function checkPolicy(verdict: Omit<Verdict, 'token_hash'>, policy: AttestationPolicy): Check[] {
-  const failed = verdict.checks.filter(({ passed }) => !passed).map(({ name }) => name);
-  const debug = failed.includes('debug');
-  const forbidsDebug = !debug && verdict.checks.some(({ name, passed }) => name === 'debug' && passed);
-  const onlyDebug = verdict.verdict === 'refused' && failed.length > 0 && failed.every((name) => name === 'debug');
+export function checkPolicy(verdict: JudgedVerdict, policy: AttestationPolicy): Check[] {
   const { platform, measurement } = verdict;
-  const checks = [
+  const failed = verdict.checks.filter(({ passed }) => !passed).map(({ name }) => name);
+  const ofPlatform = platform === 'snp' ? checkSnp(verdict, policy) : platform === 'tdx' ? checkTdx(verdict, policy) : [];
+  const accepted = [
+    ...(policy.allow_debug ? ['debug'] : []),
+    ...ofPlatform.filter(({ name, passed }) => name === 'tcb_status' && passed).map(({ name }) => name),
+  ];
+  const others = failed.filter((name) => !accepted.includes(name));
+  const isRefusedForThese = verdict.verdict === 'refused' && failed.length > 0 && others.length === 0;
+  const forbidsDebug = !failed.includes('debug') && verdict.checks.some(({ name }) => name === 'debug');
+  return [
     {
       name: 'evidence',
-      passed: verdict.verdict === 'verified' || (onlyDebug && policy.allow_debug),
-      detail:
-        failed.length === 0
-          ? `the evidence is ${verdict.verdict}`
-          : `the evidence is ${verdict.verdict}: ${failed.join(', ')} failed`,
+      passed: (verdict.verdict === 'verified' && failed.length === 0) || isRefusedForThese,
+      detail: `the evidence is ${verdict.verdict}${failed.length === 0 ? '' : `: ${failed.join(', ')} failed`}`,
     },
     {
       name: 'platform',
       passed: policy.platforms.includes(platform),
-      detail: `it is ${platform}, allowed: ${policy.platforms.join(', ')}`,
+      detail: `it is ${platform}, the policy allows ${policy.platforms.join(', ')}`,
     },
     {
       name: 'measurement',
       passed: measurement !== null && policy.measurements.includes(measurement),
-      detail: measurement === null ? 'no measurement is proven' : `it is ${measurement}`,
+      detail: `it is ${measurement ?? 'not proven'}, the policy allows ${policy.measurements.join(', ')}`,
     },
     {
       name: 'debug',
       passed: policy.allow_debug || forbidsDebug,
-      detail: debug
-        ? 'the host may debug the guest'
-        : policy.allow_debug
-          ? 'debugging is allowed'
+      detail: `${
+        failed.includes('debug')
+          ? 'the host may debug the guest'
           : forbidsDebug
             ? 'the host may not debug the guest'
-            : 'nothing proves that the host may not debug the guest',
+            : 'nothing proves that the host may not debug the guest'
+      }, the policy ${policy.allow_debug ? 'allows' : 'forbids'} debugging`,
     },
+    ...ofPlatform,
   ];
-  return platform === 'snp' && policy.minimum_tcb !== null ? [...checks, checkTcb(verdict.tcb, policy.minimum_tcb)] : checks;
 }
 
 /**
- * Judges the attestation tokens of one agent process by their verdicts: one must satisfy the policy, and none may be refused,
- * except for debugging that the policy allows.
- * @returns the failed checks of the token that decides, empty if the policy is satisfied
+ * Judges the attestation tokens of one agent process: for the gate of the service, its evidence, and the verifier. Each token must
+ * have a verdict and satisfy the policy. Only Microsoft's own token on Azure is not judged: it neither satisfies nor blocks. Its
+ * kind alone does not make it one, because the agent names the kind.
+ * @returns the failed checks of all tokens, empty if the policy is satisfied
  */
-export function failedChecks(verdicts: readonly Omit<Verdict, 'token_hash'>[], policy: AttestationPolicy): Check[] {
-  const judged = verdicts.map((verdict) => {
+export function failedChecks(tokens: readonly JudgedToken[], policy: AttestationPolicy): Check[] {
+  const isOfMicrosoft = ({ kind, verdict }: JudgedToken) =>
+    kind === 'azure' && verdict?.verdict === 'unsupported' && verdict.platform === 'azure';
+  const judged = tokens.filter((token) => !isOfMicrosoft(token));
+  if (judged.length === 0) return [{ name: 'evidence', passed: false, detail: 'there is none, and the policy demands it' }];
+  return judged.flatMap(({ verdict }) => {
+    if (verdict === null)
+      return [{ name: 'evidence', passed: false, detail: 'a token is not verified, and the policy demands it' }];
     const ofPolicy = checkPolicy(verdict, policy);
-    return {
-      failed: [...verdict.checks, ...ofPolicy].filter(({ passed }) => !passed),
-      isSatisfied: ofPolicy.every(({ passed }) => passed),
-      isRefused: verdict.verdict === 'refused' && ofPolicy.some(({ name, passed }) => name === 'evidence' && !passed),
-    };
+    if (ofPolicy.every(({ passed }) => passed)) return [];
+    // What a check of the policy judges is told once, with both sides.
+    const others = verdict.checks.filter(({ name }) => !ofPolicy.some((each) => each.name === name));
+    return [...others, ...ofPolicy].filter(({ passed }) => !passed);
   });
-  const refused = judged.find(({ isRefused }) => isRefused);
-  if (!refused && judged.some(({ isSatisfied }) => isSatisfied)) return [];
-  return (refused ?? judged[0])?.failed ?? [{ name: 'evidence', passed: false, detail: 'there is none' }];
 }
 
-function checkTcb(tcb: unknown, minimum: SnpTcb): Check {
-  const versions = (typeof tcb === 'object' && tcb !== null ? tcb : {}) as Partial<SnpTcb>;
-  const components = ['bootloader', 'tee', 'snp', 'microcode'] as const;
-  const older = components.filter((name) => !((versions[name] ?? -1) >= minimum[name]));
-  const detail = (name: (typeof components)[number]) => `${name} is ${versions[name] ?? 'unknown'}, not ${minimum[name]} or more`;
-  return {
-    name: 'minimum_tcb',
-    passed: older.length === 0,
-    detail: older.length === 0 ? 'all versions are new enough' : older.map(detail).join(', '),
+const components = ['bootloader', 'tee', 'snp', 'microcode', 'fmc'] as const;
+
+function checkSnp({ tcb, vmpl }: JudgedVerdict, { minimum_tcb, vmpl: highest = 0 }: AttestationPolicy): Check[] {
+  const level = {
+    name: 'vmpl',
+    passed: vmpl !== null && vmpl <= highest,
+    detail: `it is ${vmpl ?? 'not proven'}, the policy allows ${highest === 0 ? '0' : `0 to ${highest}`}`,
   };
+  if (minimum_tcb === null) return [level];
+  const versions = (tcb ?? {}) as Partial<Record<(typeof components)[number], number>>;
+  const older = components.filter((name) => {
+    const least = minimum_tcb[name] ?? null;
+    return least !== null && !((versions[name] ?? -1) >= least);
+  });
+  const detail = (name: (typeof components)[number]) =>
+    `${name} is ${versions[name] ?? 'not proven'}, the policy demands ${minimum_tcb[name] ?? ''} or more`;
+  return [
+    level,
+    {
+      name: 'minimum_tcb',
+      passed: older.length === 0,
+      detail: older.length === 0 ? 'all versions are those that the policy demands, or newer' : older.map(detail).join(', '),
+    },
+  ];
+}
+
+/**
+ * Checks Intel's status of a TDX machine and Intel's advisories about its versions. Intel's description of TCB Info says that
+ * advisories explain a status other than `UpToDate`. A level with that status can have some too, such as INTEL-DOC-10000, which
+ * says that Intel no longer services the processor. So the advisories of each status must be allowed, those of `UpToDate` as well.
+ */
+function checkTdx(verdict: JudgedVerdict, policy: AttestationPolicy): Check[] {
+  const { accepted_tcb_statuses: statuses = ['UpToDate'], accepted_advisories = [] } = policy;
+  const { status, advisories } = (verdict.tcb ?? {}) as Partial<TdxTcb>;
+  const others = advisories?.filter((each) => !accepted_advisories.includes(each));
+  return [
+    {
+      name: 'tcb_status',
+      passed: status !== undefined && statuses.includes(status),
+      detail: `it is ${status ?? 'not proven'}, the policy allows ${statuses.join(', ') || 'none'}`,
+    },
+    {
+      name: 'advisories',
+      passed: others?.length === 0,
+      detail: `it has ${advisories?.join(', ') ?? 'not proven which'}, the policy allows ${accepted_advisories.join(', ') || 'none'}`,
+    },
+  ];
 }

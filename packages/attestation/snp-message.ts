@@ -23,8 +23,9 @@ export function parseSnpMessage(bytes: Bytes): { report: Bytes; certificates: By
 type Value = bigint | Bytes;
 
 /**
- * The places of the fields of the protobuf message `Report` in an SNP report, in bytes from its start: entry 0 is for field 1.
- * The sizes are in `sizes`. Fields of up to 8 bytes are numbers.
+ * The places of the fields of the protobuf message `Report` (`proto/sevsnp.proto` of google/go-sev-guest) in an SNP report, in bytes
+ * from its start (AMD's document 56860, section 7.3, Table 23): entry 0 is for field 1. The sizes are in `sizes`. Fields of up to 8
+ * bytes are numbers.
  */
 const offsets = [
   0x00, 0x04, 0x08, 0x10, 0x20, 0x30, 0x34, 0x38, 0x40, 0x48, 0x50, 0x90, 0xc0, 0xe0, 0x110, 0x140, 0x160, 0x180, 0x1a0, 0x1e0,

@@ -1,9 +1,10 @@
+import { timeOf } from 'computation-management-formats/timestamps';
 import { type Bytes, demand, bytesOfHex, quote } from './evidence-bytes.ts';
 import { type Certificate, checkChain, checkValidity, parseCertificates, verifyEcdsa } from './certificates.ts';
 
 /**
- * The collateral of a family of TDX machines: documents of Intel about it, in the form of Intel's QuoteCollateral and of
- * dcap-qvl. Certificates are in PEM, revocation lists and signatures in hex, and the signed documents are the text that was
+ * The collateral of a family of TDX machines: documents of Intel about it ("Intel SGX and Intel TDX Provisioning Certification
+ * Service", version 4, TCB Info and Enclave Identity), in the form of Intel's QuoteCollateral and of dcap-qvl. Certificates are in PEM, revocation lists and signatures in hex, and the signed documents are the text that was
  * signed.
  */
 export interface TdxCollateral {
@@ -59,7 +60,7 @@ export interface EnclaveIdentity extends Published, ModuleIdentity {
 export function collateralFor(fmspc: string, all: readonly TdxCollateral[]): TdxCollateral {
   const fitting = all.flatMap((collateral) => {
     const info = JSON.parse(collateral.tcb_info) as Partial<TcbInfo>;
-    return String(info.fmspc).toLowerCase() === fmspc ? [{ collateral, issued: Date.parse(String(info.issueDate)) }] : [];
+    return String(info.fmspc).toLowerCase() === fmspc ? [{ collateral, issued: timeOf(String(info.issueDate)) }] : [];
   });
   const [newest] = fitting.sort((one, other) => other.issued - one.issued);
   demand(newest !== undefined, `there is no collateral for the platform family (FMSPC) ${fmspc}`);
@@ -89,7 +90,7 @@ export async function readPublished(
   );
   const content = JSON.parse(text) as Published;
   demand(content.id === id, `the document is ${quote(content.id)}, not ${id}`);
-  const current = now >= new Date(content.issueDate) && now <= new Date(content.nextUpdate);
+  const current = Number(now) >= timeOf(content.issueDate) && Number(now) <= timeOf(content.nextUpdate);
   demand(
     current,
     `the document ${id} is not up to date: it is of ${quote(content.issueDate)}, next update ${quote(content.nextUpdate)}`,

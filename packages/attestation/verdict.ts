@@ -17,9 +17,19 @@ export interface Verdict<Tcb = unknown> {
   measurement: string | null;
   /** The security versions of the machine. Null unless the signature and its certificates hold. */
   tcb: Tcb | null;
+  /**
+   * The REPORT_ID of an SNP guest, 64 hex digits: the same from its launch to its end, and no other guest's. Null for TDX, and
+   * unless the signature and its certificates hold.
+   */
+  guest: string | null;
+  /** The privilege level, 0 to 3, from which an SNP guest asked for its report. Null for TDX, and unless the signature holds. */
+  vmpl: number | null;
   /** The SHA-256 of the evidence that was verified, in hex. */
   token_hash: string;
 }
+
+/** The members of a verdict that evidence proves, as they are where nothing is proven. */
+export const unproven = { measurement: null, tcb: null, guest: null, vmpl: null };
 
 /**
  * The checks of one verification of evidence, in order. The verdict is `verified` only if a check with each of the given names

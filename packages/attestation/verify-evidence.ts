@@ -3,7 +3,7 @@ import type { VerifyOptions } from './options.ts';
 import { parseSnpMessage } from './snp-message.ts';
 import { reportSize, type SnpTcb } from './snp-report.ts';
 import { isUnsupported, parseToken } from './token.ts';
-import { Checks, type Verdict } from './verdict.ts';
+import { Checks, unproven, type Verdict } from './verdict.ts';
 import type { TdxTcb } from './verify-tdx.ts';
 import { verifySnp } from './verify-snp.ts';
 
@@ -13,22 +13,22 @@ import { verifySnp } from './verify-snp.ts';
  */
 export async function verifyToken(token: Uint8Array, options: VerifyOptions): Promise<Verdict<SnpTcb | TdxTcb>> {
   const bytes = new Uint8Array(token);
-  const unproven = { measurement: null, tcb: null, token_hash: await hashOf(bytes) };
+  const token_hash = await hashOf(bytes);
   const checks = new Checks(['token']);
   const parsed = await checks.produce('token', () => {
     const { platform, report } = parseToken(bytes);
     return [{ platform, report }, `it is a token of the platform ${quote(platform)}`];
   });
-  if (parsed === undefined) return { ...checks.conclude(), platform: 'unknown', ...unproven };
+  if (parsed === undefined) return { ...checks.conclude(), platform: 'unknown', ...unproven, token_hash };
   const { platform, report } = parsed;
   if (isUnsupported(platform)) {
     const name = nameOf(platform);
     const detail = `evidence of the platform ${quote(platform)} is not supported`;
     const unsupported = { name: 'platform', passed: false, detail };
-    return { verdict: 'unsupported', platform: name, checks: [...checks.list, unsupported], ...unproven };
+    return { verdict: 'unsupported', platform: name, checks: [...checks.list, unsupported], ...unproven, token_hash };
   }
   const verdict = platform === 'TDX' ? await verifyTdx(report, options) : await verifySnpEvidence(report, options);
-  return { ...verdict, checks: [...checks.list, ...verdict.checks], token_hash: unproven.token_hash };
+  return { ...verdict, checks: [...checks.list, ...verdict.checks], token_hash };
 }
 
 /** Verifies an SNP attestation report of 1,184 bytes. The certificates for it are in the options, as a report has none. */
@@ -47,7 +47,7 @@ async function verifySnpEvidence(evidence: Bytes, options: VerifyOptions): Retur
   if (evidence.length === reportSize) return verifySnp(evidence, [], options);
   const checks = new Checks(['report_format']);
   const message = await checks.produce('report_format', () => [parseSnpMessage(evidence), '']);
-  if (message === undefined) return { ...checks.conclude(), platform: 'snp', measurement: null, tcb: null };
+  if (message === undefined) return { ...checks.conclude(), platform: 'snp', ...unproven };
   return verifySnp(message.report, message.certificates, options);
 }
 

@@ -13,7 +13,7 @@ import {
 import { type Bytes, bytesOfBase64, demand, isEqual, isZero, quote, toHex } from './evidence-bytes.ts';
 import { checkReportData, type VerifyOptions } from './options.ts';
 import { parseSnpReport, type SnpReport, snpTcb, type SnpTcb } from './snp-report.ts';
-import { type Check, Checks, type Verdict } from './verdict.ts';
+import { type Check, Checks, unproven, type Verdict } from './verdict.ts';
 
 const names = [
   'report_format',
@@ -30,11 +30,14 @@ const names = [
   'report_data',
 ] as const;
 
-/** The beginning of the object identifiers of AMD's certificate extensions. */
+/**
+ * The beginning of the object identifiers of AMD's certificate extensions (AMD's document 57230, "Versioned Chip Endorsement Key
+ * (VCEK) Certificate and KDS Interface Specification", custom extensions): .2 productName, .3 security versions, .4 hwID, .5 cspID.
+ */
 const amd = '1.3.6.1.4.1.3704.1';
 /**
- * The object identifiers of the extensions with the security versions in a certificate of AMD, in the order of the bytes of a TCB
- * version.
+ * The object identifiers of the extensions with the security versions in a certificate of AMD, in the order of the bytes of a
+ * TCB_VERSION of Milan and Genoa (56860, section 2.2): blSPL, teeSPL, spl_4 to spl_7 of the reserved bytes, snpSPL, ucodeSPL.
  */
 const tcbExtensions = [1, 2, 4, 5, 6, 7, 3, 8].map((number) => `${amd}.3.${number}`);
 const chipExtension = `${amd}.4`;
@@ -53,7 +56,7 @@ export async function verifySnp(bytes: Bytes, certificates: readonly Uint8Array[
     const parsed = parseSnpReport(bytes);
     return [parsed, `it is a report of version ${parsed.version}`];
   });
-  if (report === undefined) return { ...checks.conclude(), platform: 'snp', measurement: null, tcb: null };
+  if (report === undefined) return { ...checks.conclude(), platform: 'snp', ...unproven };
   if (report.product !== null && !supported.has(report.product)) return unsupportedProduct(report.product, checks.list);
 
   const chain = await checks.produce('certificate_chain', async () => {
@@ -97,6 +100,8 @@ export async function verifySnp(bytes: Bytes, certificates: readonly Uint8Array[
     platform: 'snp',
     measurement: genuine ? toHex(report.measurement) : null,
     tcb: genuine ? snpTcb(report.reportedTcb) : null,
+    guest: genuine ? toHex(report.guest) : null,
+    vmpl: genuine ? report.vmpl : null,
   };
 }
 
@@ -109,7 +114,7 @@ function unsupportedProduct(product: string, checks: Check[]): SnpVerdict {
   const detail = `SEV-SNP on ${product} is not supported, only on ${[...supported].join(' and ')}`;
   const platform = `snp-${product.toLowerCase().replaceAll(' ', '-')}`;
   const all = [...checks, { name: 'product', passed: false, detail }];
-  return { verdict: 'unsupported', platform, checks: all, measurement: null, tcb: null };
+  return { verdict: 'unsupported', platform, checks: all, ...unproven };
 }
 
 /**

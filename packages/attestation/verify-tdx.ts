@@ -25,10 +25,10 @@ import { intelRoot } from './intel-root.ts';
 import { checkReportData, type VerifyOptions } from './options.ts';
 import { collateralFor, type EnclaveIdentity, type Level, readPublished, type TcbInfo } from './tdx-collateral.ts';
 import { equalUnderMask, parseEnclaveReport, parseTdxQuote, type TdxQuote } from './tdx-quote.ts';
-import { Checks, type Verdict } from './verdict.ts';
+import { Checks, unproven, type Verdict } from './verdict.ts';
 
 export interface TdxTcb {
-  /** Intel's status of the machine's security versions: `UpToDate`, unless the evidence is refused. */
+  /** Intel's status of the security versions of platform, TDX module and quoting enclave together, such as `UpToDate`. */
   status: string;
   /** The security versions of the TDX module and its parts, in hex. */
   tee_tcb_svn: string;
@@ -58,7 +58,7 @@ export async function verifyTdx(bytes: Bytes, options: VerifyOptions): Promise<O
     const read = parseTdxQuote(bytes);
     return [read, `it is a quote of version ${read.version}`];
   });
-  if (parsed === undefined) return { ...checks.conclude(), platform: 'tdx', measurement: null, tcb: null };
+  if (parsed === undefined) return { ...checks.conclude(), platform: 'tdx', ...unproven };
 
   const ofIntel = parseCertificates(bytesOfBase64(intelRoot, 'a certificate'));
   const roots = options.roots?.flatMap(parseCertificates) ?? ofIntel;
@@ -86,7 +86,7 @@ export async function verifyTdx(bytes: Bytes, options: VerifyOptions): Promise<O
 
   const genuine = checks.passed('certificate_chain', 'quoting_enclave', 'signature', 'collateral', 'enclave_identity');
   const measurement = toHex(await sha(384, concatenate(...parsed.registers.slice(0, 4))));
-  return { ...checks.conclude(), platform: 'tdx', measurement: genuine ? measurement : null, tcb: genuine ? tcb : null };
+  return { ...checks.conclude(), platform: 'tdx', ...unproven, ...(genuine && { measurement, tcb }) };
 }
 
 type Platform = Awaited<ReturnType<typeof readPlatform>>[0];
@@ -100,6 +100,7 @@ async function readPlatform({ certificates }: TdxQuote, roots: readonly Certific
   return [{ chain, ...readExtension(leaf) }, describeChain(chain)] as const;
 }
 
+/** The object identifier of Intel's extension (Intel's "SGX PCK Certificate and CRL Profile", section 1.3.5). */
 const intel = '1.2.840.113741.1.13.1';
 
 /**
@@ -197,7 +198,7 @@ async function checkAgainst(
     const statuses = { platform: matchPlatform(parsed, platform, tcbInfo), module, enclave };
     const outdated = Object.entries(statuses).filter(([, { status }]) => status !== 'UpToDate');
     tcb = {
-      status: outdated[0]?.[1].status ?? 'UpToDate',
+      status: statusOfAll(statuses),
       tee_tcb_svn: toHex(parsed.teeTcbSvn),
       advisories: [...new Set(Object.values(statuses).flatMap(({ advisories }) => advisories))],
     };
@@ -208,6 +209,23 @@ async function checkAgainst(
     return 'Intel says that platform, module and quoting enclave are up to date';
   });
   return tcb;
+}
+
+/**
+ * Returns the one status of a machine whose platform, TDX module and quoting enclave have the given ones, as Intel's Quote
+ * Verification Library converges them: what is revoked is revoked, and a module or an enclave that is out of date makes the whole
+ * out of date, with or without the need of another configuration.
+ * @throws Refusal if Intel gives the module or the enclave a status that this rule does not know
+ */
+function statusOfAll({ platform, module, enclave }: Record<'platform' | 'module' | 'enclave', Status>): string {
+  const others = [module.status, enclave.status];
+  demand(
+    others.every((status) => ['UpToDate', 'OutOfDate', 'Revoked'].includes(status)),
+    `Intel gives the TDX module or the quoting enclave a status that is unknown: ${quote(others)}`,
+  );
+  if (others.includes('Revoked')) return 'Revoked';
+  if (!others.includes('OutOfDate') || platform.status === 'Revoked') return platform.status;
+  return platform.status.includes('Configuration') ? 'OutOfDateConfigurationNeeded' : 'OutOfDate';
 }
 
 interface Status {
@@ -269,7 +287,10 @@ function matchPlatform({ teeTcbSvn }: TdxQuote, { cpuSvn, pceSvn }: Platform, { 
 }
 
 const septVeDisable = 28;
-/** The attribute bits that a TDX guest may have besides debugging: SEPT_VE_DISABLE, PKS, KL, and PERFMON. */
+/**
+ * The attribute bits that a TDX guest may have besides debugging (Intel's "TDX DCAP Quoting Library API", A.3.4):
+ * SEPT_VE_DISABLE, PKS, KL, and PERFMON.
+ */
 const knownAttributes = (1n << 28n) | (1n << 30n) | (1n << 31n) | (1n << 63n);
 
 function checkAttributes(attributes: Bytes): string {

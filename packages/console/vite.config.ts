@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Marked } from 'marked';
 import { defineConfig, type Plugin } from 'vite';
 import { htmlPage, helpPages } from './help/html-page.ts';
+import { licensesOf } from './licenses.ts';
 
 /**
  * Returns a plugin that makes files of the fonts that the global styles contain as base64. The browser then loads only the fonts that a
@@ -43,6 +44,26 @@ function helpFromDocuments(): Plugin {
         const document = readFileSync(join(import.meta.dirname, `../../docs/${name}.md`), 'utf8');
         emit(`${name}.html`, helpPage(title, helpRenderer().parse(document, { async: false })));
       }
+    },
+  };
+}
+
+/** The files whose code is in the console or in one of its workers, by their absolute paths. */
+const contained = new Set<string>();
+
+/**
+ * Returns a plugin that finds the files that a part of the console contains. `vite` builds the workers before the console, each
+ * with plugins of its own.
+ * @param isLast true for the console itself, beside which the licenses of all that was found are written
+ */
+function licenses({ isLast = false } = {}): Plugin {
+  return {
+    name: 'licenses',
+    generateBundle(_, bundle) {
+      for (const part of Object.values(bundle))
+        for (const [file, { renderedLength }] of Object.entries('modules' in part ? part.modules : {}))
+          if (renderedLength > 0) contained.add(file);
+      if (isLast) this.emitFile({ type: 'asset', fileName: 'licenses.txt', source: licensesOf(contained) });
     },
   };
 }
@@ -101,15 +122,14 @@ ${content}
 export default defineConfig({
   root: import.meta.dirname,
   base: '/console/',
-  plugins: [fontsAsFiles(), helpFromDocuments()],
+  plugins: [fontsAsFiles(), helpFromDocuments(), licenses({ isLast: true })],
   css: { lightningcss: { errorRecovery: true } },
-  worker: { format: 'es' },
+  worker: { format: 'es', plugins: () => [licenses()] },
   build: {
     outDir: 'dist',
     emptyOutDir: true,
     target: 'es2023',
     chunkSizeWarningLimit: 1_500,
-    license: { fileName: 'licenses.json' },
     rolldownOptions: {
       onLog: (level, log, report) => {
         // Cloudscape marks its components for servers that render React. There is none here.

@@ -15,9 +15,11 @@ export interface Configuration {
   approval: ApprovalLevel;
   attestation_policy: AttestationPolicy | null;
   log_access: LogAccess;
+  /** Who decides on the release of results. Null: results go to their consumers without a review. */
+  result_review: null;
 }
 
-interface Configured extends Pick<Configuration, 'approval' | 'attestation_policy' | 'log_access'> {
+interface Configured extends Omit<Configuration, 'agent_config'> {
   agent_config: Partial<CoveredConfig>;
 }
 
@@ -25,20 +27,42 @@ interface Configured extends Pick<Configuration, 'approval' | 'attestation_polic
  * Returns the configuration of a computation that an approval covers, with defaults for members of the agent's configuration that
  * are missing.
  */
-export function configurationOf({ agent_config: config, approval, attestation_policy, log_access }: Configured): Configuration {
+export function configurationOf(configured: Configured): Configuration {
+  const { agent_config: config, approval, attestation_policy, log_access, result_review } = configured;
   const { cert_file = '', server_ca_file = '', client_ca_file = '', attested_tls = false } = config;
   const agent_config = { cert_file, server_ca_file, client_ca_file, attested_tls };
-  return { agent_config, approval, attestation_policy, log_access };
+  return { agent_config, approval, attestation_policy, log_access, result_review };
+}
+
+/** An event of the journal, by its identifier and its hash: the newest that an approver saw. */
+export interface JournalHead {
+  id: string;
+  hash: string;
 }
 
 export interface Limits {
   cvm_ids?: string[];
   expires_at?: string;
+  /** The number of runs that may start on an approval. */
+  max_runs?: number;
+  /** The identifier of the counter of these runs, a UUID. */
+  approval_id?: string;
+  journal_head?: JournalHead;
 }
 
-/** Returns the limits of an approval (the CVMs that it is for, and the time when it expires), without those that are null. */
-export function limitsOf({ cvm_ids, expires_at }: { [name in keyof Limits]?: Limits[name] | null | undefined }): Limits {
-  return { ...(cvm_ids && { cvm_ids }), ...(expires_at && { expires_at }) };
+const limits = ['cvm_ids', 'expires_at', 'max_runs', 'approval_id', 'journal_head'] as const;
+
+/**
+ * Returns what limits an approval and is signed with it: its CVMs, its expiry, its number of runs, and the journal that the
+ * approver saw. Leaves out what is null.
+ */
+export function limitsOf<Given extends { [name in keyof Limits]?: Limits[name] | null | undefined }>(
+  approval: Given,
+): Pick<Limits, keyof Given & keyof Limits> {
+  return Object.fromEntries(limits.flatMap((name) => (approval[name] == null ? [] : [[name, approval[name]]]))) as Pick<
+    Limits,
+    keyof Given & keyof Limits
+  >;
 }
 
 export interface Approved extends Limits {

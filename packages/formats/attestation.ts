@@ -3,6 +3,8 @@ import { strictObject } from './fields.ts';
 
 export const platforms = ['snp', 'tdx'] as const;
 export const verdicts = ['verified', 'refused', 'unsupported'] as const;
+/** What evidence can state of a token. `not judged`: the service did not verify it. */
+export const tokenVerdicts = [...verdicts, 'not judged'] as const;
 
 /** The names of Intel's documents about a TDX machine (its collateral), as the agent's evidence names them. */
 export const collateralMembers = [
@@ -38,18 +40,64 @@ const version = (what: string) =>
 
 const sorted = <Entry extends string>(entries: Entry[]): Entry[] => [...new Set(entries)].sort();
 
-const least = v.pipe(
-  strictObject({
-    bootloader: version('the bootloader'),
-    tee: version('the TEE'),
-    snp: version('the SNP firmware'),
-    microcode: version('the microcode'),
-  }),
-  v.title('MinimumTcb'),
-  v.description('Versions of the firmware of an SNP machine.'),
+const fmc = v.pipe(
+  v.null_('Expected null: no platform that the service verifies has this version.'),
+  v.description('The least version of the FMC. null: any.'),
 );
-const leastOrNone = v.pipe(v.nullable(least), v.description('The least versions of an SNP machine. null: any.'));
-const debug = v.pipe(v.boolean('Expected true or false.'), v.description('Whether the host may debug the CVM. Default `false`.'));
+
+const versions = {
+  bootloader: version('the bootloader'),
+  tee: version('the TEE'),
+  snp: version('the SNP firmware'),
+  microcode: version('the microcode'),
+};
+const ofVersions = 'Versions of the firmware of an SNP machine.';
+const ofLeast = 'The least versions of an SNP machine. null: any.';
+const leastInput = v.pipe(
+  strictObject({ ...versions, fmc: v.optional(fmc, null) }),
+  v.title('MinimumTcbInput'),
+  v.description(ofVersions),
+);
+const least = v.pipe(v.object({ ...versions, fmc }), v.title('MinimumTcb'), v.description(ofVersions));
+
+/** The statuses that Intel gives to the versions of a TDX machine and that a policy can accept. */
+export const tcbStatuses = [
+  'ConfigurationAndSWHardeningNeeded',
+  'ConfigurationNeeded',
+  'OutOfDate',
+  'OutOfDateConfigurationNeeded',
+  'SWHardeningNeeded',
+  'UpToDate',
+] as const;
+
+/** The largest number of Intel's advisories that a policy can accept. */
+export const mostAdvisories = 100;
+
+const expectedVmpl = 'Expected a whole number from 0 to 3.';
+const vmpl = v.pipe(
+  v.number(expectedVmpl),
+  v.integer(expectedVmpl),
+  v.minValue(0, expectedVmpl),
+  v.maxValue(3, expectedVmpl),
+  v.description(
+    'SNP: the highest privilege level (VMPL) from which the guest may ask for its report, 0 to 3. Default 0. A standard Cocos machine needs 2. ' +
+      'With 1 to 3, software below the measured paravisor may have asked for the report.',
+  ),
+);
+const pcrs = v.pipe(
+  v.null_('Expected null: no platform that the service verifies has PCRs.'),
+  v.description('The values that PCRs of a vTPM must have. null: any.'),
+);
+const flag = (what: string) => v.pipe(v.boolean('Expected true or false.'), v.description(`${what} Default \`false\`.`));
+const flags = {
+  allow_debug: flag('Whether the host may debug the CVM.'),
+  allow_reconnect: flag('Whether a run may go on over a later connection with the same certificate than the one that attested.'),
+  allow_used_guest: flag('SNP: whether a guest that accepted another run before may have the run.'),
+};
+const ofStatuses = "TDX: Intel's statuses of the versions that a CVM may have. Default `UpToDate` alone. Returned sorted.";
+const ofAdvisories = "TDX: Intel's advisories about the versions that a CVM may have. Default none. Returned sorted.";
+const expectedStatuses = `Expected a list of ${tcbStatuses.join(', ')}.`;
+const expectedAdvisories = `Expected up to ${mostAdvisories} identifiers such as INTEL-SA-00837.`;
 const ofPlatforms = 'The platforms that a CVM may have: `snp`, `tdx` or both. Returned sorted.';
 const ofMeasurements =
   'The measurements that a CVM may have, 96 hex digits each. SNP: the launch measurement. TDX: the SHA-384 of MRTD, RTMR0, RTMR1 and ' +
@@ -72,8 +120,37 @@ export const attestationPolicyInput = v.pipe(
       v.description(ofMeasurements),
       v.transform(sorted),
     ),
-    minimum_tcb: v.optional(leastOrNone, null),
-    allow_debug: v.optional(debug, false),
+    pcrs: v.optional(pcrs, null),
+    vmpl: v.optional(vmpl, 0),
+    minimum_tcb: v.optional(v.pipe(v.nullable(leastInput), v.description(ofLeast)), null),
+    accepted_tcb_statuses: v.optional(
+      v.pipe(
+        v.array(v.picklist(tcbStatuses, expectedStatuses), expectedStatuses),
+        v.maxLength(tcbStatuses.length, expectedStatuses),
+        v.description(ofStatuses),
+        v.transform(sorted),
+      ),
+      ['UpToDate'],
+    ),
+    accepted_advisories: v.optional(
+      v.pipe(
+        v.array(
+          v.pipe(
+            v.string(expectedAdvisories),
+            v.regex(/^INTEL-[A-Z]{2}-\d{5}$/, expectedAdvisories),
+            v.metadata({ maxLength: 14 }),
+          ),
+          expectedAdvisories,
+        ),
+        v.maxLength(mostAdvisories, expectedAdvisories),
+        v.description(ofAdvisories),
+        v.transform(sorted),
+      ),
+      [],
+    ),
+    allow_debug: v.optional(flags.allow_debug, false),
+    allow_reconnect: v.optional(flags.allow_reconnect, false),
+    allow_used_guest: v.optional(flags.allow_used_guest, false),
   }),
   v.title('AttestationPolicyInput'),
   v.description(ofPolicy),
@@ -87,8 +164,20 @@ export const attestationPolicy = v.pipe(
       v.description(ofMeasurements),
       v.metadata({ maxItems: mostMeasurements }),
     ),
-    minimum_tcb: leastOrNone,
-    allow_debug: debug,
+    pcrs,
+    vmpl,
+    minimum_tcb: v.pipe(v.nullable(least), v.description(ofLeast)),
+    accepted_tcb_statuses: v.pipe(
+      v.array(v.picklist(tcbStatuses)),
+      v.description(ofStatuses),
+      v.metadata({ maxItems: tcbStatuses.length }),
+    ),
+    accepted_advisories: v.pipe(
+      v.array(v.pipe(v.string(), v.metadata({ maxLength: 60 }))),
+      v.description(ofAdvisories),
+      v.metadata({ maxItems: mostAdvisories }),
+    ),
+    ...flags,
   }),
   v.title('AttestationPolicy'),
   v.description(ofPolicy),

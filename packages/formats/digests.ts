@@ -37,6 +37,8 @@ interface StatedStart {
   approval: unknown;
   result_consumers: unknown;
   approvals: unknown;
+  /** The certificate of the CVM in PEM. Null if the CVM is registered without one, or not at all. */
+  certificate: string | null;
 }
 
 /**
@@ -44,6 +46,6 @@ interface StatedStart {
  * commits to these things.
  */
 export function startDigest(started: StatedStart): string {
-  const { manifest, configuration, assets, approval, result_consumers, approvals } = started;
-  return canonicalDigest({ manifest, configuration, assets, approval, result_consumers, approvals });
+  const { manifest, configuration, assets, approval, result_consumers, approvals, certificate } = started;
+  return canonicalDigest({ manifest, configuration, assets, approval, result_consumers, approvals, certificate });
 }

@@ -17,11 +17,19 @@ export function quotedName(text: string): string {
   const shown = text
     .replace(escaped, escape)
     .replace(beyondAscii, (letter) => (letter.normalize('NFKC') === letter ? letter : escape(letter)));
-  const letters = [...new Set(shown.match(beyondAscii))];
-  if (letters.length === 0) return `"${shown}"`;
+  return `"${shown}"${lettersNote(shown)}`;
+}
+
+/**
+ * Returns a note about the letters of a name beyond ASCII, which may look like other letters, to stand after the name, such as
+ * ` (not ASCII: U+0430)`. Names at most three of them. Returns an empty text if there are none.
+ */
+export function lettersNote(name: string): string {
+  const letters = [...new Set(name.match(beyondAscii))];
+  if (letters.length === 0) return '';
   const named = letters.slice(0, mostNamed).map((letter) => `U+${codeOf(letter)}`);
   const more = letters.length > mostNamed ? ` and ${letters.length - mostNamed} more` : '';
-  return `"${shown}" (not ASCII: ${named.join(', ')}${more})`;
+  return ` (not ASCII: ${named.join(', ')}${more})`;
 }
 
 const wordsOfOurs = /^(algorithm|dataset|nothing|result|consumer|owner|creator|manifest|you)$/i;

@@ -2,6 +2,8 @@ export const assetTypes = ['algorithm', 'dataset'] as const;
 export type AssetType = (typeof assetTypes)[number];
 
 export const finalStatuses = ['completed', 'failed', 'cancelled'] as const;
+/** The kinds of ends of runs that programs can tell apart. */
+export const reasonCodes = ['input_changed'] as const;
 export const runStatuses = ['running', 'stopping', ...finalStatuses] as const;
 
 export const computationStatuses = ['created', ...runStatuses] as const;

@@ -1,6 +1,7 @@
 import { isSignatureOf } from 'computation-management-formats/approval-signature';
 import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
 import { toBase64, toHex } from 'computation-management-formats/bytes';
+import { canonicalJson } from 'computation-management-formats/digests';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { timeOf } from 'computation-management-formats/timestamps';
 import { check, fails, type Finding, holds, note, quoted, quotedList } from './finding.ts';
@@ -243,7 +244,7 @@ function checkLastOne(approval: Approval, event: ChainedEvent | undefined): Find
   const details = detailsOf(event);
   const given = [details['digest'], details['configuration_digest'], details['signed'], limitsOf(details)];
   const stated = [digest, configuration_digest, signature !== null, limitsOf(approval)];
-  if (JSON.stringify(given) === JSON.stringify(stated)) return [];
+  if (canonicalJson(given) === canonicalJson(stated)) return [];
   return [fails(`The last approval of ${user} before the run was another one: ${nameOf(event)}.`)];
 }
 

@@ -1,5 +1,4 @@
 import { failedChecks, type Verdict, verifyToken } from 'computation-management-attestation';
-import { fromHex } from 'computation-management-formats/bytes';
 import { hashOfBytes } from 'computation-management-formats/digests';
 import { timeOf } from 'computation-management-formats/timestamps';
 import type { AttestationFiles } from './evidence-files.ts';
@@ -18,59 +17,49 @@ interface Judged {
  * that a run with an attestation policy had evidence that satisfies the policy.
  */
 export async function checkAttestation(statement: Statement, files: AttestationFiles): Promise<Finding[]> {
-  const { attestation, attestation_hash, configuration, run } = statement;
+  const { attestation, configuration, run } = statement;
   const policy = configuration.attestation_policy;
   if (attestation === null) {
     if (policy !== null)
       return [fails('The run needed a CVM that satisfies an attestation policy, and no attestation is stated.')];
-    const hash = attestation_hash === null ? '' : ` The CVM reported a token with the SHA-256 ${quoted(attestation_hash)}.`;
-    return [note(`The service verified no attestation of the CVM, and the run demanded none.${hash}`)];
+    return [note('The service verified no attestation of the CVM, and the run demanded none.')];
   }
   const given = new Map(files.tokens?.map((token) => [hashOfBytes(token), token]));
   const { tokens } = attestation;
-  const isReported = attestation_hash === null || tokens.some((token) => token.hash === attestation_hash);
   const others = [...given.keys()].filter((hash) => !tokens.some((token) => token.hash === hash));
   const results = await Promise.all(tokens.map((token) => checkToken(statement, token, given.get(token.hash), files)));
-  const counting = withoutFormer(tokens);
-  const judged = results.flatMap(({ judged }) => (judged && counting.includes(judged.token) ? judged : []));
-  const counted = { ...attestation, tokens: counting };
+  const judged = results.flatMap(({ judged }) => judged ?? []);
   return [
     ...others.map((hash) => fails(`The given token ${quoted(hash)} is none of those of the statement.`)),
     ...results.map(({ finding }) => finding),
-    ...(isReported ? [] : [note(`The CVM reported the token ${quoted(attestation_hash)}, which is none of the statement.`)]),
-    ...(counting.length === tokens.length
-      ? []
-      : [note('What was refused under a former certificate of the CVM does not count.')]),
-    ...checkShown(counted, judged),
-    ...(policy === null ? [] : [satisfies(counted, judged, policy, run.status)]),
+    ...checkShown(attestation, judged),
+    ...(policy === null ? [] : [satisfies(attestation, judged, policy, run.status)]),
     ...(files.roots ? [note('Other roots than those of AMD and Intel were trusted, as you said: this proves no TEE.')] : []),
   ];
 }
 
 async function checkToken(
-  { run, issued_at }: Statement,
+  { run, issued_at, certificate }: Statement,
   token: Token,
   content: Uint8Array | undefined,
   { tokens: _, ...material }: AttestationFiles,
 ): Promise<{ finding: Finding; judged?: Judged }> {
-  const { hash, verdict, verified_at, certificate_sha512 } = token;
+  const { hash, verdict, verified_at } = token;
   const what = `The token ${quoted(hash)}`;
-  if (verdict === null || verified_at === null) {
-    if (verdict !== verified_at) return { finding: fails(`${what} has a verdict without a time, or a time without a verdict.`) };
+  if (verdict === 'not judged' || verified_at === '') {
+    if ((verdict === 'not judged') !== (verified_at === ''))
+      return { finding: fails(`${what} has a verdict without a time, or a time without a verdict.`) };
     return { finding: note(`${what} was not verified by the service.`) };
   }
   if (!(timeOf(verified_at) <= timeOf(issued_at))) {
     return { finding: fails(`${what} was verified at ${quoted(verified_at)}, which is not before the statement.`) };
   }
-  if (certificate_sha512 === null && verdict === 'verified') {
-    return { finding: fails(`${what} is verified, says the service, but names no certificate that it was made over.`) };
-  }
-  if (certificate_sha512 !== null && !/^[0-9a-f]{128}$/.test(certificate_sha512)) {
-    return { finding: fails(`${what} names a certificate by ${quoted(certificate_sha512)}, which is no SHA-512.`) };
+  if (certificate === null && verdict === 'verified') {
+    return { finding: fails(`${what} is verified, says the service, but the CVM has no certificate that it was made over.`) };
   }
   if (!content) return { finding: note(`${what} was not given, so the verdict of the service, ${verdict}, was not checked.`) };
-  const boundTo = certificate_sha512 === null ? null : { certificateHash: fromHex(certificate_sha512) };
-  const collateral = token.collateral === null ? [] : [token.collateral];
+  const boundTo = certificate === null ? null : { certificate };
+  const { collateral } = token;
   const own = await verifyToken(content, { ...material, collateral, boundTo, now: new Date(timeOf(verified_at)) });
   const why = reasons(own.checks);
   if (own.verdict !== verdict) {
@@ -81,16 +70,9 @@ async function checkToken(
   }
   const found =
     verdict === 'verified'
-      ? `a machine of ${own.platform} with the measurement ${own.measurement ?? ''} made it over the certificate with the SHA-512 ${certificate_sha512 ?? ''}. Compare this with the certificate of the CVM ${quoted(run.cvm_id)}`
+      ? `a machine of ${own.platform} with the measurement ${own.measurement ?? ''} made it over the certificate of the CVM ${quoted(run.cvm_id)}`
       : why;
   return { finding: holds(`${what} is ${verdict}, as the service states: ${found}.`), judged: { token, verdict: own } };
-}
-
-/** Returns the attestation tokens that count: all but those that were refused under a former certificate of the CVM. */
-function withoutFormer(tokens: readonly Token[]): Token[] {
-  const timesOf = (token: Token) => (token.verified_at === null ? -Infinity : timeOf(token.verified_at));
-  const latest = tokens.toSorted((a, b) => timesOf(a) - timesOf(b)).at(-1);
-  return tokens.filter(({ verdict, certificate_sha512: of }) => verdict !== 'refused' || of === latest?.certificate_sha512);
 }
 
 /**
@@ -98,7 +80,7 @@ function withoutFormer(tokens: readonly Token[]): Token[] {
  * one.
  */
 function checkShown({ verdict, checks, tokens }: Attestation, judged: readonly Judged[]): Finding[] {
-  const verdicts = tokens.flatMap((token) => token.verdict ?? []);
+  const verdicts = tokens.flatMap(({ verdict }) => (verdict === 'not judged' ? [] : verdict));
   const counts = (['refused', 'verified', 'unsupported'] as const).find((each) => verdicts.includes(each));
   if (verdict !== counts) return [fails(`The stated verdict is ${verdict}, but that of the tokens is ${counts ?? 'none'}.`)];
   if (judged.length < verdicts.length || judged.some((each) => each.verdict.verdict !== each.token.verdict)) return [];
@@ -119,11 +101,11 @@ function satisfies(
   policy: NonNullable<Statement['configuration']['attestation_policy']>,
   status: string,
 ): Finding {
-  const isWhole = tokens.every((token) => token.verdict === null || judged.some((each) => each.token === token));
+  const isWhole = tokens.every((token) => token.verdict === 'not judged' || judged.some((each) => each.token === token));
   // Of the tokens that were not given, only what the service states can be judged.
   const failed = isWhole
     ? failedChecks(
-        judged.map((each) => each.verdict),
+        judged.map(({ token: { kind }, verdict }) => ({ kind, verdict })),
         policy,
       )
     : checks.filter(({ passed }) => !passed);

@@ -86,11 +86,11 @@ export function checkJournal(statement: Statement, given: Page[]): Finding[] {
  * Notes attestation tokens that the CVM reported for the run besides the one of the statement. A process that attests itself late
  * is given its run under the hash of the attestation before, perhaps of another process.
  */
-function otherAttestations({ run, attestation_hash }: Statement, events: ChainedEvent[]): Finding[] {
+function otherAttestations({ run, attestation }: Statement, events: ChainedEvent[]): Finding[] {
   return events.flatMap((event) => {
     if (event.event_type !== 'Attestation' || event.run_id !== run.id) return [];
     const hash = detailsOf(event)['attestation_hash'];
-    if (typeof hash !== 'string' || hash === attestation_hash) return [];
+    if (typeof hash !== 'string' || attestation?.tokens.some((token) => token.hash === hash)) return [];
     return [
       note(
         `The CVM reported another attestation token for this run than that of the statement, with the SHA-256 ${quoted(hash)}: ${nameOf(event)}. Compare both.`,

@@ -10,7 +10,7 @@ import { check, fails, type Finding, note, quoted } from './finding.ts';
 import { type Statement, statementSchema } from './statement.ts';
 
 const jwksFile = v.looseObject({ keys: v.array(v.looseObject({ kty: v.string() })) });
-const signedSchema = v.object({ statement: v.looseObject({}), signature: v.string(), key_id: v.string() });
+const signedSchema = v.object({ statement: v.looseObject({}), signature: v.string(), key_id: v.string(), log: v.null_() });
 const eventsFile = v.union([v.array(v.unknown()), v.looseObject({ events: v.array(v.unknown()) })]);
 
 /**

@@ -1,6 +1,6 @@
-import { collateralMembers, platforms, verdicts } from 'computation-management-formats/attestation';
+import { collateralMembers, platforms, tcbStatuses, tokenVerdicts, verdicts } from 'computation-management-formats/attestation';
 import { detailsIn } from 'computation-management-formats/bytes';
-import { approvalLevels, finalStatuses, logAccesses } from 'computation-management-formats/vocabulary';
+import { approvalLevels, finalStatuses, logAccesses, reasonCodes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { quoted } from './finding.ts';
 
@@ -32,7 +32,13 @@ export function isBeginning({ event_type, previous_hash }: ChainedEvent): boolea
 /** Returns the details of an event, decoded. Empty if they are not a JSON object. */
 export const detailsOf = ({ details }: ChainedEvent) => detailsIn(details);
 
-const asset = v.looseObject({ id: v.string(), creator: v.string(), use: v.picklist(['open', 'approval']), checksum: v.string() });
+const asset = v.looseObject({
+  id: v.string(),
+  creator: v.string(),
+  use: v.picklist(['open', 'approval']),
+  checksum: v.string(),
+  key: v.null_(),
+});
 
 const approval = v.looseObject({
   user: v.string(),
@@ -42,6 +48,10 @@ const approval = v.looseObject({
   expires_at: v.nullable(v.string()),
   signature: v.nullable(v.string()),
   key: v.nullable(v.string()),
+  max_runs: v.null_(),
+  use: v.null_(),
+  approval_id: v.null_(),
+  journal_head: v.nullable(v.strictObject({ id: v.string(), hash: v.string() })),
   approved_at: v.string(),
 });
 export type Approval = v.InferOutput<typeof approval>;
@@ -65,6 +75,7 @@ export const statementSchema = v.looseObject({
     ended_at: v.string(),
     started_by: v.string(),
     reason: v.nullable(v.string()),
+    reason_code: v.nullable(v.picklist(reasonCodes)),
     manifest_digest: v.string(),
     configuration_digest: v.string(),
   }),
@@ -89,13 +100,20 @@ export const statementSchema = v.looseObject({
       v.strictObject({
         platforms: v.array(v.picklist(platforms)),
         measurements: v.array(v.string()),
+        pcrs: v.null_(),
+        vmpl: v.number(),
         minimum_tcb: v.nullable(
-          v.strictObject({ bootloader: v.number(), tee: v.number(), snp: v.number(), microcode: v.number() }),
+          v.strictObject({ bootloader: v.number(), tee: v.number(), snp: v.number(), microcode: v.number(), fmc: v.null_() }),
         ),
+        accepted_tcb_statuses: v.array(v.picklist(tcbStatuses)),
+        accepted_advisories: v.array(v.string()),
         allow_debug: v.boolean(),
+        allow_reconnect: v.boolean(),
+        allow_used_guest: v.boolean(),
       }),
     ),
     log_access: v.picklist(logAccesses),
+    result_review: v.null_(),
   }),
   configuration_digest: v.string(),
   assets: v.array(asset),
@@ -111,15 +129,16 @@ export const statementSchema = v.looseObject({
         v.looseObject({
           kind: v.string(),
           hash: v.string(),
-          verdict: v.nullable(v.picklist(verdicts)),
-          verified_at: v.nullable(v.string()),
-          certificate_sha512: v.nullable(v.string()),
-          collateral: v.nullable(v.looseObject(v.entriesFromList(collateralMembers, v.string()))),
+          verdict: v.picklist(tokenVerdicts),
+          verified_at: v.string(),
+          collateral: v.array(v.looseObject(v.entriesFromList(collateralMembers, v.string()))),
         }),
       ),
     }),
   ),
-  attestation_hash: v.nullable(v.string()),
+  certificate: v.nullable(v.string()),
+  certificate_fingerprint: v.nullable(v.string()),
+  log: v.null_(),
   service_version: v.string(),
   issued_at: v.string(),
 });

@@ -138,6 +138,11 @@ const words = new Map([
   ['attestation_policy.measurements', 'measurement'],
   ['attestation_policy.allow_debug', 'the permission of the host to debug'],
   ['attestation_policy.minimum_tcb', 'the least versions of firmware'],
+  ['attestation_policy.vmpl', 'the highest privilege level'],
+  ['attestation_policy.accepted_tcb_statuses', 'accepted status'],
+  ['attestation_policy.accepted_advisories', 'accepted advisory'],
+  ['attestation_policy.allow_reconnect', 'the permission to go on over a later connection'],
+  ['attestation_policy.allow_used_guest', 'the permission to use a machine that accepted another run'],
 ]);
 
 function wordsOf(names: string[]): string {

@@ -49,6 +49,16 @@ export async function readCoverage(
   return describeCoverage(manifest, configuration, await readKeyOwners(client, computation, signal));
 }
 
+/** Reads the newest event of a computation's journal, which an approval names as the history that its user saw. */
+export async function readJournalHead(
+  client: Client,
+  id: string,
+  signal?: AbortSignal,
+): Promise<Pick<Schemas['Event'], 'id' | 'hash'> | undefined> {
+  const [newest] = (await client.listEvents({ id, limit: 1, signal })).events;
+  return newest && { id: newest.id, hash: newest.hash };
+}
+
 /**
  * Describes what an approval of a manifest and a configuration covers.
  * @param owners the users who bring the files, and whose keys the manifest has
@@ -86,7 +96,9 @@ function cautionsOf(
     ...described.receivers.filter(({ users }) => users?.length === 0),
   ].map(({ fingerprint }) => fingerprint);
   return [
-    ...(policy === null ? ['Any machine may run this: no attestation is asked for, so nothing proves what it runs on.'] : []),
+    policy === null
+      ? 'Any machine may run this: no attestation is asked for, so nothing proves what it runs on.'
+      : 'The evidence of a machine does not name what it works on: who operates the service can give the same machine another computation.',
     ...(policy?.allow_debug === true ? ['The host of the machine may debug it, and so read everything in it.'] : []),
     ...(agent_config.attested_tls
       ? []

@@ -9,11 +9,12 @@ export {
   type Fact,
   nobody,
   readCoverage,
+  readJournalHead,
 } from './coverage.ts';
 export { type DetailField, detailFields, fieldsText } from './event-details.ts';
 export { fetchLines, policyLines } from './lines.ts';
 export { type DescribedManifest, describeManifest, fingerprintOf, type ManifestFile, type Receiver } from './manifest.ts';
-export { askForRole, describeProblem, invalidPlaces, waitAMinute } from './problem.ts';
+export { askForRole, describeProblem, mayNot, type ProblemText, waitAMinute } from './problem.ts';
 export {
   type ApprovalRow,
   approvalRows,
@@ -24,3 +25,4 @@ export {
   type MissingItem,
 } from './readiness.ts';
 export { agoText, csvText, hashGroups, sentence, shellWord } from './texts.ts';
+export { lettersNote } from 'computation-management-formats/quoted-name';

@@ -4,14 +4,36 @@ import { quotedName } from 'computation-management-formats/quoted-name';
 /** Returns the rules of an attestation policy as lines. null: the computation has no policy. */
 export function policyLines(policy: AttestationPolicy | null): string[] {
   if (policy === null) return ['None: a run may use any CVM'];
-  const { platforms, measurements, minimum_tcb, allow_debug } = policy;
+  const { platforms, measurements, minimum_tcb, vmpl, accepted_tcb_statuses, accepted_advisories } = policy;
+  const { allow_debug, allow_reconnect, allow_used_guest } = policy;
+  const least = Object.entries(minimum_tcb ?? {}).filter(([, version]) => version !== null);
   return [
     `Platforms: ${platforms.join(', ')}`,
     ...measurements.map((measurement) => `Measurement: ${measurement}`),
-    ...Object.entries(minimum_tcb ?? {}).map(([name, least]) => `Least version of ${name}: ${String(least)}`),
-    allow_debug ? 'The host may debug the CVM' : 'The host may not debug the CVM',
+    ...least.map(([name, version]) => `Least version of ${name}: ${String(version)}`),
+    ...(platforms.includes('tdx')
+      ? [
+          `Intel's statuses of its versions: ${accepted_tcb_statuses.join(', ') || 'none'}`,
+          `Intel's advisories that are accepted: ${accepted_advisories.join(', ') || 'none'}`,
+        ]
+      : []),
+    ...(platforms.includes('snp') ? [vmplLine(vmpl), usedGuestLine(allow_used_guest)] : []),
+    allow_debug ? 'The host may debug the CVM and read its memory' : 'The host may not debug the CVM',
+    allow_reconnect
+      ? 'After a lost connection the run goes on with whoever has the private key of the certificate: nothing proves that it is the same machine'
+      : 'The run ends as failed if the connection that attested closes',
   ];
 }
+
+const vmplLine = (vmpl: number) =>
+  vmpl === 0
+    ? 'The report comes from privilege level 0, the measured software itself'
+    : `The report may come from privilege level 0 to ${vmpl}: software below the measured paravisor may have asked for it`;
+
+const usedGuestLine = (isAllowed: boolean) =>
+  isAllowed
+    ? 'The machine may have worked on another run before, and may keep what it saw there'
+    : 'The machine has accepted no other run before';
 
 interface Shown {
   source?: { url: string; kbs_resource_path?: string | undefined } | null | undefined;

@@ -17,18 +17,23 @@ export interface ProblemText {
   requestId: string | undefined;
 }
 
+/** Says that a user may not do something, without a full stop. @param user the quoted name of the user. Default: `You` */
+export function mayNot(user = 'You'): string {
+  return `${user} may not do this`;
+}
+
 const titles: Partial<Record<ServiceProblem['code'], string>> = {
   invalid_request: 'The request is not valid',
   unauthenticated: 'You are not signed in',
-  forbidden: 'You may not do this',
+  forbidden: mayNot(),
   not_found: 'This does not exist',
   conflict: 'This is not possible now',
   precondition_failed: 'This has changed in the meantime',
   too_large: 'This is too large',
-  incomplete: 'Something is missing',
-  too_many_requests: 'Too many requests',
-  unavailable: 'The service is busy',
-  unreachable: 'The service does not answer',
+  incomplete: 'The computation is not ready',
+  too_many_requests: 'The service takes no more requests now',
+  unavailable: 'The service cannot answer now',
+  unreachable: 'No service answers',
 };
 
 /** The advice for a user whose roles do not allow a request. */
@@ -77,7 +82,7 @@ export function describeProblem(error: unknown, isShown: (pointer: string) => bo
 }
 
 /** Returns the invalid places of a request, each with its error, except the place that the detail of the error names already. */
-export function invalidPlaces(problem: ServiceProblem, isShown: (pointer: string) => boolean = () => false): string[] {
+function invalidPlaces(problem: ServiceProblem, isShown: (pointer: string) => boolean = () => false): string[] {
   const repeated = placeInDetail(problem);
   return problem.errors.filter((at) => at !== repeated && !isShown(at.pointer)).map(placeText);
 }

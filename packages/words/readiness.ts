@@ -67,7 +67,7 @@ export interface ApprovalRow {
 }
 
 /** Returns a row for each user whose approval is needed, then for each who gave one without need. */
-export function approvalRows({ needed, approvals }: Schemas['Approvals']): ApprovalRow[] {
+export function approvalRows({ needed, approvals }: Pick<Schemas['Approvals'], 'needed' | 'approvals'>): ApprovalRow[] {
   const neededUsers = new Set(needed.map(({ user }) => user));
   const unneeded = approvals.filter(({ user }) => !neededUsers.has(user)).map(({ user }) => ({ user, because: [] }));
   return [...needed, ...unneeded].map(({ user, because }) => {

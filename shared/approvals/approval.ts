@@ -3,13 +3,13 @@ import { cvmId } from 'computation-management-formats/identifiers';
 import { exactTimestamp, timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import { type ApprovalChange, mostChanges } from 'computation-management-formats/covered-changes';
-import { mostCvms, type StoredApproval } from '../rows/stored-approval.ts';
+import { journalHead, mostCvms, type StoredApproval } from '../rows/stored-approval.ts';
 import { approvalChange } from './stale-because.ts';
 
 const ofDigest = 'The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785).';
 const ofConfiguration =
   'The digest of the configuration: the SHA3-256, lower-case hex, of the canonical JSON (RFC 8785) of `{agent_config, approval, ' +
-  'attestation_policy, log_access}`. `agent_config` has `cert_file`, `server_ca_file`, `client_ca_file` and `attested_tls`, with defaults.';
+  'attestation_policy, log_access, result_review}`. `agent_config` has `cert_file`, `server_ca_file`, `client_ca_file` and `attested_tls`, with defaults.';
 
 const hexDigest = v.pipe(
   v.string('Expected 64 hex digits.'),
@@ -19,6 +19,14 @@ const hexDigest = v.pipe(
 const digest = v.pipe(hexDigest, v.description(ofDigest));
 const configurationDigest = v.pipe(hexDigest, v.description(ofConfiguration));
 
+const notCounted = 'Expected null: approvals for a number of runs are not supported yet.';
+const maxRuns = v.pipe(v.null_(notCounted), v.description('The number of runs that may start on the approval. null: any.'));
+const approvalId = v.pipe(
+  v.null_(notCounted),
+  v.description('The identifier of the counter of runs, a UUID that you make. null without `max_runs`.'),
+);
+
+const seen = "The newest event of the computation's journal that the approver saw: its `id` and `hash`. null: none is named.";
 const expectedCvms = `Expected 1 to ${mostCvms} CVMs, or null.`;
 
 const longestSignature = 4_096;
@@ -47,13 +55,16 @@ export const approvalInput = v.pipe(
     expires_at: v.optional(
       v.pipe(v.nullable(exactTimestamp), v.description('The time before which a run must start. Default: any time.')),
     ),
+    max_runs: v.optional(maxRuns),
+    approval_id: v.optional(approvalId),
+    journal_head: v.optional(v.pipe(v.nullable(journalHead), v.description(seen))),
     signature: v.optional(
       v.pipe(
         v.nullable(v.pipe(base64Text, v.maxLength(longestSignature, `Expected up to ${longestSignature} characters.`))),
         v.description(
           'A signature in base64, made with the private key of the public key that you uploaded to the computation. Sign the canonical ' +
             'JSON (RFC 8785), in UTF-8, of `{type: "computation-approval", domain, computation, approver, manifest_digest, ' +
-            'configuration_digest}`, with `cvm_ids` and `expires_at` if you send them, exactly as you send them. `null` counts as not ' +
+            'configuration_digest}`, with `cvm_ids`, `expires_at` and `journal_head` if you send them, as you send them. `null` counts as not ' +
             'given. `approver` is your `sub`. Algorithms: Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with SHA-256 ' +
             'and a salt of 32 bytes. Required if the `approval` of the computation is `all_signed`.',
         ),
@@ -78,6 +89,10 @@ export const approvalSchema = v.pipe(
       v.nullable(shownText(35)),
       v.description('The time before which a run must start, as the user sent it. null: any time.'),
     ),
+    max_runs: maxRuns,
+    used_runs: v.pipe(v.null_(), v.description('The number of runs that have started on the approval. null without `max_runs`.')),
+    approval_id: approvalId,
+    journal_head: v.pipe(v.nullable(journalHead), v.description(seen)),
     signed: v.pipe(v.boolean(), v.description('Whether the user signed the approval.')),
     stale: v.pipe(
       v.boolean(),
@@ -103,7 +118,7 @@ export type Approval = v.InferOutput<typeof approvalSchema>;
  * @param because the reasons why the approval does not count any more; empty if it counts
  */
 export function describeApproval(stored: StoredApproval, because: ApprovalChange[]): Approval {
-  const { user_id, digest, configuration_digest, cvm_ids, expires_at, signature, approved_at } = stored;
+  const { user_id, digest, configuration_digest, cvm_ids, expires_at, journal_head, signature, approved_at } = stored;
   const stale = because.length > 0;
   return {
     user: user_id,
@@ -111,9 +126,13 @@ export function describeApproval(stored: StoredApproval, because: ApprovalChange
     configuration_digest,
     cvm_ids,
     expires_at,
+    max_runs: null,
+    used_runs: null,
+    approval_id: null,
+    journal_head,
     signed: signature !== null,
     stale,
-    stale_because: stale ? because.slice(0, mostChanges) : null,
+    stale_because: stale ? because.slice(0, mostChanges).map((change) => ({ ...change, user: null, by: null, at: null })) : null,
     approved_at,
   };
 }

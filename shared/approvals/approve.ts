@@ -3,13 +3,14 @@ import { isSignatureOf } from 'computation-management-formats/approval-signature
 import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
 import type { Permitted, Relations } from '../http/caller.ts';
 import { changeInputsWithEvent, keysToChange, parseToChange, readToChange } from '../rows/change-computation.ts';
-import { invalid, ServiceError } from '../runtime/errors.ts';
+import { conflict, invalid, ServiceError } from '../runtime/errors.ts';
 import { approvableOf, assetsOf, type Inputs, resultConsumers, readInputs } from '../rows/manifest.ts';
 import { parseApproval, type StoredApproval } from '../rows/stored-approval.ts';
 import { type AnsweredRequest, commitChange, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
 import { approvedKeys, computationKeys } from '../table/keys.ts';
 import { type Table, getItems } from '../table/table.ts';
 import { type Approval, type ApprovalInput, describeApproval } from './approval.ts';
+import { isInJournal } from '../journal/read-journal.ts';
 import { readCertificates } from './list-approvals.ts';
 import { approvedAttributes } from './stale-because.ts';
 import { ownReasons } from './readiness.ts';
@@ -32,15 +33,16 @@ interface Approved {
  * Records the caller's approval of the manifest and configuration of a computation, in place of an earlier one. Writes nothing if
  * the caller has already given the same approval. Four round trips.
  * @throws ServiceError `not_found`; `forbidden`; `incomplete` while there is no manifest; `conflict` if a given digest is not the
- *   current one; `invalid_request`, after all of these, for a signature that is missing or not the caller's
+ *   current one, or the journal lacks the event that `journal_head` names; `invalid_request`, after all of these, for a signature that is missing or not the caller's
  */
 export async function approve(table: Table, request: ApproveRequest): Promise<Committed<Approved>> {
   const { domain, computationId, given, by, now, permit, answerKeeper } = request;
   return await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, computationId);
-    const [inputs, certificates] = await Promise.all([
+    const [inputs, certificates, isHeadKnown] = await Promise.all([
       readInputs(table, domain, computation.row),
       readCertificates(table, domain, given.cvm_ids ?? []),
+      given.journal_head ? isInJournal(table, computationId, given.journal_head) : true,
     ]);
     const permitted = permit(partiesOf(inputs));
     const { digest, configuration_digest, manifest, configuration, missing } = approvableOf(inputs);
@@ -48,6 +50,7 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Co
     if (given.digest !== digest || given.configuration_digest !== configuration_digest) {
       throw staleDigest({ manifest_digest: digest, configuration_digest });
     }
+    if (!isHeadKnown) throw conflict('unknown_event', 'The journal of this computation has no event with this id and hash.');
     const approval: StoredApproval = {
       user_id: by,
       digest,
@@ -55,6 +58,7 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Co
       cvm_ids: given.cvm_ids ?? null,
       certificates,
       expires_at: given.expires_at ?? null,
+      journal_head: given.journal_head ?? null,
       ...(await signatureOf(request, inputs)),
       approved_at: now,
     };

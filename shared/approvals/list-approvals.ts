@@ -21,7 +21,7 @@ export async function listApprovals(
   domain: string,
   id: string,
   at: string,
-): Promise<{ needed: { user: string; because: string[] }[]; approvals: Approval[] }> {
+): Promise<{ needed: { user: string; because: string[] }[]; approvals: Approval[]; refusals: never[] }> {
   const inputs = await readInputs(table, domain, await readComputation(table, domain, id));
   const current = { ...approvableOf(inputs), manifest: draftOf(inputs) };
   const others = inputs.approvals.filter((given) => isOfOther(given, current));
@@ -41,6 +41,7 @@ export async function listApprovals(
   return {
     needed: neededApprovals(inputs).map((needed) => ({ user: needed.user, because: becauseOf(needed) })),
     approvals: inputs.approvals.map((given) => describeApproval(given, because(given))),
+    refusals: [],
   };
 }
 
@@ -63,13 +64,12 @@ function changesOf({ digest }: StoredApproval, item: Item | undefined, current: 
 
 /**
  * Lists the CVMs named in an approval whose certificates have changed since. Empty if at least one of the named CVMs has the same
- * certificate or had none: then the approval still counts.
+ * certificate, or none as then: then the approval still counts.
  */
 function ofCvms({ cvm_ids, certificates }: StoredApproval, now: StoredApproval['certificates']): ApprovalChange[] {
-  const ofCvm = (all: StoredApproval['certificates'], id: string) => (Object.hasOwn(all, id) ? all[id] : undefined);
   const changes = (cvm_ids ?? []).flatMap((id, index) => {
-    const [before, after] = [ofCvm(certificates, id), ofCvm(now, id)];
-    return before === undefined || before === after ? [] : [change(`/cvm_ids/${index}`, before, after)];
+    const [before, after] = [certificates[id], now[id]];
+    return before === after ? [] : [change(`/cvm_ids/${index}`, before, after)];
   });
   return changes.length === cvm_ids?.length ? changes : [];
 }
@@ -77,7 +77,7 @@ function ofCvms({ cvm_ids, certificates }: StoredApproval, now: StoredApproval['
 const registered = v.object({ certificate_fingerprint: v.nullable(v.string()) });
 
 /**
- * Reads the certificate fingerprints of CVMs, by identifier. Leaves out those that are not registered or have no certificate. One
+ * Reads the certificate fingerprints of CVMs, by identifier. Null for a CVM that is not registered or has no certificate. One
  * round trip.
  */
 export async function readCertificates(table: Table, domain: string, cvmIds: string[]): Promise<StoredApproval['certificates']> {
@@ -86,5 +86,5 @@ export async function readCertificates(table: Table, domain: string, cvmIds: str
     cvmIds.map((id) => cvmKeys.cvm(domain, id)),
   );
   const fingerprints = items.map((item) => item && parseStored(registered, item, 'registered CVM').certificate_fingerprint);
-  return Object.fromEntries(cvmIds.flatMap((id, index) => (fingerprints[index] ? [[id, fingerprints[index]]] : [])));
+  return Object.fromEntries(cvmIds.map((id, index) => [id, fingerprints[index] ?? null]));
 }

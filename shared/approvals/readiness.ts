@@ -86,6 +86,8 @@ export interface CvmOfRun {
   id: string;
   /** The fingerprint of the certificate of the CVM. Undefined if the CVM has no certificate or is not registered. */
   certificate: string | undefined;
+  /** The certificate of the CVM in PEM, byte for byte as it was registered. */
+  pem?: string | undefined;
 }
 
 /**
@@ -124,7 +126,7 @@ export function ownReasons(
  */
 function allows({ cvm_ids, certificates }: StoredApproval, cvm: CvmOfRun | undefined): boolean {
   if (!cvm || cvm_ids === null) return true;
-  return cvm_ids.includes(cvm.id) && (!Object.hasOwn(certificates, cvm.id) || certificates[cvm.id] === cvm.certificate);
+  return cvm_ids.includes(cvm.id) && certificates[cvm.id] === (cvm.certificate ?? null);
 }
 
 function validApprovals(inputs: Inputs, context: ApprovalContext): StoredApproval[] {
@@ -179,10 +181,13 @@ export function readinessOf(inputs: Inputs, { at, cvm }: Pick<ApprovalContext, '
       creator: created_by,
       use,
       checksum: checksum ?? '',
+      key: null,
     })),
     approvals: approvals.map(ofRun).sort((a, b) => (a.user < b.user ? -1 : 1)),
     approval: inputs.computation.approval,
     log_access: inputs.computation.log_access,
+    result_review: null,
+    certificate: cvm?.pem ?? null,
     shows_creators_logs: inputs.computation.approval !== 'none' || inputs.providers.length > 0,
     attestation_policy: inputs.attestation_policy,
     result_consumers: resultConsumers(inputs).map(({ user_id }) => user_id),
@@ -198,7 +203,7 @@ export function readinessOf(inputs: Inputs, { at, cvm }: Pick<ApprovalContext, '
 }
 
 function ofRun({ user_id, certificates: _, ...approval }: StoredApproval): ApprovalOfRun {
-  return { user: user_id, ...approval };
+  return { user: user_id, ...approval, max_runs: null, use: null, approval_id: null };
 }
 
 /** Tells whether anything is missing before a run of a computation can start. */

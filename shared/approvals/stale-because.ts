@@ -12,11 +12,14 @@ export const approvalChange = v.pipe(
   v.object({
     path: v.pipe(
       shownText(200),
-      v.description('The place in `{manifest, configuration, signature, expires_at, cvm_ids}`, a JSON pointer.'),
+      v.description('The place in `{manifest, configuration, signature, expires_at, cvm_ids, max_runs}`, a JSON pointer.'),
       v.examples(['/manifest/algorithm/hash']),
     ),
     approved: v.pipe(value, v.description('The value when the user approved. null: none.')),
     current: v.pipe(value, v.description('The value now. null: none.')),
+    user: v.pipe(v.null_(), v.description('The user whom the change is about. null for nobody.')),
+    by: v.pipe(v.null_(), v.description('The user who made the change. null if nobody is known.')),
+    at: v.pipe(v.null_(), v.description('The time of the change. null if it is not known.')),
   }),
   v.title('ApprovalChange'),
   v.description(

@@ -6,7 +6,7 @@ import { readAgentRecord } from './agent-record.ts';
 import { cvmKeys, runKeys, type Key } from '../table/keys.ts';
 import { type Table, getItem, type Item } from '../table/table.ts';
 import { putItem, putItemIf, setAttributes, updateIf } from '../table/writes.ts';
-import { type Attestation, attestationSchema, mostTokens } from '../rows/attestation.ts';
+import { type Attestation, storedAttestation, mostTokens } from '../rows/attestation.ts';
 import { parseStored } from '../table/stored.ts';
 import { StaleReadError, withFreshReads } from '../table/transaction.ts';
 
@@ -19,7 +19,7 @@ const tokenOfProcess = v.object({
   hash: v.string(),
   size: v.number(),
   /** The result of the verification of the attestation token. Null until the token is verified. */
-  attestation: v.nullable(attestationSchema),
+  attestation: v.nullable(storedAttestation),
   /** The `certificate_sha512` that the CVM had when the attestation token was verified. Null if the CVM had no certificate. */
   bound_to: v.nullable(v.string()),
   /** The SHA-256, in hex, of the collateral of Intel that an attestation token was verified with. */

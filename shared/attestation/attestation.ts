@@ -14,7 +14,8 @@ const longestFailures = 800;
  * @returns the checks that fail, as a sentence; undefined if the policy is satisfied, or nothing is verified yet
  */
 export function failuresOf(attestations: readonly Attestation[], policy: AttestationPolicy): string | undefined {
-  const failed = attestations.length > 0 ? failedChecks(attestations, policy) : [];
+  const tokens = attestations.map((verdict) => ({ kind: 'eat', verdict }));
+  const failed = tokens.length > 0 ? failedChecks(tokens, policy) : [];
   if (failed.length === 0) return undefined;
   return truncate(failed.map(({ name, detail }) => `${name}: ${detail}`).join('; '), longestFailures);
 }

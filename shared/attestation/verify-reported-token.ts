@@ -23,7 +23,7 @@ import {
 import { failuresOf } from './attestation.ts';
 import { hashOfCollateral, readCollateral } from './collateral.ts';
 import * as v from 'valibot';
-import { attestationSchema, type Attestation } from '../rows/attestation.ts';
+import { storedAttestation, type Attestation } from '../rows/attestation.ts';
 import { parseStored } from '../table/stored.ts';
 
 /**
@@ -81,7 +81,7 @@ const longestDetail = 400;
 
 function attestationFrom(verdict: Verdict, now: string): Attestation {
   const checks = verdict.checks.map((check) => ({ ...check, detail: truncate(check.detail, longestDetail) }));
-  return v.parse(attestationSchema, { ...verdict, checks, verified_at: now });
+  return v.parse(storedAttestation, { ...verdict, checks, verified_at: now });
 }
 
 /**

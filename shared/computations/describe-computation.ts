@@ -43,6 +43,7 @@ export function describeComputation(
     ...row,
     agent_config: { ...withoutServerKey(agent_config), ...(mayReadServerKey(row, caller) ? { server_key } : {}) },
     attestation_policy,
+    result_review: null,
     consumers,
     providers,
     assets: [...(algorithm ? [algorithm] : []), ...datasets].map(({ asset_id, file_name, asset_type }) => ({

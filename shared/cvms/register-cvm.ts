@@ -53,6 +53,7 @@ export async function registerCvm(table: Table, request: RegisterRequest): Promi
     number ??= await nextNumber(table, lists.cvms(domain));
     const added: StoredCvm = {
       id: cvmId,
+      certificate: null,
       certificate_fingerprint: null,
       certificate_sha512: null,
       agent_url: null,
@@ -69,7 +70,7 @@ export async function registerCvm(table: Table, request: RegisterRequest): Promi
 }
 
 type Change = Pick<StoredCvm, 'description'> &
-  Partial<Pick<StoredCvm, 'certificate_fingerprint' | 'certificate_sha512' | 'agent_url'>>;
+  Partial<Pick<StoredCvm, 'certificate' | 'certificate_fingerprint' | 'certificate_sha512' | 'agent_url'>>;
 
 /**
  * Returns the properties of a CVM that a request to register it changes, without properties that the request omits.
@@ -78,10 +79,11 @@ type Change = Pick<StoredCvm, 'description'> &
 function changeOf({ description, certificate, agent_url }: CvmInput): Change {
   const ofCertificate = certificate
     ? {
+        certificate,
         certificate_fingerprint: refusedAt('/certificate', () => fingerprintOfCertificate(certificate)),
         certificate_sha512: createHash('sha512').update(certificate).digest('hex'),
       }
-    : { certificate_fingerprint: null, certificate_sha512: null };
+    : { certificate: null, certificate_fingerprint: null, certificate_sha512: null };
   return {
     description,
     ...(certificate === undefined ? {} : ofCertificate),

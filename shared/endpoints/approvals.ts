@@ -1,4 +1,5 @@
 import { shownText } from 'computation-management-formats/fields';
+import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import { approvalInput, approvalSchema } from '../approvals/approval.ts';
 import type { Route } from '../http/route.ts';
@@ -17,12 +18,13 @@ export const approveRoute = {
   status: 201,
   response: approvalSchema,
   errors: ['not_found', 'conflict', 'incomplete', 'unsupported_media_type', 'too_large'],
-  reasons: ['stale_digest'],
+  reasons: ['stale_digest', 'unknown_event'],
   description:
     'Send the digests of the manifest and of the configuration that you have read. The approval does not cover arguments ' +
     'that the user who uploads the algorithm gives to the agent. The approval stops counting at `expires_at`, or when the ' +
     'manifest or the configuration changes. Changes of `log_level` and `server_key` do not matter. Each user has one approval per ' +
-    'computation: approving again replaces it. Returns 409 `stale_digest` with the current digests if one of them is another. ' +
+    'computation: approving again replaces it. Returns 409 `stale_digest` with the current digests if one of them is another, and 409 ' +
+    '`unknown_event` if `journal_head` is no event of this computation. ' +
     'Returns 422 with the missing items if there is no manifest.',
 } as const satisfies Route;
 
@@ -41,6 +43,16 @@ const neededApproval = v.pipe(
   v.description('A user whose approval a run needs.'),
 );
 
+const refusal = v.pipe(
+  v.object({
+    user: v.pipe(shownText(255), v.description('The user who refused.')),
+    reason: v.pipe(shownText(1_000), v.description('Why, in the words of the user.')),
+    refused_at: v.pipe(timestamp, v.description('The time of the refusal.')),
+  }),
+  v.title('Refusal'),
+  v.description('The refusal of a user to approve.'),
+);
+
 export const listApprovalsRoute = {
   name: 'approvals/list-approvals',
   method: 'GET',
@@ -57,6 +69,7 @@ export const listApprovalsRoute = {
         v.description('The users whose approval a run needs, including those who have approved.'),
       ),
       approvals: v.pipe(v.array(approvalSchema), v.description('The approvals that were given, by user.')),
+      refusals: v.pipe(v.array(refusal), v.description('The refusals that stand, by user.')),
     }),
     v.title('Approvals'),
     v.description('The approvals of a computation: those that a run needs, and those that were given.'),

@@ -99,7 +99,7 @@ export const updateComputationRoute = {
   errors: ['not_found', 'unsupported_media_type', 'too_large'],
   description:
     'Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval`, `log_access`, ' +
-    '`attestation_policy`, `consumers` and `providers`, which stay the same.',
+    '`attestation_policy`, `result_review`, `consumers` and `providers`, which stay the same.',
 } as const satisfies Route;
 
 export const deleteComputationRoute = {

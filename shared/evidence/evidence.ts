@@ -1,4 +1,4 @@
-import { attestationPolicy, collateralMembers, verdicts } from 'computation-management-formats/attestation';
+import { attestationPolicy, collateralMembers, tokenVerdicts, verdicts } from 'computation-management-formats/attestation';
 import { lengthOfThumbprint } from 'computation-management-formats/es256';
 import { shownText } from 'computation-management-formats/fields';
 import { domainId, idOfComputation } from 'computation-management-formats/identifiers';
@@ -43,27 +43,24 @@ const attestationOfStatement = v.pipe(
             kind: v.pipe(shownText(60), v.description('The kind of the token, as its reporter named it.')),
             hash: v.pipe(digest, v.description('The SHA-256 of the token, hex.')),
             verdict: v.pipe(
-              v.nullable(v.picklist(verdicts)),
-              v.description('What the service found. null if it has not verified the token.'),
+              v.picklist(tokenVerdicts),
+              v.description('What the service found. `not judged`: it did not verify the token.'),
             ),
-            verified_at: v.pipe(v.nullable(timestamp), v.description('The time as of which the service verified it.')),
-            certificate_sha512: v.pipe(
-              v.nullable(v.pipe(v.string(), v.metadata({ maxLength: 128 }))),
-              v.description(
-                'The SHA-512, hex, of the certificate of the CVM at that time, which the report data must be. null if it had none.',
-              ),
+            verified_at: v.pipe(
+              v.string(),
+              v.description('The time as of which the service verified it. Empty if it did not.'),
+              v.metadata({ maxLength: 24 }),
             ),
             collateral: v.pipe(
-              v.nullable(
+              v.array(
                 v.pipe(
                   v.object(v.entriesFromList(collateralMembers, collateralDocument)),
                   v.title('QuoteCollateral'),
                   v.description('Documents of Intel about a platform.'),
                 ),
               ),
-              v.description(
-                'TDX: the documents of Intel that the service verified it with, as in QuoteCollateral. null if it had none.',
-              ),
+              v.description('TDX: the documents of Intel that the service verified it with. Empty for other platforms.'),
+              v.metadata({ maxItems: 1 }),
             ),
           }),
           v.title('TokenOfStatement'),
@@ -87,7 +84,11 @@ export const statementSchema = v.pipe(
     type: v.pipe(v.literal('computation-evidence:v1'), v.description('The form of the statement.')),
     domain: v.pipe(domainId, v.description('The identifier of the domain.')),
     computation: idOfComputation,
-    run: runSchema,
+    run: v.pipe(
+      v.omit(v.object(runSchema.entries), ['result']),
+      v.title('RunOfStatement'),
+      v.description('The run, as the API shows it, without `result`.'),
+    ),
     manifest: manifestSchema,
     manifest_digest: v.pipe(digest, v.description('The SHA3-256, hex, of the canonical JSON of `manifest`.')),
     configuration: v.pipe(
@@ -100,6 +101,7 @@ export const statementSchema = v.pipe(
         approval: level,
         attestation_policy: v.pipe(v.nullable(attestationPolicy), v.description('Which CVMs the run could use. null: any.')),
         log_access: v.pipe(storedSnapshot.entries.log_access, v.description('Who could read the log of the run.')),
+        result_review: v.pipe(v.null_(), v.description('Who decides on the release of the result. null: nobody.')),
       }),
       v.title('ConfigurationOfRun'),
       v.description('The configuration that the run was started with.'),
@@ -126,10 +128,15 @@ export const statementSchema = v.pipe(
       v.nullable(attestationOfStatement),
       v.description('What the service found in the attestation of the agent process. null if it verified no token.'),
     ),
-    attestation_hash: v.pipe(
-      v.nullable(digest),
-      v.description('The SHA-256, hex, of the attestation token that the CVM reported. null if it reported none.'),
+    certificate: v.pipe(
+      v.nullable(v.pipe(v.string(), v.metadata({ maxLength: 16 * 1024 }))),
+      v.description('The certificate of the CVM in PEM, as it was registered when the run started. null without one.'),
     ),
+    certificate_fingerprint: v.pipe(
+      v.nullable(digest),
+      v.description('The SHA-256, hex, of the DER of `certificate`. null without one.'),
+    ),
+    log: v.pipe(v.null_(), v.description("The stage's append-only log. null: the stage has none.")),
     service_version: v.pipe(shownText(64), v.description('The version of the service that made the statement.')),
     issued_at: v.pipe(timestamp, v.description('The time at which the statement was made.')),
   }),
@@ -148,6 +155,7 @@ export const evidenceSchema = v.pipe(
       v.description('ES256 over the canonical JSON (RFC 8785) of `statement`: r and s, base64url.'),
     ),
     key_id: v.pipe(shownText(lengthOfThumbprint), v.description('The `kid` of the key in `/.well-known/jwks.json`.')),
+    log: v.pipe(v.null_(), v.description("The entries of the run in the stage's append-only log. null: the stage has none.")),
   }),
   v.title('Evidence'),
   v.description('A statement about a run, with the signature of the service.'),
@@ -158,4 +166,5 @@ export interface Evidence {
   statement: unknown;
   signature: string;
   key_id: string;
+  log: null;
 }

@@ -1,9 +1,10 @@
 import { configurationOf } from 'computation-management-formats/approval-text';
+import { fingerprintOfCertificate } from 'computation-management-formats/certificates';
 import { canonicalJson } from 'computation-management-formats/digests';
 import * as v from 'valibot';
 import { readOneCollateral, readTokensOfRun, shownOf, type TokenOfProcess } from '../attestation/index.ts';
 import { assertExists } from '../rows/change-computation.ts';
-import { isActive, type Run, attestationHashOf, findRun, runKey } from '../rows/run.ts';
+import { isActive, type Run, findRun, runKey } from '../rows/run.ts';
 import type { Event } from '../journal/event.ts';
 import { readEvents } from '../events/index.ts';
 import { storedSnapshot } from '../rows/run-snapshot.ts';
@@ -49,14 +50,14 @@ async function readOrMake(table: Table, kms: Kms, request: EvidenceRequest): Pro
   if (isActive(run.status)) throw conflict('run_active', 'The run is active. Get its evidence after the run has ended.', runId);
   if (made) return parseEvidence(made);
 
-  const statement = await makeStatement(table, request, run, attestationHashOf(runItem) ?? null);
+  const statement = await makeStatement(table, request, run);
   const text = canonicalJson(statement);
   const signature = await sign(kms, text);
   const transaction = new Transaction();
   assertExists(transaction, domain, computationId);
   transaction.add(putEvidence(request, { text, ...signature }));
   await transaction.commit(table);
-  return { statement: JSON.parse(text) as unknown, ...signature };
+  return { statement: JSON.parse(text) as unknown, ...signature, log: null };
 }
 
 /**
@@ -67,7 +68,6 @@ async function makeStatement(
   table: Table,
   { domain, computationId, runId, serviceVersion, now }: EvidenceRequest,
   run: Run,
-  attestation_hash: string | null,
 ): Promise<Statement> {
   const [item, process, started, last] = await Promise.all([
     getItem(table, runKeys.snapshot(computationId, runId)),
@@ -92,7 +92,9 @@ async function makeStatement(
     approvals: snapshot.approvals,
     events: { started, last },
     attestation: process ? await statedAttestation(table, process.tokens) : null,
-    attestation_hash,
+    certificate: snapshot.certificate,
+    certificate_fingerprint: snapshot.certificate === null ? null : fingerprintOfCertificate(snapshot.certificate),
+    log: null,
     service_version: serviceVersion,
     issued_at: now,
   });
@@ -106,13 +108,12 @@ async function statedAttestation(table: Table, tokens: TokenOfProcess[]): Promis
   const [shown] = shownOf(tokens);
   if (!shown) return null;
   const { verdict, checks } = shown;
-  const stated = tokens.map(async ({ kind, hash, attestation, bound_to, collateral_hash }) => ({
+  const stated = tokens.map(async ({ kind, hash, attestation, collateral_hash }) => ({
     kind,
     hash,
-    verdict: attestation?.verdict ?? null,
-    verified_at: attestation?.verified_at ?? null,
-    certificate_sha512: attestation ? bound_to : null,
-    collateral: await readOneCollateral(table, collateral_hash),
+    verdict: attestation?.verdict ?? ('not judged' as const),
+    verified_at: attestation?.verified_at ?? '',
+    collateral: [await readOneCollateral(table, collateral_hash)].flatMap((found) => found ?? []),
   }));
   return { verdict, checks, tokens: await Promise.all(stated) };
 }
@@ -157,5 +158,5 @@ function putEvidence(
 
 function parseEvidence(item: Item): Evidence {
   const { statement, signature, key_id } = parseStored(storedEvidence, item, 'evidence');
-  return { statement: JSON.parse(inflated(statement)) as unknown, signature, key_id };
+  return { statement: JSON.parse(inflated(statement)) as unknown, signature, key_id, log: null };
 }

@@ -1,11 +1,11 @@
 import { shownText } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import { findKeys } from '../table/keys.ts';
-import { type Table, getItems, queryPrefix } from '../table/table.ts';
+import { getItems, queryPrefix, type Table } from '../table/table.ts';
 import { findableOf, type NamedRow, rowKeyOf } from './index-names.ts';
-import { comparable, findKinds, type FindKind, matchOf, numberIn, placesToLook } from './names.ts';
+import { comparable, findKinds, type FindKind, matchOf, numberIn, placesToLook, type Question } from './names.ts';
 
-/** The largest number of entries of the index of names that a search reads for each way in which a text can match. */
+/** The largest number of rows that a search reads for each kind of match. */
 const mostCandidates = 50;
 
 export const matchSchema = v.pipe(
@@ -13,6 +13,9 @@ export const matchSchema = v.pipe(
     kind: v.pipe(v.picklist(findKinds), v.description('What was found.')),
     id: v.pipe(shownText(64), v.description('Its identifier.')),
     name: v.pipe(shownText(255), v.description('Its name: the file name of an asset, the identifier of a CVM.')),
+    owner: v.nullable(
+      v.pipe(shownText(255), v.description('The owner of a computation, or the creator of an asset. Null for a CVM.')),
+    ),
     matched: v.pipe(v.picklist(['name', 'id', 'checksum']), v.description('What the text matches.')),
   }),
   v.title('Match'),
@@ -21,50 +24,66 @@ export const matchSchema = v.pipe(
 export type Match = v.InferOutput<typeof matchSchema>;
 
 /** A search for a text, in one kind of things or in all. */
-interface FindRequest {
+interface FindRequest extends Question {
   domain: string;
-  query: string;
   /** The kind of things to search: computations, assets or CVMs. Default: all kinds. */
   kind?: FindKind | undefined;
   limit: number;
 }
 
+/** The result of a search. */
+interface Found {
+  /** The matches, the best first. */
+  matches: Match[];
+  /** True if there may be further matches: more candidates than were read, or more matches than the limit. */
+  truncated: boolean;
+}
+
 /**
- * Finds computations, assets and CVMs by a text, best matches first: by the beginning of the name, of a word in it or of the
- * identifier, or by a checksum. Two round trips. Reads at most 50 entries of the index for each way to match, and their rows.
+ * Finds computations, assets and CVMs by a text, best matches first: by their name, the beginnings of its words or the identifier,
+ * or by a checksum. Two round trips, whose cost does not depend on the size of the domain. Reads at most 50 rows for each kind of
+ * match.
  */
-export async function find(table: Table, { domain, query, kind, limit }: FindRequest): Promise<Match[]> {
+export async function find(table: Table, { domain, kind, limit, ...question }: FindRequest): Promise<Found> {
   const kinds = kind === undefined ? findKinds : [kind];
-  const found = await Promise.all(kinds.map((each) => candidates(table, { domain, query, kind: each })));
-  const rows = [...new Map(found.flat().map((row) => [`${row.kind} ${row.number}`, row])).values()];
+  const looks = kinds.flatMap((each) => placesToLook(question, each).map((places) => ({ domain, kind: each, places })));
+  const found = await Promise.all(looks.map((look) => candidates(table, look)));
+  const number = numberIn(question.query);
+  const ofId = number === undefined ? [] : kinds.flatMap((each) => (each === 'cvm' ? [] : [{ domain, kind: each, number }]));
+  const all = [...found.flatMap(({ rows }) => rows), ...ofId];
+  const rows = [...new Map(all.map((row) => [`${row.kind} ${row.number}`, row])).values()];
   const items = await getItems(table, rows.map(rowKeyOf));
   const matches = rows.flatMap((row, index) => {
     const item = items[index];
     const findable = item && findableOf(row.kind, item);
-    const match = findable && matchOf(query, findable);
+    const match = findable && matchOf(question, findable);
     return match ? [{ ...row, ...findable, ...match, createdAt: String(item['created_at']) }] : [];
   });
   const order = new Intl.Collator('en').compare;
-  return matches
-    .sort(
-      (a, b) =>
-        a.rank - b.rank ||
-        order(comparable(a.name), comparable(b.name)) ||
-        (a.kind === b.kind ? b.number - a.number : order(b.createdAt, a.createdAt)),
-    )
-    .slice(0, limit)
-    .map(({ kind, id, name, by }) => ({ kind, id, name, matched: by }));
+  matches.sort(
+    (a, b) =>
+      a.rank - b.rank ||
+      order(comparable(a.name), comparable(b.name)) ||
+      (a.kind === b.kind ? b.number - a.number : order(b.createdAt, a.createdAt)),
+  );
+  return {
+    matches: matches.slice(0, limit).map(({ kind, id, name, owner, by }) => ({ kind, id, name, owner, matched: by })),
+    truncated: matches.length > limit || found.some(({ truncated }) => truncated),
+  };
 }
 
-/** Reads from the index of names which rows of one kind may match a text. */
+/**
+ * Reads from the index of names which rows of one kind may match a text in one way: those of the shortest of the lists of rows
+ * that must all have them.
+ */
 async function candidates(
   table: Table,
-  { domain, query, kind }: { domain: string; query: string; kind: FindKind },
-): Promise<NamedRow[]> {
-  const looks = placesToLook(query, kind).map((place) =>
-    queryPrefix(table, findKeys.partition(domain, kind), place, { limit: mostCandidates, attributes: ['sk'] }),
-  );
-  const numbers = (await Promise.all(looks)).flat().map(({ sk }) => findKeys.partsOf(String(sk)).number);
-  const ofId = kind === 'cvm' ? undefined : numberIn(query);
-  return [...numbers, ...(ofId === undefined ? [] : [ofId])].map((number) => ({ domain, kind, number }));
+  { domain, kind, places }: { domain: string; kind: FindKind; places: readonly string[] },
+): Promise<{ rows: NamedRow[]; truncated: boolean }> {
+  const partition = findKeys.partition(domain, kind);
+  const options = { limit: mostCandidates + 1, attributes: ['sk'] };
+  const lists = await Promise.all(places.map((place) => queryPrefix(table, partition, place, options)));
+  const [shortest = []] = lists.sort((one, other) => one.length - other.length);
+  const rows = shortest.slice(0, mostCandidates).map(({ sk }) => ({ domain, kind, number: findKeys.partsOf(String(sk)).number }));
+  return { rows, truncated: shortest.length > mostCandidates };
 }

@@ -38,20 +38,26 @@ const storedRow = v.object({
   id: v.string(),
   name: v.optional(v.string()),
   file_name: v.optional(v.string()),
+  owner: v.optional(v.string()),
+  created_by: v.optional(v.string()),
   checksum: v.optional(v.nullable(v.string()), null),
 });
 
 /** Reads from the row of a computation, an asset or a CVM the properties by which a search finds it. @param item the row */
 export function findableOf(kind: FindKind, item: Item): Findable {
-  const { id, name, file_name, checksum } = parseStored(storedRow, item, `name of a ${kind}`);
-  return { kind, id, name: name ?? file_name ?? id, checksum };
+  const { id, name, file_name, owner, created_by, checksum } = parseStored(storedRow, item, `name of a ${kind}`);
+  return { kind, id, name: name ?? file_name ?? id, owner: owner ?? created_by ?? null, checksum };
 }
 
 /**
- * The item that keeps the name and the checksum under which the index of names has a row. It is written after the entries of the
+ * The item that keeps the name, the owner and the checksum under which the index of names has a row. It is written after the entries of the
  * index, so that a repeat finds what a crash has left.
  */
-const storedKnown = v.object({ known_name: v.string(), known_checksum: v.nullable(v.string()) });
+const storedKnown = v.object({
+  known_name: v.string(),
+  known_owner: v.nullable(v.string()),
+  known_checksum: v.nullable(v.string()),
+});
 type Known = v.InferOutput<typeof storedKnown>;
 
 /** The number of rows that the index of names takes together: one call reads the rows, another one what the index has of them. */
@@ -102,7 +108,9 @@ async function indexRow(table: Table, row: NamedRow, read: Ask<AnyKey, Item | un
     const [item, known] = await Promise.all([read(rowKeyOf(row)), read(key)]);
     const before = known && parseStored(storedKnown, known, 'indexed name');
     const after = item && knownOf(findableOf(kind, item));
-    const present = before ? placesOf({ kind, name: before.known_name, checksum: before.known_checksum }) : [];
+    const present = before
+      ? placesOf({ kind, name: before.known_name, owner: before.known_owner, checksum: before.known_checksum })
+      : [];
     const wanted = item ? placesOf(findableOf(kind, item)) : [];
     for (const place of present) placed.add(place);
     const surplus = [...placed].filter((place) => !wanted.includes(place));
@@ -114,17 +122,27 @@ async function indexRow(table: Table, row: NamedRow, read: Ask<AnyKey, Item | un
   }
 }
 
-const knownOf = ({ name, checksum }: Findable): Known => ({ known_name: name, known_checksum: checksum });
+const knownOf = ({ name, owner, checksum }: Findable): Known => ({
+  known_name: name,
+  known_owner: owner,
+  known_checksum: checksum,
+});
 
 const isSame = (one: Known | undefined, other: Known | undefined) =>
-  one?.known_name === other?.known_name && one?.known_checksum === other?.known_checksum;
+  one?.known_name === other?.known_name &&
+  one?.known_owner === other?.known_owner &&
+  one?.known_checksum === other?.known_checksum;
 
 /** Replaces what the index of names keeps of a row. @returns false if another call has replaced it since it was read */
 async function replace(table: Table, key: Key, before: Known | undefined, after: Known | undefined): Promise<boolean> {
   const condition = before
     ? {
-        ConditionExpression: 'known_name = :name and known_checksum = :checksum',
-        ExpressionAttributeValues: { ':name': before.known_name, ':checksum': before.known_checksum },
+        ConditionExpression: 'known_name = :name and known_owner = :owner and known_checksum = :checksum',
+        ExpressionAttributeValues: {
+          ':name': before.known_name,
+          ':owner': before.known_owner,
+          ':checksum': before.known_checksum,
+        },
       }
     : { ConditionExpression: 'attribute_not_exists(pk)' };
   return after ? await putItemIf(table, { ...key, ...after }, condition) : await deleteItemIf(table, key, condition);

@@ -1,6 +1,8 @@
+import { toHex } from 'computation-management-formats/bytes';
+import { numberOf } from 'computation-management-formats/identifiers';
 import { notFound } from '../runtime/errors.ts';
 import { journalKeys } from '../table/keys.ts';
-import { deadlineOf, type Table, getItems, queryBetween } from '../table/table.ts';
+import { deadlineOf, type Table, getItem, getItems, queryBetween } from '../table/table.ts';
 import { type JournalHead, parseStoredEvent, readHead, type StoredEvent } from './stored-journal.ts';
 import { parseSegment, type Segment } from './segment.ts';
 import { StaleReadError } from '../table/transaction.ts';
@@ -44,6 +46,19 @@ export async function readNumbers(table: Table, computationId: string, numbers: 
     numbers.map((number) => journalKeys.event(computationId, number)),
   );
   return items.includes(undefined) ? gapOrDeleted(table, computationId) : items.map(parseStoredEvent);
+}
+
+/** Reads whether the journal of a computation has an event with this identifier and hash. Costs one read unit. */
+export async function isInJournal(
+  table: Table,
+  computationId: string,
+  { id, hash }: { id: string; hash: string },
+): Promise<boolean> {
+  const number = numberOf(id);
+  const item = number === undefined ? undefined : await getItem(table, journalKeys.event(computationId, number));
+  if (!item) return false;
+  const event = parseStoredEvent(item);
+  return event.id === id && toHex(event.hash) === hash;
 }
 
 /** The error of a read that finds a part of a journal missing: an append is only partly visible, or the journal is damaged. */

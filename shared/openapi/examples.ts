@@ -48,9 +48,13 @@ const run = {
   ended_at: later,
   started_by: 'alice',
   reason: 'The CVM finished the run.',
+  reason_code: null,
+  result: null,
   manifest_digest: manifestDigest,
   configuration_digest: configurationDigest,
 };
+
+const { result: _, ...ranWithoutReview } = run;
 
 const stoppingRun = { ...run, status: 'stopping', ended_at: null, reason: null };
 
@@ -60,6 +64,7 @@ const computation = {
   approval: 'none',
   log_access: 'none',
   attestation_policy: null,
+  result_review: null,
   consumers: [],
   providers: [],
   assets: [{ id: assetId, file_name: 'penguins.csv', asset_type: 'dataset' }],
@@ -120,6 +125,7 @@ const approvalBody = {
   configuration_digest: configurationDigest,
   cvm_ids: ['sim-1'],
   expires_at: '2025-08-17T08:00:00.000Z',
+  journal_head: { id: eventId, hash: checksum },
   signature: 'pZwrfJ6nWYkoGP0h0S4e2BlQy4q4XkZqYqfP3m7oJpSg6qk5Vt6m1m8E5o1FQ0fQ6kq0i3dGvT2y9Qb0tN5VCg==',
 };
 
@@ -129,6 +135,10 @@ const approval = {
   configuration_digest: configurationDigest,
   cvm_ids: ['sim-1'],
   expires_at: '2025-08-17T08:00:00.000Z',
+  max_runs: null,
+  used_runs: null,
+  approval_id: null,
+  journal_head: { id: eventId, hash: checksum },
   signed: true,
   stale: false,
   stale_because: null,
@@ -146,8 +156,11 @@ const todo = {
   ],
   keys: [{ computation_id: computationId, name: 'Body mass by species' }],
   content: [{ asset_id: assetId, file_name: 'penguins.csv' }],
-  totals: { approvals: 1, keys: 1, content: 1 },
-  truncated: false,
+  reviews: [],
+  refusals: [],
+  invitations: [],
+  totals: { approvals: 1, keys: 1, content: 1, reviews: 0, refusals: 0, invitations: 0 },
+  as_of: later,
 };
 
 const event = {
@@ -187,7 +200,7 @@ const evidence = {
     type: 'computation-evidence:v1',
     domain: 'd1',
     computation: computationId,
-    run,
+    run: ranWithoutReview,
     manifest,
     manifest_digest: manifestDigest,
     configuration: {
@@ -195,20 +208,24 @@ const evidence = {
       approval: 'none',
       attestation_policy: null,
       log_access: 'none',
+      result_review: null,
     },
     configuration_digest: configurationDigest,
-    assets: [{ id: assetId, creator: 'bob', use: 'open', checksum }],
+    assets: [{ id: assetId, creator: 'bob', use: 'open', checksum, key: null }],
     approval: 'none',
     result_consumers: ['alice'],
     approvals: [],
     events: { started: startedEvent, last: event },
     attestation: null,
-    attestation_hash: null,
+    certificate: null,
+    certificate_fingerprint: null,
+    log: null,
     service_version: serviceVersion(),
     issued_at: later,
   },
   signature: 'DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q',
   key_id: keyId,
+  log: null,
 };
 
 const attestationOfRun = {
@@ -256,6 +273,7 @@ export const cvm = {
   description: 'Rack 4',
   agent_url: 'cvm-1.example.com:7002',
   attestation: null,
+  certificate,
   certificate_fingerprint: '2c176ed581aeb5df73c4502444fa761f5f750f1dffd9edaee4583db788052f7c',
   created_at: at,
   updated_at: at,
@@ -334,13 +352,18 @@ export const examples = {
   'evidence/get-evidence': { response: evidence },
   'approvals/approve': { request: approvalBody, response: approval },
   'approvals/list-approvals': {
-    response: { needed: [{ user: 'bob', because: ['penguins.csv'] }], approvals: [approval] },
+    response: { needed: [{ user: 'bob', because: ['penguins.csv'] }], approvals: [approval], refusals: [] },
   },
   'approvals/withdraw-approval': {},
   'keys/remove-key': {},
   'todo/get-todo': { response: todo },
   'logs/read-logs': { response: { logs: [{ time: at, level: 'info', message: 'Agent is ready' }], next: 'WyJhIiwxXQ' } },
-  'find/find': { response: { matches: [{ kind: 'asset', id: assetId, name: 'penguins.csv', matched: 'name' }] } },
+  'find/find': {
+    response: {
+      matches: [{ kind: 'asset', id: assetId, name: 'penguins.csv', owner: 'bob', matched: 'name' }],
+      truncated: false,
+    },
+  },
   'cvms/list-cvms': { response: { cvms: [cvm], limit: 10, offset: 0, total: 1 } },
   'cvms/get-cvm': { response: cvm },
   'cvms/register-cvm': { request: cvmBody, response: cvm },

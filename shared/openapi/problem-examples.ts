@@ -23,7 +23,10 @@ const linkedTo = `Computation ${computationId}, which the asset is linked to,`;
 
 /** Example texts of conflicts (409), by endpoint and reason: not every endpoint has the same words for a reason. */
 const conflicts: Partial<Record<string, Partial<Record<ConflictReason, string>>>> = {
-  'approvals/approve': { stale_digest: 'The manifest or the configuration has another digest now. Read both again.' },
+  'approvals/approve': {
+    stale_digest: 'The manifest or the configuration has another digest now. Read both again.',
+    unknown_event: 'The journal of this computation has no event with this id and hash.',
+  },
   'assets/delete-asset': { asset_in_use: 'An active run uses the asset. Wait until it ends, or stop it.' },
   'assets/link-asset': {
     second_algorithm: 'The computation already has an algorithm. Unlink it first.',

@@ -69,12 +69,20 @@ export const attestationSchema = v.pipe(
   v.description('What the service found in the attestation evidence of an agent process.'),
 );
 
-export type Attestation = v.InferOutput<typeof attestationSchema>;
+/** The stored form of an attestation: what answers show, and what only policies and the claim of a guest need. */
+export const storedAttestation = v.object({
+  ...attestationSchema.entries,
+  /** The REPORT_ID of an SNP guest, hex. Null elsewhere. */
+  guest: v.nullable(v.string()),
+  /** The privilege level from which an SNP guest asked for its report. Null elsewhere. */
+  vmpl: v.nullable(v.number()),
+});
+export type Attestation = v.InferOutput<typeof storedAttestation>;
 
 const ofCvm = v.object({
-  attestation: v.nullable(attestationSchema),
+  attestation: v.nullable(storedAttestation),
   /** Attestations of the agent process by tokens other than the one that answers show. Policies check these attestations too. */
-  other_attestations: v.optional(v.array(attestationSchema), []),
+  other_attestations: v.optional(v.array(storedAttestation), []),
   attested_process: v.optional(v.string()),
 });
 

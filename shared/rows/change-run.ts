@@ -39,9 +39,9 @@ export async function changeRun(
   entry: Entry,
 ): Promise<void> {
   const { domain, row } = computation;
-  const { status, ended_at, reason } = after;
+  const { status, ended_at, reason, reason_code } = after;
   const { number, key } = placeOf(domain, before.id);
-  const set = setAttributes({ status, ended_at, reason });
+  const set = setAttributes({ status, ended_at, reason, reason_code });
   transaction.add({
     update: {
       Key: key,

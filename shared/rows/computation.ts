@@ -72,6 +72,11 @@ const providers = v.pipe(
   v.transform((users) => [...new Set(users)]),
 );
 
+const resultReview = v.pipe(
+  v.null_('Expected null: reviews of results are not supported yet.'),
+  v.description('Who decides on the release of results. null: results go to the result consumers without a review.'),
+);
+
 const ofPolicy = 'Which CVMs may run the computation. null: any.';
 const policy = v.pipe(v.nullable(attestationPolicyInput), v.description(ofPolicy));
 
@@ -93,6 +98,7 @@ const inputEntries = {
   approval: v.optional(approval, 'none'),
   log_access: v.optional(logAccess, 'none'),
   attestation_policy: v.optional(policy, null),
+  result_review: v.optional(resultReview, null),
   consumers: v.optional(consumers, []),
   providers: v.optional(providers, []),
 };
@@ -119,6 +125,7 @@ export const computationReplacement = v.pipe(
     approval: v.optional(approval),
     log_access: v.optional(logAccess),
     attestation_policy: v.optional(policy),
+    result_review: v.optional(resultReview),
     consumers: v.optional(consumers),
     providers: v.optional(providers),
     id: returnedField,
@@ -130,7 +137,7 @@ export const computationReplacement = v.pipe(
   }),
   v.title('ComputationReplacement'),
   v.description(
-    'All fields of a computation. If `owner`, `approval`, `log_access`, `attestation_policy`, `consumers` or `providers` is omitted, it stays the same. Other ' +
+    'All fields of a computation. If `owner`, `approval`, `log_access`, `attestation_policy`, `result_review`, `consumers` or `providers` is omitted, it stays the same. Other ' +
       'omitted fields get their defaults.',
   ),
 );
@@ -199,6 +206,7 @@ const detailEntries = {
   approval,
   log_access: logAccess,
   attestation_policy: v.pipe(v.nullable(attestationPolicy), v.description(ofPolicy)),
+  result_review: resultReview,
   consumers: v.pipe(
     v.array(shownText(255)),
     v.description(

@@ -11,7 +11,7 @@ import { cvmId } from 'computation-management-formats/identifiers';
 import { createdAt, updatedAt } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import { presenceSchema } from './presence.ts';
-import { attestationSchema } from './attestation.ts';
+import { attestationSchema, storedAttestation } from './attestation.ts';
 
 const limitOfCertificate = 16 * 1024;
 
@@ -59,6 +59,10 @@ export type CvmInput = v.InferOutput<typeof cvmInput>;
 const entries = {
   id: v.pipe(cvmId, v.description('The identifier of the CVM.')),
   description: shownDescription,
+  certificate: v.pipe(
+    v.nullable(shownText(limitOfCertificate)),
+    v.description('The certificate that the CVM presents, in PEM, as it was registered. null if none is registered.'),
+  ),
   certificate_fingerprint: v.pipe(
     v.nullable(shownText(64)),
     v.description('The SHA-256 of the certificate in DER, 64 hex digits. null if none is registered.'),
@@ -85,6 +89,7 @@ export type Cvm = v.InferOutput<typeof cvmSchema>;
 /** Schema of the item of a registered CVM, without its presence. */
 export const storedCvm = v.object({
   ...entries,
+  attestation: v.nullable(storedAttestation),
   /** The SHA-512, hex, of the PEM of the certificate with which a CVM was registered. Attestation evidence is bound to it. */
   certificate_sha512: v.nullable(v.string()),
   /** The number of the CVM in the list of its domain. */

@@ -202,7 +202,7 @@ type Approvable = { configuration: Configuration; configuration_digest: string }
 export function approvableOf(inputs: Inputs): Approvable {
   const { manifest, missing } = buildManifest(inputs);
   const { agent_config, attestation_policy, computation } = inputs;
-  const configuration = configurationOf({ ...computation, agent_config, attestation_policy });
+  const configuration = configurationOf({ ...computation, agent_config, attestation_policy, result_review: null });
   const configured = { configuration, configuration_digest: canonicalDigest(configuration) };
   return manifest ? { ...configured, manifest, digest: canonicalDigest(manifest) } : { ...configured, missing };
 }

@@ -53,6 +53,7 @@ const storedPresence = v.object({
   /** The gateway that has the stream of the CVM's agent. While this gateway renews its lease, the CVM counts as heard. */
   held_by: v.optional(v.string()),
   certificate_fingerprint: v.optional(v.nullable(v.string())),
+  certificate: v.optional(v.nullable(v.string())),
 });
 export type StoredPresence = v.InferOutput<typeof storedPresence>;
 

@@ -16,7 +16,7 @@ import { runKeys, type Key } from '../table/keys.ts';
 import { type Table, getItem, type Item } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 import { manifestSchema } from './manifest.ts';
-import { mostCvms } from './stored-approval.ts';
+import { journalHead, mostCvms } from './stored-approval.ts';
 import { parseStored, schemaAttribute } from '../table/stored.ts';
 
 const assetOfRun = v.pipe(
@@ -25,6 +25,7 @@ const assetOfRun = v.pipe(
     creator: v.pipe(shownText(255), v.description('The creator of the asset.')),
     use: v.pipe(v.picklist(assetUses), v.description('The `use` of the asset when the run started.')),
     checksum: v.pipe(shownText(64), v.description('The SHA3-256 in hex, as in the manifest.')),
+    key: v.pipe(v.null_(), v.description('The key of the asset, which is released to the CVM alone. null without one.')),
   }),
   v.title('AssetOfRun'),
   v.description('An asset as it was when the run started.'),
@@ -53,6 +54,13 @@ const approvalOfRun = v.pipe(
         'The public key that verifies the signature, as DER SubjectPublicKeyInfo, base64. null if the user did not sign.',
       ),
     ),
+    max_runs: v.pipe(v.null_(), v.description('The number of runs that could start on the approval. null: any.')),
+    use: v.pipe(v.null_(), v.description('Which of these runs this one is, from 1. null without `max_runs`.')),
+    approval_id: v.pipe(v.null_(), v.description('The identifier of the counter of these runs. null without `max_runs`.')),
+    journal_head: v.pipe(
+      v.nullable(journalHead),
+      v.description("The newest event of the computation's journal that the user saw. null if the user named none."),
+    ),
     approved_at: v.pipe(shownText(24), v.description('The time of the approval.'), v.metadata({ format: 'date-time' })),
   }),
   v.title('ApprovalOfRun'),
@@ -72,6 +80,9 @@ export const storedSnapshot = v.object({
   approvals: v.array(approvalOfRun),
   approval: v.picklist(approvalLevels),
   log_access: v.picklist(logAccesses),
+  result_review: v.null_(),
+  /** The certificate of the CVM in PEM. Null if the CVM was registered without one, or not at all. */
+  certificate: v.nullable(v.string()),
   /**
    * True if creators of assets may read the log of the run when parties may: only if nobody could link an asset just to read the
    * log.

@@ -1,7 +1,7 @@
 import { shownText } from 'computation-management-formats/fields';
 import { cvmId, idOfComputation, idOfRun, numberOf } from 'computation-management-formats/identifiers';
 import { timestamp } from 'computation-management-formats/timestamps';
-import { runStatuses } from 'computation-management-formats/vocabulary';
+import { reasonCodes, runStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { type RowKey, listKeys, lists } from '../table/keys.ts';
 import { type Item, type Table, getItem } from '../table/table.ts';
@@ -33,6 +33,13 @@ export const runSchema = v.pipe(
       v.nullable(shownText(longestReason)),
       v.description('The reason for the end of the run. null while the run is active.'),
     ),
+    reason_code: v.pipe(
+      v.nullable(v.picklist(reasonCodes)),
+      v.description(
+        'The kind of the end, for programs. `input_changed`: a fetched file is another than the approved one. Else null.',
+      ),
+    ),
+    result: v.pipe(v.null_(), v.description('The state of the result under review. null without a review.')),
     manifest_digest: v.pipe(shownText(64), v.description('The digest of the manifest that the run was started with.')),
     configuration_digest: v.pipe(shownText(64), v.description('The digest of the configuration that the run was started with.')),
   }),

@@ -1,9 +1,26 @@
+import { strictObject } from 'computation-management-formats/fields';
+import { comparedId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { parseStored } from '../table/stored.ts';
 import type { Item } from '../table/table.ts';
 
 /** The most CVMs that an approval can name. */
 export const mostCvms = 100;
+
+/** Schema of an event of the journal that an approval names: the newest that its user saw. */
+export const journalHead = v.pipe(
+  strictObject({
+    id: v.pipe(comparedId(), v.description('The identifier of the event.')),
+    hash: v.pipe(
+      v.string('Expected 64 hex digits.'),
+      v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits in lower case.'),
+      v.description('The hash of the event.'),
+      v.metadata({ maxLength: 64 }),
+    ),
+  }),
+  v.title('JournalHead'),
+  v.description('An event of the journal.'),
+);
 
 const storedApproval = v.object({
   user_id: v.string(),
@@ -12,10 +29,10 @@ const storedApproval = v.object({
   /** The CVMs on which a run may start by the approval of a user. Null: any CVM. */
   cvm_ids: v.nullable(v.array(v.string())),
   /**
-   * The registered certificates of the CVMs that a user's approval covers, by the identifiers of the CVMs. CVMs without a
-   * certificate are absent.
+   * The fingerprints of the certificates that the CVMs of a user's approval had when it was given, by the identifiers of the CVMs.
+   * Null for a CVM that had no certificate or was not registered.
    */
-  certificates: v.record(v.string(), v.string()),
+  certificates: v.record(v.string(), v.nullable(v.string())),
   /**
    * The time before which a run must start to be covered by a user's approval: RFC 3339, as the user gave and signed it. Null:
    * the approval never expires.
@@ -28,6 +45,8 @@ const storedApproval = v.object({
    * did not sign.
    */
   key: v.nullable(v.string()),
+  /** The newest event of the journal that the user saw, as the user signed it. Null if the user named none. */
+  journal_head: v.nullable(journalHead),
   approved_at: v.string(),
 });
 /** The approval of a user as it is stored with the computation. */

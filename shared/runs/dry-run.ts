@@ -31,6 +31,7 @@ export async function readCvmForRun(table: Table, cvm: { domain: string; cvm_id:
   return {
     id: cvm.cvm_id,
     certificate: presence?.certificate_fingerprint ?? undefined,
+    pem: presence?.certificate ?? undefined,
     presence,
     claim: parseClaim(claimItem),
     attestation: attestationOf(registered),

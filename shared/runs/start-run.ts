@@ -154,6 +154,8 @@ async function transactionOf(
     ended_at: null,
     started_by: by,
     reason: null,
+    reason_code: null,
+    result: null,
     manifest_digest: snapshot.manifest_digest,
     configuration_digest: snapshot.configuration_digest,
   };
@@ -165,11 +167,8 @@ async function transactionOf(
   const transaction = new Transaction();
   await addRun(table, transaction, computation, run, { originator: by, details, now });
   addSnapshot(transaction, reference, snapshot);
-  const isLimited = inputs.approvals.some(
-    ({ certificates }) => cvm.certificate !== undefined && certificates[cvm_id] === cvm.certificate,
-  );
   const token_hash = inputs.attestation_policy ? cvm.attestation.shown?.token_hash : undefined;
-  transaction.add(...cvmIsStill({ domain, cvm_id }, { certificate: isLimited ? cvm.certificate : undefined, token_hash }));
+  transaction.add(...cvmIsStill({ domain, cvm_id }, { certificate: cvm.certificate, token_hash }));
   if (token_hash !== undefined && cvm.attestation.process !== undefined) {
     const { process } = cvm.attestation;
     transaction.add({ put: { Item: processOfRunItem({ ...reference, cvmId: cvm_id, process }) } });

@@ -29,6 +29,7 @@ export const conflictReasons = [
   'linked_too_widely',
   'nothing_to_stop',
   'stale_digest',
+  'unknown_event',
 ] as const;
 export type ConflictReason = (typeof conflictReasons)[number];
 

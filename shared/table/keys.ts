@@ -378,6 +378,7 @@ export const findKeys = {
   partition: (domain: string, kind: string) => `find#${domain}#${kind}`,
   places: {
     name: (text: string) => `name#${text}`,
+    exact: (nameHash: string, ownerHash: string) => `exact#${nameHash}#${ownerHash}`,
     word: (text: string) => `word#${text}`,
     checksum: (text: string) => `checksum#${text}`,
   },
@@ -387,6 +388,8 @@ export const findKeys = {
    */
   place: (domain: string, kind: string, place: string, number: number): Key =>
     writableKey(findKeys.partition(domain, kind), `${place}\t${padded(Number.MAX_SAFE_INTEGER - number, 16)}`),
+  /** The beginning of the keys of a place in full, which no longer place has. */
+  whole: (place: string) => `${place}\t`,
   partsOf: (sk: string): { place: string | undefined; number: number } => {
     const [place, number] = sk.split('\t');
     return number === undefined ? { place: undefined, number: NaN } : { place, number: Number.MAX_SAFE_INTEGER - Number(number) };

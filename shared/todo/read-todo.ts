@@ -8,7 +8,8 @@ import { listKeys, lists, userKeys } from '../table/keys.ts';
 import { type Table, getItems, queryPrefix } from '../table/table.ts';
 import { mostAssets, readParticipations, type Participation } from '../rows/participation.ts';
 import { parseStored } from '../table/stored.ts';
-import { idOfComputation, idOfAsset } from 'computation-management-formats/identifiers';
+import { idOfComputation, idOfAsset, idOfRun } from 'computation-management-formats/identifiers';
+import { timestamp } from 'computation-management-formats/timestamps';
 import { shownText } from 'computation-management-formats/fields';
 
 /** The number of computations that are examined together for the open tasks of a user. */
@@ -45,13 +46,19 @@ export async function readTodo(table: Table, domain: string, userId: string, at:
     approvals: isComplete ? approvals.length : null,
     keys: isComplete ? keys.length : null,
     content: pending.length > mostAssets ? null : pending.length - arrivedMeanwhile,
+    reviews: 0,
+    refusals: 0,
+    invitations: 0,
   };
   return {
     approvals: approvals.slice(0, mostEntries),
     keys: keys.slice(0, mostEntries),
     content,
+    reviews: [],
+    refusals: [],
+    invitations: [],
     totals,
-    truncated: Object.values(totals).includes(null),
+    as_of: at,
   };
 }
 
@@ -217,6 +224,12 @@ function total(what: string) {
   return v.pipe(v.nullable(v.pipe(v.number(), v.integer())), v.description(description));
 }
 
+/*#__NO_SIDE_EFFECTS__*/
+function listOf<Entries extends v.ObjectEntries>(title: string, what: string, entries: Entries) {
+  const entry = v.pipe(v.object({ ...ofComputation, ...entries }), v.title(title), v.description(what));
+  return v.pipe(v.array(entry), v.metadata({ maxItems: mostEntries }), v.description('Empty: not supported yet.'));
+}
+
 /** The open tasks of a user (docs/contract.md, section 9). */
 export const todoSchema = v.pipe(
   v.object({
@@ -262,12 +275,26 @@ export const todoSchema = v.pipe(
       v.metadata({ maxItems: mostEntries }),
       v.description('Your assets whose content has not arrived.'),
     ),
+    reviews: listOf('ReviewToGive', 'A result that waits for your review.', { run_id: idOfRun }),
+    refusals: listOf('RefusalToRead', 'A refusal to approve a computation of yours.', {
+      user: v.pipe(shownText(255), v.description('The user who refused.')),
+    }),
+    invitations: listOf('Invitation', 'A computation that names you, in which you have not acted.', {
+      owner: v.pipe(shownText(255), v.description("The owner of the computation, a user's `sub`.")),
+    }),
     totals: v.pipe(
-      v.object({ approvals: total('approvals'), keys: total('keys'), content: total('assets') }),
+      v.object({
+        approvals: total('approvals'),
+        keys: total('keys'),
+        content: total('assets'),
+        reviews: total('reviews'),
+        refusals: total('refusals'),
+        invitations: total('invitations'),
+      }),
       v.title('TodoTotals'),
       v.description('How long the lists would be without a limit.'),
     ),
-    truncated: v.pipe(v.boolean(), v.description('Whether a total is null.')),
+    as_of: v.pipe(timestamp, v.description('The time as of which the lists are right.')),
   }),
   v.title('Todo'),
   v.description(

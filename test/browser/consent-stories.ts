@@ -68,7 +68,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     const names = shown.map(({ name }) => name);
     expect(names[0]).toBe('penguin-sizes.py');
     expect(new Set(names).size).toBe(spoofs.length + 1);
-    expect(names).toContain('p\u0435nguins.csv (with letters of Cyrillic)');
+    expect(names).toContain('p\u0435nguins.csv (not ASCII: U+0435)');
     expect(names).toContain('pen‹U+00A0›guins.csv');
     expect(names).toContain('penguins‹U+200B›.csv');
     // Blanks are as wide as they are, and every name stands in a box that no text can draw.

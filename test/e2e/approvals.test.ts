@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { canonicalDigest, canonicalJson } from 'computation-management-formats/digests';
 import { describe, expect, it } from 'vitest';
 import { cvmBody } from '../../shared/openapi/examples.ts';
@@ -35,7 +35,7 @@ describe('the digest of a manifest', () => {
     expect(digest).toBe(canonicalDigest(body as object));
     const { agent_config, approval } = await session.done('computations/get-computation', { path: { id } });
     const { log_level: _level, server_key: _key, ...covered } = agent_config ?? {};
-    const configuration = { agent_config: covered, approval, attestation_policy: null, log_access: 'none' };
+    const configuration = { agent_config: covered, approval, attestation_policy: null, log_access: 'none', result_review: null };
     const configuration_digest = headers.get('configuration-digest');
     expect(configuration_digest).toBe(canonicalDigest(configuration));
     const dry = (await session.call(dryRun, { path: { id } })).headers;
@@ -66,8 +66,14 @@ describe('the attestation policy of a computation', () => {
   const policy = {
     platforms: ['snp', 'tdx'],
     measurements: ['0a'.repeat(48), '0b'.repeat(48)],
+    pcrs: null,
+    vmpl: 0,
     minimum_tcb: null,
+    accepted_tcb_statuses: ['UpToDate'],
+    accepted_advisories: [],
     allow_debug: false,
+    allow_reconnect: false,
+    allow_used_guest: false,
   };
   const policyOf = async (id: string) =>
     (await session.done('computations/get-computation', { path: { id } })).attestation_policy;
@@ -104,7 +110,13 @@ describe('the attestation policy of a computation', () => {
     const { id } = await sharedComputation('approval', { attestation_policy: given });
     const { agent_config } = await session.done('computations/get-computation', { path: { id } });
     const { log_level: _level, server_key: _key, ...covered } = agent_config ?? {};
-    const configuration = { agent_config: covered, approval: 'none', attestation_policy: policy, log_access: 'none' };
+    const configuration = {
+      agent_config: covered,
+      approval: 'none',
+      attestation_policy: policy,
+      log_access: 'none',
+      result_review: null,
+    };
     const { configuration_digest } = await session.digestsOf(id);
     expect(configuration_digest).toBe(canonicalDigest(configuration));
     expect(await session.approve(id, provider)).toMatchObject({ stale: false });
@@ -131,6 +143,10 @@ describe('a run of a computation with an asset whose use takes approval', () => 
       ...digests,
       cvm_ids: null,
       expires_at: null,
+      max_runs: null,
+      used_runs: null,
+      approval_id: null,
+      journal_head: null,
       signed: false,
       stale: false,
       stale_because: null,
@@ -139,6 +155,7 @@ describe('a run of a computation with an asset whose use takes approval', () => 
     expect(await session.done(list, { path: { id } })).toEqual({
       needed: [{ user: bob(), because: ['penguins.csv'] }],
       approvals: [approval],
+      refusals: [],
     });
     expect(await missingIn(id)).toEqual(nothing);
     await session.startRun(id, cvm);
@@ -240,6 +257,9 @@ describe('a run of a computation with an asset whose use takes approval', () => 
   });
 });
 
+/** What is not told of a change yet: whom it is about, who made it and when. */
+const unknown = { user: null, by: null, at: null };
+
 describe('stale_because', () => {
   itAs([provider], 'names what has changed since the approval, with both values, and is null while it counts', async () => {
     const { id, dataset } = await sharedComputation('approval', { name: 'Iris', description: '' });
@@ -259,10 +279,10 @@ describe('stale_because', () => {
 
     await replace({ name: 'Iris 2', description: 'é'.repeat(201), agent_config: { attested_tls: true }, log_access: 'parties' });
     expect(await because()).toEqual([
-      { path: '/manifest/name', approved: 'Iris', current: 'Iris 2' },
-      { path: '/manifest/description', approved: '', current: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) },
-      { path: '/configuration/agent_config/attested_tls', approved: false, current: true },
-      { path: '/configuration/log_access', approved: 'none', current: 'parties' },
+      { path: '/manifest/name', approved: 'Iris', current: 'Iris 2', ...unknown },
+      { path: '/manifest/description', approved: '', current: expect.stringMatching(/^sha256:[0-9a-f]{64}$/), ...unknown },
+      { path: '/configuration/agent_config/attested_tls', approved: false, current: true, ...unknown },
+      { path: '/configuration/log_access', approved: 'none', current: 'parties', ...unknown },
     ]);
     await replace({ log_access: 'none' });
     await session.done('assets/unlink-asset', { path: { id: dataset, computationID: id } });
@@ -274,7 +294,7 @@ describe('stale_because', () => {
     expect(await because()).toBeNull();
 
     await register(null);
-    expect(await because()).toEqual([{ path: '/cvm_ids/0', approved: certificate_fingerprint, current: null }]);
+    expect(await because()).toEqual([{ path: '/cvm_ids/0', approved: certificate_fingerprint, current: null, ...unknown }]);
     const expires_at = '2020-01-01T00:00:00.000Z';
     expect((await approveAgain({ expires_at })).stale_because).toMatchObject([{ path: '/expires_at', approved: expires_at }]);
   });
@@ -341,7 +361,9 @@ describe('a computation that takes the approval of all', () => {
     const { publicKey: uploaded, privateKey } = generateKeyPairSync('ed25519');
     const digests = await session.digestsOf(id);
     const { digest: manifest_digest, configuration_digest } = digests;
-    const limits = { cvm_ids: ['b', 'a'], expires_at: '2099-01-01T00:00:00.000Z' };
+    const [event] = (await session.done('events/list-events', { path: { id } })).events;
+    const journal_head = { id: event?.id ?? '', hash: event?.hash ?? '' };
+    const limits = { cvm_ids: ['b', 'a'], expires_at: '2099-01-01T00:00:00.000Z', journal_head };
     const names = { type: 'computation-approval', domain: session.target.domain, computation: id, approver: bob() };
     const text = canonicalJson({ ...names, manifest_digest, configuration_digest });
     const signed = (of: string) => sign(null, Buffer.from(of), privateKey).toString('base64');
@@ -366,6 +388,13 @@ describe('a computation that takes the approval of all', () => {
     await session.done('keys/upload-key', { path: { id }, body: { key: publicKey() }, as: provider });
     expect((await session.done(list, { path: { id } })).approvals).toMatchObject([{ user: bob(), signed: true, stale: true }]);
     expect((await missingIn(id)).info).toContain(`Approval of ${bob()} for penguins.csv`);
+
+    for (const other of [{ hash: '0'.repeat(64) }, { id: (await session.createComputation()).id }]) {
+      const refused = await session.refused(approve, send({ journal_head: { ...journal_head, ...other }, signature }));
+      expect(refused).toMatchObject({ status: 409, code: 'conflict', reason: 'unknown_event' });
+    }
+    for (const later of [{ max_runs: 3 }, { approval_id: randomUUID() }])
+      expect(await session.refused(approve, send({ ...later, signature }))).toMatchObject({ status: 400 });
 
     // Nobody else can use the signature or the key of a standing approval.
     await session.done('keys/upload-key', { path: { id }, body: { key } });
@@ -609,12 +638,18 @@ describe('the todo of a user', () => {
       ]),
       keys: expect.arrayContaining([{ computation_id: other, name }, ...before.keys]),
       content: [{ asset_id: pending.id, file_name: pending.file_name }, ...before.content],
+      reviews: [],
+      refusals: [],
+      invitations: [],
       totals: {
         approvals: before.approvals.length + 1,
         keys: before.keys.length + 1,
         content: before.content.length + 1,
+        reviews: 0,
+        refusals: 0,
+        invitations: 0,
       },
-      truncated: false,
+      as_of: expect.any(String),
     });
     await session.approve(id, provider);
     await session.done('keys/upload-key', { path: { id: other }, body: { key: publicKey() }, as: provider });

@@ -40,6 +40,7 @@ describe('create a computation', () => {
       approval: 'none',
       log_access: 'none',
       attestation_policy: null,
+      result_review: null,
       consumers: [],
       providers: [],
       assets: [],

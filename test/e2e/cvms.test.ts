@@ -21,11 +21,11 @@ describe('the registration of a CVM', () => {
       body: {
         id: cvm,
         description: cvmBody.description,
+        certificate: cvmBody.certificate,
         certificate_fingerprint: sample.certificate_fingerprint,
         presence: { state: 'disconnected', last_seen_at: null, agent_state: null, fit: 'unknown' },
       },
     });
-    expect(first.body).not.toHaveProperty('certificate');
     const second = await put(cvm, { description: 'Rack 5' });
     expect(second).toMatchObject({ status: 200, body: { description: 'Rack 5' } });
     expect(await read(cvm)).toEqual(second.body);

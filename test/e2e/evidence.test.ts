@@ -47,22 +47,26 @@ describe('the evidence of a run', () => {
     const { id, run, evidence } = ended;
     const { statement } = evidence;
     const { events } = await session.done('events/list-events', { path: { id }, query: { run_id: run, limit: 100 } });
+    const { result, ...statedRun } = await session.done('runs/get-run', { path: { id }, query: { run } });
+    expect(result).toBeNull();
     expect(statement).toMatchObject({
       type: 'computation-evidence:v1',
       domain: session.target.domain,
       computation: id,
-      run: await session.done('runs/get-run', { path: { id }, query: { run } }),
+      run: statedRun,
       manifest: await session.done('runs/get-manifest', { path: { id }, query: { run } }),
       events: { started: events.at(-1), last: events[0] },
       attestation: null,
-      attestation_hash: null,
+      certificate: null,
+      certificate_fingerprint: null,
+      log: null,
       service_version: session.document.info.version,
     });
     expect([statement.events.started.event_type, statement.events.last.event_type]).toEqual(['started', 'completed']);
     const digest = createHash('sha3-256').update(canonicalize(statement.manifest) ?? '');
     expect(statement.manifest_digest).toBe(digest.digest('hex'));
-    const { configuration, assets, approval, result_consumers, approvals, manifest } = statement;
-    const started = { manifest, configuration, assets, approval, result_consumers, approvals };
+    const { configuration, assets, approval, result_consumers, approvals, manifest, certificate } = statement;
+    const started = { manifest, configuration, assets, approval, result_consumers, approvals, certificate };
     const start_digest = createHash('sha3-256').update(canonicalize(started) ?? '');
     const details = JSON.parse(Buffer.from(statement.events.started.details, 'base64').toString()) as object;
     expect(details).toEqual({

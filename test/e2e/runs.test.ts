@@ -147,6 +147,8 @@ describe('read runs', () => {
       started_at: expect.any(String),
       ended_at: null,
       reason: null,
+      reason_code: null,
+      result: null,
       manifest_digest: await session.digestOf(id),
       configuration_digest: (await session.digestsOf(id)).configuration_digest,
     });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { firstSteps, takeFirstSteps } from './first-steps.ts';
@@ -26,6 +26,11 @@ export async function checkPackage(
   const { folder, printed } = await takeFirstSteps(name, { tarball, node, registry: true });
   assert.match(printed, firstSteps[name].printed);
   const installed = `computation-management-${name}`;
+  const { licensed = [] }: { printed: RegExp; licensed?: string[] } = firstSteps[name];
+  for (const each of licensed) {
+    const licenses = readFileSync(join(folder, 'node_modules', installed, 'dist/licenses.txt'), 'utf8');
+    assert.ok(licenses.includes(`\n${each} `), `${name} lacks the license of ${each}.`);
+  }
   writeFileSync(join(folder, 'program.mts'), `import * as all from '${installed}';\nexport type All = typeof all;\n`);
   if (name !== 'cms')
     execFileSync(process.execPath, [compiler, ...strict, ...machine, 'program.mts'], { cwd: folder, stdio: 'inherit' });

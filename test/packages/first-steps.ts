@@ -8,6 +8,8 @@ import { startInstalledRegistry } from '../support/installed-registry.ts';
 interface FirstSteps {
   start: (service?: string) => Promise<Surroundings & { stop?: () => Promise<void> }>;
   printed: RegExp;
+  /** Packages of npm whose licenses are in the tarball. */
+  licensed?: string[];
 }
 
 const vector = (name: string) => readFileSync(join(import.meta.dirname, 'attestation/vectors', name));
@@ -38,7 +40,11 @@ export const firstSteps = {
     },
     printed: /numbers: \[ 2, 1 \], total: 2[^]*numbers: \[ 1 \], total: 1/,
   },
-  stage: { start: async () => ({}), printed: /^computations-test-service$[^]*Platform/m },
+  stage: {
+    start: async () => ({}),
+    printed: /^computations-test-service$[^]*Platform/m,
+    licensed: ['@aws-sdk/client-dynamodb', '@grpc/grpc-js', 'openapi-fetch', 'swagger-ui-dist'], // functions, gateway, canary, reference
+  },
   verify: {
     start: async () => {
       const { filesOf, genuineEvidence } = await import('./verify/genuine-evidence.ts');

@@ -91,8 +91,14 @@ export function allowed(): Permitted {
   return requireAccess({ id: 'alice', roles: new Set(), actions: new Set(['view']) }, { anyOf: ['view'] });
 }
 
-export async function aComputation(table: Table, domain: string, name = 'Iris', consumers: string[] = []): Promise<string> {
-  const fields = computationFields({ name });
+export async function aComputation(
+  table: Table,
+  domain: string,
+  name = 'Iris',
+  consumers: string[] = [],
+  owner = 'alice',
+): Promise<string> {
+  const fields = computationFields({ name, owner });
   const given = {
     domain,
     fields,

@@ -19,6 +19,7 @@ function leavesOf(schema: Schema, path: string[]): Leaf[] {
   const { type, wrapped, entries, item, options } = schema;
   if (wrapped) return leavesOf(wrapped, path);
   if (entries) return Object.entries(entries).flatMap(([name, each]) => leavesOf(each, [...path, name]));
+  if (type === 'null') return []; // it has one value
   if (type === 'array' && item?.type === 'number') return [{ path, values: [Array(32).fill(1), Array(32).fill(2)] }];
   if (item) return leavesOf(item, [...path, '0']);
   const values: Record<string, [unknown, unknown]> = {

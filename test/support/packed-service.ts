@@ -1,6 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../../local/machine/listen.ts';
+import { longestWaitInMilliseconds } from './patience.ts';
+import { type Call, callAs, readyComputation } from './ready-computation.ts';
 import { blocksOf, whileRunning } from './readme.ts';
 
 /** The two commands of the README for people without a checkout: one packs the service, one starts its tarball. */
@@ -10,11 +13,12 @@ export function linesWithoutCheckout(): { pack: string; start: string } {
 }
 
 /**
- * Starts the packed service by a line, and uses it: asks for its health, creates a computation with the token that it prints, and opens
- * the console, the reference and the page to sign in. Then ends it as Ctrl-C does.
+ * Starts the packed service by a line, and uses it: asks for its health, runs a computation to its end on a simulated CVM with the token
+ * that it prints, and opens the console, the reference and the page to sign in. Then ends it as Ctrl-C does, starts it again with the same
+ * data, and finds the run.
  * @param folder where the tarball is, and nothing else of the service
  * @param env the variables of npm, and a PATH with the Node to use
- * @returns what it printed, and the version that `/health` says
+ * @returns what it printed at the first start, and the version that `/health` says
  * @throws Error if an answer is not as expected
  */
 export async function tryService(
@@ -29,16 +33,20 @@ export async function tryService(
     if (!response.ok) throw new Error(`${path} answered ${response.status}: ${body}`);
     return body;
   };
-  const authorized = (printed: string) => ({
-    authorization: `Bearer ${/^export TOKEN=(\S+)$/m.exec(printed)?.[1]}`,
-    'content-type': 'application/json',
-  });
+  const callOf = (printed: string) => callAs(baseUrl, /^export TOKEN=(\S+)$/m.exec(printed)?.[1] ?? '');
   let version: unknown;
+  let path = '';
+  let run: unknown;
   const options = { cwd: folder, env: { ...env, PORT, npm_config_yes: 'true' } };
-  const printed = await whileRunning('dash', `${line} --data ${join(folder, 'data')}`, options, async (welcome) => {
+  const start = `${line} --data ${join(folder, 'data')}`;
+  const printed = await whileRunning('dash', start, options, async (welcome) => {
     ({ version } = JSON.parse(await answerTo('/health')) as { version: unknown });
-    const body = JSON.stringify({ name: 'first' });
-    await answerTo('/d1/computations', { method: 'POST', headers: authorized(welcome), body });
+    const call = callOf(welcome);
+    path = `/d1/computations/${await readyComputation(call)}/run`;
+    const started = await call('POST', `${path}?cvm=cvm-1`);
+    if (started.status !== 200) throw new Error(`POST ${path} answered ${started.status}: ${JSON.stringify(started.body)}`);
+    run = started.body;
+    await completed(call, path, run);
     const pages = await Promise.all(['/console/', '/docs', '/local/issuer/sign-in', '/help/'].map((path) => answerTo(path)));
     if (!pages.every((page) => page.startsWith('<!doctype html>'))) throw new Error(`A page is none: ${pages.join('\n')}`);
     const script = /<script [^>]*src="([^"]+)"/.exec(pages[0] ?? '')?.[1] ?? '';
@@ -46,6 +54,19 @@ export async function tryService(
       [script, '/docs/swagger-ui-bundle.js', '/docs/docs.js', '/local/issuer/sign-in.js'].map((path) => answerTo(path)),
     );
   });
-  rmSync(join(folder, 'data'), { recursive: true }); // there is one: the state was kept in it
+  await whileRunning('dash', start, options, (welcome) => completed(callOf(welcome), path, run));
+  rmSync(join(folder, 'data'), { recursive: true });
   return { printed, version };
+}
+
+/** Waits until the run at a path is completed. @throws Error if the path has another run, or this one ends in another way or never */
+async function completed(call: Call, path: string, run: unknown): Promise<void> {
+  const endsAt = performance.now() + longestWaitInMilliseconds;
+  for (;;) {
+    const { status, body } = await call('GET', path);
+    if (body['id'] === run && body['status'] === 'completed') return;
+    if (body['id'] !== run || body['status'] !== 'running' || performance.now() > endsAt)
+      throw new Error(`GET ${path} answered ${status} for the run ${String(run)}: ${JSON.stringify(body)}`);
+    await delay(250);
+  }
 }

@@ -62,6 +62,14 @@ describe('the packed service', () => {
     expect(readFileSync(join(packed.checkout, 'package.json'), 'utf8')).toContain('"workspaces"');
   });
 
+  it('has the licenses and notices of the packages that are in it, in its console and in the workers of the console', () => {
+    const of = (path: string) => readFileSync(join(packed.folder, 'package/dist/service', path, 'licenses.txt'), 'utf8');
+    expect(of('.')).toMatch(/^@aws-sdk\/client-dynamodb \d/m);
+    expect(of('.')).toMatch(/^swagger-ui-dist \d[^]*Copyright [\d-]+ SmartBear[^]*Jed Watson/m);
+    expect(of('console')).toMatch(/^@cloudscape-design\/components \d[^]*Copyright Amazon[^]*normalize\.css/m);
+    expect(of('console')).toMatch(/^cborg \d/m); // only the worker that checks evidence loads it
+  });
+
   it('says in one sentence what is missing on another platform, and exits with 2', async () => {
     expect(await runOn('darwin', packed.program)).toEqual({
       code: 2,

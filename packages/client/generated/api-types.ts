@@ -39,7 +39,7 @@ export interface paths {
         get: operations["getComputation"];
         /**
          * Replace a computation
-         * @description Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval`, `log_access`, `attestation_policy`, `consumers` and `providers`, which stay the same. Requires the permission `edit` (roles: administrator, editor), or being the owner of the computation.
+         * @description Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval`, `log_access`, `attestation_policy`, `result_review`, `consumers` and `providers`, which stay the same. Requires the permission `edit` (roles: administrator, editor), or being the owner of the computation.
          */
         put: operations["updateComputation"];
         post?: never;
@@ -436,7 +436,7 @@ export interface paths {
         put?: never;
         /**
          * Approve the manifest and the configuration of a computation
-         * @description Send the digests of the manifest and of the configuration that you have read. The approval does not cover arguments that the user who uploads the algorithm gives to the agent. The approval stops counting at `expires_at`, or when the manifest or the configuration changes. Changes of `log_level` and `server_key` do not matter. Each user has one approval per computation: approving again replaces it. Returns 409 `stale_digest` with the current digests if one of them is another. Returns 422 with the missing items if there is no manifest. Requires being the owner of the computation, the creator of an asset in it or a result consumer.
+         * @description Send the digests of the manifest and of the configuration that you have read. The approval does not cover arguments that the user who uploads the algorithm gives to the agent. The approval stops counting at `expires_at`, or when the manifest or the configuration changes. Changes of `log_level` and `server_key` do not matter. Each user has one approval per computation: approving again replaces it. Returns 409 `stale_digest` with the current digests if one of them is another, and 409 `unknown_event` if `journal_head` is no event of this computation. Returns 422 with the missing items if there is no manifest. Requires being the owner of the computation, the creator of an asset in it or a result consumer.
          */
         post: operations["approve"];
         /**
@@ -478,7 +478,7 @@ export interface paths {
         };
         /**
          * Find computations, assets and CVMs
-         * @description Names of computations and file names of assets match by a prefix of the name or of one of its first 8 words, whatever their case. CVMs match by a prefix of the identifier of at least 4 characters, computations and assets by their identifier in full or by a prefix of at least 18 characters, assets also by their checksum in full. Exact matches come first, then prefixes of names, then prefixes of words; then by name, then the newest. A change of a name is found within a few seconds. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Names of computations and file names of assets match if each word of the text begins one of the first 8 words of the name, in any order, or if the whole name equals the text, whatever their case. CVMs match by a prefix of the identifier of at least 4 characters, computations and assets by their identifier in full or by a prefix of at least 18 characters, assets also by their checksum in full. Exact matches come first, then prefixes of names, then prefixes of words; then by name, then the newest. Reads at most 50 candidates of each kind of match: `truncated` tells if there were more. So many names may be alike that a match is left out; `exact` and `owner` narrow the search before it is cut. A change of a name is found within a few seconds. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["find"];
         put?: never;
@@ -746,12 +746,20 @@ export interface components {
             user: string;
             /** @description The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785). */
             digest: string;
-            /** @description The digest of the configuration: the SHA3-256, lower-case hex, of the canonical JSON (RFC 8785) of `{agent_config, approval, attestation_policy, log_access}`. `agent_config` has `cert_file`, `server_ca_file`, `client_ca_file` and `attested_tls`, with defaults. */
+            /** @description The digest of the configuration: the SHA3-256, lower-case hex, of the canonical JSON (RFC 8785) of `{agent_config, approval, attestation_policy, log_access, result_review}`. `agent_config` has `cert_file`, `server_ca_file`, `client_ca_file` and `attested_tls`, with defaults. */
             configuration_digest: string;
             /** @description The CVMs that a run may use. null: any. */
             cvm_ids: string[] | null;
             /** @description The time before which a run must start, as the user sent it. null: any time. */
             expires_at: string | null;
+            /** @description The number of runs that may start on the approval. null: any. */
+            max_runs: null;
+            /** @description The number of runs that have started on the approval. null without `max_runs`. */
+            used_runs: null;
+            /** @description The identifier of the counter of runs, a UUID that you make. null without `max_runs`. */
+            approval_id: null;
+            /** @description The newest event of the computation's journal that the approver saw: its `id` and `hash`. null: none is named. */
+            journal_head: components["schemas"]["JournalHead"] | null;
             /** @description Whether the user signed the approval. */
             signed: boolean;
             /** @description `true` if the approval does not count, for one of these reasons: the manifest or the configuration has changed, the approval has expired, it was signed with a key that the user has replaced, it is unsigned and the computation requires signatures, or all CVMs that it allows have other certificates. */
@@ -768,7 +776,7 @@ export interface components {
         /** @description A reason why an approval does not count. Hashes are in hex. `sha256:` and a hash stands for a value of more than 200 characters. At `/signature`, the values are the keys; at `/expires_at`, the current value is the time of the request; at `/cvm_ids`, the values are the fingerprints of the certificates. */
         ApprovalChange: {
             /**
-             * @description The place in `{manifest, configuration, signature, expires_at, cvm_ids}`, a JSON pointer.
+             * @description The place in `{manifest, configuration, signature, expires_at, cvm_ids, max_runs}`, a JSON pointer.
              * @example /manifest/algorithm/hash
              */
             path: string;
@@ -776,18 +784,30 @@ export interface components {
             approved: (string | boolean | number) | null;
             /** @description The value now. null: none. */
             current: (string | boolean | number) | null;
+            /** @description The user whom the change is about. null for nobody. */
+            user: null;
+            /** @description The user who made the change. null if nobody is known. */
+            by: null;
+            /** @description The time of the change. null if it is not known. */
+            at: null;
         };
         /** @description An approval to give. */
         ApprovalInput: {
             /** @description The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785). */
             digest: string;
-            /** @description The digest of the configuration: the SHA3-256, lower-case hex, of the canonical JSON (RFC 8785) of `{agent_config, approval, attestation_policy, log_access}`. `agent_config` has `cert_file`, `server_ca_file`, `client_ca_file` and `attested_tls`, with defaults. */
+            /** @description The digest of the configuration: the SHA3-256, lower-case hex, of the canonical JSON (RFC 8785) of `{agent_config, approval, attestation_policy, log_access, result_review}`. `agent_config` has `cert_file`, `server_ca_file`, `client_ca_file` and `attested_tls`, with defaults. */
             configuration_digest: string;
             /** @description The CVMs that a run may use. Default: any. The approval keeps the certificate fingerprints that these CVMs have now: on a CVM with another certificate, it does not count. */
             cvm_ids?: string[] | null;
             /** @description The time before which a run must start. Default: any time. */
             expires_at?: string | null;
-            /** @description A signature in base64, made with the private key of the public key that you uploaded to the computation. Sign the canonical JSON (RFC 8785), in UTF-8, of `{type: "computation-approval", domain, computation, approver, manifest_digest, configuration_digest}`, with `cvm_ids` and `expires_at` if you send them, exactly as you send them. `null` counts as not given. `approver` is your `sub`. Algorithms: Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes. Required if the `approval` of the computation is `all_signed`. */
+            /** @description The number of runs that may start on the approval. null: any. */
+            max_runs?: null;
+            /** @description The identifier of the counter of runs, a UUID that you make. null without `max_runs`. */
+            approval_id?: null;
+            /** @description The newest event of the computation's journal that the approver saw: its `id` and `hash`. null: none is named. */
+            journal_head?: components["schemas"]["JournalHead"] | null;
+            /** @description A signature in base64, made with the private key of the public key that you uploaded to the computation. Sign the canonical JSON (RFC 8785), in UTF-8, of `{type: "computation-approval", domain, computation, approver, manifest_digest, configuration_digest}`, with `cvm_ids`, `expires_at` and `journal_head` if you send them, as you send them. `null` counts as not given. `approver` is your `sub`. Algorithms: Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes. Required if the `approval` of the computation is `all_signed`. */
             signature?: string | null;
         };
         /** @description An approval that counted when the run started. */
@@ -806,6 +826,14 @@ export interface components {
             signature: string | null;
             /** @description The public key that verifies the signature, as DER SubjectPublicKeyInfo, base64. null if the user did not sign. */
             key: string | null;
+            /** @description The number of runs that could start on the approval. null: any. */
+            max_runs: null;
+            /** @description Which of these runs this one is, from 1. null without `max_runs`. */
+            use: null;
+            /** @description The identifier of the counter of these runs. null without `max_runs`. */
+            approval_id: null;
+            /** @description The newest event of the computation's journal that the user saw. null if the user named none. */
+            journal_head: components["schemas"]["JournalHead"] | null;
             /**
              * Format: date-time
              * @description The time of the approval.
@@ -833,6 +861,8 @@ export interface components {
             needed: components["schemas"]["NeededApproval"][];
             /** @description The approvals that were given, by user. */
             approvals: components["schemas"]["Approval"][];
+            /** @description The refusals that stand, by user. */
+            refusals: components["schemas"]["Refusal"][];
         };
         /** @description An algorithm or a dataset. The content is in `asset` or behind `download`, if you may read it. */
         Asset: {
@@ -1012,6 +1042,8 @@ export interface components {
             use: "open" | "approval";
             /** @description The SHA3-256 in hex, as in the manifest. */
             checksum: string;
+            /** @description The key of the asset, which is released to the CVM alone. null without one. */
+            key: null;
         };
         /** @description A page of the list of assets. */
         AssetPage: {
@@ -1273,10 +1305,25 @@ export interface components {
             platforms: ("snp" | "tdx")[];
             /** @description The measurements that a CVM may have, 96 hex digits each. SNP: the launch measurement. TDX: the SHA-384 of MRTD, RTMR0, RTMR1 and RTMR2. Returned sorted, in lower case, each once. */
             measurements: string[];
+            /** @description The values that PCRs of a vTPM must have. null: any. */
+            pcrs: null;
+            /**
+             * Format: int32
+             * @description SNP: the highest privilege level (VMPL) from which the guest may ask for its report, 0 to 3. Default 0. A standard Cocos machine needs 2. With 1 to 3, software below the measured paravisor may have asked for the report.
+             */
+            vmpl: number;
             /** @description The least versions of an SNP machine. null: any. */
             minimum_tcb: components["schemas"]["MinimumTcb"] | null;
+            /** @description TDX: Intel's statuses of the versions that a CVM may have. Default `UpToDate` alone. Returned sorted. */
+            accepted_tcb_statuses: ("ConfigurationAndSWHardeningNeeded" | "ConfigurationNeeded" | "OutOfDate" | "OutOfDateConfigurationNeeded" | "SWHardeningNeeded" | "UpToDate")[];
+            /** @description TDX: Intel's advisories about the versions that a CVM may have. Default none. Returned sorted. */
+            accepted_advisories: string[];
             /** @description Whether the host may debug the CVM. Default `false`. */
             allow_debug: boolean;
+            /** @description Whether a run may go on over a later connection with the same certificate than the one that attested. Default `false`. */
+            allow_reconnect: boolean;
+            /** @description SNP: whether a guest that accepted another run before may have the run. Default `false`. */
+            allow_used_guest: boolean;
         };
         /** @description Which CVMs may run a computation. A run starts only on a CVM whose verified attestation satisfies it. */
         AttestationPolicyInput: {
@@ -1284,13 +1331,35 @@ export interface components {
             platforms: ("snp" | "tdx")[];
             /** @description The measurements that a CVM may have, 96 hex digits each. SNP: the launch measurement. TDX: the SHA-384 of MRTD, RTMR0, RTMR1 and RTMR2. Returned sorted, in lower case, each once. */
             measurements: string[];
+            /** @description The values that PCRs of a vTPM must have. null: any. */
+            pcrs?: null;
+            /**
+             * Format: int32
+             * @description SNP: the highest privilege level (VMPL) from which the guest may ask for its report, 0 to 3. Default 0. A standard Cocos machine needs 2. With 1 to 3, software below the measured paravisor may have asked for the report.
+             * @default 0
+             */
+            vmpl?: number;
             /** @description The least versions of an SNP machine. null: any. */
-            minimum_tcb?: components["schemas"]["MinimumTcb"] | null;
+            minimum_tcb?: components["schemas"]["MinimumTcbInput"] | null;
+            /** @description TDX: Intel's statuses of the versions that a CVM may have. Default `UpToDate` alone. Returned sorted. */
+            accepted_tcb_statuses?: ("ConfigurationAndSWHardeningNeeded" | "ConfigurationNeeded" | "OutOfDate" | "OutOfDateConfigurationNeeded" | "SWHardeningNeeded" | "UpToDate")[];
+            /** @description TDX: Intel's advisories about the versions that a CVM may have. Default none. Returned sorted. */
+            accepted_advisories?: string[];
             /**
              * @description Whether the host may debug the CVM. Default `false`.
              * @default false
              */
             allow_debug?: boolean;
+            /**
+             * @description Whether a run may go on over a later connection with the same certificate than the one that attested. Default `false`.
+             * @default false
+             */
+            allow_reconnect?: boolean;
+            /**
+             * @description SNP: whether a guest that accepted another run before may have the run. Default `false`.
+             * @default false
+             */
+            allow_used_guest?: boolean;
         };
         /** @description Attestation evidence of the agent process, alone in its batch. 4 for each process. */
         AttestationReport: {
@@ -1414,6 +1483,8 @@ export interface components {
             log_access: "none" | "parties";
             /** @description Which CVMs may run the computation. null: any. */
             attestation_policy: components["schemas"]["AttestationPolicy"] | null;
+            /** @description Who decides on the release of results. null: results go to the result consumers without a review. */
+            result_review: null;
             /** @description The result consumers in addition to the owner. If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers: string[];
             /** @description The users who may link their own assets, beside the owner and administrators. If empty: all users. */
@@ -1452,6 +1523,8 @@ export interface components {
             log_access?: "none" | "parties";
             /** @description Which CVMs may run the computation. null: any. */
             attestation_policy?: components["schemas"]["AttestationPolicyInput"] | null;
+            /** @description Who decides on the release of results. null: results go to the result consumers without a review. */
+            result_review?: null;
             /** @description The result consumers in addition to the owner: up to 40 users (`sub`). If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers?: string[];
             /** @description The users who may link their own assets, beside the owner and administrators: up to 100 (`sub`). If empty: all users. */
@@ -1477,7 +1550,7 @@ export interface components {
              */
             total: number;
         };
-        /** @description All fields of a computation. If `owner`, `approval`, `log_access`, `attestation_policy`, `consumers` or `providers` is omitted, it stays the same. Other omitted fields get their defaults. */
+        /** @description All fields of a computation. If `owner`, `approval`, `log_access`, `attestation_policy`, `result_review`, `consumers` or `providers` is omitted, it stays the same. Other omitted fields get their defaults. */
         ComputationReplacement: {
             /**
              * @description The name. 1 to 200 characters, at least one of them visible, no control characters.
@@ -1504,6 +1577,8 @@ export interface components {
             log_access?: "none" | "parties";
             /** @description Which CVMs may run the computation. null: any. */
             attestation_policy?: components["schemas"]["AttestationPolicyInput"] | null;
+            /** @description Who decides on the release of results. null: results go to the result consumers without a review. */
+            result_review?: null;
             /** @description The result consumers in addition to the owner: up to 40 users (`sub`). If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers?: string[];
             /** @description The users who may link their own assets, beside the owner and administrators: up to 100 (`sub`). If empty: all users. */
@@ -1597,6 +1672,8 @@ export interface components {
             log_access?: "none" | "parties";
             /** @description Which CVMs may run the computation. null: any. */
             attestation_policy?: components["schemas"]["AttestationPolicy"] | null;
+            /** @description Who decides on the release of results. null: results go to the result consumers without a review. */
+            result_review?: null;
             /** @description The result consumers in addition to the owner. If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers?: string[];
             /** @description The users who may link their own assets, beside the owner and administrators. If empty: all users. */
@@ -1621,6 +1698,8 @@ export interface components {
              * @enum {string}
              */
             log_access: "none" | "parties";
+            /** @description Who decides on the release of the result. null: nobody. */
+            result_review: null;
         };
         /** @description A read of the content by another user than the creator of the asset. */
         ContentRead: {
@@ -1664,6 +1743,8 @@ export interface components {
             id: string;
             /** @description The description. */
             description: string;
+            /** @description The certificate that the CVM presents, in PEM, as it was registered. null if none is registered. */
+            certificate: string | null;
             /** @description The SHA-256 of the certificate in DER, 64 hex digits. null if none is registered. */
             certificate_fingerprint: string | null;
             /** @description Where parties reach the agent, `host:port`. null if it is not registered. */
@@ -1863,6 +1944,8 @@ export interface components {
             signature: string;
             /** @description The `kid` of the key in `/.well-known/jwks.json`. */
             key_id: string;
+            /** @description The entries of the run in the stage's append-only log. null: the stage has none. */
+            log: null;
         };
         /** @description What the service states about a run that has ended. */
         EvidenceStatement: {
@@ -1882,7 +1965,7 @@ export interface components {
              * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
              */
             computation: string;
-            run: components["schemas"]["Run"];
+            run: components["schemas"]["RunOfStatement"];
             manifest: components["schemas"]["Manifest"];
             /** @description The SHA3-256, hex, of the canonical JSON of `manifest`. */
             manifest_digest: string;
@@ -1903,8 +1986,12 @@ export interface components {
             events: components["schemas"]["EventsOfRun"];
             /** @description What the service found in the attestation of the agent process. null if it verified no token. */
             attestation: components["schemas"]["AttestationOfStatement"] | null;
-            /** @description The SHA-256, hex, of the attestation token that the CVM reported. null if it reported none. */
-            attestation_hash: string | null;
+            /** @description The certificate of the CVM in PEM, as it was registered when the run started. null without one. */
+            certificate: string | null;
+            /** @description The SHA-256, hex, of the DER of `certificate`. null without one. */
+            certificate_fingerprint: string | null;
+            /** @description The stage's append-only log. null: the stage has none. */
+            log: null;
             /** @description The version of the service that made the statement. */
             service_version: string;
             /**
@@ -1984,6 +2071,26 @@ export interface components {
             accepted_at: string | null;
             /** @description The command that stops the run. null until a stop is requested. */
             stop_command_id: string | null;
+        };
+        /** @description A computation that names you, in which you have not acted. */
+        Invitation: {
+            /**
+             * Format: uuid
+             * @description The identifier of the computation.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            computation_id: string;
+            /** @description The name of the computation. */
+            name: string;
+            /** @description The owner of the computation, a user's `sub`. */
+            owner: string;
+        };
+        /** @description An event of the journal. */
+        JournalHead: {
+            /** @description The identifier of the event. */
+            id: string;
+            /** @description The hash of the event. */
+            hash: string;
         };
         /** @description The key broker service that gives the agent the key of an encrypted file. */
         KeyBroker: {
@@ -2127,6 +2234,7 @@ export interface components {
             id: string;
             /** @description Its name: the file name of an asset, the identifier of a CVM. */
             name: string;
+            owner: string | null;
             /**
              * @description What the text matches.
              * @enum {string}
@@ -2137,6 +2245,8 @@ export interface components {
         Matches: {
             /** @description The matches, the best first. */
             matches: components["schemas"]["Match"][];
+            /** @description True if there may be more matches: there were more candidates than were read, or more matches than `limit`. */
+            truncated: boolean;
         };
         /** @description Versions of the firmware of an SNP machine. */
         MinimumTcb: {
@@ -2160,6 +2270,33 @@ export interface components {
              * @description The least version of the microcode, 0 to 255.
              */
             microcode: number;
+            /** @description The least version of the FMC. null: any. */
+            fmc: null;
+        };
+        /** @description Versions of the firmware of an SNP machine. */
+        MinimumTcbInput: {
+            /**
+             * Format: int32
+             * @description The least version of the bootloader, 0 to 255.
+             */
+            bootloader: number;
+            /**
+             * Format: int32
+             * @description The least version of the TEE, 0 to 255.
+             */
+            tee: number;
+            /**
+             * Format: int32
+             * @description The least version of the SNP firmware, 0 to 255.
+             */
+            snp: number;
+            /**
+             * Format: int32
+             * @description The least version of the microcode, 0 to 255.
+             */
+            microcode: number;
+            /** @description The least version of the FMC. null: any. */
+            fmc?: null;
         };
         /** @description What is missing before a run. If all lists are empty, the computation is ready to run. */
         MissingItems: {
@@ -2239,7 +2376,7 @@ export interface components {
              * @description The kind of conflict (409), or of refusal (403).
              * @enum {string}
              */
-            reason?: "run_active" | "cvm_busy" | "cvm_not_ready" | "cvm_not_attested" | "second_algorithm" | "asset_in_use" | "file_name_taken" | "linked_too_widely" | "nothing_to_stop" | "stale_digest" | "logs_not_shared";
+            reason?: "run_active" | "cvm_busy" | "cvm_not_ready" | "cvm_not_attested" | "second_algorithm" | "asset_in_use" | "file_name_taken" | "linked_too_widely" | "nothing_to_stop" | "stale_digest" | "unknown_event" | "logs_not_shared";
             /**
              * Format: uuid
              * @description The run that causes the conflict (409).
@@ -2305,6 +2442,32 @@ export interface components {
             /** @description As Intel publishes it: PEM, hex, or the text that is signed. */
             qe_identity_signature: string;
         };
+        /** @description The refusal of a user to approve. */
+        Refusal: {
+            /** @description The user who refused. */
+            user: string;
+            /** @description Why, in the words of the user. */
+            reason: string;
+            /**
+             * Format: date-time
+             * @description The time of the refusal.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            refused_at: string;
+        };
+        /** @description A refusal to approve a computation of yours. */
+        RefusalToRead: {
+            /**
+             * Format: uuid
+             * @description The identifier of the computation.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            computation_id: string;
+            /** @description The name of the computation. */
+            name: string;
+            /** @description The user who refused. */
+            user: string;
+        };
         /** @description The CVM rejects a command. */
         RejectedReport: {
             /**
@@ -2360,6 +2523,23 @@ export interface components {
             /** @description The result of each report, in the order of the reports. */
             results: components["schemas"]["ReportResult"][];
         };
+        /** @description A result that waits for your review. */
+        ReviewToGive: {
+            /**
+             * Format: uuid
+             * @description The identifier of the computation.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            computation_id: string;
+            /** @description The name of the computation. */
+            name: string;
+            /**
+             * Format: uuid
+             * @description The identifier of the run.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            run_id: string;
+        };
         /** @description A run of a computation on a CVM. */
         Run: {
             /**
@@ -2396,6 +2576,10 @@ export interface components {
             started_by: string;
             /** @description The reason for the end of the run. null while the run is active. */
             reason: string | null;
+            /** @description The kind of the end, for programs. `input_changed`: a fetched file is another than the approved one. Else null. */
+            reason_code: "input_changed" | null;
+            /** @description The state of the result under review. null without a review. */
+            result: null;
             /** @description The digest of the manifest that the run was started with. */
             manifest_digest: string;
             /** @description The digest of the configuration that the run was started with. */
@@ -2407,6 +2591,49 @@ export interface components {
          * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
          */
         RunId: string;
+        /** @description The run, as the API shows it, without `result`. */
+        RunOfStatement: {
+            /**
+             * Format: uuid
+             * @description The identifier of the run.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The identifier of the computation.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            computation_id: string;
+            /**
+             * @description The CVM of the run.
+             * @example sim-1
+             */
+            cvm_id: string;
+            /**
+             * @description The status of the run. `running` and `stopping`: the run is active. The others are final.
+             * @enum {string}
+             */
+            status: "running" | "stopping" | "completed" | "failed" | "cancelled";
+            /**
+             * Format: date-time
+             * @description The start of the run.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            started_at: string;
+            /** @description The end of the run. null while the run is active. */
+            ended_at: string | null;
+            /** @description The user who started the run. */
+            started_by: string;
+            /** @description The reason for the end of the run. null while the run is active. */
+            reason: string | null;
+            /** @description The kind of the end, for programs. `input_changed`: a fetched file is another than the approved one. Else null. */
+            reason_code: "input_changed" | null;
+            /** @description The digest of the manifest that the run was started with. */
+            manifest_digest: string;
+            /** @description The digest of the configuration that the run was started with. */
+            configuration_digest: string;
+        };
         /** @description A page of the list of runs. */
         RunPage: {
             /** @description The runs, newest first. */
@@ -2491,9 +2718,19 @@ export interface components {
             keys: components["schemas"]["KeyToUpload"][];
             /** @description Your assets whose content has not arrived. */
             content: components["schemas"]["ContentToUpload"][];
+            /** @description Empty: not supported yet. */
+            reviews: components["schemas"]["ReviewToGive"][];
+            /** @description Empty: not supported yet. */
+            refusals: components["schemas"]["RefusalToRead"][];
+            /** @description Empty: not supported yet. */
+            invitations: components["schemas"]["Invitation"][];
             totals: components["schemas"]["TodoTotals"];
-            /** @description Whether a total is null. */
-            truncated: boolean;
+            /**
+             * Format: date-time
+             * @description The time as of which the lists are right.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            as_of: string;
         };
         /** @description How long the lists would be without a limit. */
         TodoTotals: {
@@ -2503,6 +2740,12 @@ export interface components {
             keys: number | null;
             /** @description How many assets, also beyond the list. null if more computations or assets had to be examined than are. */
             content: number | null;
+            /** @description How many reviews, also beyond the list. null if more computations or assets had to be examined than are. */
+            reviews: number | null;
+            /** @description How many refusals, also beyond the list. null if more computations or assets had to be examined than are. */
+            refusals: number | null;
+            /** @description How many invitations, also beyond the list. null if more computations or assets had to be examined than are. */
+            invitations: number | null;
         };
         /** @description A token of the agent process. */
         TokenOfStatement: {
@@ -2510,14 +2753,15 @@ export interface components {
             kind: string;
             /** @description The SHA-256 of the token, hex. */
             hash: string;
-            /** @description What the service found. null if it has not verified the token. */
-            verdict: ("verified" | "refused" | "unsupported") | null;
-            /** @description The time as of which the service verified it. */
-            verified_at: string | null;
-            /** @description The SHA-512, hex, of the certificate of the CVM at that time, which the report data must be. null if it had none. */
-            certificate_sha512: string | null;
-            /** @description TDX: the documents of Intel that the service verified it with, as in QuoteCollateral. null if it had none. */
-            collateral: components["schemas"]["QuoteCollateral"] | null;
+            /**
+             * @description What the service found. `not judged`: it did not verify the token.
+             * @enum {string}
+             */
+            verdict: "verified" | "refused" | "unsupported" | "not judged";
+            /** @description The time as of which the service verified it. Empty if it did not. */
+            verified_at: string;
+            /** @description TDX: the documents of Intel that the service verified it with. Empty for other platforms. */
+            collateral: components["schemas"]["QuoteCollateral"][];
         };
         /** @description A link that no longer exists. */
         UnlinkedAsset: {
@@ -3542,6 +3786,10 @@ export interface operations {
                 q: string;
                 /** @description Return only matches of this kind. */
                 kind?: "computation" | "asset" | "cvm";
+                /** @description True to return only what the text names in full: by name, identifier or checksum. Default false. */
+                exact?: "true" | "false";
+                /** @description Return only computations that this user owns and assets that it created, a user's `sub`. */
+                owner?: string;
                 /** @description The maximum number of matches to return, from 1 to 50. Default 20. */
                 limit?: number;
             };

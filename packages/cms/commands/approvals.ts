@@ -2,7 +2,7 @@ import { constants, type KeyObject, sign } from 'node:crypto';
 import { ServiceProblem, wholeAnswer } from 'computation-management-client';
 import { type Approved, approvalText, type Limits, limitsOf } from 'computation-management-formats/approval-text';
 import { plainName } from 'computation-management-formats/quoted-name';
-import { agoText, approvalRows, shellWord } from 'computation-management-words';
+import { agoText, approvalRows, readJournalHead, shellWord } from 'computation-management-words';
 import { named, recordApproval } from '../context/computation-reference.ts';
 import { confirm } from '../context/context.ts';
 import { formatCoverage, coverageOf, whyStale } from '../context/coverage.ts';
@@ -41,7 +41,8 @@ export function addApprovalCommands(program: CmsCommand): void {
         );
       }
       const { data: computation, now } = wholeAnswer(await client.call('getComputation', { id }));
-      const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires?.(now) });
+      const journal_head = await readJournalHead(client, id);
+      const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires?.(now), journal_head });
       const covered = await coverageOf(context, connection, { id, computation });
       const { manifest_digest, configuration_digest } = covered;
       for (const [option, given, current] of [

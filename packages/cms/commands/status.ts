@@ -38,7 +38,9 @@ export function addStatusCommand(program: CmsCommand): void {
       const row = (text: string) => hanging(`  ${text}`, terminal.columns);
       const examined = { computations: learned.size, total: newest.total };
       context.print({ to_do: totals, active_runs: { items: runs, total: active }, expiring, examined }, () => {
-        const waits = Object.entries(totals).map(
+        const always = ['approvals', 'keys', 'content'];
+        const told = Object.entries(totals).filter(([what, count]) => count !== 0 || always.includes(what));
+        const waits = told.map(
           ([what, count]) => `${count ?? 'more than can be examined'} ${count === 1 ? what.replace(/s$/, '') : what}`,
         );
         const part =

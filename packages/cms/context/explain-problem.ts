@@ -1,7 +1,7 @@
 import * as http from 'node:http';
 import { lacksTls, type ServiceProblem } from 'computation-management-client';
 import { plainName } from 'computation-management-formats/quoted-name';
-import { invalidPlaces, sentence, shellWord, waitAMinute } from 'computation-management-words';
+import { describeProblem, mayNot, type ProblemText, sentence, shellWord, waitAMinute } from 'computation-management-words';
 import { formatMissing, missingItems, missingTitle } from './missing-items.ts';
 import type { Credentials } from '../profile/profile.ts';
 import { localLogin, loginAgain } from '../profile/token.ts';
@@ -55,6 +55,7 @@ export function explainProblem(given: ServiceProblem, where: Circumstances): Cms
 
 function wording(problem: ServiceProblem, where: Circumstances): Wording {
   const { code, detail } = problem;
+  const { title, advice, points } = describeProblem(problem);
   const id = where.computation ?? 'COMPUTATION';
   if (problem.request.includes('://')) return ofIssuer(problem, where);
   if (problem.status === 431) return { message: detail, next: where.command('whoami') }; // too many memberships
@@ -70,22 +71,21 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
     case 'conflict':
       return conflict(problem, id, where);
     case 'precondition_failed':
-      return { message: 'The resource has changed since this command read it.', next: where.typed };
+      return { message: `${title}.`, next: where.typed };
     case 'incomplete': {
-      if (!problem.missing_items)
-        return { message: `The computation is not ready. Missing:\n${detail}`, next: where.command(`check ${id}`) };
+      if (!problem.missing_items) return { message: `${title}. Missing:\n${detail}`, next: where.command(`check ${id}`) };
       const items = missingItems(problem.missing_items, { id, isSigned: where.isSigned ?? false });
-      const message = `The computation is not ready. ${missingTitle(items)}\n${formatMissing(items, where).trimEnd()}`;
+      const message = `${title}. ${missingTitle(items)}\n${formatMissing(items, where).trimEnd()}`;
       return { message, next: where.command(`check ${id}`) };
     }
     case 'too_many_requests': // nothing was made
-      return { message: forNow('The service takes no more requests now', detail), next: where.typed };
+      return { message: forNow(detail, { title, advice }), next: where.typed };
     case 'unavailable': {
       const [, asset] = /^hash of the asset (\S+)$/.exec(problem.request) ?? [];
       if (asset !== undefined) {
         return { message: `${detail} Then type the same again.`, next: where.command(`asset show ${asset}`) };
       }
-      return { message: forNow('The service cannot answer now', detail), next: afterFailure(problem, id, where) };
+      return { message: forNow(detail, { title, advice }), next: afterFailure(problem, id, where) };
     }
     case 'internal':
     case 'unexpected':
@@ -102,7 +102,7 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
       // also a code that this version does not know
       const mistakes = isTyped(problem, where) ? problem.errors.map((error) => mistake(error, where)) : undefined;
       return {
-        message: (mistakes ?? [detail, ...invalidPlaces(problem).map((place) => `  ${place}`)]).join('\n'),
+        message: (mistakes ?? [detail, ...points.map((place) => `  ${place}`)]).join('\n'),
         next: where.help,
       };
     }
@@ -134,7 +134,7 @@ function unauthenticated(detail: string, { server, login, profileName, typed }: 
 const administratorMay = /^Requires [^.]*\badministrator\b|^The token has no role /;
 
 function forbidden(detail: string, { user, domain, isLocal, loginServer, profileName, login, command }: Circumstances): Wording {
-  const message = `${user === undefined ? 'You' : plainName(user)} may not do this in the domain ${domain}: ${detail}`;
+  const message = `${mayNot(user && plainName(user))} in the domain ${domain}: ${detail}`;
   const canLogIn = user !== undefined && isLocal && login !== 'variable' && administratorMay.test(detail);
   return {
     message,
@@ -156,8 +156,8 @@ function whereToLook({ request, detail }: ServiceProblem, id: string): string {
  * Explains an error that passes by itself. The service explains its error in sentences, with the time to try again, which are used as they
  * are. The API gateway in front of the service only has a name for the error, such as `Service Unavailable`.
  */
-function forNow(what: string, detail: string): string {
-  return /[.!?]$/.test(detail) ? detail : `${what} (${detail}). ${waitAMinute}`;
+function forNow(detail: string, { title, advice }: Pick<ProblemText, 'title' | 'advice'>): string {
+  return sentence(detail) === detail ? detail : `${title} (${detail}). ${advice}`;
 }
 
 /**
@@ -185,29 +185,26 @@ function isOfService({ request }: ServiceProblem): boolean {
 }
 
 function conflict({ detail, reason, run_id }: ServiceProblem, id: string, { help, command }: Circumstances): Wording {
+  const message = `${detail}${run_id === undefined ? '' : ` That run is ${run_id}.`}`;
   switch (reason) {
     case 'run_active':
-      return { message: `The run ${run_id ?? ''} of this computation is active.`, next: command(`watch ${id}`) };
+      return { message, next: command(`watch ${id}`) };
     case 'cvm_busy':
     case 'cvm_not_ready':
     case 'cvm_not_attested':
-      return { message: `${detail}${run_id === undefined ? '' : ` That run is ${run_id}.`}`, next: command('cvm list') };
+      return { message, next: command('cvm list') };
     case 'stale_digest':
-      return {
-        message: 'The manifest or the configuration has changed since you read it. Read both again.',
-        next: command(`manifest ${id}`),
-      };
+      return { message, next: command(`manifest ${id}`) };
     case 'nothing_to_stop':
-      return { message: 'No run of this computation is active.', next: command(`computation show ${id}`) };
     case 'second_algorithm':
     case 'file_name_taken':
-      return { message: detail, next: command(`computation show ${id}`) };
+      return { message, next: command(`computation show ${id}`) };
     case 'asset_in_use':
-      return { message: detail, next: command('runs --status running') };
+      return { message, next: command('runs --status running') };
     case 'linked_too_widely':
     case undefined:
     default: // a reason that this version does not know
-      return { message: detail, next: help };
+      return { message, next: help };
   }
 }
 
@@ -233,10 +230,10 @@ function exitCodeOf(problem: ServiceProblem, where: { help: string }): ExitCode 
 const whence = '--server, CMS_SERVER or that of the profile';
 
 /** Explains that no service answers at the address, or that the one that answers does not speak https. */
-function unreachable({ cause }: ServiceProblem, { server, isLocal, typed, proxy }: Circumstances): Wording {
-  if (!lacksTls(cause)) {
+function unreachable(problem: ServiceProblem, { server, isLocal, typed, proxy }: Circumstances): Wording {
+  if (!lacksTls(problem.cause)) {
     return {
-      message: `No service answers at ${server}.${isLocal || proxy === undefined ? '' : proxyText(proxy)}`,
+      message: `${describeProblem(problem).title} at ${server}.${isLocal || proxy === undefined ? '' : proxyText(proxy)}`,
       next: isLocal ? startAt(server) : askHealth(server),
     };
   }

@@ -5,7 +5,7 @@ import { shellWord } from 'computation-management-words';
 interface Parts {
   computation: Pick<Schemas['Computation'], 'owner' | 'consumers'>;
   inputs: readonly { created_by?: string | undefined }[];
-  approvals: Schemas['Approvals'];
+  approvals: Pick<Schemas['Approvals'], 'needed'>;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { Alert, Box, Button, Checkbox, FileInput, FormField, Input, Select } from '@cloudscape-design/components';
 import { type Client, type Schemas, ServiceProblem } from 'computation-management-client';
-import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
-import { type Coverage, readCoverage } from 'computation-management-words';
+import { approvalText, type JournalHead, limitsOf } from 'computation-management-formats/approval-text';
+import { type Coverage, readCoverage, readJournalHead } from 'computation-management-words';
 import { useState } from 'react';
 import { useDomain, useFrame } from '../access/console-context.ts';
 import { Panel } from '../frame/screen-frame.tsx';
@@ -42,7 +42,7 @@ export function ApproveForm({ consent, loaded, before }: Props) {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
   const goOn = useGoOn();
-  const { overview, coverage } = consent;
+  const { overview, coverage, journal_head } = consent;
   const { manifest_digest, configuration_digest } = coverage;
   const { id, approval: policy } = overview.computation;
   const [chosen, setChosen] = useState<{ lifetime: string; expires_at: string | undefined }>();
@@ -59,7 +59,8 @@ export function ApproveForm({ consent, loaded, before }: Props) {
   const isOver = chosen === undefined && kept !== undefined && Date.parse(kept) <= serviceNow();
   const lifetime = isOver ? undefined : (chosen?.lifetime ?? (kept === undefined ? '' : 'kept'));
   const cvm_ids = namesIn(cvms);
-  const limits = limitsOf({ cvm_ids: cvm_ids.length > 0 ? cvm_ids : null, expires_at: chosen ? chosen.expires_at : kept });
+  const expires_at = chosen ? chosen.expires_at : kept;
+  const limits = limitsOf({ cvm_ids: cvm_ids.length > 0 ? cvm_ids : null, expires_at, journal_head });
   const options = [
     ...(kept === undefined || isOver ? [] : [{ value: 'kept', label: `Until ${momentText(kept)}, as before` }]),
     ...lifetimes,
@@ -207,6 +208,8 @@ function useSigning() {
 export interface Consent {
   overview: Overview;
   coverage: Coverage;
+  /** The newest event of the journal when the page was loaded: the history that the user saw. */
+  journal_head: JournalHead | undefined;
 }
 
 /**
@@ -214,6 +217,7 @@ export interface Consent {
  * @throws ContradictionError; ServiceProblem, also while there is no manifest
  */
 export async function loadConsent(client: Client, id: string, signal: AbortSignal): Promise<Consent> {
+  const journal_head = await readJournalHead(client, id, signal);
   const overview = await loadOverview(client, id, signal);
-  return { overview, coverage: await readCoverage(client, { id, computation: overview.computation, signal }) };
+  return { overview, coverage: await readCoverage(client, { id, computation: overview.computation, signal }), journal_head };
 }

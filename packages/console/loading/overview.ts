@@ -85,7 +85,7 @@ interface Given {
   inputs: readonly (Pick<Schemas['AssetOfComputation'], 'file_name' | 'asset_type'> &
     Partial<Pick<Schemas['AssetRow'], 'id' | 'created_by' | 'created_at' | 'state'>>)[];
   missing: Schemas['MissingItems'];
-  approvals: Schemas['Approvals'];
+  approvals: Pick<Schemas['Approvals'], 'needed' | 'approvals'>;
 }
 
 /** The things that a run waits for, by the party that owes them, and those that no party in particular owes. */
@@ -138,7 +138,10 @@ export function partiesOf({ computation, inputs, missing, approvals }: Given): D
 }
 
 /** Returns the approvals that a run of a computation needs and that are missing, or do not count. */
-function missingApprovals({ needed, approvals }: Schemas['Approvals']): Schemas['NeededApproval'][] {
+function missingApprovals({
+  needed,
+  approvals,
+}: Pick<Schemas['Approvals'], 'needed' | 'approvals'>): Schemas['NeededApproval'][] {
   const given = new Set(approvals.filter(({ stale }) => !stale).map(({ user }) => user));
   return needed.filter(({ user }) => !given.has(user));
 }

@@ -1,3 +1,4 @@
+import { lettersNote } from 'computation-management-words';
 import { Fragment } from 'react';
 
 /**
@@ -13,21 +14,16 @@ function visible(text: string, hidden = invisible): string {
 
 /** The pattern of blanks that look like a space and are another character. */
 const blanks = /[^\S ]/gu;
-/** The patterns of scripts with letters that look Latin, by the name of the script. */
-const scripts = {
-  Cyrillic: /\p{Script=Cyrillic}/u,
-  Greek: /\p{Script=Greek}/u,
-  Armenian: /\p{Script=Armenian}/u,
-  Cherokee: /\p{Script=Cherokee}/u,
-};
 
-/** Shows a name that somebody else chose in a box, so that it passes for no word of the page and for no other name. */
+/**
+ * Shows a name that somebody else chose in a box, so that it passes for no word of the page and for no other name. Behind the box stands
+ * a note about letters that may look like others.
+ */
 export function Name({ of }: { of: string }) {
-  const foreign = Object.entries(scripts).flatMap(([script, letters]) => (letters.test(of) ? [script] : []));
   return (
     <>
       <bdi className="name">{visible(of, blanks)}</bdi>
-      {foreign.length > 0 && ` (with letters of ${foreign.join(', ')})`}
+      {lettersNote(of.replace(invisible, '').replace(blanks, ''))}
     </>
   );
 }

@@ -28,7 +28,7 @@ export function TodoScreen() {
     >
       <LoadedView loaded={loaded} what="what waits for you">
         {(todo) =>
-          todo.approvals.length + todo.keys.length + todo.content.length === 0 && !todo.truncated ? (
+          Object.values(todo.totals).every((total) => total === 0) ? (
             <Alert type="success" header="Nothing waits for you">
               You will find here what needs your approval, your public key or your content.
             </Alert>

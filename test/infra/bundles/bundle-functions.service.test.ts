@@ -18,7 +18,7 @@ const copies = mkdtempSync(join(tmpdir(), 'bundles-'));
 let bundles: Bundle[];
 
 beforeAll(async () => {
-  bundles = await bundleFunctions(folder);
+  ({ bundles } = await bundleFunctions(folder));
   cpSync(folder, copies, { recursive: true });
 });
 afterAll(() => {

@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import type { VerifyOptions } from 'computation-management-attestation';
 import { encode, Tagged } from 'cborg';
 import {
@@ -48,6 +48,7 @@ export function forgeSnp(change: SnpChange = {}): { report: Buffer; certificates
   report.writeUInt32LE(vlek ? 1 << 2 : 0, 0x48);
   createHash('sha512').update(certificate).digest().copy(report, 0x50);
   report.fill(0xab, 0x90, 0xc0);
+  randomBytes(32).copy(report, 0x140);
   for (const at of [0x38, 0x180, 0x1e0, 0x1f0]) report.set(tcb, at);
   report.set([0x19, 1, 1], 0x188);
   chip.copy(report, 0x1a0);

@@ -33,11 +33,14 @@ describe('verify token', () => {
     const verdict = await verifyToken(token, withoutCertificates);
     expect(verdict).toMatchObject({ verdict: 'verified', platform: 'snp', measurement: 'ab'.repeat(48) });
     expect(verdict.token_hash).toBe(createHash('sha256').update(token).digest('hex'));
+    expect(verdict).toMatchObject({ guest: report.toString('hex', 0x140, 0x160), vmpl: 0 });
     expect((await verifyToken(tokenOf({ ...claims, raw_report: report }), options)).verdict).toBe('verified');
     const { quote, options: forTdx } = forgeTdx();
     expect(await verifyToken(tokenOf({ platform_type: 'TDX', raw_report: quote }), forTdx)).toMatchObject({
       verdict: 'verified',
       platform: 'tdx',
+      guest: null,
+      vmpl: null,
     });
   });
 
@@ -104,29 +107,42 @@ describe('check policy', () => {
   const policy: AttestationPolicy = {
     platforms: ['snp'],
     measurements: ['ab'.repeat(48)],
+    vmpl: 0,
     minimum_tcb: null,
+    accepted_tcb_statuses: ['UpToDate'],
+    accepted_advisories: [],
     allow_debug: false,
   };
   const tcb = { bootloader: 3, tee: 1, snp: 8, microcode: 115 };
+  const atLevel = (vmpl: number): SnpChange => ({ report: (bytes) => bytes.writeUInt32LE(vmpl, 0x30) });
 
   it.each<[string, SnpChange, Partial<AttestationPolicy>, string[]]>([
     ['satisfies', {}, {}, []],
-    ['satisfies, with the least versions that it has,', {}, { minimum_tcb: tcb }, []],
+    ['satisfies, with the least versions that it has,', {}, { minimum_tcb: { ...tcb, fmc: null } }, []],
     ...Object.entries(tcb).map(([name, version]): [string, SnpChange, Partial<AttestationPolicy>, string[]] => [
       `does not satisfy, with an older ${name},`,
       {},
       { minimum_tcb: { ...tcb, [name]: version + 1 } },
       ['minimum_tcb'],
     ]),
+    [
+      'does not satisfy, where a version is demanded that it does not have,',
+      {},
+      { minimum_tcb: { ...tcb, fmc: 0 } },
+      ['minimum_tcb'],
+    ],
     ['does not satisfy, with another measurement,', {}, { measurements: ['cd'.repeat(48)] }, ['measurement']],
     ['does not satisfy, on another platform,', {}, { platforms: ['tdx'] }, ['platform']],
+    ['does not satisfy, with a report for software at level 1,', atLevel(1), {}, ['vmpl']],
+    ['does not satisfy, with a report for software at level 3,', atLevel(3), { vmpl: 2 }, ['vmpl']],
+    ['satisfies, with a report for software at the highest level that is allowed,', atLevel(2), { vmpl: 2 }, []],
     ['does not satisfy, with debugging,', debug, {}, ['evidence', 'debug']],
     ['satisfies, with debugging allowed,', debug, { allow_debug: true }, []],
     [
       'does not satisfy, with an altered report,',
       { signed: (bytes) => bytes.fill(1, 0x90, 0xc0) },
       {},
-      ['evidence', 'measurement'],
+      ['evidence', 'measurement', 'vmpl'],
     ],
     [
       'does not satisfy, if not only debugging fails,',
@@ -138,14 +154,65 @@ describe('check policy', () => {
     expect(failingChecks({ checks: checkPolicy(await snpVerdict(change), { ...policy, ...differing }) })).toEqual(failing);
   });
 
-  it('asks no least versions of TDX, whose status is one of the checks', async () => {
-    const { quote, options: forTdx } = forgeTdx();
-    const verdict = await verifyTdxQuote(quote, forTdx);
-    const forBoth = { ...policy, platforms: ['snp', 'tdx'], measurements: [verdict.measurement ?? ''], minimum_tcb: tcb };
-    expect(checkPolicy(verdict, forBoth).every(({ passed }) => passed)).toBe(true);
+  it('says what the evidence is and what the policy allows', async () => {
+    const verdict = await snpVerdict(atLevel(2));
+    const other = { ...policy, platforms: ['tdx'], measurements: ['cd'.repeat(48)], minimum_tcb: { ...tcb, snp: 9 } };
+    expect(failedChecks([{ kind: 'eat', verdict }], other).map(({ name, detail }) => `${name}: ${detail}`)).toEqual([
+      'platform: it is snp, the policy allows tdx',
+      `measurement: it is ${'ab'.repeat(48)}, the policy allows ${'cd'.repeat(48)}`,
+      'vmpl: it is 2, the policy allows 0',
+      'minimum_tcb: snp is 8, the policy demands 9 or more',
+    ]);
+  });
+
+  /** The verdict on a quote whose platform, module and enclave have the given statuses by Intel's documents. */
+  async function tdxVerdict(statuses: { platform?: string; module?: string; enclave?: string }, advisoryIDs?: string[]) {
+    const { quote, options: forTdx } = forgeTdx({
+      tcbInfo: ({ tcbLevels: [ofPlatform], tdxModuleIdentities: [module] }) => {
+        Object.assign(ofPlatform ?? {}, { tcbStatus: statuses.platform ?? 'UpToDate', ...(advisoryIDs && { advisoryIDs }) });
+        Object.assign(module?.tcbLevels[0] ?? {}, { tcbStatus: statuses.module ?? 'UpToDate' });
+      },
+      identity: ({ tcbLevels: [level] }) => void Object.assign(level ?? {}, { tcbStatus: statuses.enclave ?? 'UpToDate' }),
+    });
+    return verifyTdxQuote(quote, forTdx);
+  }
+  const forTdx = (measurement: string | null): AttestationPolicy => ({
+    ...policy,
+    platforms: ['snp', 'tdx'],
+    measurements: [measurement ?? ''],
+    minimum_tcb: tcb,
+  });
+
+  it.each<[Parameters<typeof tdxVerdict>, Partial<AttestationPolicy>, string[]]>([
+    [[{}], {}, []],
+    [[{}], { accepted_tcb_statuses: ['OutOfDate'] }, ['tcb_status']],
+    [[{ platform: 'SWHardeningNeeded' }], {}, ['evidence', 'tcb_status']],
+    [[{ platform: 'SWHardeningNeeded' }], { accepted_tcb_statuses: ['SWHardeningNeeded'] }, []],
+    [
+      [{ platform: 'SWHardeningNeeded', enclave: 'OutOfDate' }],
+      { accepted_tcb_statuses: ['SWHardeningNeeded'] },
+      ['evidence', 'tcb_status'],
+    ],
+    [[{ platform: 'SWHardeningNeeded', enclave: 'OutOfDate' }], { accepted_tcb_statuses: ['OutOfDate'] }, []],
+    [
+      [{ platform: 'ConfigurationNeeded', module: 'OutOfDate' }],
+      { accepted_tcb_statuses: ['OutOfDate'] },
+      ['evidence', 'tcb_status'],
+    ],
+    [[{ platform: 'ConfigurationNeeded', module: 'OutOfDate' }], { accepted_tcb_statuses: ['OutOfDateConfigurationNeeded'] }, []],
+    [[{ platform: 'OutOfDate', enclave: 'Revoked' }], { accepted_tcb_statuses: ['OutOfDate'] }, ['evidence', 'tcb_status']],
+    [[{ platform: 'OutOfDate' }, ['INTEL-SA-00960']], { accepted_tcb_statuses: ['OutOfDate'] }, ['advisories']],
+    [[{}, ['INTEL-DOC-10000']], {}, ['advisories']],
+    [[{}, ['INTEL-DOC-10000']], { accepted_advisories: ['INTEL-DOC-10000', 'INTEL-SA-00960'] }, []],
+  ])('judges a TDX machine by its statuses and advisories %j under %j', async (of, differing, failing) => {
+    const verdict = await tdxVerdict(...of);
+    expect(failingChecks({ checks: checkPolicy(verdict, { ...forTdx(verdict.measurement), ...differing }) })).toEqual(failing);
+  });
+
+  it('asks no least versions and no privilege level of TDX', async () => {
     const debugging = forgeTdx({ quote: (bytes) => (bytes[bodyAt + 120] = 1) });
     const allowed = await verifyTdxQuote(debugging.quote, debugging.options);
-    expect(failingChecks({ checks: checkPolicy(allowed, { ...forBoth, allow_debug: true }) })).toEqual([]);
+    expect(failingChecks({ checks: checkPolicy(allowed, { ...forTdx(allowed.measurement), allow_debug: true }) })).toEqual([]);
   });
 
   it('is not satisfied by a verdict without checks', () => {
@@ -156,13 +223,21 @@ describe('check policy', () => {
       checks: [],
       measurement: 'ab'.repeat(48),
       tcb: null,
+      guest: null,
+      vmpl: 0,
     };
     expect(failingChecks({ checks: checkPolicy(verdict, { ...policy, allow_debug: true }) })).toEqual(['evidence']);
     expect(checkPolicy(verdict, policy)).toContainEqual({
       name: 'debug',
       passed: false,
-      detail: 'nothing proves that the host may not debug the guest',
+      detail: 'nothing proves that the host may not debug the guest, the policy forbids debugging',
     });
+  });
+
+  it.each(['verified', 'refused'] as const)('is not satisfied by a verdict %s with a check that failed', async (verdict) => {
+    const good = await snpVerdict();
+    const checks = good.checks.map((each) => (each.name === 'signature' ? { ...each, passed: false } : each));
+    expect(failingChecks({ checks: checkPolicy({ ...good, verdict, checks }, policy) })).toEqual(['evidence']);
   });
 });
 
@@ -170,32 +245,52 @@ describe('failed checks of the tokens of a process', () => {
   const policy: AttestationPolicy = {
     platforms: ['snp'],
     measurements: ['ab'.repeat(48)],
+    vmpl: 0,
     minimum_tcb: null,
+    accepted_tcb_statuses: ['UpToDate'],
+    accepted_advisories: [],
     allow_debug: false,
   };
-  const verdicts = {
-    good: () => snpVerdict(),
-    altered: () => snpVerdict({ signed: (bytes) => bytes.fill(1, 0x90, 0xc0) }),
-    debugging: () => snpVerdict(debug),
-    other: () => snpVerdict({ report: (bytes) => bytes.fill(0xcd, 0x90, 0xc0) }),
-    unsupported: () => verifyToken(coseOf({ platform_type: 'NoCC', raw_report: Buffer.alloc(96) }), options),
+  const ofAzure = () => verifyToken(jwtOf({ 'x-ms-attestation-type': 'azurevm' }), options);
+  const tokens = {
+    good: async () => ({ kind: 'eat', verdict: await snpVerdict() }),
+    altered: async () => ({ kind: 'eat', verdict: await snpVerdict({ signed: (bytes) => bytes.fill(1, 0x90, 0xc0) }) }),
+    debugging: async () => ({ kind: 'eat', verdict: await snpVerdict(debug) }),
+    other: async () => ({ kind: 'eat', verdict: await snpVerdict({ report: (bytes) => bytes.fill(0xcd, 0x90, 0xc0) }) }),
+    unsupported: async () => ({
+      kind: 'eat',
+      verdict: await verifyToken(coseOf({ platform_type: 'NoCC', raw_report: Buffer.alloc(96) }), options),
+    }),
+    azure: async () => ({ kind: 'azure', verdict: await ofAzure() }),
+    'azure, called eat': async () => ({ kind: 'eat', verdict: await ofAzure() }),
+    'other, called azure': async () => ({ ...(await tokens.other()), kind: 'azure' }),
+    'altered, called azure': async () => ({ ...(await tokens.altered()), kind: 'azure' }),
+    pending: () => Promise.resolve({ kind: 'eat', verdict: null }),
   };
+  const altered = ['signature', 'evidence', 'measurement', 'vmpl'];
 
-  it.each<[(keyof typeof verdicts)[], boolean, string[]]>([
+  it.each<[(keyof typeof tokens)[], boolean, string[]]>([
     [[], false, ['evidence']],
     [['good'], false, []],
-    [['unsupported', 'good'], false, []],
-    [['other', 'good'], false, []],
-    [['good', 'altered'], false, ['signature', 'evidence', 'measurement']],
-    [['altered', 'good'], true, ['signature', 'evidence', 'measurement']],
-    [['good', 'debugging'], false, ['debug', 'evidence', 'debug']],
+    [['good', 'good'], false, []],
+    [['unsupported', 'good'], false, ['evidence', 'platform', 'measurement', 'debug']],
+    [['other', 'good'], false, ['measurement']],
+    [['good', 'other'], true, ['measurement']],
+    [['good', 'altered'], false, altered],
+    [['altered', 'good'], true, altered],
+    [['good', 'debugging'], false, ['evidence', 'debug']],
     [['good', 'debugging'], true, []],
-    [['debugging', 'unsupported'], true, []],
-    [['debugging', 'altered'], true, ['signature', 'evidence', 'measurement']],
-    [['other', 'unsupported'], false, ['measurement']],
-    [['unsupported', 'unsupported'], true, ['platform', 'evidence', 'platform', 'measurement']],
+    [['good', 'pending'], false, ['evidence']],
+    [['pending'], true, ['evidence']],
+    [['debugging', 'altered'], true, altered],
+    [['other', 'altered'], false, ['measurement', ...altered]],
+    [['azure'], false, ['evidence']],
+    [['azure', 'good'], false, []],
+    [['good', 'azure, called eat'], false, ['evidence', 'platform', 'measurement', 'debug']],
+    [['good', 'other, called azure'], false, ['measurement']],
+    [['good', 'altered, called azure'], false, altered],
   ])('of %j, with debugging allowed: %j, are %j', async (names, allow_debug, failing) => {
-    const judged = await Promise.all(names.map((name) => verdicts[name]()));
+    const judged = await Promise.all(names.map((name) => tokens[name]()));
     expect(failingChecks({ checks: failedChecks(judged, { ...policy, allow_debug }) })).toEqual(failing);
   });
 });

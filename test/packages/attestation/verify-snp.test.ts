@@ -142,6 +142,14 @@ describe('an SEV-SNP report with a chain of test keys', () => {
       expect(failing(await verifySnpReport(report, { ...options, ...all }))).toEqual([]);
       expect(failing(await verifySnpReport(report, { ...options, ...all, roots }))).not.toEqual([]);
     }
+    const roots = [
+      ...(other.options.roots ?? []),
+      ...(forgeSnp({ root: { key: otherKeys.rsa, serial: 7 } }).options.roots ?? []),
+    ];
+    const { checks } = await verifySnpReport(report, { ...options, roots });
+    expect(checks.find(({ name }) => name === 'certificate_chain')?.detail).toMatch(
+      /^with "ARK-Milan" number 01: .* is not signed by "ARK-Milan"; with "ARK-Milan" number 07: .* is not signed by "ARK-Milan"$/,
+    );
   });
 
   it('is bound to a certificate byte for byte, or to a nonce, and refused if it is bound to nothing', async () => {

@@ -57,6 +57,10 @@ const approval = {
   configuration_digest: 'd',
   cvm_ids: null,
   expires_at: null,
+  max_runs: null,
+  used_runs: null,
+  approval_id: null,
+  journal_head: null,
   signed: false,
   stale: false,
   stale_because: null,
@@ -73,7 +77,13 @@ describe('cms approve', () => {
     datasets: [],
     result_consumers: [],
   };
-  const configuration = configurationOf({ agent_config: {}, approval: 'none', attestation_policy: null, log_access: 'none' });
+  const configuration = configurationOf({
+    agent_config: {},
+    approval: 'none',
+    attestation_policy: null,
+    log_access: 'none',
+    result_review: null,
+  });
   const digests = { 'manifest-digest': canonicalDigest(manifest), 'configuration-digest': canonicalDigest(configuration) };
   const withHeaders =
     (headers: Record<string, string>): Answer =>
@@ -105,14 +115,14 @@ describe('cms approve', () => {
   it.each(['manifest-digest', 'configuration-digest'])('approves nothing if the service names another %s', async (header) => {
     const given = await cms(answers({}, { [header]: '0'.repeat(64) }))('approve', idOf(0), '--yes');
     expect(given).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('Nothing was approved') });
-    expect(asked).toEqual([`GET ${path}`, `GET ${path}/manifest`]);
+    expect(asked).toEqual([`GET ${path}`, `GET ${path}/events`, `GET ${path}/manifest`]);
   });
 
   it('approves nothing if the service returns another computation', async () => {
     const another = json({ id: idOf(1), owner: 'alice', ...configuration });
     const given = await cms({ ...answers({}), [path]: another })('approve', idOf(0), '--yes');
     expect(given).toMatchObject({ exitCode: 6, stderr: expect.stringContaining('The service returned another computation') });
-    expect(asked).toEqual([`GET ${path}`, `GET ${path}/manifest`]);
+    expect(asked).toEqual([`GET ${path}`, `GET ${path}/events`, `GET ${path}/manifest`]);
   });
 
   it('approves without asking only what --digest and --configuration name, and shows it', async () => {
@@ -133,7 +143,7 @@ describe('cms approve', () => {
 
 describe('a stale approval', () => {
   const fields = changesOfEachField();
-  const groups = [fields.slice(0, 12), fields.slice(12, 24), fields.slice(24)].map((group) =>
+  const groups = [fields.slice(0, 12), fields.slice(12, 24), fields.slice(24, 36), fields.slice(36)].map((group) =>
     group.flatMap(({ changes }) => changes),
   );
   const manifest = {
@@ -144,7 +154,13 @@ describe('a stale approval', () => {
     datasets: [],
     result_consumers: [],
   };
-  const configuration = configurationOf({ agent_config: {}, approval: 'all', attestation_policy: null, log_access: 'none' });
+  const configuration = configurationOf({
+    agent_config: {},
+    approval: 'all',
+    attestation_policy: null,
+    log_access: 'none',
+    result_review: null,
+  });
   const digests = { 'manifest-digest': canonicalDigest(manifest), 'configuration-digest': canonicalDigest(configuration) };
   const withDigests =
     (body: object): Answer =>
@@ -222,13 +238,14 @@ describe('names of others', () => {
       approval: 'all',
       attestation_policy: null,
       log_access: 'none',
+      result_review: null,
     });
     const inputs = ['the algorithm', ...names].map((file_name, index) => ({ id: idOf(100 + index), file_name }));
     const assets = inputs.map((input, index) => ({ ...input, asset_type: index === 0 ? 'algorithm' : 'dataset' }));
     const rows = assets
       .map((asset, index) => ({ ...asset, checksum: toHex(file(index).hash), mime_type: name, size: 1, created_by: name }))
       .reverse();
-    const event = { originator: name, details: btoa(JSON.stringify({ fingerprint: parsePublicKey(key).fingerprint })) };
+    const event = { id: idOf(50), hash: 'ab'.repeat(32), originator: name, details: btoa(JSON.stringify({ fingerprint: parsePublicKey(key).fingerprint })) };
     const digests = { 'manifest-digest': canonicalDigest(manifest), 'configuration-digest': canonicalDigest(configuration) };
     return cms({
       '/todo': json(todoOf(1)),

@@ -8,6 +8,7 @@ import type { Context } from '../../../packages/cms/context/context.ts';
 import { exampleCollaboration, parseCollaboration } from '../../../packages/cms/collaboration/collaboration.ts';
 import { planAsset } from '../../../packages/cms/collaboration/sync.ts';
 import { type Stack, startStack } from '../../../local/stack.ts';
+import { strictPolicy } from '../../support/strict-policy.ts';
 import { cmsIn } from './fake-terminal.ts';
 import { writeSshKeys } from './ssh-keys.ts';
 
@@ -491,7 +492,7 @@ describe('the file of a collaboration', () => {
 
   it('is exported by cms export: cms init changes nothing with it, and makes the same computation where it is gone', async () => {
     const source = { url: 'https://a.example.com/mean.py', kbs_resource_path: 'default/key/mean' };
-    const policy = { platforms: ['snp'], measurements: ['ab'.repeat(48)], minimum_tcb: null, allow_debug: true };
+    const policy = { ...strictPolicy, allow_debug: true };
     const fetched = { kbs: { url: 'https://kbs.example.com' }, algo_type: 'python', algo_args: ['-n', '3'] };
     const algorithm = { source, checksum: 'ab'.repeat(32), type: 'algorithm', name: 'mean.py', ...fetched };
     const dataset = { file: 'data.csv', type: 'dataset', mime_type: 'text/csv', use: 'approval', content_access: 'domain' };

@@ -109,6 +109,7 @@ describe('a manifest', () => {
       approval: 'all',
       attestation_policy: null,
       log_access: 'none',
+      result_review: null,
     });
     const covered = describeCoverage(manifest, configuration, owners);
     const shown = formatCoverage(covered, { columns: undefined }, { cvm_ids: ['c-1'] });

@@ -52,8 +52,14 @@ describe('an attestation policy', () => {
     expect(v.parse(attestationPolicyInput, given)).toEqual({
       platforms: ['snp', 'tdx'],
       measurements: ['0a'.repeat(48), '0b'.repeat(48)],
+      pcrs: null,
+      vmpl: 0,
       minimum_tcb: null,
+      accepted_tcb_statuses: ['UpToDate'],
+      accepted_advisories: [],
       allow_debug: false,
+      allow_reconnect: false,
+      allow_used_guest: false,
     });
   });
 
@@ -68,6 +74,13 @@ describe('an attestation policy', () => {
     ['a part of a least version', { ...least, minimum_tcb: { bootloader: 1 } }],
     ['a version of 256', { ...least, minimum_tcb: { bootloader: 1, tee: 0, snp: 256, microcode: 0 } }],
     ['a version of 0.5', { ...least, minimum_tcb: { bootloader: 0.5, tee: 0, snp: 0, microcode: 0 } }],
+    ['a privilege level of 4', { ...least, vmpl: 4 }],
+    ['PCRs', { ...least, pcrs: { sha256: {} } }],
+    ['a least FMC', { ...least, minimum_tcb: { bootloader: 1, tee: 0, snp: 0, microcode: 0, fmc: 1 } }],
+    ['a status that Intel does not have', { ...least, accepted_tcb_statuses: ['Fine'] }],
+    ['the status of revoked versions', { ...least, accepted_tcb_statuses: ['Revoked'] }],
+    ['an advisory of another form', { ...least, accepted_advisories: ['intel-sa-1'] }],
+    ['a text as allow_reconnect', { ...least, allow_reconnect: 'yes' }],
     ['a text as allow_debug', { ...least, allow_debug: 'yes' }],
     ['another field', { ...least, firmware: [] }],
   ])('is refused with %s', (_what, given) => expect(v.is(attestationPolicyInput, given)).toBe(false));

@@ -1,6 +1,13 @@
 import { createHash, generateKeyPairSync, randomUUID, sign, constants, type KeyObject } from 'node:crypto';
 import { verifyToken } from 'computation-management-attestation';
-import { approvalText, type Configuration, configurationOf, limitsOf } from 'computation-management-formats/approval-text';
+import {
+  approvalText,
+  type Configuration,
+  configurationOf,
+  type JournalHead,
+  limitsOf,
+} from 'computation-management-formats/approval-text';
+import { fingerprintOfCertificate } from 'computation-management-formats/certificates';
 import { canonicalDigest, canonicalJson, startDigest } from 'computation-management-formats/digests';
 import { numberedId } from 'computation-management-formats/identifiers';
 import { parsePublicKey } from 'computation-management-formats/public-key';
@@ -10,6 +17,8 @@ import type { Event, NewEvent } from '../../../shared/journal/event.ts';
 import { chainedEvent, publicEvent, storedEvent } from '../../../shared/journal/stored-journal.ts';
 import { statementSchema } from '../../../shared/evidence/evidence.ts';
 import { anEvent } from '../../support/append-to-journal.ts';
+import { strictPolicy } from '../../support/strict-policy.ts';
+import { certificatePem } from '../formats/openssh-keys.ts';
 import { coseOf, forgeSnp, messageOf, now, type SnpChange } from '../attestation/forge-snp.ts';
 import { publicJwkOf } from '../../../shared/evidence/signing-key.ts';
 
@@ -57,9 +66,16 @@ export function newServiceKey() {
 
 const serviceKey = newServiceKey();
 
-/** A token of a machine of the test keys, with the hash that its report data are. */
+/** The certificate of the CVM. The report data of its token are the SHA-512 of this text. */
+const certificate = certificatePem;
+
+/** A token of a machine of the test keys over the certificate of the CVM, with the hash that its report data are. */
 export function aToken(changed?: (report: Buffer) => void, more: SnpChange = {}) {
-  const { report, certificates, options } = forgeSnp({ ...more, ...(changed && { report: changed }) });
+  const change = (report: Buffer) => {
+    createHash('sha512').update(certificate).digest().copy(report, 0x50);
+    changed?.(report);
+  };
+  const { report, certificates, options } = forgeSnp({ ...more, report: change });
   const token = Buffer.from(coseOf({ platform_type: 'SNP', raw_report: messageOf(report, certificates) }));
   return { token, certificateHash: report.toString('hex', 0x50, 0x90), roots: [...(options.roots ?? [])] };
 }
@@ -86,8 +102,7 @@ const attestation = {
       hash: hashOfToken(attested.token),
       verdict: 'verified',
       verified_at: at(0),
-      certificate_sha512: attested.certificateHash,
-      collateral: null,
+      collateral: [],
     },
   ],
 };
@@ -100,6 +115,7 @@ export interface StatedApproval extends Record<string, unknown> {
   expires_at: string | null;
   signature: string | null;
   key: string | null;
+  journal_head: JournalHead | null;
   approved_at: string;
 }
 
@@ -132,9 +148,10 @@ export interface Start extends Record<string, unknown> {
     result_consumers: { user_key: string }[];
   };
   configuration: Configuration;
-  assets: { id: string; creator: string; use: string; checksum: string }[];
+  assets: { id: string; creator: string; use: string; checksum: string; key: null }[];
   approvals: StatedApproval[];
   result_consumers: string[];
+  certificate: string;
 }
 
 interface Otherwise {
@@ -156,9 +173,10 @@ export function signedApproval(
   { user, key, sign }: Signer,
   approved: Omit<Parameters<typeof approvalText>[0], 'approver'>,
 ): StatedApproval {
-  const { manifest_digest, configuration_digest, cvm_ids = null, expires_at = null } = approved;
+  const { manifest_digest, configuration_digest, cvm_ids = null, expires_at = null, journal_head = null } = approved;
   const signature = sign(approvalText({ ...approved, approver: user }));
-  return { user, digest: manifest_digest, configuration_digest, cvm_ids, expires_at, signature, key, approved_at: at(0) };
+  const limits = { cvm_ids, expires_at, max_runs: null, use: null, approval_id: null, journal_head };
+  return { user, digest: manifest_digest, configuration_digest, ...limits, signature, key, approved_at: at(0) };
 }
 
 function startOf(level: ApprovalLevel): Start {
@@ -176,12 +194,12 @@ function startOf(level: ApprovalLevel): Start {
     agent_config: { attested_tls: true },
     approval: level,
     attestation_policy: {
+      ...strictPolicy,
       platforms: ['snp', 'tdx'],
-      measurements: ['ab'.repeat(48)],
-      minimum_tcb: { bootloader: 3, tee: 0, snp: 8, microcode: 115 },
-      allow_debug: false,
+      minimum_tcb: { bootloader: 3, tee: 0, snp: 8, microcode: 115, fmc: null },
     },
     log_access: 'none',
+    result_review: null,
   });
   const digests = { manifest_digest: canonicalDigest(manifest), configuration_digest: canonicalDigest(configuration) };
   const limits: object[] = [{}, { cvm_ids: ['cvm-1', 'cvm-2'] }, { cvm_ids: ['cvm-1'], expires_at: at(3600) }];
@@ -199,9 +217,11 @@ function startOf(level: ApprovalLevel): Start {
       creator: creators[index] ?? '',
       use: index < 2 ? 'approval' : 'open',
       checksum: checksum.toString('hex'),
+      key: null,
     })),
     approvals: [...approvals, ...approvals.slice(0, 1).map(unsigned)],
     result_consumers: ['alice'],
+    certificate,
   };
 }
 
@@ -267,6 +287,7 @@ export function genuineEvidence(events = 8, { level = 'none', change, changeBefo
       ended_at: at(events + 3),
       started_by: 'alice',
       reason: 'Done.',
+      reason_code: null,
       ...digests,
     },
     ...started,
@@ -274,7 +295,8 @@ export function genuineEvidence(events = 8, { level = 'none', change, changeBefo
     ...digests,
     events: { started: ofThisRun[0], last: ofThisRun.at(-1) },
     attestation,
-    attestation_hash: hashOfToken(attested.token),
+    certificate_fingerprint: fingerprintOfCertificate(certificate),
+    log: null,
     service_version: '0.1.0',
     issued_at: at(events + 4),
   };
@@ -299,7 +321,7 @@ export function filesOf(
 ): { evidence: string; keys: string; events: string[]; tokens: Uint8Array[]; roots: Uint8Array[] } {
   const newestFirst = events.toReversed();
   return {
-    evidence: JSON.stringify({ statement, signature, key_id }),
+    evidence: JSON.stringify({ statement, signature, key_id, log: null }),
     keys: JSON.stringify(keys),
     events: [JSON.stringify(isPage ? { events: newestFirst, limit: 100, offset: 0, total } : newestFirst)],
     tokens: [attested.token],

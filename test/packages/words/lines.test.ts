@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { strictPolicy } from '../../support/strict-policy.ts';
 import { fetchLines, manifestLines, policyLines } from '../../../packages/words/lines.ts';
 
 describe('policyLines', () => {
   it('says every rule of a policy, or that there is none', () => {
-    const minimum_tcb = { bootloader: 3, tee: 0, snp: 8, microcode: 115 };
-    const policy = { platforms: ['snp' as const], measurements: ['0a'.repeat(48)], minimum_tcb, allow_debug: true };
+    const minimum_tcb = { bootloader: 3, tee: 0, snp: 8, microcode: 115, fmc: null };
+    const policy = { ...strictPolicy, measurements: ['0a'.repeat(48)], minimum_tcb };
     expect(policyLines(policy)).toEqual([
       'Platforms: snp',
       `Measurement: ${'0a'.repeat(48)}`,
@@ -12,7 +13,19 @@ describe('policyLines', () => {
       'Least version of tee: 0',
       'Least version of snp: 8',
       'Least version of microcode: 115',
-      'The host may debug the CVM',
+      'The report comes from privilege level 0, the measured software itself',
+      'The machine has accepted no other run before',
+      'The host may not debug the CVM',
+      'The run ends as failed if the connection that attested closes',
+    ]);
+    const loose = { ...policy, platforms: ['snp' as const, 'tdx' as const], vmpl: 2, allow_debug: true };
+    expect(policyLines({ ...loose, allow_reconnect: true, allow_used_guest: true }).slice(6)).toEqual([
+      "Intel's statuses of its versions: UpToDate",
+      "Intel's advisories that are accepted: none",
+      'The report may come from privilege level 0 to 2: software below the measured paravisor may have asked for it',
+      'The machine may have worked on another run before, and may keep what it saw there',
+      'The host may debug the CVM and read its memory',
+      'After a lost connection the run goes on with whoever has the private key of the certificate: nothing proves that it is the same machine',
     ]);
     expect(policyLines(null)).toEqual(['None: a run may use any CVM']);
   });

@@ -2,12 +2,18 @@ import type { Schemas } from 'computation-management-client';
 import { approvalRows, describeMissing } from 'computation-management-words';
 import { describe, expect, it } from 'vitest';
 
+const nobody = { user: null, by: null, at: null };
+
 const approval = (user: string, fields: Partial<Schemas['Approval']> = {}) => ({
   user,
   digest: '',
   configuration_digest: '',
   cvm_ids: null,
   expires_at: null,
+  max_runs: null,
+  used_runs: null,
+  approval_id: null,
+  journal_head: null,
   signed: false,
   stale: false,
   stale_because: null,
@@ -30,8 +36,8 @@ describe('approval rows', () => {
   it.each([
     ['given', { signed: false }],
     ['signed', { signed: true }],
-    ['stale', { stale: true, stale_because: [{ path: '/signature', approved: 'k', current: 'l' }] }],
-    ['unsigned', { stale: true, stale_because: [{ path: '/signature', approved: null, current: 'required' }] }],
+    ['stale', { stale: true, stale_because: [{ path: '/signature', approved: 'k', current: 'l', ...nobody }] }],
+    ['unsigned', { stale: true, stale_because: [{ path: '/signature', approved: null, current: 'required', ...nobody }] }],
   ])('have the state %s for the approval %j', (state, fields) => {
     const [row] = approvalRows({ needed: [], approvals: [approval('bob', fields)] });
     expect(row?.state).toBe(state);

@@ -22,6 +22,7 @@ function anApproval(user_id: string, fields: Partial<StoredApproval> = {}): Stor
     expires_at: null,
     signature: null,
     key: null,
+    journal_head: null,
     approved_at: at,
     ...fields,
   };
@@ -105,7 +106,7 @@ describe('readinessOf', () => {
   );
 
   it('keeps the manifest, its digest, the assets and the approvals that count', () => {
-    const approvals = [anApproval('carol'), anApproval('bob', { cvm_ids: ['cvm-1'] }), anApproval('dave', { digest: 'another' })];
+    const approvals = [anApproval('carol'), anApproval('bob', { cvm_ids: ['cvm-1'], certificates: { 'cvm-1': null } }), anApproval('dave', { digest: 'another' })];
     const { snapshot, missing } = readinessOf({ ...restricted, approvals }, { at, cvm: cvm('cvm-1') });
     expect(missing).toEqual(nothing);
     expect(snapshot).toMatchObject({
@@ -129,10 +130,11 @@ describe('readinessOf', () => {
 
   it('counts an approval only on one of the CVMs that it names, with the certificate that this had, and says so', () => {
     const on = (cvm_ids: string[], ...of: Parameters<typeof cvm>) => {
-      const approvals = [anApproval('bob', { cvm_ids, certificates: { b: 'one' } })];
+      const approvals = [anApproval('bob', { cvm_ids, certificates: { a: null, b: 'one', c: null } })];
       return readinessOf({ ...restricted, approvals }, { at, cvm: cvm(...of) }).missing.info;
     };
-    expect([on(['a', 'b'], 'a'), on(['a', 'b'], 'a', 'any'), on(['a', 'b'], 'b', 'one')]).toEqual([[], [], []]);
+    expect([on(['a', 'b'], 'a'), on(['a', 'b'], 'b', 'one')]).toEqual([[], []]);
+    expect(on(['a'], 'a', 'since')).toEqual(['Approval of bob, which allows the CVM a only with another certificate']);
     expect(on(['a'], 'b', 'one')).toEqual(['Approval of bob, which allows only the CVM a']);
     expect(on(['a', 'b', 'c'], 'd')).toEqual(['Approval of bob, which allows only the CVMs a, b and c']);
     for (const other of ['other', undefined]) {

@@ -7,6 +7,7 @@ import { readEvents } from '../../../shared/events/read-events.ts';
 import { allowed, byAlice, computationFields } from '../../support/builders-store.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { strictPolicy } from '../../support/strict-policy.ts';
 import { readDefinition } from '../../../shared/rows/definition.ts';
 import { readComputation } from '../../../shared/rows/computation.ts';
 
@@ -18,7 +19,7 @@ let seals: string[] = [];
 beforeEach(() => {
   seals = [];
 });
-const policy: AttestationPolicy = { platforms: ['snp'], measurements: ['0a'.repeat(48)], minimum_tcb: null, allow_debug: false };
+const policy: AttestationPolicy = { ...strictPolicy, measurements: ['0a'.repeat(48)] };
 
 /** Seals a key in place of KMS. The seal is another one each time. */
 const seal: SealKey = async ({ plain }) => {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
+import { fingerprintOfCertificate } from 'computation-management-formats/certificates';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { checkEvidence } from 'computation-management-verify';
 import * as v from 'valibot';
@@ -13,10 +14,10 @@ import { runKeys } from '../../../shared/table/keys.ts';
 import { type Table, getItem, queryPartition } from '../../../shared/table/table.ts';
 import { allowed, aReadyComputation, aRun, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
+import { certificatePem } from '../../packages/formats/openssh-keys.ts';
 import { setTestEnvironment } from '../../support/test-environment.ts';
 import { patientDeadline } from '../../support/embedded-table.ts';
 import { openKms, type Kms } from '../../../shared/runtime/clients.ts';
-import { runKey } from '../../../shared/rows/run.ts';
 
 const domain = 'd1';
 let stores: Stores;
@@ -63,7 +64,9 @@ describe('readEvidence', () => {
         started: { event_type: 'started', run_id: runId, hash: expect.any(String) },
         last: { event_type: 'completed', run_id: runId, hash: expect.any(String) },
       },
-      attestation_hash: null,
+      certificate: null,
+      certificate_fingerprint: null,
+      log: null,
       service_version: '1.2.3',
       issued_at: clockOfTests,
     });
@@ -138,18 +141,19 @@ describe('readEvidence', () => {
     expect(await queryPartition(stores.table, runKeys.partition(computationId))).toEqual([]);
   });
 
-  it('has the attestation hash, assets and approvals that the run kept', async () => {
-    const key = runKey(domain, runId);
-    if (!key) throw new TypeError('The run has no key.');
-    await alter(key, 'SET attestation_hash = :hash', { ':hash': 'ab'.repeat(32) });
+  it('has the certificate, assets and approvals that the run kept', async () => {
     await end();
-    const assets = [{ id: 'a-1', creator: 'bob', use: 'approval', checksum: 'cd'.repeat(32) }];
+    const assets = [{ id: 'a-1', creator: 'bob', use: 'approval', checksum: 'cd'.repeat(32), key: null }];
     const digests = { digest: 'ef'.repeat(32), configuration_digest: '01'.repeat(32) };
-    const words = { ...digests, cvm_ids: null, expires_at: null, signature: null, key: null };
+    const limits = { cvm_ids: null, expires_at: null, max_runs: null, use: null, approval_id: null, journal_head: null };
+    const words = { ...digests, ...limits, signature: null, key: null };
     const approvals = [{ user: 'bob', ...words, approved_at: clockOfTests }];
     const snapshot = runKeys.snapshot(computationId, runId);
-    await alter(snapshot, 'SET assets = :assets, approvals = :approvals', { ':assets': assets, ':approvals': approvals });
-    expect((await read()).statement).toMatchObject({ attestation_hash: 'ab'.repeat(32), assets, approvals });
+    const given = { ':assets': assets, ':approvals': approvals, ':certificate': certificatePem };
+    await alter(snapshot, 'SET assets = :assets, approvals = :approvals, certificate = :certificate', given);
+    const certificate_fingerprint = fingerprintOfCertificate(certificatePem);
+    const stated = { certificate: certificatePem, certificate_fingerprint, assets, approvals };
+    expect((await read()).statement).toMatchObject(stated);
   });
 
   it('is stored deflated, and of the largest record of a run fits into an item, whatever is in it', async () => {

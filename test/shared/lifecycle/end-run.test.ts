@@ -332,6 +332,8 @@ async function aStartedRun(): Promise<Run> {
     ended_at: null,
     started_by: 'alice',
     reason: null,
+    reason_code: null,
+    result: null,
     manifest_digest: 'ab'.repeat(32),
     configuration_digest: 'cd'.repeat(32),
   };

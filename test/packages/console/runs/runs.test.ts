@@ -79,7 +79,7 @@ it('the command that the console names checks the files that it saves', async ()
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const { statement, signature, key_id, keys, events } = genuineEvidence();
   const { name, text, command } = evidenceArchive('r1', {
-    evidence: { statement, signature, key_id },
+    evidence: { statement, signature, key_id, log: null },
     keys,
     events: events.toReversed(),
     tokens: [],
