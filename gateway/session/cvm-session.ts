@@ -67,6 +67,14 @@ export class CvmSession {
     return isGone && isNoneBegun && this.isReported;
   }
 
+  /**
+   * True if the agent of the CVM is connected over the connection over which it attested itself, and its process may still work on
+   * a run.
+   */
+  get isAttested(): boolean {
+    return this.streams.isAttested && this.agentProcess.fit !== 'spent';
+  }
+
   get isReported(): boolean {
     return this.pending.isEmpty && this.agentProcess.outboxes.every((outbox) => outbox.isEmpty);
   }
@@ -77,6 +85,7 @@ export class CvmSession {
   }
 
   takeAttestation({ file }: AttestationToken, kind: string, on: AgentStream): void {
+    if (file.length > 0) on.attestedAt = this.parts.clock.now();
     if (++on.attestations > mostAttestations) {
       this.parts.counts.eventsRefused++;
       return;
@@ -170,6 +179,9 @@ export class CvmSession {
     }
     agentProcess.state = state;
     streams.heard();
+    // Only the gateway that holds the CVM knows which stream is the present one.
+    const isMoved = agentProcess.isOnOtherStream(agent);
+    if (isMoved && !((await streams.isHolder(agent)) && agentProcess.loseStream(agent))) return;
     const interval = agentProcess.isBusy ? timings.stateOfBusy : timings.stateOfIdle;
     agentProcess.nextLookAt = clock.now() + interval * (0.9 + Math.random() / 5);
     this.confirm(state);
@@ -182,6 +194,12 @@ export class CvmSession {
     if (due.length > 0) agentProcess.lookIn(timings.command);
     const isGivenRun = due.some(({ type }) => type === 'run'); // the state was asked before that
     if (!isGivenRun) await agentProcess.reportFitness(state);
+  }
+
+  /** Notes that the stream of an agent has ended. A run that may go on over no other stream ends with it. */
+  disconnect(agent: AgentStream): void {
+    this.streams.disconnect(agent);
+    if (this.agentProcess.isBusy && this.agentProcess.record?.bound_stream === agent.id) this.agentProcess.loseStream();
   }
 
   /** Compares the events that would end the run with a state of the agent, and looks again soon while one of them waits. */

@@ -28,6 +28,8 @@ export class CvmStreams {
   /** The time at which the agent of the CVM last answered, or connected. */
   private heardAt: number;
   private isForwardedElsewhere = false;
+  /** The stream of the CVM's verified attestation, as the CVM's item last said. */
+  private attestedStream: string | undefined;
   private readonly identity: CvmIdentity;
   private readonly parts: GatewayParts;
   private readonly peers: Peers;
@@ -65,6 +67,13 @@ export class CvmStreams {
   get isHeard(): boolean {
     const { timings, clock } = this.parts;
     return this.agent !== undefined && clock.now() - this.heardAt < 2 * (timings.stateOfIdle + timings.answer);
+  }
+
+  /** True if the agent of the CVM is connected over the stream of its verified attestation, or of one that may be verified soon. */
+  get isAttested(): boolean {
+    const { agent, parts } = this;
+    if (!agent) return false;
+    return agent.id === this.attestedStream || parts.clock.now() - agent.attestedAt < 2 * parts.timings.presence;
   }
 
   get hasForwarder(): boolean {
@@ -208,6 +217,7 @@ export class CvmStreams {
 
   private async endStrangers(): Promise<Registration | undefined> {
     const registration = await this.parts.service.registration(this.identity);
+    this.attestedStream = registration?.attestedStream;
     const strangers = [...this.open].filter(({ fingerprint }) => fingerprint !== registration?.certificate);
     for (const stream of strangers) stream.end('The CVM is not registered with this certificate any more.');
     return registration;

@@ -221,6 +221,17 @@ export class HostedRun {
     else this.report(report);
   }
 
+  /** Reports once that the agent works on the run over another stream than the one over which it got the run. */
+  noteReconnect(stream: string): void {
+    const id = `reconnected:${stream}`;
+    if (!this.accepted || this.known.has(id)) return; // any earlier event would count as the acceptance
+    const details = inferredDetails({
+      because: 'The agent has connected again.',
+      inferred_at: timestampOf(this.parts.wallClock),
+    });
+    this.report({ type: 'event', id, event_type: 'Reconnected', status: 'Warning', details });
+  }
+
   private async reportFailure(report: Record<string, unknown> & { id: string }): Promise<void> {
     this.known.add(report.id);
     const { reason_code, ...given } = (await this.failure.find(() => this.readManifest())) ?? {};
@@ -248,7 +259,7 @@ export class HostedRun {
     { isOptional = false, reason_code }: { isOptional?: boolean; reason_code?: ReasonCode | undefined } = {},
   ): void {
     const parsed = v.safeParse(reportSchema, { run_id: this.reference.run_id, ...report });
-    if (!parsed.success || parsed.output.type === 'heartbeat' || parsed.output.type === 'attestation') {
+    if (!parsed.success || parsed.output.type === 'heartbeat') {
       this.parts.counts.eventsRefused++;
       return;
     }

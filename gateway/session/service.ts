@@ -1,4 +1,12 @@
-import { bindAgent, keepProcessOfRun, readAgentRecord, recordAgentProcess } from '../../shared/attestation/index.ts';
+import {
+  bindAgent,
+  keepProcessOfRun,
+  readAgentRecord,
+  recordAgentProcess,
+  recordToken,
+  type Process,
+} from '../../shared/attestation/index.ts';
+import { openContentStore } from '../../shared/rows/content-store.ts';
 import {
   clearCommandStream,
   readRegistration,
@@ -17,7 +25,7 @@ import { readLogState, storeLines, type StoredLines } from '../../shared/rows/lo
 import { Deadline, timestampOf, type Clock } from '../../shared/runtime/deadline.ts';
 import { listPendingCommands } from '../../shared/rows/command.ts';
 import { openExecutions } from '../../shared/lifecycle/index.ts';
-import { isAlive, renewLease, takeName } from '../../shared/rows/gateway-lease.ts';
+import { isAlive, isOfNewestDeployment, renewLease, takeName } from '../../shared/rows/gateway-lease.ts';
 import {
   listCommands,
   openWork,
@@ -47,6 +55,7 @@ export function openService(clock: Clock, gateway: string) {
   const table = openTable(deadline);
   const executions = openExecutions(deadline);
   const kms = openKms(deadline);
+  const store = openContentStore(deadline);
   const now = () => timestampOf(clock);
   const inTable =
     <Given extends unknown[], Result>(operation: (table: Table, ...given: Given) => Result) =>
@@ -68,6 +77,7 @@ export function openService(clock: Clock, gateway: string) {
     recordForwarder: (cvm: CvmIdentity, isThere: boolean) => recordForwarder(table, cvm, { gateway, isThere }),
     takeName: (name: string) => takeName(table, gateway, name, now()),
     renewLease: (lease: { isOver: boolean }) => renewLease(table, gateway, now(), lease),
+    isOfNewestDeployment: (deployment: number) => isOfNewestDeployment(table, deployment, now()),
     isAlive: (other: string) => isAlive(table, other, now(), getBatched),
     messages: () => readMessagesToGateway(table, gateway),
     sendMessage: (to: string, message: MessageToGateway) => sendToGateway(table, to, message, now()),
@@ -82,5 +92,7 @@ export function openService(clock: Clock, gateway: string) {
     bindAgent: inTable(bindAgent),
     keepProcessOfRun: inTable(keepProcessOfRun),
     recordAgentProcess: inTable(recordAgentProcess),
+    recordToken: (process: Process, token: { kind: string; token: Uint8Array }) =>
+      recordToken(table, store, process, token, now()),
   };
 }

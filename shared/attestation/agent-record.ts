@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { cvmKeys, type Key } from '../table/keys.ts';
-import { type Table, getItem } from '../table/table.ts';
+import { type Table, type Item, getItem } from '../table/table.ts';
 import { type Action, ConditionFailedError, transact } from '../table/transaction.ts';
-import { setAttributes } from '../table/writes.ts';
 import { parseStored } from '../table/stored.ts';
+import { guestsOf } from '../rows/attestation.ts';
+import { useOfGuest } from './guests.ts';
 
 /**
  * The schema of the record of the agent process in a CVM. A process serves one run in its life, so its events belong to this run,
@@ -21,6 +22,12 @@ const agentRecord = v.object({
   process: v.optional(v.string()),
   /** The SHA-256, in hex, of the first attestation token that the agent process sent, if a token came before the run. */
   attestation_hash: v.optional(v.string()),
+  /** The identifier of the agent's stream over which the attestation of the process came. Undefined without an attestation. */
+  attested_stream: v.optional(v.string()),
+  /** The identifier of the stream over which the process got its run, if the run has an attestation policy. */
+  bound_stream: v.optional(v.string()),
+  /** True if the attestation policy of the run lets the process work over other streams than `bound_stream`. */
+  allow_reconnect: v.optional(v.boolean()),
 });
 export type AgentRecord = v.InferOutput<typeof agentRecord>;
 
@@ -40,7 +47,12 @@ export async function readAgentRecord(
   get = (key: Key) => getItem(table, key),
 ): Promise<AgentRecord> {
   const item = await get(cvmKeys.agent(domain, cvmId));
-  return item ? parseStored(agentRecord, item, 'agent record') : {};
+  return item ? parseAgentRecord(item) : {};
+}
+
+/** Parses the record of an agent process. @param item the stored item, read at `cvmKeys.agent` */
+export function parseAgentRecord(item: Item): AgentRecord {
+  return parseStored(agentRecord, item, 'agent record');
 }
 
 /** The run that an agent process gets, and the stream, certificate and attestation that its CVM must still have then. */
@@ -49,6 +61,8 @@ export interface Binding extends AgentRecord {
    * The SHA-256 of the attestation token that satisfied the attestation policy of the run. Undefined if the run has no policy.
    */
   token_hash?: string | undefined;
+  /** True if the attestation policy of the run lets an SNP guest work that another run has used. */
+  allow_used_guest?: boolean | undefined;
   run_id: string;
   computation_id: string;
   stream: string;
@@ -56,33 +70,45 @@ export interface Binding extends AgentRecord {
 }
 
 /**
- * Records that the agent process gets the manifest of a run. Safe to repeat.
- * @returns false if the process has another run, or if the CVM no longer has this stream, certificate or attestation
+ * Records that the agent process gets the manifest of a run, and that the run uses the SNP guest of the process. Safe to repeat.
+ * @returns the record of the process. Undefined if the process has another run, if the CVM no longer has this stream, certificate
+ *   or attestation, or if the run has a policy that forbids a guest that another run has used
  */
 export async function bindAgent(
   table: Table,
   { domain, cvmId }: Cvm,
-  { stream, certificate, token_hash, ...record }: Binding,
-): Promise<boolean> {
+  { stream, certificate, token_hash, allow_reconnect = false, allow_used_guest = false, ...given }: Binding,
+): Promise<AgentRecord | undefined> {
+  const hasPolicy = token_hash !== undefined;
+  const bound = hasPolicy ? { bound_stream: stream, ...(allow_reconnect && { allow_reconnect }) } : {};
+  const record: AgentRecord = { ...given, ...bound };
+  const guests = guestsOf(await getItem(table, cvmKeys.cvm(domain, cvmId)));
   const put = {
     Item: { ...cvmKeys.agent(domain, cvmId), ...record },
     ConditionExpression: 'attribute_not_exists(run_id) OR run_id = :run_id',
-    ExpressionAttributeValues: { ':run_id': record.run_id },
+    ExpressionAttributeValues: { ':run_id': given.run_id },
   };
+  const conditions: [string, string, unknown][] = [
+    ['held_stream', ':stream', stream],
+    ['certificate_fingerprint', ':certificate', certificate],
+  ];
+  if (hasPolicy) conditions.push(['attestation.token_hash', ':token', token_hash]);
+  if (hasPolicy && !allow_reconnect) conditions.push(['attested_stream', ':stream', stream]);
+  if (guests.length > 0) conditions.push(['guests', ':guests', guests]);
   const check = {
     Key: cvmKeys.cvm(domain, cvmId),
-    ConditionExpression: `held_stream = :stream AND certificate_fingerprint = :certificate${token_hash === undefined ? '' : ' AND attestation.token_hash = :token'}`,
-    ExpressionAttributeValues: {
-      ':stream': stream,
-      ':certificate': certificate,
-      ...(token_hash === undefined ? {} : { ':token': token_hash }),
-    },
+    ConditionExpression: [
+      ...conditions.map(([name, placeholder]) => `${name} = ${placeholder}`),
+      ...(guests.length > 0 ? [] : ['attribute_not_exists(guests)']),
+    ].join(' AND '),
+    ExpressionAttributeValues: Object.fromEntries(conditions.map(([, ...entry]) => entry)),
   };
+  const uses = guests.map((guest) => useOfGuest(guest, { domain, run_id: given.run_id }, hasPolicy && !allow_used_guest));
   try {
-    await transact(table, [{ put }, { check }]);
-    return true;
+    await transact(table, [{ put }, { check }, ...uses]);
+    return record;
   } catch (error) {
-    if (error instanceof ConditionFailedError) return false;
+    if (error instanceof ConditionFailedError) return undefined;
     throw error;
   }
 }
@@ -93,22 +119,27 @@ export interface AttestedProcess {
   isNew: boolean;
   /** The SHA-256, in hex, of the attestation token that the agent process sent. Undefined if the token is empty. */
   attestation_hash: string | undefined;
+  /** The identifier of the agent's stream over which the attestation came. */
+  stream: string;
 }
 
 /**
  * Records an agent process that has sent an attestation. A new process has no attestation that the service has verified, so that
- * of its CVM is removed. A process that has a run keeps the hash under which it got the run. Safe to repeat.
+ * of its CVM is removed. A process that has a run keeps the hash under which it got the run. The tokens of one stream are those of
+ * one process, so tokens over another stream begin anew, under another `process`. Safe to repeat.
  * @returns undefined if a process of the CVM was given a run since `before` was read, or the CVM is no longer registered
  */
 export async function recordAgentProcess(
   table: Table,
   { domain, cvmId }: Cvm,
-  { before, isNew, attestation_hash }: AttestedProcess,
+  { before, isNew, attestation_hash, stream }: AttestedProcess,
 ): Promise<AgentRecord | undefined> {
   const { attempted_run_id, attempts } = before;
+  const isOther = isNew || before.attested_stream !== stream;
+  const process = isOther ? randomUUID() : (before.process ?? randomUUID());
   const record: AgentRecord = isNew
-    ? { attempted_run_id, attempts, process: randomUUID(), attestation_hash }
-    : { ...before, process: before.process ?? randomUUID(), attestation_hash: before.attestation_hash ?? attestation_hash };
+    ? { attempted_run_id, attempts, process, attestation_hash, attested_stream: stream }
+    : { ...before, process, attestation_hash: before.attestation_hash ?? attestation_hash, attested_stream: stream };
   const put = {
     Item: { ...cvmKeys.agent(domain, cvmId), ...record },
     ...(before.run_id === undefined
@@ -119,7 +150,7 @@ export async function recordAgentProcess(
         }),
   };
   try {
-    await transact(table, [{ put }, ...(isNew ? [forgetAttestation({ domain, cvmId })] : [])]);
+    await transact(table, [{ put }, ...(isOther ? [forgetAttestation({ domain, cvmId })] : [])]);
     return record;
   } catch (error) {
     if (error instanceof ConditionFailedError) return undefined;
@@ -131,24 +162,9 @@ export async function recordAgentProcess(
 function forgetAttestation({ domain, cvmId }: Cvm): Action {
   const update = {
     Key: cvmKeys.cvm(domain, cvmId),
-    UpdateExpression: 'SET attestation = :none, had_run = :no REMOVE other_attestations, attested_process',
+    UpdateExpression: 'SET attestation = :none REMOVE other_attestations, attested_process, attested_stream, guests',
     ConditionExpression: 'attribute_exists(pk)',
-    ExpressionAttributeValues: { ':none': null, ':no': false },
+    ExpressionAttributeValues: { ':none': null },
   };
   return { update };
-}
-
-/**
- * Records that a registered CVM, which reports for itself, has restarted its agent: the new process has no attestation yet.
- * Writes nothing if the CVM never attested itself.
- */
-export async function restartProcess(table: Table, { domain, cvmId }: Cvm): Promise<void> {
-  const { process } = await readAgentRecord(table, { domain, cvmId });
-  if (process === undefined) return;
-  const update = { Key: cvmKeys.agent(domain, cvmId), ...setAttributes({ process: randomUUID() }) };
-  await transact(table, [{ update }, forgetAttestation({ domain, cvmId })]).catch(unlessUnregistered);
-}
-
-function unlessUnregistered(error: unknown): void {
-  if (!(error instanceof ConditionFailedError)) throw error;
 }

@@ -3,16 +3,17 @@
  * results with policies. Code outside of this folder, except for the handlers of attestation, imports only these names.
  */
 
-export { type AgentRecord, bindAgent, readAgentRecord, recordAgentProcess, restartProcess } from './agent-record.ts';
+export { type AgentRecord, bindAgent, readAgentRecord, recordAgentProcess } from './agent-record.ts';
 export {
   keepProcessOfRun,
+  type Process,
   processOfRunItem,
   readTokensOfRun,
   recordToken,
   shownOf,
   type TokenOfProcess,
   tokensLiveInDays,
-} from './agent-tokens.ts';
+} from '../rows/agent-tokens.ts';
 export { whyNotAttested } from './attestation.ts';
 export { addCollateral, readOneCollateral } from './collateral.ts';
-export { rootsOfMakers } from './verify-reported-token.ts';
+export { tokenVerifier } from './verify-reported-token.ts';

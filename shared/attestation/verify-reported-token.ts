@@ -19,8 +19,10 @@ import {
   type TokenOfProcess,
   tokensItem,
   unchangedTokens,
-} from './agent-tokens.ts';
+} from '../rows/agent-tokens.ts';
+import { parseAgentRecord } from './agent-record.ts';
 import { failuresOf } from './attestation.ts';
+import { guestsIn, useOfGuest } from './guests.ts';
 import { hashOfCollateral, readCollateral } from './collateral.ts';
 import * as v from 'valibot';
 import { storedAttestation, type Attestation } from '../rows/attestation.ts';
@@ -49,32 +51,33 @@ export async function verifyReportedToken(
     let collateral_hash: string | null = null;
     const onCollateral: VerifyOptions['onCollateral'] = (chosen) => (collateral_hash = hashOfCollateral(chosen));
     const options = { ...(await optionsOf(table, bound_to, now)), onCollateral };
-    const attestation = attestationFrom(await verifyToken(await buffer(content as AsyncIterable<Uint8Array>), options), now);
+    const verify = sharedClient(tokenVerifier);
+    const attestation = attestationFrom(await verify(await buffer(content as AsyncIterable<Uint8Array>), options), now);
     await withFreshReads(table, (table) => keep(table, owner, { attestation, bound_to, collateral_hash }, now));
   }
   await endUnsatisfied(table, executions, owner);
 }
 
-/** Reads the attestation tokens of an agent process, its CVM, and whether it is still the present process of the CVM. */
+/** Reads the attestation tokens of an agent process, its CVM, and its record if it is still the present process of the CVM. */
 async function readProcess(table: Table, { domain, cvmId, process }: Process) {
   const keys = [cvmKeys.process(domain, cvmId, process), cvmKeys.cvm(domain, cvmId), cvmKeys.agent(domain, cvmId)];
   const [tokens, cvm, agent] = await getItems(table, keys);
   return {
     tokens: parseTokens(tokens),
     cvm: cvm && parseStored(storedCvm, cvm, 'registered CVM'),
-    isPresent: agent?.['process'] === process,
+    agent: agent?.['process'] === process ? parseAgentRecord(agent) : undefined,
   };
 }
 
 /**
- * Returns the root certificates to trust in the verification of attestations. Empty: those of AMD and Intel. A service on one
- * machine replaces this function (`replaceClient`) to trust others.
+ * Returns the function that verifies attestation tokens, up to the root certificates of AMD and Intel. A service on one machine
+ * replaces it (`replaceClient`) by one that trusts others.
  */
-export const rootsOfMakers = (): Pick<VerifyOptions, 'roots'> => ({});
+export const tokenVerifier = () => verifyToken;
 
 async function optionsOf(table: Table, certificateSha512: string | null, now: string): Promise<VerifyOptions> {
   const boundTo = certificateSha512 === null ? null : { certificateHash: Buffer.from(certificateSha512, 'hex') };
-  return { boundTo, now: new Date(now), ...(await readCollateral(table)), ...sharedClient(rootsOfMakers) };
+  return { boundTo, now: new Date(now), ...(await readCollateral(table)) };
 }
 
 const longestDetail = 400;
@@ -97,27 +100,38 @@ async function keep(
 ) {
   const { domain, cvmId, process, hash } = owner;
   const { bound_to } = verified;
-  const { tokens: before, cvm, isPresent } = await readProcess(table, owner);
+  const { tokens: before, cvm, agent } = await readProcess(table, owner);
   const tokens = before.tokens.map((token) => (token.hash === hash && !token.attestation ? { ...token, ...verified } : token));
   const transaction = new Transaction();
   const Item = tokensItem(owner, { ...before, tokens }, now);
   transaction.add({ put: { Item, ...unchangedTokens(before) }, otherwise: new StaleReadError() });
-  if (cvm && isPresent && cvm.certificate_sha512 === bound_to) {
-    const [shown, ...others] = shownOf(tokens.filter((token) => token.bound_to === bound_to));
-    const set = setAttributes({ attestation: shown, other_attestations: others, attested_process: process });
+  if (cvm && agent && bound_to !== null && cvm.certificate_sha512 === bound_to) {
+    const ofCertificate = tokens.filter((token) => token.bound_to === bound_to);
+    const [shown, ...others] = shownOf(ofCertificate);
+    const guests = guestsIn(ofCertificate);
+    const set = setAttributes({
+      attestation: shown,
+      other_attestations: others,
+      attested_process: process,
+      attested_stream: agent.attested_stream,
+      ...(guests.length > 0 ? { guests } : {}),
+    });
     const update = {
       ...set,
       Key: cvmKeys.cvm(domain, cvmId),
       ConditionExpression: 'certificate_sha512 = :bound_to',
       ExpressionAttributeValues: { ...set.ExpressionAttributeValues, ':bound_to': bound_to },
     };
+    const { run_id } = agent;
     const check = {
       Key: cvmKeys.agent(domain, cvmId),
-      ConditionExpression: '#process = :process',
+      ConditionExpression: `#process = :process AND ${run_id === undefined ? 'attribute_not_exists(run_id)' : 'run_id = :run_id'}`,
       ExpressionAttributeNames: { '#process': 'process' },
-      ExpressionAttributeValues: { ':process': process },
+      ExpressionAttributeValues: { ':process': process, ...(run_id === undefined ? {} : { ':run_id': run_id }) },
     };
     transaction.add({ update, otherwise: new StaleReadError() }, { check, otherwise: new StaleReadError() });
+    // A process that attests itself after it got a run has used its guest for that run.
+    if (run_id !== undefined) transaction.add(...guests.map((guest) => useOfGuest(guest, { domain, run_id }, false)));
   }
   await transaction.commit(table);
 }
@@ -127,11 +141,11 @@ async function endUnsatisfied(table: Table, executions: Executions, { domain, cv
   const claim = await readClaimOfCvm(table, { domain, cvm_id: cvmId });
   if (claim?.token_hash === undefined) return;
   const { computation_id, run_id } = claim;
-  const [{ tokens, isPresent }, snapshot] = await Promise.all([
+  const [{ tokens, agent }, snapshot] = await Promise.all([
     readProcess(table, { domain, cvmId, process }),
     getItem(table, runKeys.snapshot(computation_id, run_id)),
   ]);
-  if (!isPresent || !snapshot) return;
+  if (!agent || !snapshot) return;
   const { attestation_policy } = parseSnapshot([snapshot]);
   const shown = shownOf(tokens.tokens);
   const failures = attestation_policy && failuresOf(shown, attestation_policy);

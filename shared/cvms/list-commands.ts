@@ -9,7 +9,7 @@ import { type Table, getItemEventually, getItems, type Item } from '../table/tab
 import { isOver, waitFor, type Wait } from '../http/wait.ts';
 import { claimKey, parseClaim, parseClaimOf, type Claim } from '../rows/claim.ts';
 import { commandSchema, type Command, type KeptCommand, type OpenCommand } from '../rows/command.ts';
-import { attestationOf } from '../rows/attestation.ts';
+import { refuseIfAtGateway } from '../rows/cvm.ts';
 import { parseStored } from '../table/stored.ts';
 import { recordPresence } from '../rows/presence.ts';
 import { timestampOf } from '../runtime/deadline.ts';
@@ -48,7 +48,6 @@ interface Reading {
    * have expired.
    */
   issued: string[];
-  registered: Item | undefined;
 }
 
 /**
@@ -63,17 +62,25 @@ export async function listCommands(table: Table, domain: string, cvmId: string, 
 /**
  * Reads the commands for a CVM and the run that holds it, all as of one moment. Records that the CVM was heard. One round trip,
  * or two if a run holds the CVM or its last sign of life must be written.
+ * @param refuse throws to refuse the request, before anything is recorded
  */
-async function readCommands(table: Table, domain: string, cvmId: string, now: string): Promise<Reading> {
+async function readCommands(
+  table: Table,
+  domain: string,
+  cvmId: string,
+  now: string,
+  refuse: (registered: Item | undefined) => void = () => undefined,
+): Promise<Reading> {
   const cvm = { domain, cvm_id: cvmId };
   return await withFreshReads(table, async (table) => {
     const [registered, claimItem] = await getItems(table, [cvmKeys.cvm(domain, cvmId), claimKey(cvm)]);
+    refuse(registered);
     const claim = parseClaim(claimItem);
     const [work] = await Promise.all([
       claim ? readWork(table, claim, now) : nothingToDo,
       recordPresence(table, { domain, cvmId, now }, registered),
     ]);
-    return { work, issued: issuedOf(claim), registered };
+    return { work, issued: issuedOf(claim) };
   });
 }
 
@@ -140,8 +147,9 @@ async function readWork(table: Table, claim: Claim, now: string): Promise<Work> 
     .sort((a, b) => a.issued_at.localeCompare(b.issued_at))
     .map(({ agent_config: _, ...command }): KeptCommand => {
       if (command.type === 'stop') return command;
-      const { manifest, agent_config } = parseSnapshot(others.slice(types.length));
-      return { ...command, manifest, agent_config, token_hash: current.token_hash };
+      const { manifest, agent_config, attestation_policy } = parseSnapshot(others.slice(types.length));
+      const { allow_reconnect, allow_used_guest } = attestation_policy ?? {};
+      return { ...command, manifest, agent_config, token_hash: current.token_hash, allow_reconnect, allow_used_guest };
     });
   return { commands, run: heldRun(current, run.status) };
 }
@@ -168,8 +176,8 @@ function heldRun(
 }
 
 /**
- * Returns the commands for a CVM, or waits until there is one, looking once a second at one item. Withholds a run with a policy
- * if the CVM no longer has the attestation with which the run started.
+ * Returns the commands for a CVM that asks for itself, or waits until there is one, looking once a second at one item.
+ * @throws ServiceError `forbidden` if the CVM is registered with a certificate: gateways serve it
  */
 export async function watchCommands(
   table: Table,
@@ -178,10 +186,8 @@ export async function watchCommands(
   wait: Wait,
 ): Promise<Work<OpenCommand>> {
   const read = async (at: string) => {
-    const { work, issued, registered } = await readCommands(table, domain, cvmId, at);
-    const isAttested = (hash: string) => attestationOf(registered).shown?.token_hash === hash;
-    const commands = work.commands.filter(({ token_hash }) => token_hash === undefined || isAttested(token_hash));
-    return { work: await openWork(kms, { ...work, commands }), issued };
+    const { work, issued } = await readCommands(table, domain, cvmId, at, (registered) => refuseIfAtGateway(cvmId, registered));
+    return { work: await openWork(kms, work), issued };
   };
   const { work, issued } = await read(now);
   if (work.commands.length > 0 || isOver(wait)) return work;

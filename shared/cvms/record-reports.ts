@@ -1,23 +1,12 @@
-import { openContentStore } from '../rows/content-store.ts';
 import { referenceTo, type Run, findRun, runKey } from '../rows/run.ts';
 import { cvmKeys } from '../table/keys.ts';
-import { deadlineOf, type Table, getItems, type Item } from '../table/table.ts';
+import { type Table, getItems, type Item } from '../table/table.ts';
 import { withFreshReads } from '../table/transaction.ts';
-import { recordToken, restartProcess } from '../attestation/index.ts';
-import { type Claim, claimKey, parseClaimOf, readClaimOfCvm } from '../rows/claim.ts';
+import { type Claim, claimKey, parseClaimOf } from '../rows/claim.ts';
 import { reportedStateOf, recordLastingReports } from './effects-of-reports.ts';
-import { completeTask, completeWaitingTasks, type Executions, failRun, sendHeartbeat } from '../lifecycle/index.ts';
-import {
-  invalidReport,
-  type InvalidReport,
-  type LastingReport,
-  type OrdinaryReport,
-  type Outcome,
-  type Report,
-  type ReportSummary,
-  summaryOf,
-  type TokenReport,
-} from './report.ts';
+import { completeTask, completeWaitingTasks, type Executions, sendHeartbeat } from '../lifecycle/index.ts';
+import { type InvalidReport, type LastingReport, type Outcome, type Report, type ReportSummary, summaryOf } from './report.ts';
+import { refuseIfAtGateway } from '../rows/cvm.ts';
 import { recordPresence, recordTaken } from '../rows/presence.ts';
 
 /**
@@ -36,72 +25,24 @@ interface Batch {
   by?: string;
 }
 
-interface OrdinaryBatch extends Batch {
-  reports: (OrdinaryReport | InvalidReport)[];
-}
-
-/**
- * Returns a report of a batch as it is, or an invalid report in place of an attestation token: a token must come alone in its
- * batch.
- */
-function refusedBesideOthers(report: Report | InvalidReport): OrdinaryReport | InvalidReport {
-  return report.type === 'attestation' ? invalidReport(report, '/type: Expected an attestation alone in its batch.') : report;
-}
-
 /**
  * Records a batch of reports of a CVM, up to 40 of a run in a transaction, and then notifies the execution of each run. A
  * repeated report changes nothing but notifies again. Events after the end of a run are recorded too. Invalid reports and reports
  * on other CVMs' runs do not keep the rest from being recorded.
+ * @throws ServiceError `forbidden` if the CVM reports for itself, and is registered with a certificate
  */
 export async function recordReports(table: Table, executions: Executions, batch: Batch): Promise<ReportSummary> {
   const { domain, cvmId, now, by } = batch;
   const heard = { domain, cvmId, now, by };
   const { runs, claimItem, registered } = await readItemsOfBatch(table, batch);
-  const [report] = batch.reports;
-  if (report?.type === 'attestation' && batch.reports.length === 1) {
-    const outcome = await recordTokenOf(table, batch, { report, run: runs[0] });
-    await recordPresence(table, heard, registered);
-    return summaryOf(batch.reports, new Map([[0, outcome]]));
-  }
-  const reports = batch.reports.map(refusedBesideOthers);
+  if (by === undefined) refuseIfAtGateway(cvmId, registered);
+  const { reports } = batch;
   const ofOwnRuns = reports.filter(({ run_id }) => run_id === undefined || runs.some(({ id }) => id === run_id));
-  const recording = recordForRuns(table, executions, { ...batch, reports }, { runs, claimItem });
-  const isReady = ofOwnRuns.some((each) => each.type === 'heartbeat' && each.fit === 'ready');
-  if (by === undefined && isReady && registered?.['had_run'] === true) {
-    await recording; // the former process may have ended the run
-    await restart(table, executions, heard);
-  }
+  const recording = recordForRuns(table, executions, batch, { runs, claimItem });
   const reported = reportedStateOf(ofOwnRuns);
   const [{ outcomes, acceptedAt }] = await Promise.all([recording, recordPresence(table, heard, registered, reported)]);
   if (acceptedAt !== undefined) await recordTaken(table, heard, { item: registered, acceptedAt, reported });
   return summaryOf(reports, outcomes);
-}
-
-/**
- * Records that the agent of a CVM restarted. Ends the run of the former process if the run has a policy, because nobody has
- * verified the present process. A repeat changes nothing.
- */
-async function restart(table: Table, executions: Executions, { domain, cvmId }: Pick<Batch, 'domain' | 'cvmId'>): Promise<void> {
-  const claim = await readClaimOfCvm(table, { domain, cvm_id: cvmId });
-  if (claim?.token_hash !== undefined) await failRun(table, executions, claim, restarted);
-  await restartProcess(table, { domain, cvmId });
-}
-
-const restarted = 'The agent restarted while the run was active.';
-
-/**
- * Records an attestation token that a CVM reported.
- * @returns the outcome of the report: `unknown_run` if the CVM has no such run
- */
-async function recordTokenOf(
-  table: Table,
-  { domain, cvmId, now }: Batch,
-  { report, run }: { report: TokenReport; run: Run | undefined },
-): Promise<Outcome> {
-  if (report.run_id !== undefined && !run) return { outcome: 'unknown_run', run_status: null };
-  const store = openContentStore(() => deadlineOf(table));
-  const recorded = await recordToken(table, store, { domain, cvmId, run }, report, now);
-  return { ...recorded, run_status: run?.status ?? null };
 }
 
 function isHeartbeatOfRun(report: Report | InvalidReport): boolean {
@@ -144,7 +85,7 @@ interface Recorded {
 async function recordForRuns(
   table: Table,
   executions: Executions,
-  { domain, reports, now }: OrdinaryBatch,
+  { domain, reports, now }: Batch,
   { runs, claimItem }: Pick<BatchItems, 'runs' | 'claimItem'>,
 ): Promise<Recorded> {
   const outcomes = new Map<number, Outcome>();
@@ -179,7 +120,7 @@ async function recordForRuns(
  * Sorts the reports of a batch on one run into lasting ones (answers and events), heartbeats and invalid ones. `place` and the
  * numbers are places in the batch.
  */
-function reportsOf(run: Run, reports: OrdinaryBatch['reports']) {
+function reportsOf(run: Run, reports: Batch['reports']) {
   const lasting: { place: number; report: LastingReport }[] = [];
   const heartbeats: number[] = [];
   const invalid: number[] = [];

@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import { fingerprintOfCertificate } from 'computation-management-formats/certificates';
 import { laterOf } from 'computation-management-formats/timestamps';
 import { refusedAt } from '../rows/public-key.ts';
 import { preconditionFailed, conflict, notFound } from '../runtime/errors.ts';
 import { nextNumber, setAttributes } from '../table/writes.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
-import { assertUnclaimed } from '../rows/claim.ts';
+import { assertUnclaimed, type Claim } from '../rows/claim.ts';
 import {
   commitChange,
   type AnsweredRequest,
@@ -36,7 +36,8 @@ interface Registered {
 /**
  * Registers a CVM, or replaces its description and, if given, its certificate. Writes nothing if nothing changes. Two round
  * trips, or three for a new CVM.
- * @throws ServiceError `invalid_request`; `precondition_failed`, also if If-Match was sent and the CVM is not registered
+ * @throws ServiceError `invalid_request`; `conflict` if the certificate would change while a run holds the CVM, or if another CVM
+ *   of the domain has the same public key; `precondition_failed`, also if If-Match was sent and the CVM is not registered
  */
 export async function registerCvm(table: Table, request: RegisterRequest): Promise<Committed<Registered>> {
   const { domain, cvmId, given, now, matchesIfMatch, answerKeeper } = request;
@@ -44,8 +45,14 @@ export async function registerCvm(table: Table, request: RegisterRequest): Promi
   let number: number | undefined;
   return await withFreshReads(table, async (table) => {
     const { cvm, ...rest } = await readCvmAndClaim(table, { domain, cvmId });
+    const isOfCertificate = change.certificate !== undefined && change.certificate !== (cvm?.certificate ?? null);
+    if (isOfCertificate) refuseIfHeld(cvmId, rest.claim);
     if (matchesIfMatch && !(cvm && matchesIfMatch(describeCvm(cvm, rest, now)))) throw preconditionFailed();
     const transaction = new Transaction();
+    if (isOfCertificate) {
+      assertUnclaimed(transaction, { domain, cvm_id: cvmId });
+      exchangeKey(transaction, domain, { before: cvm?.public_key_hash, after: change.public_key_hash });
+    }
     if (cvm) {
       const next = replaced(transaction, domain, cvm, change, now);
       return await commitChange(table, transaction, { cvm: describeCvm(next, rest, now), isNew: false }, answerKeeper);
@@ -53,9 +60,7 @@ export async function registerCvm(table: Table, request: RegisterRequest): Promi
     number ??= await nextNumber(table, lists.cvms(domain));
     const added: StoredCvm = {
       id: cvmId,
-      certificate: null,
-      certificate_fingerprint: null,
-      certificate_sha512: null,
+      ...withoutCertificate,
       agent_url: null,
       attestation: null,
       ...change,
@@ -69,26 +74,62 @@ export async function registerCvm(table: Table, request: RegisterRequest): Promi
   });
 }
 
-type Change = Pick<StoredCvm, 'description'> &
-  Partial<Pick<StoredCvm, 'certificate' | 'certificate_fingerprint' | 'certificate_sha512' | 'agent_url'>>;
+/** @throws ServiceError `conflict` if a run holds the CVM */
+function refuseIfHeld(cvmId: string, claim: Claim | undefined): void {
+  if (claim) throw conflict('cvm_busy', `A run holds the CVM ${cvmId}. Wait until it ends, or stop it.`, claim.run_id);
+}
+
+const withoutCertificate = {
+  certificate: null,
+  certificate_fingerprint: null,
+  certificate_sha512: null,
+  public_key_hash: null,
+};
+
+type Change = Pick<StoredCvm, 'description'> & Partial<Pick<StoredCvm, keyof typeof withoutCertificate | 'agent_url'>>;
 
 /**
  * Returns the properties of a CVM that a request to register it changes, without properties that the request omits.
  * @throws ServiceError `invalid_request` if the certificate is invalid
  */
 function changeOf({ description, certificate, agent_url }: CvmInput): Change {
-  const ofCertificate = certificate
-    ? {
-        certificate,
-        certificate_fingerprint: refusedAt('/certificate', () => fingerprintOfCertificate(certificate)),
-        certificate_sha512: createHash('sha512').update(certificate).digest('hex'),
-      }
-    : { certificate: null, certificate_fingerprint: null, certificate_sha512: null };
+  const ofCertificate = (certificate: string) => ({
+    certificate,
+    certificate_fingerprint: refusedAt('/certificate', () => fingerprintOfCertificate(certificate)),
+    certificate_sha512: createHash('sha512').update(certificate).digest('hex'),
+    public_key_hash: hashOfPublicKey(certificate),
+  });
   return {
     description,
-    ...(certificate === undefined ? {} : ofCertificate),
+    ...(certificate === undefined ? {} : certificate ? ofCertificate(certificate) : withoutCertificate),
     ...(agent_url === undefined ? {} : { agent_url }),
   };
+}
+
+function hashOfPublicKey(certificate: string): string {
+  const { publicKey } = new X509Certificate(certificate);
+  return createHash('sha256')
+    .update(publicKey.export({ type: 'spki', format: 'der' }))
+    .digest('hex');
+}
+
+/**
+ * Adds to the transaction that a CVM of the domain has another public key in its certificate, or none. The transaction then fails
+ * with a ServiceError `conflict` if another CVM of the domain has that key.
+ */
+function exchangeKey(
+  transaction: Transaction,
+  domain: string,
+  { before, after }: { before?: string | null | undefined; after?: string | null | undefined },
+): void {
+  if ((before ?? null) === (after ?? null)) return; // a new certificate for the same key
+  if (before) transaction.add({ delete: { Key: cvmKeys.publicKey(domain, before) } });
+  if (!after) return;
+  const detail = 'Another CVM of this domain has a certificate with the same public key. Make a key of its own for each CVM.';
+  transaction.add({
+    put: { Item: { ...cvmKeys.publicKey(domain, after) }, ConditionExpression: 'attribute_not_exists(pk)' },
+    otherwise: conflict('public_key_taken', detail),
+  });
 }
 
 /**
@@ -98,7 +139,7 @@ function changeOf({ description, certificate, agent_url }: CvmInput): Change {
  */
 function replaced(transaction: Transaction, domain: string, cvm: StoredCvm, change: Change, now: string): StoredCvm {
   const next = { ...cvm, ...change };
-  const isOfCertificate = next.certificate_sha512 !== cvm.certificate_sha512;
+  const isOfCertificate = next.certificate !== cvm.certificate;
   if (next.description === cvm.description && next.agent_url === cvm.agent_url && !isOfCertificate) return cvm;
   return changeCvm(transaction, domain, cvm, {
     ...change,
@@ -125,8 +166,7 @@ export async function deleteCvm(
   return await withFreshReads(table, async (table) => {
     const { cvm, ...rest } = await readCvmAndClaim(table, { domain, cvmId });
     if (!cvm) throw notFound('registered CVM');
-    if (rest.claim)
-      throw conflict('cvm_busy', `A run holds the CVM ${cvmId}. Wait until it ends, or stop it.`, rest.claim.run_id);
+    refuseIfHeld(cvmId, rest.claim);
     if (matchesIfMatch && !matchesIfMatch(describeCvm(cvm, rest, now))) throw preconditionFailed();
     const transaction = new Transaction();
     removeCvm(transaction, domain, cvm);
@@ -178,6 +218,7 @@ export function changeCvm(
 export function removeCvm(transaction: Transaction, domain: string, cvm: StoredCvm): void {
   transaction.add({ delete: { Key: cvmKeys.cvm(domain, cvm.id), ...unchanged(cvm) }, otherwise: new StaleReadError() });
   transaction.add({ delete: { Key: listKeys.row(lists.cvms(domain), cvm.listed_as) } });
+  exchangeKey(transaction, domain, { before: cvm.public_key_hash });
   recordInList(transaction, domain, { ...cvm, version: cvm.version + 1 }, { before: 'all' });
 }
 

@@ -39,11 +39,6 @@ const agentsEvent = v.pipe(
  */
 export const stateEventIdPrefix = 'state:';
 
-const longestTokenInBytes = 1024 * 1024;
-const longestTokenInBase64 = Math.ceil(longestTokenInBytes / 3) * 4;
-/** The largest number of bytes of the body of a request that reports an attestation token. Its other fields are short. */
-export const bodyLimitWithToken = longestTokenInBase64 + 4 * 1024;
-
 /** Returns the schema of one kind of report of a CVM. */
 /*#__NO_SIDE_EFFECTS__*/
 function kind<const Type extends string, const Entries extends v.ObjectEntries>(
@@ -123,20 +118,8 @@ export const reportSchema = v.pipe(
           ),
         ),
       }),
-      kind('attestation', 'Attestation evidence of the agent process, alone in its batch. 4 for each process.', {
-        id: base.id,
-        run_id: v.optional(v.pipe(runId, v.description('The run that the process works on.'))),
-        kind: v.pipe(word, v.description('The kind of the token, as the reporter names it.'), v.examples(['eat'])),
-        token: v.pipe(
-          base64Text,
-          v.nonEmpty('Expected a token.'),
-          v.maxLength(longestTokenInBase64, 'Expected at most 1 MiB.'),
-          v.check((token) => Buffer.byteLength(token, 'base64') <= longestTokenInBytes, 'Expected at most 1 MiB.'),
-          v.description('The token in base64, as the agent gave it. Up to 1 MiB.'),
-        ),
-      }),
     ],
-    'Expected type accepted, rejected, event, heartbeat or attestation.',
+    'Expected type accepted, rejected, event or heartbeat.',
   ),
   v.title('Report'),
   v.description('A report of a CVM. Its `type` says which kind it is.'),
@@ -147,10 +130,7 @@ export type Report = v.InferOutput<typeof reportSchema>;
  * A report of a CVM that is recorded with its run: an answer to a command or an event. Only a gateway gives a `reason_code`, the
  * kind of the end of the run: endpoint 26 refuses it.
  */
-export type LastingReport = Exclude<Report, { type: 'heartbeat' | 'attestation' }> & { reason_code?: ReasonCode };
-/** A report of a CVM other than an attestation token, which must come alone in its batch. */
-export type OrdinaryReport = Exclude<Report, { type: 'attestation' }>;
-export type TokenReport = Extract<Report, { type: 'attestation' }>;
+export type LastingReport = Exclude<Report, { type: 'heartbeat' }> & { reason_code?: ReasonCode };
 
 /** A report of a CVM that does not match the schema, with as much of it as the answer needs. */
 export interface InvalidReport {
@@ -161,8 +141,6 @@ export interface InvalidReport {
    * The identifier of the run that the invalid report names. Absent if the report names none, or if the identifier is no text.
    */
   run_id?: string;
-  /** Present if the invalid report has the type `attestation`. */
-  isToken?: true;
   detail: string;
 }
 
@@ -171,12 +149,11 @@ export interface InvalidReport {
  * @param detail where the sent report is wrong, as a JSON pointer, and what was expected there
  */
 export function invalidReport(given: unknown, detail: string): InvalidReport {
-  const { id, run_id, type } = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;
+  const { id, run_id } = (typeof given === 'object' && given !== null ? given : {}) as Record<string, unknown>;
   return {
     type: 'invalid',
     id: typeof id === 'string' ? Array.from(id).slice(0, longestId).join('') : null,
     ...(typeof run_id === 'string' ? { run_id } : {}),
-    ...(type === 'attestation' ? { isToken: true } : {}),
     detail,
   };
 }

@@ -6,7 +6,7 @@ import { commandSchema } from '../rows/command.ts';
 import { heldRunSchema } from '../cvms/list-commands.ts';
 import { appends, waiting, reads, changes } from '../runtime/uses.ts';
 import { entry } from '../http/parse.ts';
-import { bodyLimitWithToken, invalidReport, reportSchema, reportsPerBatch, reportSummarySchema } from '../cvms/report.ts';
+import { invalidReport, reportSchema, reportsPerBatch, reportSummarySchema } from '../cvms/report.ts';
 import { cvmSchema, cvmInput } from '../rows/cvm.ts';
 
 export const listCommandsRoute = {
@@ -36,7 +36,7 @@ export const listCommandsRoute = {
   description:
     'Returns a command until the CVM accepts or rejects it, or until it expires. A request to stop the run withdraws its `run` command if ' +
     'that was not accepted. With `wait`, the response is held until there is a command. Commands of type `run` have `manifest` and ' +
-    '`agent_config`.',
+    '`agent_config`. Returns 403 with the reason `gateway_only` for a CVM that is registered with a certificate.',
 } as const satisfies Route;
 
 const expected = `Expected 1 to ${reportsPerBatch} reports.`;
@@ -65,10 +65,8 @@ export const reportRoute = {
   uses: {
     table: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'ConditionCheckItem'],
     stateMachine: ['SendTaskSuccess', 'SendTaskHeartbeat'],
-    content: ['PutObject'],
   },
   reserves: 'reports',
-  bodyLimit: bodyLimitWithToken,
   impact: 'CVMs cannot report, so active runs look silent and fail.',
   body: reportBatch,
   status: 200,
@@ -77,7 +75,7 @@ export const reportRoute = {
   description:
     'Records up to 50 reports. An event `ConsumingResults/Ready` or `Complete/Completed` completes the run. `Failed/Failed` or a ' +
     'rejection fails it. `Stopped/Stopped` ends a stop. Any report shows that the CVM is alive. Each report has a result, and an ' +
-    'invalid one does not affect the others. A report of type `attestation` comes alone in its batch.',
+    'invalid one does not affect the others. Returns 403 with the reason `gateway_only` for a CVM that is registered with a certificate.',
 } as const satisfies Route;
 
 export const listCvmsRoute = {
@@ -126,10 +124,12 @@ export const registerCvmRoute = {
   response: cvmSchema,
   etag: true,
   condition: 'if-match',
-  errors: ['unsupported_media_type', 'too_large'],
+  errors: ['conflict', 'unsupported_media_type', 'too_large'],
+  reasons: ['cvm_busy', 'public_key_taken'],
   description:
-    'Stores the SHA-256 fingerprint of the certificate. Returns 400 if `certificate` contains a private key. A run starts ' +
-    'on a registered CVM only while the CVM is connected and its `fit` is not `spent`.',
+    'A CVM with a certificate is served through the gateway alone. Returns 400 if `certificate` contains a private key, and 409 if ' +
+    'another CVM of the domain has a certificate with the same public key, or if the certificate would change while a run holds the CVM. ' +
+    'A run starts on a registered CVM only while the CVM is connected and its `fit` is not `spent`.',
 } as const satisfies Route;
 
 export const deleteCvmRoute = {

@@ -40,6 +40,11 @@ const conflicts: Partial<Record<string, Partial<Record<ConflictReason, string>>>
   },
   'computations/delete-computation': { run_active: 'A run is active. Wait until it ends, or stop it.' },
   'cvms/delete-cvm': { cvm_busy: 'A run holds the CVM sim-1. Wait until it ends, or stop it.' },
+  'cvms/register-cvm': {
+    cvm_busy: 'A run holds the CVM sim-1. Wait until it ends, or stop it.',
+    public_key_taken:
+      'Another CVM of this domain has a certificate with the same public key. Make a key of its own for each CVM.',
+  },
   'evidence/get-evidence': { run_active: 'The run is active. Get its evidence after the run has ended.' },
   'runs/start-run': {
     run_active: 'A run of this computation is active. Wait until it ends, or stop it.',
@@ -58,7 +63,19 @@ const conflictExtras: Partial<Record<ConflictReason, ErrorExtras>> = {
   stale_digest: { manifest_digest: manifestDigest, configuration_digest: configurationDigest },
 };
 
-const logsNotShared = 'The logs of this run are not shared: its `log_access` is `none`.';
+const gatewayOnly = {
+  detail:
+    'The CVM cvm-1 is registered with a certificate. It gets its commands and reports through the gateway, with that certificate.',
+  extras: { reason: 'gateway_only' },
+} as const;
+const refusals: Partial<Record<string, Sample>> = {
+  'logs/read-logs': {
+    detail: 'The logs of this run are not shared: its `log_access` is `none`.',
+    extras: { reason: 'logs_not_shared' },
+  },
+  'cvms/list-commands': gatewayOnly,
+  'cvms/report': gatewayOnly,
+};
 
 /**
  * Returns the OpenAPI examples of an error: one named after the code, or one for each of the endpoint's reasons for a conflict.
@@ -69,10 +86,8 @@ export function problemExamples(code: ErrorCode, route: Route) {
     value: { type: 'about:blank', title, status, detail, code, request_id: 'JKJaXmPLvHcESHA=', ...extras },
   });
   const { reasons = [] } = route;
-  if (code === 'forbidden' && route.name === 'logs/read-logs') {
-    const notShared = example({ detail: logsNotShared, extras: { reason: 'logs_not_shared' } });
-    return { [code]: example(sampleOf(code, route)), logs_not_shared: notShared };
-  }
+  const refusal = code === 'forbidden' ? refusals[route.name] : undefined;
+  if (refusal) return { [code]: example(sampleOf(code, route)), [refusal.extras?.reason ?? '']: example(refusal) };
   if (code !== 'conflict' || reasons.length === 0) return { [code]: example(sampleOf(code, route)) };
   return Object.fromEntries(reasons.map((reason) => [reason, example(conflictSample(route, reason))]));
 }

@@ -1,6 +1,6 @@
 import { identifier } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
-import { errorTable, type ErrorCode, conflictReasons, errorCodes } from '../runtime/errors.ts';
+import { errorTable, type ErrorCode, conflictReasons, errorCodes, refusalReasons } from '../runtime/errors.ts';
 import { takesKey, type Route } from '../http/route.ts';
 import { everyResponse, optionalTextHeaders, rateLimitHeaders } from './headers.ts';
 import { problemExamples } from './problem-examples.ts';
@@ -135,7 +135,7 @@ export const problemSchema = v.pipe(
     ),
     reason: v.optional(
       v.pipe(
-        v.picklist([...conflictReasons, 'logs_not_shared']),
+        v.picklist([...conflictReasons, ...refusalReasons]),
         v.description('The kind of conflict (409), or of refusal (403).'),
       ),
     ),

@@ -84,7 +84,10 @@ const ofCvm = v.object({
   /** Attestations of the agent process by tokens other than the one that answers show. Policies check these attestations too. */
   other_attestations: v.optional(v.array(storedAttestation), []),
   attested_process: v.optional(v.string()),
+  attested_stream: v.optional(v.string()),
 });
+
+const provenGuests = v.object({ guests: v.optional(v.array(v.string()), []) });
 
 /** The attestations of the present agent process of a CVM. */
 export interface CvmAttestation {
@@ -107,6 +110,14 @@ export function attestationOf(item: Item | undefined): CvmAttestation {
   if (!item) return { isRegistered: false, shown: null, others: [], process: undefined };
   const { attestation, other_attestations, attested_process } = parseStored(ofCvm, item, 'registered CVM');
   return { isRegistered: true, shown: attestation, others: other_attestations, process: attested_process };
+}
+
+/**
+ * Returns the REPORT_IDs of the SNP guests that the attestation of a CVM proves.
+ * @param item the stored item of the CVM, read at `cvmKeys.cvm`, undefined if the CVM is not registered
+ */
+export function guestsOf(item: Item | undefined): string[] {
+  return item ? parseStored(provenGuests, item, 'registered CVM').guests : [];
 }
 
 /** The most attestation tokens that the service takes from one agent process of a CVM. */

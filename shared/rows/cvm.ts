@@ -10,6 +10,9 @@ import { isAgentUrl } from 'computation-management-formats/attestation';
 import { cvmId } from 'computation-management-formats/identifiers';
 import { createdAt, updatedAt } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
+import { ServiceError } from '../runtime/errors.ts';
+import { parseStored } from '../table/stored.ts';
+import type { Item } from '../table/table.ts';
 import { presenceSchema } from './presence.ts';
 import { attestationSchema, storedAttestation } from './attestation.ts';
 
@@ -92,6 +95,8 @@ export const storedCvm = v.object({
   attestation: v.nullable(storedAttestation),
   /** The SHA-512, hex, of the PEM of the certificate with which a CVM was registered. Attestation evidence is bound to it. */
   certificate_sha512: v.nullable(v.string()),
+  /** The SHA-256, hex, of the public key in the certificate of a CVM, as DER SubjectPublicKeyInfo. Null without a certificate. */
+  public_key_hash: v.nullable(v.string()),
   /** The number of the CVM in the list of its domain. */
   listed_as: v.number(),
   /** The version of a CVM's registration. Every change of the item increments it, except changes of presence and attestation. */
@@ -103,4 +108,18 @@ export type StoredCvm = v.InferOutput<typeof storedCvm>;
 export interface CvmReference {
   domain: string;
   cvmId: string;
+}
+
+const certified = v.object({ certificate_fingerprint: v.nullable(v.string()) });
+
+/**
+ * Refuses a request by which a CVM speaks for itself if it is registered with a certificate. It proves that it has the key of its
+ * certificate to a gateway, whoever it is that asks here.
+ * @param item the stored item of the CVM, read at `cvmKeys.cvm`. Undefined if the CVM is not registered
+ * @throws ServiceError `forbidden`, with `reason: gateway_only`
+ */
+export function refuseIfAtGateway(id: string, item: Item | undefined): void {
+  if (!item || parseStored(certified, item, 'registered CVM').certificate_fingerprint === null) return;
+  const detail = `The CVM ${id} is registered with a certificate. It gets its commands and reports through the gateway, with that certificate.`;
+  throw new ServiceError('forbidden', detail, { reason: 'gateway_only' });
 }

@@ -48,8 +48,6 @@ const storedPresence = v.object({
   fit: v.optional(v.picklist(fits)),
   /** The time when the CVM reported its agent's fitness for a run (`fit`). */
   fit_at: v.optional(v.string()),
-  /** True if the agent of the CVM was busy or spent, or took a run, and was not `ready` since. */
-  had_run: v.optional(v.boolean()),
   /** The gateway that has the stream of the CVM's agent. While this gateway renews its lease, the CVM counts as heard. */
   held_by: v.optional(v.string()),
   certificate_fingerprint: v.optional(v.nullable(v.string())),
@@ -129,7 +127,6 @@ export function presenceToStore(
     last_seen_at: now,
     ...(agent_state === undefined ? {} : { agent_state }),
     ...(fit === undefined ? {} : { fit, fit_at: now }),
-    ...(fit === undefined || fit === 'unknown' ? {} : { had_run: fit !== 'ready' }),
   };
 }
 
@@ -179,11 +176,8 @@ export async function recordTaken(
   { item, acceptedAt, reported }: { item: Item | undefined; acceptedAt: string; reported: ReportedState },
 ): Promise<void> {
   const stored = item && parsePresence(item);
-  if (!stored || stored.had_run) return;
-  const key = cvmKeys.cvm(domain, cvmId);
-  if ((reported.fit ?? stored.fit) !== 'ready') await updateExisting(table, key, setAttributes({ had_run: true }));
-  else if ((stored.fit_at ?? '') <= acceptedAt)
-    await updateIf(table, key, setAttributes({ fit: 'busy', fit_at: now, had_run: true }), unchangedFit(stored));
+  if (!stored || (reported.fit ?? stored.fit) !== 'ready' || (stored.fit_at ?? '') > acceptedAt) return;
+  await updateIf(table, cvmKeys.cvm(domain, cvmId), setAttributes({ fit: 'busy', fit_at: now }), unchangedFit(stored));
 }
 
 /**
@@ -207,7 +201,7 @@ export function recordSpent(
 ): void {
   const presence = item && parsePresence(item);
   if (!presence || acceptedAt === undefined || !isSpentBy(presence, acceptedAt)) return;
-  const set = setAttributes({ fit: 'spent', fit_at: now, had_run: true });
+  const set = setAttributes({ fit: 'spent', fit_at: now });
   transaction.add({
     update: {
       ...set,

@@ -58,28 +58,27 @@ export function refusalsOf(
   ];
 }
 
-/** The properties of a CVM that a start of a run relies on: its certificate and its attestation. */
-interface KnownOfCvm {
-  certificate?: string | undefined;
-  token_hash?: string | undefined;
-}
-
 /**
- * Returns a check for the transaction that starts a run, which fails with StaleReadError if the CVM has another certificate or
- * another attestation by then.
+ * Returns the check for the transaction that starts a run that the CVM has the same certificate by then, or still none, and the
+ * same attestation if the run relies on it. The transaction fails with StaleReadError otherwise.
  */
-export function cvmIsStill(cvm: { domain: string; cvm_id: string }, { certificate, token_hash }: KnownOfCvm): Action[] {
-  const conditions = [
-    ...(certificate === undefined ? [] : [['certificate_fingerprint', ':certificate', certificate] as const]),
-    ...(token_hash === undefined ? [] : [['attestation.token_hash', ':token', token_hash] as const]),
-  ];
-  if (conditions.length === 0) return [];
+export function cvmIsStill(
+  cvm: { domain: string; cvm_id: string },
+  { certificate, token_hash }: { certificate: string | undefined; token_hash: string | undefined },
+): Action {
+  const hasCertificate =
+    certificate === undefined
+      ? '(attribute_not_exists(certificate_fingerprint) OR attribute_type(certificate_fingerprint, :certificate))'
+      : 'certificate_fingerprint = :certificate';
   const check = {
     Key: cvmKeys.cvm(cvm.domain, cvm.cvm_id),
-    ConditionExpression: conditions.map(([name, placeholder]) => `${name} = ${placeholder}`).join(' AND '),
-    ExpressionAttributeValues: Object.fromEntries(conditions.map(([, placeholder, value]) => [placeholder, value])),
+    ConditionExpression: `${hasCertificate}${token_hash === undefined ? '' : ' AND attestation.token_hash = :token'}`,
+    ExpressionAttributeValues: {
+      ':certificate': certificate ?? 'NULL',
+      ...(token_hash === undefined ? {} : { ':token': token_hash }),
+    },
   };
-  return [{ check, otherwise: new StaleReadError() }];
+  return { check, otherwise: new StaleReadError() };
 }
 
 interface ReadinessRequest {

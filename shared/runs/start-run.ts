@@ -168,7 +168,7 @@ async function transactionOf(
   await addRun(table, transaction, computation, run, { originator: by, details, now });
   addSnapshot(transaction, reference, snapshot);
   const token_hash = inputs.attestation_policy ? cvm.attestation.shown?.token_hash : undefined;
-  transaction.add(...cvmIsStill({ domain, cvm_id }, { certificate: cvm.certificate, token_hash }));
+  transaction.add(cvmIsStill({ domain, cvm_id }, { certificate: cvm.certificate, token_hash }));
   if (token_hash !== undefined && cvm.attestation.process !== undefined) {
     const { process } = cvm.attestation;
     transaction.add({ put: { Item: processOfRunItem({ ...reference, cvmId: cvm_id, process }) } });

@@ -23,6 +23,7 @@ export const conflictReasons = [
   'cvm_busy',
   'cvm_not_ready',
   'cvm_not_attested',
+  'public_key_taken',
   'second_algorithm',
   'asset_in_use',
   'file_name_taken',
@@ -32,6 +33,9 @@ export const conflictReasons = [
   'unknown_event',
 ] as const;
 export type ConflictReason = (typeof conflictReasons)[number];
+
+/** The reasons of a refusal (403) that no other role would change, for clients that handle them differently. */
+export const refusalReasons = ['logs_not_shared', 'gateway_only'] as const;
 
 /**
  * An invalid place in a request, and what was expected there. `pointer` is a JSON Pointer into the body, or a place such as
@@ -45,7 +49,7 @@ export interface Violation {
 /** The fields that some errors of the API have beside the error code and detail. */
 export interface ErrorExtras {
   errors?: Violation[];
-  reason?: ConflictReason | 'logs_not_shared';
+  reason?: ConflictReason | (typeof refusalReasons)[number];
   /** The run that causes the conflict (409). */
   run_id?: string;
   /** The present digest of the manifest, for a request that names an outdated digest (409 `stale_digest`). */

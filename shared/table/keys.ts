@@ -280,6 +280,8 @@ interface CommandedRun {
  */
 export const cvmKeys = {
   cvm: (domain: string, cvmId: string): Key => writableKey(`cvm#${domain}#${cvmId}`, 'cvm'),
+  /** The key of the item that says which CVM of a domain has the public key with the given SHA-256 in its certificate. */
+  publicKey: (domain: string, hash: string): Key => writableKey(`cvm-key#${domain}`, hash),
   claimShards: shardsOf(claims),
   claim: (domain: string, cvmId: string): RowKey => rowKey(shardOf(claims, `${domain}#${cvmId}`), `${domain}#${cvmId}`),
   claimPrefix: (domain: string) => `${domain}#`,
@@ -297,11 +299,23 @@ export const cvmKeys = {
   process: (domain: string, cvmId: string, process: string): Key => writableKey(`agent#${domain}#${cvmId}`, `process#${process}`),
 };
 
-/** Keys of what is stored for a gateway: its lease, the name that it has taken, and messages from other gateways. */
+/**
+ * The key of the item that says that a run has used an SNP guest. Its REPORT_ID is a number of the firmware for one launch of a
+ * machine, so the item belongs to no domain.
+ */
+export const guestKeys = {
+  guest: (reportId: string): Key => writableKey(`guest#${reportId}`, 'guest'),
+};
+
+/**
+ * Keys of what is stored for gateways: their leases, the names that they have taken, messages from other gateways, and the number
+ * of the newest deployment of them.
+ */
 export const gatewayKeys = {
   partition: (gateway: string) => `gateway#${gateway}`,
   lease: (gateway: string): Key => writableKey(gatewayKeys.partition(gateway), 'lease'),
   name: (name: string): Key => writableKey(`gateway-name#${name}`, 'gateway'),
+  newest: writableKey('gateways', 'newest'),
   message: (gateway: string, id: string): Key => writableKey(gatewayKeys.partition(gateway), `letter#${id}`),
   prefixes: { message: 'letter#' },
 };

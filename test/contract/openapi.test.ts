@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { variablesOf } from '../../infra/service/functions.ts';
 import { inlineLimitInBytes } from '../../shared/rows/asset.ts';
 import { parseInput } from '../../shared/http/parse.ts';
-import { conflictReasons } from '../../shared/runtime/errors.ts';
+import { conflictReasons, refusalReasons } from '../../shared/runtime/errors.ts';
 import { openapiDocument } from '../../shared/openapi/openapi-document.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
@@ -215,7 +215,7 @@ describe('the OpenAPI document', () => {
     expect(withField('errors')).toEqual(['invalid_request']);
     expect(withField('missing_items')).toEqual(['incomplete']);
     expect(withField('run_id').sort()).toEqual(['asset_in_use', 'cvm_busy', 'run_active']);
-    expect(withField('reason').sort()).toEqual([...conflictReasons, 'logs_not_shared'].sort());
+    expect(withField('reason').sort()).toEqual([...conflictReasons, ...refusalReasons].sort());
     for (const { name, problem } of problems) expect([problem['code'], problem['reason']]).toContain(name);
     const withoutReason = operations.filter(({ route }) => route.errors?.includes('conflict') && !route.reasons?.length);
     expect(withoutReason.map(({ route }) => route.name)).toEqual([]);

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { cvm as sample, cvmBody } from '../../shared/openapi/examples.ts';
+import { fingerprintOfCertificate } from 'computation-management-formats/certificates';
+import { cvmBody } from '../../shared/openapi/examples.ts';
+import { newCvmBody } from '../support/cvm-certificate.ts';
 import { itAs, newCvm, useSession } from '../support/session.ts';
 
 const session = useSession();
@@ -15,14 +17,15 @@ const runOn = async (cvm: string) => {
 describe('the registration of a CVM', () => {
   it('answers 201 when it is new, else 200, and returns it', async () => {
     const cvm = newCvm();
-    const first = await put(cvm, cvmBody);
+    const given = await newCvmBody();
+    const certificate_fingerprint = fingerprintOfCertificate(given.certificate);
+    const first = await put(cvm, given);
     expect(first).toMatchObject({
       status: 201,
       body: {
         id: cvm,
-        description: cvmBody.description,
-        certificate: cvmBody.certificate,
-        certificate_fingerprint: sample.certificate_fingerprint,
+        ...given,
+        certificate_fingerprint,
         presence: { state: 'disconnected', last_seen_at: null, agent_state: null, fit: 'unknown' },
       },
     });
@@ -31,11 +34,12 @@ describe('the registration of a CVM', () => {
     expect(await read(cvm)).toEqual(second.body);
   });
 
-  it('keeps the fingerprint without a certificate, and removes it for null', async () => {
+  it('keeps the certificate without a new one, and removes it for null', async () => {
     const cvm = newCvm();
-    await put(cvm, cvmBody);
-    expect((await put(cvm, { description: '' })).body).toMatchObject({ certificate_fingerprint: sample.certificate_fingerprint });
-    expect((await put(cvm, { description: '', certificate: null })).body).toMatchObject({ certificate_fingerprint: null });
+    const { certificate_fingerprint, certificate } = (await put(cvm, await newCvmBody())).body as Record<string, unknown>;
+    expect((await put(cvm, { description: '' })).body).toMatchObject({ certificate_fingerprint, certificate });
+    const removed = { certificate_fingerprint: null, certificate: null };
+    expect((await put(cvm, { description: '', certificate: null })).body).toMatchObject(removed);
   });
 
   it('keeps the URL of the agent without one, and removes it for null', async () => {
@@ -52,7 +56,7 @@ describe('the registration of a CVM', () => {
 
   it('accepts its own response as the body of a PUT', async () => {
     const cvm = newCvm();
-    const { body } = await put(cvm, cvmBody);
+    const { body } = await put(cvm, await newCvmBody());
     expect((await put(cvm, body)).body).toEqual(body);
   });
 
@@ -70,6 +74,44 @@ describe('the registration of a CVM', () => {
     expect((await session.refused('cvms/get-cvm', { path: { cvmID: cvm } })).code).toBe('not_found');
   });
 
+  it('refuses the public key of another CVM of the domain, until that one has another certificate or is removed', async () => {
+    const [first, second, third] = [newCvm(), newCvm(), newCvm()];
+    const [given, other] = [await newCvmBody(), await newCvmBody()];
+    const taken = { status: 409, body: { code: 'conflict', reason: 'public_key_taken' } };
+    expect((await put(first, given)).status).toBe(201);
+    const sameKey = { ...given, certificate: `${given.certificate}\n` };
+    expect(await put(second, sameKey)).toMatchObject(taken);
+    expect((await put(second, { description: '' })).status).toBe(201);
+    expect(await put(second, sameKey)).toMatchObject(taken);
+    expect((await put(first, sameKey)).status).toBe(200);
+    expect((await put(first, other)).status).toBe(200);
+    expect((await put(second, sameKey)).status).toBe(200);
+    await session.done('cvms/delete-cvm', { path: { cvmID: second } });
+    expect((await put(third, given)).status).toBe(201);
+  });
+
+  it('gets and loses no certificate while a run holds the CVM', async () => {
+    const cvm = newCvm();
+    await put(cvm, { description: 'Rack 4' });
+    await poll(cvm);
+    const { id, status } = await runOn(cvm);
+    expect(status).toBe(200);
+    const busy = { status: 409, body: { reason: 'cvm_busy' } };
+    expect(await put(cvm, await newCvmBody())).toMatchObject(busy);
+    expect((await put(cvm, { description: 'Rack 5', certificate: null })).status).toBe(200);
+    await session.done('runs/stop-run', { path: { id } });
+  });
+
+  it('with a certificate closes endpoints 25 and 26 to everyone, and leaves no sign of life', async () => {
+    const cvm = newCvm();
+    await put(cvm, await newCvmBody());
+    const closed = { status: 403, code: 'forbidden', reason: 'gateway_only' };
+    expect(await session.refused('cvms/list-commands', { path: { cvmID: cvm }, as: 'cvm' })).toMatchObject(closed);
+    const body = { reports: [{ type: 'heartbeat', fit: 'ready' }] };
+    expect(await session.refused('cvms/report', { path: { cvmID: cvm }, body, as: 'cvm' })).toMatchObject(closed);
+    expect((await read(cvm)).presence).toMatchObject({ state: 'disconnected', last_seen_at: null, fit: 'unknown' });
+  });
+
   it('requires a description of up to 4,000 characters', async () => {
     const pointers = async (body: unknown) => {
       const { status, errors } = await session.refused('cvms/register-cvm', { path: { cvmID: newCvm() }, body });
@@ -83,7 +125,7 @@ describe('the registration of a CVM', () => {
 
   it('is in the list, newest first', async () => {
     const cvms = [newCvm(), newCvm()];
-    for (const cvm of cvms) await put(cvm, cvmBody);
+    for (const cvm of cvms) await put(cvm, await newCvmBody());
     const page = await session.done('cvms/list-cvms', { query: { limit: 2 } });
     expect(page.cvms.map(({ id }) => id)).toEqual(cvms.reverse());
     expect(page.cvms[0]).toEqual(await read(cvms[0] ?? ''));
@@ -92,7 +134,7 @@ describe('the registration of a CVM', () => {
 
   itAs(['viewer', 'creator', 'cvm'], 'is for administrators, and reading is for those who may view', async () => {
     const cvm = newCvm();
-    await put(cvm, cvmBody);
+    await put(cvm, await newCvmBody());
     for (const as of ['viewer', 'creator', 'cvm'] as const) {
       const request = { path: { cvmID: cvm }, as };
       expect((await session.refused('cvms/register-cvm', { ...request, body: cvmBody })).code).toBe('forbidden');
@@ -112,14 +154,14 @@ describe('the ETag of a CVM', () => {
 
   it('is the same in the answers of PUT and GET, and leads to 304', async () => {
     const cvm = newCvm();
-    const etag = (await put(cvm, cvmBody)).headers.get('etag') ?? '';
+    const etag = (await put(cvm, await newCvmBody())).headers.get('etag') ?? '';
     expect(await etagOf(cvm)).toEqual({ status: 200, etag });
     expect(await etagOf(cvm, { 'if-none-match': etag })).toEqual({ status: 304, etag });
   });
 
   it('changes with the presence, which If-Match does not compare', async () => {
     const cvm = newCvm();
-    const before = (await put(cvm, cvmBody)).headers.get('etag') ?? '';
+    const before = (await put(cvm, { description: 'Rack 4' })).headers.get('etag') ?? '';
     await poll(cvm);
     const { etag } = await etagOf(cvm);
     expect(etag).not.toBe(before);
@@ -129,7 +171,7 @@ describe('the ETag of a CVM', () => {
 
   it('lets one of two changes with the same ETag through, and the other gets 412', async () => {
     const cvm = newCvm();
-    const etag = (await put(cvm, cvmBody)).headers.get('etag') ?? '';
+    const etag = (await put(cvm, await newCvmBody())).headers.get('etag') ?? '';
     const changes = await Promise.all(['a', 'b'].map((description) => put(cvm, { description }, { 'if-match': etag })));
     expect(changes.map(({ status }) => status).sort()).toEqual([200, 412]);
     const remove = (ifMatch: string) =>

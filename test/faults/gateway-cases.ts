@@ -112,6 +112,9 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
   renewLease: {
     '': async () => () => service().renewLease({ isOver: false }),
   },
+  isOfNewestDeployment: {
+    '': async () => () => service().isOfNewestDeployment(1),
+  },
   isAlive: {
     '': async () => {
       await service('gateway-2').renewLease({ isOver: false });
@@ -171,12 +174,18 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
   recordAgentProcess: {
     'of a new process': async (world) => {
       const cvm = await registered(world);
-      return () => service().recordAgentProcess(cvm, { before: {}, isNew: true, attestation_hash: 'hash' });
+      return () => service().recordAgentProcess(cvm, { before: {}, isNew: true, attestation_hash: 'hash', stream: 's' });
     },
     'of a known one': async (world) => {
       const cvm = await registered(world);
-      return () =>
-        service().recordAgentProcess(cvm, { before: { process: 'process' }, isNew: false, attestation_hash: undefined });
+      const attested = { before: { process: 'process' }, isNew: false, attestation_hash: undefined, stream: 's' };
+      return () => service().recordAgentProcess(cvm, attested);
+    },
+  },
+  recordToken: {
+    '': async (world) => {
+      const process = { ...(await registered(world)), process: 'process' };
+      return () => service().recordToken(process, { kind: 'eat', token: Buffer.from('token') });
     },
   },
 };

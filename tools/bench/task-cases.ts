@@ -1,6 +1,5 @@
-import { parseTokens, recordToken, tokenKey } from '../../shared/attestation/agent-tokens.ts';
-import { readAgentRecord } from '../../shared/attestation/agent-record.ts';
-import { cvmKeys } from '../../shared/table/keys.ts';
+import { createHash } from 'node:crypto';
+import { recordToken, tokenKey } from '../../shared/rows/agent-tokens.ts';
 import { putContent } from '../../shared/rows/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { readAsset } from '../../shared/rows/read-asset.ts';
@@ -10,7 +9,6 @@ import { deleteComputation } from '../../shared/computations/delete-computation.
 import type { TaskName } from '../../shared/tasks/tasks.ts';
 import { aComputation, allowed, byAlice, endRunWith } from '../../test/support/builders-store.ts';
 import { aDataset, anAcceptedRun, aRegisteredCvm, aStartedRun, aStoppingRun, taskToken, type BenchWorld } from './bench-world.ts';
-import { getItem } from '../../shared/table/table.ts';
 import { computationKey } from '../../shared/rows/computation.ts';
 
 /** Returns the batch of the table's stream that contains only the row of a computation. */
@@ -23,12 +21,10 @@ function batchOf(domain: string, id: string) {
 export const taskCases: Record<TaskName, Record<string, (world: BenchWorld) => unknown>> = {
   'attestation/verify-token': {
     'of a platform that is not supported': async ({ stores, domain }) => {
-      const cvm = { domain, cvmId: await aRegisteredCvm(stores.table, domain), run: undefined };
-      const token = Buffer.from('e30.eyJwbGF0Zm9ybV90eXBlIjoiTm9DQyJ9.').toString('base64');
-      await recordToken(stores.table, stores.content, cvm, { id: 'token', kind: 'eat', token }, byAlice.now);
-      const { process = '' } = await readAgentRecord(stores.table, cvm);
-      const { tokens } = parseTokens(await getItem(stores.table, cvmKeys.process(domain, cvm.cvmId, process)));
-      return { key: tokenKey({ ...cvm, process }, tokens[0]?.hash ?? '') };
+      const process = { domain, cvmId: await aRegisteredCvm(stores.table, domain), process: 'process' };
+      const token = Buffer.from('e30.eyJwbGF0Zm9ybV90eXBlIjoiTm9DQyJ9.');
+      await recordToken(stores.table, stores.content, process, { kind: 'eat', token }, byAlice.now);
+      return { key: tokenKey(process, createHash('sha256').update(token).digest('hex')) };
     },
   },
   'lifecycle/offer-run': { '': async (world) => ({ run: (await aStartedRun(world)).reference, task_token: taskToken }) },

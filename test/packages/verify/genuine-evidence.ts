@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, randomUUID, sign, constants, type KeyObject } from 'node:crypto';
-import { verifyToken } from 'computation-management-attestation';
+import { byTestRoots } from '../attestation/by-test-roots.ts';
 import {
   approvalText,
   type Configuration,
@@ -21,6 +21,8 @@ import { strictPolicy } from '../../support/strict-policy.ts';
 import { certificatePem } from '../formats/openssh-keys.ts';
 import { coseOf, forgeSnp, messageOf, now, type SnpChange } from '../attestation/forge-snp.ts';
 import { publicJwkOf } from '../../../shared/evidence/signing-key.ts';
+
+const { verifyToken } = byTestRoots;
 
 const at = (second: number) => new Date(Date.parse('2025-07-17T08:00:00.000Z') + second * 1000).toISOString();
 
@@ -93,19 +95,22 @@ const checksOfSnp = (
 /** The hash of a token, as a statement has it. */
 export const hashOfToken = (token: Uint8Array) => createHash('sha256').update(token).digest('hex');
 
-const attestation = {
-  verdict: 'verified',
-  checks: checksOfSnp,
-  tokens: [
-    {
-      kind: 'eat',
-      hash: hashOfToken(attested.token),
-      verdict: 'verified',
-      verified_at: at(0),
-      collateral: [],
-    },
-  ],
-};
+/** The members that a statement has of a token, and the token itself. */
+export type StatedToken = { token: Uint8Array } & Record<string, unknown>;
+
+/** Makes what a service states of tokens: it verified each, if nothing else is given. */
+function attestationOf(tokens: StatedToken[]) {
+  const stated = tokens.map(({ token, ...members }) => ({
+    kind: 'eat',
+    hash: hashOfToken(token),
+    verdict: 'verified',
+    verified_at: at(0),
+    collateral: [] as object[],
+    ...members,
+  }));
+  const verdict = ['refused', 'verified', 'unsupported'].find((each) => stated.some((token) => token.verdict === each));
+  return { verdict, checks: checksOfSnp, tokens: stated };
+}
 
 export interface StatedApproval extends Record<string, unknown> {
   user: string;
@@ -129,6 +134,8 @@ export interface Genuine {
   /** The events of the journal before and after these. */
   before: Event[];
   after: Event[];
+  /** The tokens that the statement is about. */
+  tokens: Uint8Array[];
   /** Tells whether the file of events is a page as the API returns it. Default: a list. */
   isPage?: boolean;
   /** Signs another statement with the same key. */
@@ -157,12 +164,26 @@ export interface Start extends Record<string, unknown> {
 interface Otherwise {
   /** The users whose approval the computation demands. Default: `none`. */
   level?: ApprovalLevel;
+  /** Changes the configuration, before the users approve it. */
+  configure?: ((configuration: Configuration) => void) | undefined;
   /** Changes what the run is started with. */
   change?: (start: Start) => void;
   /** Changes the events before the run. */
   changeBefore?: (events: NewEvent[]) => void;
+  /** The tokens of the agent process, as the service states them. Default: one that satisfies the policy. */
+  tokens?: StatedToken[];
+  /** Changes the hashes of tokens that the event which ends the run names. */
+  frozen?: (hashes: string[]) => string[] | undefined;
   /** The part of each event of the run that the CVM reports. */
   duringRun?: Parameters<typeof anEvent>[0];
+}
+
+const ids = new Map<number, string>();
+/** Returns the identifier of an event, which is the same in all evidence that is made. */
+function idOfEvent(number: number): string {
+  const id = ids.get(number) ?? numberedId(number);
+  ids.set(number, id);
+  return id;
 }
 
 const [computation, run] = [numberedId(7), numberedId(42)];
@@ -179,7 +200,7 @@ export function signedApproval(
   return { user, digest: manifest_digest, configuration_digest, ...limits, signature, key, approved_at: at(0) };
 }
 
-function startOf(level: ApprovalLevel): Start {
+function startOf(level: ApprovalLevel, configure?: Otherwise['configure']): Start {
   const [ofAlgorithm, ...ofDatasets] = checksums.map((checksum) => ({ hash: [...checksum], user_key: 'MCowBQYDK2VwAyEA' }));
   if (!ofAlgorithm) throw new TypeError('There is no algorithm.');
   const manifest = {
@@ -201,6 +222,7 @@ function startOf(level: ApprovalLevel): Start {
     log_access: 'none',
     result_review: null,
   });
+  configure?.(configuration);
   const digests = { manifest_digest: canonicalDigest(manifest), configuration_digest: canonicalDigest(configuration) };
   const limits: object[] = [{}, { cvm_ids: ['cvm-1', 'cvm-2'] }, { cvm_ids: ['cvm-1'], expires_at: at(3600) }];
   const approvals = signers.map((signer, index) =>
@@ -246,8 +268,17 @@ function eventsBefore({ approvals }: Start): NewEvent[] {
  * Makes evidence as the service does, by its own code: of a run with approvals of every kind and `events` events in the journal
  * between its first and its last.
  */
-export function genuineEvidence(events = 8, { level = 'none', change, changeBefore, duringRun }: Otherwise = {}): Genuine {
-  const start = startOf(level);
+export function genuineEvidence(events = 8, otherwise: Otherwise = {}): Genuine {
+  const {
+    level = 'none',
+    change,
+    changeBefore,
+    duringRun,
+    tokens = [{ token: attested.token }],
+    frozen = (hashes: string[]) => hashes,
+  } = otherwise;
+  const attestation = attestationOf(tokens);
+  const start = startOf(level, otherwise.configure);
   change?.(start);
   const { domain, cvm_id, ...started } = start;
   const { manifest, configuration } = start;
@@ -262,13 +293,19 @@ export function genuineEvidence(events = 8, { level = 'none', change, changeBefo
     ...Array.from({ length: events }, (_, index) =>
       anEvent({ ...ofRun, status: `Step${index}`, details: { index }, ...duringRun }),
     ),
-    anEvent({ ...ofRun, event_type: 'completed', originator: 'system', status: 'success', details: { reason: 'Done.' } }),
+    anEvent({
+      ...ofRun,
+      event_type: 'completed',
+      originator: 'system',
+      status: 'success',
+      details: { reason: 'Done.', token_hashes: frozen(attestation.tokens.map(({ hash }) => hash)) },
+    }),
     anEvent({ event_type: 'updated', originator: 'alice', lifecycle: false }),
   ];
   let previous: Uint8Array | undefined;
   const journal = [...before, ...fromStart].map((event, index) => {
     const second = index < before.length ? Math.min(index, 1) : index - before.length + 2;
-    const chained = chainedEvent(storedEvent(event, index + 1, at(second)), previous);
+    const chained = chainedEvent({ ...storedEvent(event, index + 1, at(second)), id: idOfEvent(index + 1) }, previous);
     previous = chained.hash;
     return publicEvent(chained);
   });
@@ -310,13 +347,14 @@ export function genuineEvidence(events = 8, { level = 'none', change, changeBefo
     events: ofThisRun,
     before: journal.slice(0, before.length),
     after: journal.slice(-1),
+    tokens: tokens.map(({ token }) => token),
     signed,
   };
 }
 
 /** Returns the files as a user has them, with the events newest first. @param total the count that a page of events has */
 export function filesOf(
-  { statement, signature, key_id, keys, events, isPage = false }: Omit<Genuine, 'signed' | 'before' | 'after'>,
+  { statement, signature, key_id, keys, events, tokens, isPage = false }: Omit<Genuine, 'signed' | 'before' | 'after'>,
   total = events.length,
 ): { evidence: string; keys: string; events: string[]; tokens: Uint8Array[]; roots: Uint8Array[] } {
   const newestFirst = events.toReversed();
@@ -324,7 +362,7 @@ export function filesOf(
     evidence: JSON.stringify({ statement, signature, key_id, log: null }),
     keys: JSON.stringify(keys),
     events: [JSON.stringify(isPage ? { events: newestFirst, limit: 100, offset: 0, total } : newestFirst)],
-    tokens: [attested.token],
+    tokens,
     roots: attested.roots,
   };
 }

@@ -95,7 +95,7 @@ describe('the body of endpoint 26', () => {
       [null, expect.any(String)],
       [null, expect.any(String)],
       [null, expect.any(String)],
-      ['x', '/type: Expected type accepted, rejected, event, heartbeat or attestation.'],
+      ['x', '/type: Expected type accepted, rejected, event or heartbeat.'],
     ]);
   });
 });

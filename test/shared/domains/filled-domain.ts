@@ -13,7 +13,7 @@ import { unlinkAsset } from '../../../shared/assets/link-asset.ts';
 import { setCommandStream } from '../../../shared/rows/command-stream.ts';
 import { takeTokens } from '../../../shared/http/domain-limit.ts';
 import { takesKey, type Route } from '../../../shared/http/route.ts';
-import { keepProcessOfRun } from '../../../shared/attestation/agent-tokens.ts';
+import { keepProcessOfRun } from '../../../shared/rows/agent-tokens.ts';
 import { bindAgent, readAgentRecord, recordAgentProcess } from '../../../shared/attestation/agent-record.ts';
 import { writeSweepState } from '../../../shared/lifecycle/sweep-runs.ts';
 import { writableKey } from '../../../shared/table/keys.ts';
@@ -78,7 +78,7 @@ async function recordAgent(world: BenchWorld): Promise<void> {
   const commandStream = { gateway: 'gateway-1', stream: 'stream-1' };
   await setCommandStream(table, cvm, { commandStream, instead: undefined, now: byAlice.now });
   const before = await readAgentRecord(table, cvm);
-  await recordAgentProcess(table, cvm, { before, isNew: true, attestation_hash: '00' });
+  await recordAgentProcess(table, cvm, { before, isNew: true, attestation_hash: '00', stream: 'stream-1' });
   const { stream } = commandStream;
   await bindAgent(table, cvm, { run_id, computation_id, stream, certificate: sampleCvm.certificate_fingerprint });
   await keepProcessOfRun(table, { ...cvm, run_id, computation_id, process: 'process' });

@@ -74,7 +74,6 @@ describe('presenceToStore', () => {
       agent_state: 'Running',
       fit: 'spent',
       fit_at: now,
-      had_run: true,
     });
   });
 });

@@ -1,19 +1,15 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { type ContentStore, putContent, tokenPrefix } from '../rows/content-store.ts';
-import { isActive, type Run } from '../rows/run.ts';
-import { readAgentRecord } from './agent-record.ts';
+import { type ContentStore, putContent, tokenPrefix } from './content-store.ts';
 import { cvmKeys, runKeys, type Key } from '../table/keys.ts';
 import { type Table, getItem, type Item } from '../table/table.ts';
-import { putItem, putItemIf, setAttributes, updateIf } from '../table/writes.ts';
-import { type Attestation, storedAttestation, mostTokens } from '../rows/attestation.ts';
+import { putItem, putItemIf } from '../table/writes.ts';
+import { type Attestation, storedAttestation, mostTokens } from './attestation.ts';
 import { parseStored } from '../table/stored.ts';
 import { StaleReadError, withFreshReads } from '../table/transaction.ts';
 
 /** An attestation token that an agent process sent, with what the service found in it. */
 const tokenOfProcess = v.object({
-  /** The identifier of the report that contained the attestation token. */
-  id: v.string(),
   kind: v.string(),
   /** The SHA-256, in hex, of an attestation token. */
   hash: v.string(),
@@ -78,54 +74,33 @@ export function ownerOfToken(key: string): (Process & { hash: string }) | undefi
   return domain && cvmId && process && hash && more.length === 0 ? { domain, cvmId, process, hash } : undefined;
 }
 
-type RecordedToken = { outcome: 'recorded' | 'duplicate' } | { outcome: 'invalid'; detail: string };
+/** The largest number of bytes of an attestation token that the service keeps. */
+const longestTokenInBytes = 1024 * 1024;
 
 /**
- * Records an attestation token of an agent process and stores it as an object, whose arrival lets a function verify it. Takes up
- * to 4 tokens of each process. Safe to repeat: a token whose object may be missing is written again.
+ * Records an attestation token that an agent process sent over its stream, and stores it as an object, whose arrival lets a
+ * function verify it. Takes up to 4 tokens of each process, and leaves out the rest. Of a token over 1 MiB only the hash is
+ * recorded: it is never verified, so it satisfies no policy. Safe to repeat: a token whose object may be missing is written again.
  */
 export async function recordToken(
   table: Table,
   store: ContentStore,
-  { run, ...cvm }: Omit<Process, 'process'> & { run: Run | undefined },
-  { id, kind, token }: { id: string; kind: string; token: string },
+  process: Process,
+  { kind, token }: { kind: string; token: Uint8Array },
   now: string,
-): Promise<RecordedToken> {
-  const content = Buffer.from(token, 'base64');
-  const hash = createHash('sha256').update(content).digest('hex');
-  return await withFreshReads(table, async (table) => {
-    const process = { ...cvm, process: await presentProcess(table, cvm) };
-    // After its end, no report changes which evidence a run had.
-    if (run && isActive(run.status))
-      await keepProcessOfRun(table, { ...process, computation_id: run.computation_id, run_id: run.id });
+): Promise<void> {
+  const hash = createHash('sha256').update(token).digest('hex');
+  await withFreshReads(table, async (table) => {
     const before = parseTokens(await getItem(table, cvmKeys.process(process.domain, process.cvmId, process.process)));
-    const known = before.tokens.find((each) => each.id === id || each.hash === hash);
-    if (known) {
-      if (known.hash === hash && !known.attestation) await putContent(store, tokenKey(process, hash), content);
-      return { outcome: 'duplicate' };
+    const known = before.tokens.find((each) => each.hash === hash);
+    if (known ? known.attestation : before.tokens.length >= mostTokens) return;
+    if (!known) {
+      const added = { kind, hash, size: token.length, attestation: null, bound_to: null, collateral_hash: null };
+      const after = { ...before, tokens: [...before.tokens, added] };
+      if (!(await putItemIf(table, tokensItem(process, after, now), unchangedTokens(before)))) throw new StaleReadError();
     }
-    if (before.tokens.length >= mostTokens) {
-      return { outcome: 'invalid', detail: `Expected at most ${mostTokens} tokens of an agent process.` };
-    }
-    const added = { id, kind, hash, size: content.length, attestation: null, bound_to: null, collateral_hash: null };
-    const after = { ...before, tokens: [...before.tokens, added] };
-    if (!(await putItemIf(table, tokensItem(process, after, now), unchangedTokens(before)))) throw new StaleReadError();
-    await putContent(store, tokenKey(process, hash), content);
-    return { outcome: 'recorded' };
+    if (token.length <= longestTokenInBytes) await putContent(store, tokenKey(process, hash), Buffer.from(token));
   });
-}
-
-/**
- * Returns the identifier of the present agent process of a CVM. Begins its record if it has not reported before.
- * @throws StaleReadError if another process was recorded meanwhile
- */
-async function presentProcess(table: Table, { domain, cvmId }: Omit<Process, 'process'>): Promise<string> {
-  const record = await readAgentRecord(table, { domain, cvmId });
-  if (record.process !== undefined) return record.process;
-  const process = randomUUID();
-  const condition = { ConditionExpression: 'attribute_not_exists(#new_process)' };
-  if (await updateIf(table, cvmKeys.agent(domain, cvmId), setAttributes({ process }), condition)) return process;
-  throw new StaleReadError();
 }
 
 export interface RunOnProcess extends Process {

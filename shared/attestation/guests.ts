@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { guestKeys } from '../table/keys.ts';
+import type { TokenOfProcess } from '../rows/agent-tokens.ts';
+import { type Table, getItems } from '../table/table.ts';
+import type { Action } from '../table/transaction.ts';
+
+interface UsingRun {
+  domain: string;
+  run_id: string;
+}
+
+// A hash: the item outlives the domain, whose other data are removed with it.
+const hashOf = ({ domain, run_id }: UsingRun) => createHash('sha256').update(`${domain} ${run_id}`).digest('hex');
+
+/**
+ * Returns the action that records that a run uses an SNP guest. Of several runs, the first one stays recorded, in whichever domain
+ * it was: what ran in a guest may still be there.
+ * @param guest the REPORT_ID of the guest in hex
+ * @param mustBeFirst true: the transaction fails with ConditionFailedError if another run was the first
+ */
+export function useOfGuest(guest: string, run: UsingRun, mustBeFirst: boolean): Action {
+  const update = {
+    Key: guestKeys.guest(guest),
+    UpdateExpression: 'SET first_run = if_not_exists(first_run, :run)',
+    ...(mustBeFirst ? { ConditionExpression: 'attribute_not_exists(first_run) OR first_run = :run' } : {}),
+    ExpressionAttributeValues: { ':run': hashOf(run) },
+  };
+  return { update };
+}
+
+/**
+ * Lists the REPORT_IDs of the SNP guests whose own evidence some attestation tokens are: signed, and over the certificate of the
+ * CVM. The evidence of another machine, which anyone may read and send, thus marks no guest as used.
+ */
+export function guestsIn(tokens: readonly TokenOfProcess[]): string[] {
+  const isOwn = ({ attestation }: TokenOfProcess) =>
+    attestation?.checks.some(({ name, passed }) => name === 'report_data' && passed) ?? false;
+  return [...new Set(tokens.filter(isOwn).flatMap(({ attestation }) => attestation?.guest ?? []))].sort();
+}
+
+/** Reads which of the given SNP guests a run of any domain has used. One round trip, or none without a guest. */
+export async function usedGuests(table: Table, guests: readonly string[]): Promise<string[]> {
+  if (guests.length === 0) return [];
+  const items = await getItems(table, guests.map(guestKeys.guest));
+  return guests.filter((_, index) => items[index] !== undefined);
+}
