@@ -23,10 +23,11 @@ export function machineToken(certificate: string, change: (report: Buffer) => vo
   return coseOf({ platform_type: 'SNP', raw_report: messageOf(forged.report, forged.certificates) });
 }
 
-/** Waits until a CVM has a verified attestation. */
-export async function untilAttested(call: Call, cvmId: string): Promise<void> {
+/** Waits until a CVM has a verified attestation. @param token the one that was verified. Default: any */
+export async function untilAttested(call: Call, cvmId: string, token?: Uint8Array): Promise<void> {
   const attestation = async () => (await call('GET', `/d1/cvms/${cvmId}`)).body['attestation'];
-  await expect.poll(attestation, untilTestEnds).toMatchObject({ verdict: 'verified' });
+  const token_hash = token ? createHash('sha256').update(token).digest('hex') : expect.anything();
+  await expect.poll(attestation, untilTestEnds).toMatchObject({ verdict: 'verified', token_hash });
 }
 
 /** Creates a computation that is ready to run, with a policy on forged machines. */
