@@ -1,7 +1,9 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { verifyToken } from 'computation-management-attestation';
+import { withTestRoots } from 'computation-management-attestation/test-roots';
 import { attests, type SimulatedCvms, testRoot } from 'computation-management-simulated-cvm';
 import { readRegistration } from '../../shared/rows/command-stream.ts';
-import { rootsOfMakers } from '../../shared/attestation/index.ts';
+import { tokenVerifier } from '../../shared/attestation/index.ts';
 import { registerCvmRoute } from '../../shared/endpoints/cvms.ts';
 import { type Claim, readClaims } from '../../shared/rows/claim.ts';
 import { replaceClient } from '../../shared/runtime/clients.ts';
@@ -16,7 +18,7 @@ import type { InvokeFunction } from '../functions/local-functions.ts';
  * of simulated CVMs instead.
  */
 export function chooseRoots(testEvidence: boolean): void {
-  replaceClient(rootsOfMakers, testEvidence ? { roots: [Buffer.from(testRoot())] } : {});
+  replaceClient(tokenVerifier, testEvidence ? withTestRoots([Buffer.from(testRoot())]).verifyToken : verifyToken);
 }
 
 /**

@@ -1,6 +1,6 @@
 export { parseCertificates } from './certificates.ts';
 export { verifySnpReport, verifyTdxQuote, verifyToken } from './verify-evidence.ts';
-export { checkPolicy, failedChecks, type AttestationPolicy, type JudgedToken, type JudgedVerdict } from './policy.ts';
+export { checkPolicy, failedChecks, isJudged, type AttestationPolicy, type JudgedToken, type JudgedVerdict } from './policy.ts';
 export type { Binding, VerifyOptions } from './options.ts';
 export type { SnpTcb } from './snp-report.ts';
 export type { TdxCollateral } from './tdx-collateral.ts';

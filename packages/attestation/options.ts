@@ -18,9 +18,13 @@ export interface VerifyOptions {
   collateral?: readonly TdxCollateral[];
   /** Called with the TDX collateral that is chosen for the machine, before it is verified. */
   onCollateral?: (collateral: TdxCollateral) => void;
-  /** Root certificates to trust in place of those of AMD and Intel, in DER or PEM. For tests. */
-  roots?: readonly Uint8Array[];
 }
+
+/**
+ * Root certificates to trust in place of those of AMD and Intel, in DER or PEM. Undefined: those of AMD and Intel. Only `test-roots.ts`
+ * gives others.
+ */
+export type TestRoots = readonly Uint8Array[] | undefined;
 
 /**
  * Returns the 64 bytes that evidence must contain as its report data to be bound to a certificate or nonce.

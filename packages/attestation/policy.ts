@@ -9,14 +9,14 @@ export interface AttestationPolicy {
    * RTMR1 and RTMR2.
    */
   measurements: readonly string[];
-  /** The highest privilege level, 0 to 3, from which an SNP guest may have asked for its report. Default 0. */
-  vmpl?: number;
+  /** The highest privilege level, 0 to 3, from which an SNP guest may have asked for its report. */
+  vmpl: number;
   /** The least security versions of an SNP machine's firmware. Null demands none. */
   minimum_tcb: (SnpTcb & { fmc?: number | null }) | null;
-  /** Intel's statuses of the versions of a TDX machine that are allowed. Default `UpToDate` alone. */
-  accepted_tcb_statuses?: readonly string[];
-  /** Intel's advisories about the versions of a TDX machine that are allowed. Default none. */
-  accepted_advisories?: readonly string[];
+  /** Intel's statuses of the versions of a TDX machine that are allowed, such as `UpToDate`. */
+  accepted_tcb_statuses: readonly string[];
+  /** Intel's advisories about the versions of a TDX machine that are allowed. */
+  accepted_advisories: readonly string[];
   allow_debug: boolean;
 }
 
@@ -76,15 +76,19 @@ export function checkPolicy(verdict: JudgedVerdict, policy: AttestationPolicy): 
 }
 
 /**
- * Judges the attestation tokens of one agent process: for the gate of the service, its evidence, and the verifier. Each token must
- * have a verdict and satisfy the policy. Only Microsoft's own token on Azure is not judged: it neither satisfies nor blocks. Its
- * kind alone does not make it one, because the agent names the kind.
+ * Returns whether policies judge a token: every token but Microsoft's own on Azure, which neither satisfies nor blocks. The kind alone
+ * does not make a token one of Microsoft, because the agent names the kind.
+ */
+export const isJudged = ({ kind, verdict }: JudgedToken) =>
+  kind !== 'azure' || verdict?.verdict !== 'unsupported' || verdict.platform !== 'azure';
+
+/**
+ * Judges the attestation tokens of one agent process: for the gate of the service, its evidence, and the verifier. Each token that
+ * `isJudged` must have a verdict and satisfy the policy.
  * @returns the failed checks of all tokens, empty if the policy is satisfied
  */
 export function failedChecks(tokens: readonly JudgedToken[], policy: AttestationPolicy): Check[] {
-  const isOfMicrosoft = ({ kind, verdict }: JudgedToken) =>
-    kind === 'azure' && verdict?.verdict === 'unsupported' && verdict.platform === 'azure';
-  const judged = tokens.filter((token) => !isOfMicrosoft(token));
+  const judged = tokens.filter(isJudged);
   if (judged.length === 0) return [{ name: 'evidence', passed: false, detail: 'there is none, and the policy demands it' }];
   return judged.flatMap(({ verdict }) => {
     if (verdict === null)
@@ -99,7 +103,7 @@ export function failedChecks(tokens: readonly JudgedToken[], policy: Attestation
 
 const components = ['bootloader', 'tee', 'snp', 'microcode', 'fmc'] as const;
 
-function checkSnp({ tcb, vmpl }: JudgedVerdict, { minimum_tcb, vmpl: highest = 0 }: AttestationPolicy): Check[] {
+function checkSnp({ tcb, vmpl }: JudgedVerdict, { minimum_tcb, vmpl: highest }: AttestationPolicy): Check[] {
   const level = {
     name: 'vmpl',
     passed: vmpl !== null && vmpl <= highest,
@@ -129,7 +133,7 @@ function checkSnp({ tcb, vmpl }: JudgedVerdict, { minimum_tcb, vmpl: highest = 0
  * says that Intel no longer services the processor. So the advisories of each status must be allowed, those of `UpToDate` as well.
  */
 function checkTdx(verdict: JudgedVerdict, policy: AttestationPolicy): Check[] {
-  const { accepted_tcb_statuses: statuses = ['UpToDate'], accepted_advisories = [] } = policy;
+  const { accepted_tcb_statuses: statuses, accepted_advisories } = policy;
   const { status, advisories } = (verdict.tcb ?? {}) as Partial<TdxTcb>;
   const others = advisories?.filter((each) => !accepted_advisories.includes(each));
   return [

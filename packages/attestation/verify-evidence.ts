@@ -1,5 +1,5 @@
 import { type Bytes, quote, sha, toHex } from './evidence-bytes.ts';
-import type { VerifyOptions } from './options.ts';
+import type { TestRoots, VerifyOptions } from './options.ts';
 import { parseSnpMessage } from './snp-message.ts';
 import { reportSize, type SnpTcb } from './snp-report.ts';
 import { isUnsupported, parseToken } from './token.ts';
@@ -11,7 +11,20 @@ import { verifySnp } from './verify-snp.ts';
  * Verifies an attestation token of an agent, in COSE or as a JWT: the evidence of SNP or TDX in the token. Does not throw for bad
  * evidence, but returns the verdict `refused` or `unsupported`.
  */
-export async function verifyToken(token: Uint8Array, options: VerifyOptions): Promise<Verdict<SnpTcb | TdxTcb>> {
+export const verifyToken = (token: Uint8Array, options: VerifyOptions) => verifyTokenBy(undefined, token, options);
+
+/** Verifies an SNP attestation report of 1,184 bytes. The certificates for it are in the options, as a report has none. */
+export const verifySnpReport = (report: Uint8Array, options: VerifyOptions) => verifySnpReportBy(undefined, report, options);
+
+/** Verifies a TDX quote of version 4 or 5. Intel's documents for it are in the options. */
+export const verifyTdxQuote = (quote: Uint8Array, options: VerifyOptions) => verifyTdxQuoteBy(undefined, quote, options);
+
+/** Verifies an attestation token as `verifyToken` does, up to given roots. */
+export async function verifyTokenBy(
+  roots: TestRoots,
+  token: Uint8Array,
+  options: VerifyOptions,
+): Promise<Verdict<SnpTcb | TdxTcb>> {
   const bytes = new Uint8Array(token);
   const token_hash = await hashOf(bytes);
   const checks = new Checks(['token']);
@@ -27,34 +40,35 @@ export async function verifyToken(token: Uint8Array, options: VerifyOptions): Pr
     const unsupported = { name: 'platform', passed: false, detail };
     return { verdict: 'unsupported', platform: name, checks: [...checks.list, unsupported], ...unproven, token_hash };
   }
-  const verdict = platform === 'TDX' ? await verifyTdx(report, options) : await verifySnpEvidence(report, options);
+  const verdict = await (platform === 'TDX' ? verifyTdx(report, options, roots) : verifySnpEvidence(report, options, roots));
   return { ...verdict, checks: [...checks.list, ...verdict.checks], token_hash };
 }
 
-/** Verifies an SNP attestation report of 1,184 bytes. The certificates for it are in the options, as a report has none. */
-export async function verifySnpReport(report: Uint8Array, options: VerifyOptions): Promise<Verdict<SnpTcb>> {
+/** Verifies an SNP report as `verifySnpReport` does, up to given roots. */
+export async function verifySnpReportBy(roots: TestRoots, report: Uint8Array, options: VerifyOptions): Promise<Verdict<SnpTcb>> {
   const bytes = new Uint8Array(report);
-  return { ...(await verifySnp(bytes, [], options)), token_hash: await hashOf(bytes) };
+  return { ...(await verifySnp(bytes, [], options, roots)), token_hash: await hashOf(bytes) };
 }
 
-export async function verifyTdxQuote(quoteBytes: Uint8Array, options: VerifyOptions): Promise<Verdict<TdxTcb>> {
-  const bytes = new Uint8Array(quoteBytes);
-  return { ...(await verifyTdx(bytes, options)), token_hash: await hashOf(bytes) };
+/** Verifies a TDX quote as `verifyTdxQuote` does, up to given roots. */
+export async function verifyTdxQuoteBy(roots: TestRoots, quote: Uint8Array, options: VerifyOptions): Promise<Verdict<TdxTcb>> {
+  const bytes = new Uint8Array(quote);
+  return { ...(await verifyTdx(bytes, options, roots)), token_hash: await hashOf(bytes) };
 }
 
 /** Verifies the evidence of SNP that a token contains: a protobuf message with report and certificates, or the report alone. */
-async function verifySnpEvidence(evidence: Bytes, options: VerifyOptions): ReturnType<typeof verifySnp> {
-  if (evidence.length === reportSize) return verifySnp(evidence, [], options);
+async function verifySnpEvidence(evidence: Bytes, options: VerifyOptions, roots: TestRoots): ReturnType<typeof verifySnp> {
+  if (evidence.length === reportSize) return verifySnp(evidence, [], options, roots);
   const checks = new Checks(['report_format']);
   const message = await checks.produce('report_format', () => [parseSnpMessage(evidence), '']);
   if (message === undefined) return { ...checks.conclude(), platform: 'snp', ...unproven };
-  return verifySnp(message.report, message.certificates, options);
+  return verifySnp(message.report, message.certificates, options, roots);
 }
 
 /** Verifies a TDX quote, by a module that is loaded when the first quote comes. */
-async function verifyTdx(bytes: Bytes, options: VerifyOptions): Promise<Omit<Verdict<TdxTcb>, 'token_hash'>> {
+async function verifyTdx(bytes: Bytes, options: VerifyOptions, roots: TestRoots): Promise<Omit<Verdict<TdxTcb>, 'token_hash'>> {
   const module = await import('./verify-tdx.ts');
-  return module.verifyTdx(bytes, options);
+  return module.verifyTdx(bytes, options, roots);
 }
 
 /** Returns the name of a platform that a token claims, in lower case, such as `snp-vtpm`, `azure` or `nocc`. */

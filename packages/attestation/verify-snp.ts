@@ -11,7 +11,7 @@ import {
   verifyEcdsa,
 } from './certificates.ts';
 import { type Bytes, bytesOfBase64, demand, isEqual, isZero, quote, toHex } from './evidence-bytes.ts';
-import { checkReportData, type VerifyOptions } from './options.ts';
+import { checkReportData, type TestRoots, type VerifyOptions } from './options.ts';
 import { parseSnpReport, type SnpReport, snpTcb, type SnpTcb } from './snp-report.ts';
 import { type Check, Checks, unproven, type Verdict } from './verdict.ts';
 
@@ -50,7 +50,12 @@ type SnpVerdict = Omit<Verdict<SnpTcb>, 'token_hash'>;
  * Verifies an SNP attestation report: its certificates, its signature, and what it says of the guest.
  * @param certificates certificates that came with the report, in DER or PEM
  */
-export async function verifySnp(bytes: Bytes, certificates: readonly Uint8Array[], options: VerifyOptions): Promise<SnpVerdict> {
+export async function verifySnp(
+  bytes: Bytes,
+  certificates: readonly Uint8Array[],
+  options: VerifyOptions,
+  roots: TestRoots,
+): Promise<SnpVerdict> {
   const checks = new Checks(names);
   const report = await checks.produce('report_format', () => {
     const parsed = parseSnpReport(bytes);
@@ -60,7 +65,7 @@ export async function verifySnp(bytes: Bytes, certificates: readonly Uint8Array[
   if (report.product !== null && !supported.has(report.product)) return unsupportedProduct(report.product, checks.list);
 
   const chain = await checks.produce('certificate_chain', async () => {
-    const found = await findChain(report, certificates, options);
+    const found = await findChain(report, [...certificates, ...(options.certificates ?? [])], roots);
     return [found, describeChain(found)];
   });
   if (chain !== undefined) {
@@ -124,9 +129,9 @@ function unsupportedProduct(product: string, checks: Check[]): SnpVerdict {
 async function findChain(
   report: SnpReport,
   certificates: readonly Uint8Array[],
-  { certificates: more = [], roots }: VerifyOptions,
+  roots: TestRoots,
 ): Promise<[Certificate, Certificate, Certificate]> {
-  const given = [...certificates, ...more].flatMap(parseCertificates);
+  const given = certificates.flatMap(parseCertificates);
   const leaves = given.filter(({ commonName }) => commonName === `SEV-${report.signedBy}`);
   const fitting = leaves.filter((each) => isFor(report, each)).slice(0, mostTried);
   const have = await Promise.all(fitting.map((each) => hasSigned(report, each).catch(() => false)));

@@ -22,7 +22,7 @@ import {
 } from './certificates.ts';
 import { element, elements, oid, parts, smallInteger, tags } from './asn1.ts';
 import { intelRoot } from './intel-root.ts';
-import { checkReportData, type VerifyOptions } from './options.ts';
+import { checkReportData, type TestRoots, type VerifyOptions } from './options.ts';
 import { collateralFor, type EnclaveIdentity, type Level, readPublished, type TcbInfo } from './tdx-collateral.ts';
 import { equalUnderMask, parseEnclaveReport, parseTdxQuote, type TdxQuote } from './tdx-quote.ts';
 import { Checks, unproven, type Verdict } from './verdict.ts';
@@ -52,7 +52,11 @@ const names = [
   'report_data',
 ] as const;
 
-export async function verifyTdx(bytes: Bytes, options: VerifyOptions): Promise<Omit<Verdict<TdxTcb>, 'token_hash'>> {
+export async function verifyTdx(
+  bytes: Bytes,
+  options: VerifyOptions,
+  testRoots: TestRoots,
+): Promise<Omit<Verdict<TdxTcb>, 'token_hash'>> {
   const checks = new Checks(names);
   const parsed = await checks.produce('report_format', () => {
     const read = parseTdxQuote(bytes);
@@ -61,7 +65,7 @@ export async function verifyTdx(bytes: Bytes, options: VerifyOptions): Promise<O
   if (parsed === undefined) return { ...checks.conclude(), platform: 'tdx', ...unproven };
 
   const ofIntel = parseCertificates(bytesOfBase64(intelRoot, 'a certificate'));
-  const roots = options.roots?.flatMap(parseCertificates) ?? ofIntel;
+  const roots = testRoots?.flatMap(parseCertificates) ?? ofIntel;
   const platform = await checks.produce('certificate_chain', () => readPlatform(parsed, roots));
   let tcb: TdxTcb | null = null;
   if (platform !== undefined) {

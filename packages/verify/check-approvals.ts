@@ -2,9 +2,11 @@ import { isSignatureOf } from 'computation-management-formats/approval-signature
 import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
 import { toBase64, toHex } from 'computation-management-formats/bytes';
 import { canonicalJson } from 'computation-management-formats/digests';
+import { numberOf } from 'computation-management-formats/identifiers';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { timeOf } from 'computation-management-formats/timestamps';
-import { check, fails, type Finding, holds, note, quoted, quotedList } from './finding.ts';
+import { isInOrder } from './check-run.ts';
+import { check, fails, type Finding, holds, note, quoted, quotedList, unchecked } from './finding.ts';
 import { type Approval, type ChainedEvent, detailsOf, isBeginning, nameOf, type Statement } from './statement.ts';
 
 /**
@@ -43,6 +45,12 @@ function checkSpeakers({ approvals }: Statement): Finding[] {
   });
 }
 
+/** Returns the users whose approval the run needed: by the computation's level, and by the assets that demand one. */
+export function neededUsers({ approval, assets, result_consumers }: Statement): string[] {
+  const demanding = assets.filter(({ use }) => approval !== 'none' || use !== 'open').map(({ creator }) => creator);
+  return [...new Set([...demanding, ...(approval === 'none' ? [] : result_consumers)])];
+}
+
 function checkAssets({ manifest, assets, approvals }: Statement): Finding[] {
   const inManifest = [manifest.algorithm, ...manifest.datasets].map(({ hash }) => toHex(Uint8Array.from(hash)));
   const approvers = new Set(approvals.map(({ user }) => user));
@@ -63,14 +71,15 @@ function checkAssets({ manifest, assets, approvals }: Statement): Finding[] {
  * Checks that every user whose approval the computation demands gave one, and signed it if signatures are demanded.
  * @param sound the approvals that hold. Other approvals have findings of their own
  */
-function checkLevel({ approval, result_consumers, manifest, assets, approvals }: Statement, sound: Approval[]): Finding[] {
+function checkLevel(statement: Statement, sound: Approval[]): Finding[] {
+  const { approval, result_consumers, manifest, approvals } = statement;
   const ofConsumers = manifest.result_consumers.map(({ user_key }, index) => ({ user_key, user: result_consumers[index] ?? '' }));
   if (result_consumers.length !== ofConsumers.length) {
     return [fails('The result consumers are not those of the manifest: their numbers differ.')];
   }
-  if (approval === 'none') return checkUses(assets, sound);
+  const needed = neededUsers(statement);
+  if (approval === 'none') return checkUses(needed, sound);
   const given = new Map(approvals.map((each) => [each.user, each]));
-  const needed = [...new Set([...assets.map(({ creator }) => creator), ...result_consumers])];
   const missing = needed.filter((user) => !given.has(user));
   const isSigned = approval === 'all_signed';
   const unsigned = isSigned ? needed.filter((user) => isUnsigned(given.get(user))) : [];
@@ -112,8 +121,7 @@ function isUnsigned(approval: Approval | undefined): boolean {
 /**
  * Reports who approved when only assets demand approvals, not the computation. Missing approvals are reported by `checkAssets`.
  */
-function checkUses(assets: Statement['assets'], sound: Approval[]): Finding[] {
-  const needed = [...new Set(assets.flatMap(({ use, creator }) => (use === 'open' ? [] : [creator])))];
+function checkUses(needed: string[], sound: Approval[]): Finding[] {
   if (needed.length === 0) return [holds('The run needed no approval: neither the computation nor an asset demanded one.')];
   if (!areAllAmong(needed, sound)) return [];
   return [
@@ -132,7 +140,7 @@ async function checkApproval(statement: Statement, approval: Approval): Promise<
   if (cvm_ids !== null && !cvm_ids.includes(run.cvm_id)) {
     return fails(`${user} did not approve the CVM ${quoted(run.cvm_id)}.`);
   }
-  if (!(timeOf(approval.approved_at) <= timeOf(events.started.timestamp))) {
+  if (!isInOrder(approval.approved_at, events.started.timestamp)) {
     return fails(`${user} approved at ${quoted(approval.approved_at)}, which is not before the run.`);
   }
   if (expires_at !== null && !isBefore(events.started.timestamp, expires_at)) {
@@ -148,7 +156,8 @@ async function checkApproval(statement: Statement, approval: Approval): Promise<
   const fingerprint = fingerprintOf(key);
   const fits = fingerprint !== undefined && (await isSignatureOf({ text, key, signature }));
   if (fits === undefined) {
-    return note(`The signature of ${user} was not checked here: this browser or Node cannot verify signatures by such a key.`);
+    const say = neededUsers(statement).includes(approval.user) ? unchecked : note;
+    return say(`The signature of ${user} was not checked here: this browser or Node cannot verify signatures by such a key.`);
   }
   if (!fits) {
     return fails(`The signature of ${user} does not fit the approval and its key.`);
@@ -207,6 +216,39 @@ export function checkApprovalsInJournal(statement: Statement, before: ChainedEve
   return [holds(`The journal has the same approvals as the last ones before the run: ${users}.`)];
 }
 
+/**
+ * Returns whether given events before a run show the last decision of each user whose approval the run needed. Without that, an
+ * approval that was withdrawn could pass for one that counted.
+ */
+export const showsDecisions = (statement: Statement, before: ChainedEvent[]) =>
+  neededUsers(statement).every((user) => before.some((event) => decides(event, user)));
+
+/**
+ * Checks that the journal which each approver saw is the beginning of the given one: that the event which an approval names is in it,
+ * before the approval.
+ * @param before the given events before the run, oldest first. The first ones may be missing
+ */
+export function checkHeads({ approvals }: Statement, before: ChainedEvent[]): Finding[] {
+  return approvals.flatMap(({ user, journal_head: head }) => {
+    if (head === null) return [];
+    const what = `The newest event that ${quoted(user)} saw before approving, ${quoted(head.id)},`;
+    const [number, first] = [numberOf(head.id), before[0] && numberOf(before[0].id)];
+    if (number !== undefined && (first === undefined || number < first))
+      return [
+        unchecked(`${what} is not among the given events, so it was not checked whether this is the journal that the user saw.`),
+      ];
+    const place = before.findIndex(({ id, hash }) => id === head.id && hash === head.hash);
+    const approval = before.findLastIndex((event) => event.event_type === 'approved' && event.originator === user);
+    return [
+      check(
+        place >= 0 && place < approval,
+        `${what} is in the journal with the same hash: this is the journal that the user saw.`,
+        `${what} is not in the journal before the approval: the user saw another journal.`,
+      ),
+    ];
+  });
+}
+
 const omitted = (event: ChainedEvent) =>
   fails(`The statement lacks the approval of ${quoted(event.originator)}: ${nameOf(event)}.`);
 
@@ -244,7 +286,7 @@ function checkLastOne(approval: Approval, event: ChainedEvent | undefined): Find
   const details = detailsOf(event);
   const given = [details['digest'], details['configuration_digest'], details['signed'], limitsOf(details)];
   const stated = [digest, configuration_digest, signature !== null, limitsOf(approval)];
-  if (canonicalJson(given) === canonicalJson(stated)) return [];
+  if (canonicalJson({ of: given }) === canonicalJson({ of: stated })) return [];
   return [fails(`The last approval of ${user} before the run was another one: ${nameOf(event)}.`)];
 }
 

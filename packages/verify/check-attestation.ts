@@ -1,78 +1,138 @@
-import { failedChecks, type Verdict, verifyToken } from 'computation-management-attestation';
+import { failedChecks, isJudged, type Verdict, type verifyToken } from 'computation-management-attestation';
 import { hashOfBytes } from 'computation-management-formats/digests';
 import { timeOf } from 'computation-management-formats/timestamps';
+import { isInOrder } from './check-run.ts';
 import type { AttestationFiles } from './evidence-files.ts';
-import { fails, type Finding, holds, note, quoted } from './finding.ts';
-import type { Statement } from './statement.ts';
+import { check, fails, type Finding, holds, note, quoted, unchecked } from './finding.ts';
+import { detailsOf, type Statement } from './statement.ts';
 
 type Attestation = NonNullable<Statement['attestation']>;
 type Token = Attestation['tokens'][number];
+type Policy = NonNullable<Statement['configuration']['attestation_policy']>;
+
+/** An attestation token of a statement, what was found about it, and its own verdicts if it was given. */
 interface Judged {
   token: Token;
-  verdict: Verdict;
+  findings: Finding[];
+  /** The verdict as of the start of the run, by which the policy is judged. */
+  atStart?: Verdict;
+  /** The verdict as of the time when the service says that it verified the token. */
+  asStated?: Verdict | undefined;
 }
 
 /**
- * Verifies the attestation tokens in a statement again, as of the time when the service did, and compares the verdicts. Checks
- * that a run with an attestation policy had evidence that satisfies the policy.
+ * Verifies each given attestation token by its own report data and the certificate in the statement, whatever the statement says of
+ * the token: as of the time that the service names, as of the start of the run, and as of now. Checks that a run with an
+ * attestation policy had evidence that satisfies the policy.
  */
-export async function checkAttestation(statement: Statement, files: AttestationFiles): Promise<Finding[]> {
-  const { attestation, configuration, run } = statement;
+export async function checkAttestation(
+  statement: Statement,
+  files: AttestationFiles,
+  verify: typeof verifyToken,
+): Promise<Finding[]> {
+  const { attestation, configuration } = statement;
   const policy = configuration.attestation_policy;
-  if (attestation === null) {
-    if (policy !== null)
-      return [fails('The run needed a CVM that satisfies an attestation policy, and no attestation is stated.')];
-    return [note('The service verified no attestation of the CVM, and the run demanded none.')];
-  }
+  if (attestation === null && policy !== null)
+    return [fails('The run needed a CVM that satisfies an attestation policy, and no attestation is stated.')];
+  const tokens = attestation?.tokens ?? [];
   const given = new Map(files.tokens?.map((token) => [hashOfBytes(token), token]));
-  const { tokens } = attestation;
   const others = [...given.keys()].filter((hash) => !tokens.some((token) => token.hash === hash));
-  const results = await Promise.all(tokens.map((token) => checkToken(statement, token, given.get(token.hash), files)));
-  const judged = results.flatMap(({ judged }) => judged ?? []);
+  const judged = await Promise.all(tokens.map((token) => judge(statement, token, given.get(token.hash), files, verify)));
   return [
     ...others.map((hash) => fails(`The given token ${quoted(hash)} is none of those of the statement.`)),
-    ...results.map(({ finding }) => finding),
-    ...checkShown(attestation, judged),
-    ...(policy === null ? [] : [satisfies(attestation, judged, policy, run.status)]),
-    ...(files.roots ? [note('Other roots than those of AMD and Intel were trusted, as you said: this proves no TEE.')] : []),
+    ...judged.flatMap(({ findings }) => findings),
+    ...(attestation === null
+      ? [note('The service verified no attestation of the CVM, and the run demanded none.')]
+      : [...checkFrozen(statement, tokens), ...checkShown(attestation, judged)]),
+    ...(attestation === null || policy === null
+      ? []
+      : [...checkGate(statement, tokens), satisfies(attestation, judged, policy, statement.run.status)]),
   ];
 }
 
-async function checkToken(
-  { run, issued_at, certificate }: Statement,
+/** Checks what the statement says of a token, and verifies the token again if it was given. */
+async function judge(
+  { run, events, certificate, certificate_fingerprint, configuration }: Statement,
   token: Token,
   content: Uint8Array | undefined,
-  { tokens: _, ...material }: AttestationFiles,
-): Promise<{ finding: Finding; judged?: Judged }> {
-  const { hash, verdict, verified_at } = token;
+  { tokens: _, now = new Date(), ...material }: AttestationFiles,
+  verify: typeof verifyToken,
+): Promise<Judged> {
+  const { hash, verdict, verified_at, collateral } = token;
   const what = `The token ${quoted(hash)}`;
-  if (verdict === 'not judged' || verified_at === '') {
-    if ((verdict === 'not judged') !== (verified_at === ''))
-      return { finding: fails(`${what} has a verdict without a time, or a time without a verdict.`) };
-    return { finding: note(`${what} was not verified by the service.`) };
+  const hasVerdict = verdict !== 'not judged';
+  const findings = [
+    ...(hasVerdict === (verified_at === '') ? [fails(`${what} has a verdict without a time, or a time without a verdict.`)] : []),
+    ...(hasVerdict && !isInOrder(verified_at, events.last.timestamp)
+      ? [fails(`${what} was verified at ${quoted(verified_at)}, which is not before the end of the run.`)]
+      : []),
+  ];
+  if (!content) {
+    const say = configuration.attestation_policy === null ? note : unchecked;
+    const ofService = hasVerdict ? `the verdict of the service, ${verdict}, was not checked` : 'nobody judged it';
+    return { token, findings: [...findings, say(`${what} was not given, so ${ofService}.`)] };
   }
-  if (!(timeOf(verified_at) <= timeOf(issued_at))) {
-    return { finding: fails(`${what} was verified at ${quoted(verified_at)}, which is not before the statement.`) };
-  }
-  if (certificate === null && verdict === 'verified') {
-    return { finding: fails(`${what} is verified, says the service, but the CVM has no certificate that it was made over.`) };
-  }
-  if (!content) return { finding: note(`${what} was not given, so the verdict of the service, ${verdict}, was not checked.`) };
   const boundTo = certificate === null ? null : { certificate };
-  const { collateral } = token;
-  const own = await verifyToken(content, { ...material, collateral, boundTo, now: new Date(timeOf(verified_at)) });
-  const why = reasons(own.checks);
-  if (own.verdict !== verdict) {
-    return {
-      finding: fails(`${what} is ${own.verdict}, not ${verdict} as the service states. ${why}`),
-      judged: { token, verdict: own },
-    };
-  }
+  const asOf = (time: Date) => verify(content, { ...material, collateral, boundTo, now: time });
+  // A token that came while the run went on was judged then, with documents of that time.
+  const isLate = hasVerdict && timeOf(verified_at) > timeOf(events.started.timestamp);
+  const start = isLate ? verified_at : events.started.timestamp;
+  const atStart = await asOf(new Date(timeOf(start)));
+  const asStated = hasVerdict && !isLate ? await asOf(new Date(timeOf(verified_at))) : hasVerdict ? atStart : undefined;
+  const present = await asOf(now);
+  const at = `as of ${isLate ? 'its arrival' : 'the start of the run'}, ${quoted(start)}`;
   const found =
-    verdict === 'verified'
-      ? `a machine of ${own.platform} with the measurement ${own.measurement ?? ''} made it over the certificate of the CVM ${quoted(run.cvm_id)}`
-      : why;
-  return { finding: holds(`${what} is ${verdict}, as the service states: ${found}.`), judged: { token, verdict: own } };
+    atStart.verdict === 'verified'
+      ? `a machine of ${atStart.platform} with the measurement ${atStart.measurement ?? ''} made it over the certificate of the CVM ${quoted(run.cvm_id)}, with the fingerprint ${quoted(certificate_fingerprint ?? '')}`
+      : reasons(atStart.checks);
+  const again = present.verdict === atStart.verdict ? ` So it is as of now, ${now.toISOString()}.` : '';
+  const sentence = `${what} is ${atStart.verdict} ${at}: ${found}.${again}`;
+  if (asStated && asStated.verdict !== verdict)
+    findings.push(fails(`${what} is ${asStated.verdict}, not ${verdict} as the service states. ${reasons(asStated.checks)}`));
+  else if (asStated && asStated.verdict !== atStart.verdict)
+    findings.push(note(`${what} was ${asStated.verdict} as of ${quoted(verified_at)}, as the service states. ${sentence}`));
+  else
+    findings.push(
+      asStated ? holds(`${sentence} The service states the same.`) : note(`${sentence} The service did not judge it.`),
+    );
+  if (again === '')
+    findings.push(
+      note(
+        `${what} is ${present.verdict} as of now, ${now.toISOString()}, not ${atStart.verdict} any more: ${reasons(present.checks)}.`,
+      ),
+    );
+  return { token, findings, atStart, asStated };
+}
+
+/** Checks that the statement has exactly the tokens that counted when the run ended: the event that ended the run names them. */
+function checkFrozen({ events }: Statement, tokens: readonly Token[]): Finding[] {
+  const named = detailsOf(events.last)['token_hashes'];
+  const stated = [...new Set(tokens.map(({ hash }) => hash))].sort();
+  const isSame = Array.isArray(named) && JSON.stringify(named.map(String).sort()) === JSON.stringify(stated);
+  return [
+    check(
+      isSame && stated.length === tokens.length,
+      `The tokens are those that counted when the run ended (${tokens.length}).`,
+      'The tokens are not those that counted when the run ended: the event that ended the run names others, or none.',
+    ),
+  ];
+}
+
+const longestInDays = 30;
+
+/** Checks that a token was verified before the start of a run with an attestation policy, and notes a verdict that was old by then. */
+function checkGate({ events: { started } }: Statement, tokens: readonly Token[]): Finding[] {
+  const before = tokens.filter(
+    ({ verdict, verified_at }) => verdict !== 'not judged' && isInOrder(verified_at, started.timestamp),
+  );
+  if (before.length === 0)
+    return [fails('No token was verified before the start of the run, although its attestation policy demands it.')];
+  const old = before.filter(
+    ({ verified_at }) => timeOf(started.timestamp) - timeOf(verified_at) > longestInDays * 24 * 3_600_000,
+  );
+  return old.map(({ hash, verified_at }) =>
+    note(`The service verified the token ${quoted(hash)} at ${quoted(verified_at)}, over ${longestInDays} days before the run.`),
+  );
 }
 
 /**
@@ -83,11 +143,11 @@ function checkShown({ verdict, checks, tokens }: Attestation, judged: readonly J
   const verdicts = tokens.flatMap(({ verdict }) => (verdict === 'not judged' ? [] : verdict));
   const counts = (['refused', 'verified', 'unsupported'] as const).find((each) => verdicts.includes(each));
   if (verdict !== counts) return [fails(`The stated verdict is ${verdict}, but that of the tokens is ${counts ?? 'none'}.`)];
-  if (judged.length < verdicts.length || judged.some((each) => each.verdict.verdict !== each.token.verdict)) return [];
+  const counting = judged.filter(({ token }) => token.verdict === verdict);
+  if (counting.some(({ asStated }) => asStated?.verdict !== verdict)) return [];
   const outcomes = (list: readonly { name: string; passed: boolean }[]) =>
     JSON.stringify(list.map(({ name, passed }) => [name, passed]));
-  const counting = judged.filter(({ token }) => token.verdict === verdict);
-  if (counting.some((each) => outcomes(each.verdict.checks) === outcomes(checks))) return [];
+  if (counting.some(({ asStated }) => asStated && outcomes(asStated.checks) === outcomes(checks))) return [];
   return [fails('The stated checks are not those of a token with the stated verdict.')];
 }
 
@@ -95,25 +155,23 @@ function checkShown({ verdict, checks, tokens }: Attestation, judged: readonly J
  * Checks that the evidence of the CVM satisfies the attestation policy of the run. For a run that failed, evidence that does not
  * is only a note: the run may have failed because of that.
  */
-function satisfies(
-  { verdict, checks, tokens }: Attestation,
-  judged: readonly Judged[],
-  policy: NonNullable<Statement['configuration']['attestation_policy']>,
-  status: string,
-): Finding {
-  const isWhole = tokens.every((token) => token.verdict === 'not judged' || judged.some((each) => each.token === token));
-  // Of the tokens that were not given, only what the service states can be judged.
+function satisfies({ verdict, checks }: Attestation, judged: readonly Judged[], policy: Policy, status: string): Finding {
+  const given = judged.flatMap(({ token: { kind }, atStart }) => (atStart ? [{ kind, verdict: atStart }] : []));
+  const isWhole = given.length === judged.length;
+  // Of tokens that were not given, only what the service states can be judged.
+  const mayFail = (name: string) =>
+    (name === 'debug' && policy.allow_debug) ||
+    (name === 'tcb_status' && policy.accepted_tcb_statuses.some((each) => each !== 'UpToDate'));
   const failed = isWhole
-    ? failedChecks(
-        judged.map(({ token: { kind }, verdict }) => ({ kind, verdict })),
-        policy,
-      )
-    : checks.filter(({ passed }) => !passed);
-  const isAllowed =
-    verdict === 'refused' && failed.length > 0 && failed.every(({ name }) => name === 'debug' && policy.allow_debug);
-  const stated = checks.length > 0 && (verdict === 'verified' ? failed.length === 0 : isAllowed);
-  if (isWhole && failed.length === 0) return holds('The evidence of the CVM satisfies the attestation policy of the run.');
-  if (!isWhole && stated) return note('Not all tokens were given, so the attestation policy of the run was not checked.');
+    ? failedChecks(given, policy)
+    : [
+        ...given.filter(isJudged).flatMap((each) => failedChecks([each], policy)),
+        ...checks.filter(({ name, passed }) => !passed && !mayFail(name)),
+      ];
+  const isUnfounded = verdict === 'verified' ? checks.length === 0 : checks.every(({ passed }) => passed);
+  if (failed.length === 0 && isWhole) return holds('The evidence of the CVM satisfies the attestation policy of the run.');
+  if (failed.length === 0 && !isUnfounded)
+    return unchecked('Not all tokens were given, so the attestation policy of the run was not checked.');
   const sentence = `The evidence of the CVM does not satisfy the attestation policy of the run. ${reasons(failed)}`.trim();
   return status === 'failed' ? note(`${sentence} The run failed.`) : fails(sentence);
 }

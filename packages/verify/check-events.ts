@@ -4,10 +4,10 @@ import { numberOf } from 'computation-management-formats/identifiers';
 import { timeOf } from 'computation-management-formats/timestamps';
 import { finalStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { checkApprovalsInJournal } from './check-approvals.ts';
+import { checkApprovalsInJournal, checkHeads, showsDecisions } from './check-approvals.ts';
 import { repeatedName } from './evidence-files.ts';
-import { check, fails, holds, note, quoted, type Finding } from './finding.ts';
-import { chainedEvent, detailsOf, isBeginning, nameOf, type ChainedEvent, type Statement } from './statement.ts';
+import { check, fails, holds, note, quoted, type Finding, unchecked } from './finding.ts';
+import { chainedEvent, detailsOf, isBeginning, nameOf, type ChainedEvent, type Statement, unknownMembers } from './statement.ts';
 
 /** A page of a computation's journal as the API returns it, or a list of events without the members that count them. */
 export interface Page {
@@ -50,7 +50,12 @@ function saidTwice(event: ChainedEvent): Finding[] {
  * @param given pages of events that are newest first, as the API lists events, or oldest first
  */
 export function checkJournal(statement: Statement, given: Page[]): Finding[] {
-  const malformed = given.flatMap((page) => page.events).findIndex((event) => !v.is(chainedEvent, event));
+  const malformed = given
+    .flatMap((page) => page.events)
+    .findIndex((event) => {
+      const { success, output } = v.safeParse(chainedEvent, event);
+      return !success || unknownMembers(event, output).length > 0;
+    });
   if (malformed >= 0) return [fails(`The event at place ${malformed + 1} does not have the form of an event.`)];
   const { started, last } = statement.events;
   const { pages, events, isNewestFirst } = inOrder(given as (Page & { events: ChainedEvent[] })[]);
@@ -71,32 +76,49 @@ export function checkJournal(statement: Statement, given: Page[]): Finding[] {
   if (first >= 0 && end >= 0 && end <= first)
     problems.push(fails('The event with which the run ended comes before the one with which it began.'));
   const count = end - first + 1;
+  const before = events.slice(0, Math.max(0, first));
   return [
     ...(problems.length === 0
       ? [holds(`The ${count} events from the beginning of the run to its end are complete, unchanged and in order.`)]
       : problems),
-    ...checkBeginning(events, pages, isNewestFirst),
-    ...checkApprovalsInJournal(statement, events.slice(0, Math.max(0, first))),
+    ...checkBeginning(statement, { events, pages, isNewestFirst }, before),
+    ...checkApprovalsInJournal(statement, before),
+    ...checkHeads(statement, before),
     ...notCovered(events, end),
     ...otherAttestations(statement, events),
+    ...checkConnection(statement, events),
   ];
 }
 
 /**
- * Notes attestation tokens that the CVM reported for the run besides the one of the statement. A process that attests itself late
- * is given its run under the hash of the attestation before, perhaps of another process.
+ * Finds attestation tokens that the CVM reported for the run besides those that counted at its end. With an attestation policy, only a
+ * run that failed may have one: every token must satisfy the policy.
  */
-function otherAttestations({ run, attestation }: Statement, events: ChainedEvent[]): Finding[] {
+function otherAttestations({ run, attestation, configuration }: Statement, events: ChainedEvent[]): Finding[] {
+  const say = configuration.attestation_policy !== null && run.status !== 'failed' ? fails : note;
   return events.flatMap((event) => {
     if (event.event_type !== 'Attestation' || event.run_id !== run.id) return [];
     const hash = detailsOf(event)['attestation_hash'];
     if (typeof hash !== 'string' || attestation?.tokens.some((token) => token.hash === hash)) return [];
     return [
-      note(
-        `The CVM reported another attestation token for this run than that of the statement, with the SHA-256 ${quoted(hash)}: ${nameOf(event)}. Compare both.`,
+      say(
+        `The CVM reported another attestation token for this run than those of the statement, with the SHA-256 ${quoted(hash)}: ${nameOf(event)}.`,
       ),
     ];
   });
+}
+
+/**
+ * Finds that the agent of the CVM connected again while the run went on: nothing proves that the same machine continued. Only a policy
+ * with `allow_reconnect` allows it.
+ */
+function checkConnection({ run, configuration: { attestation_policy: policy } }: Statement, events: ChainedEvent[]): Finding[] {
+  if (policy === null) return [];
+  const again = events.filter(({ event_type, run_id }) => event_type === 'Reconnected' && run_id === run.id);
+  const say = policy.allow_reconnect || run.status === 'failed' ? note : fails;
+  return again.map((event) =>
+    say(`The agent of the CVM connected again during the run, ${nameOf(event)}: nothing proves that the same machine went on.`),
+  );
 }
 
 function checkLink(event: ChainedEvent, before: ChainedEvent | undefined, all: ChainedEvent[]): Finding[] {
@@ -160,18 +182,19 @@ function checkCounts(pages: Page[], isNewestFirst: boolean): Finding[] {
 /**
  * Finds that events before the first given one are missing. Each journal begins with the event `created`, and the hash of each
  * later event covers the hash of the event before it.
- * @param events the given events, oldest first
+ * @param before the given events before the run, oldest first
  */
-function checkBeginning(events: ChainedEvent[], pages: Page[], isNewestFirst: boolean): Finding[] {
+function checkBeginning(statement: Statement, { events, pages, isNewestFirst }: Journal, before: ChainedEvent[]): Finding[] {
   const [first] = events;
   if (!first || isBeginning(first)) return [];
+  const say = showsDecisions(statement, before) ? note : unchecked;
   const sentence = `The events before ${nameOf(first)} are missing, so they were not checked`;
   return [
     saysWhole(pages, isNewestFirst)
       ? fails(
           `${sentence}, although the pages say that they reach the beginning of the journal, or the events were read with a filter.`,
         )
-      : note(`${sentence}.`),
+      : say(`${sentence}.`),
   ];
 }
 

@@ -1,13 +1,14 @@
+import { verifyToken } from 'computation-management-attestation';
 import { canonicalJson } from 'computation-management-formats/digests';
 import { thumbprintOf, verifiesEs256 } from 'computation-management-formats/es256';
 import * as v from 'valibot';
 import { checkAttestation } from './check-attestation.ts';
-import { checkApprovals } from './check-approvals.ts';
+import { checkApprovals, checkHeads, showsDecisions } from './check-approvals.ts';
 import { checkJournal, checkOwnEvents, type Page } from './check-events.ts';
 import { checkRun } from './check-run.ts';
 import { type EvidenceFiles, parseJson, UnreadableError } from './evidence-files.ts';
-import { check, fails, type Finding, note, quoted } from './finding.ts';
-import { type Statement, statementSchema } from './statement.ts';
+import { check, fails, type Finding, note, quoted, unchecked } from './finding.ts';
+import { type Statement, statementSchema, unknownMembers } from './statement.ts';
 
 const jwksFile = v.looseObject({ keys: v.array(v.looseObject({ kty: v.string() })) });
 const signedSchema = v.object({ statement: v.looseObject({}), signature: v.string(), key_id: v.string(), log: v.null_() });
@@ -17,7 +18,13 @@ const eventsFile = v.union([v.array(v.unknown()), v.looseObject({ events: v.arra
  * Checks the signed evidence of a run, and the events of the journal if they are given. Trusts nothing but the given keys.
  * @throws UnreadableError if a file does not have the form that the check needs
  */
-export async function checkEvidence({ evidence, keys, events, ...attested }: EvidenceFiles): Promise<Finding[]> {
+export const checkEvidence = (files: EvidenceFiles) => checkEvidenceBy(verifyToken, files);
+
+/** Checks evidence as `checkEvidence` does, with a given function that verifies attestation tokens. */
+export async function checkEvidenceBy(
+  verify: typeof verifyToken,
+  { evidence, keys, events, ...attested }: EvidenceFiles,
+): Promise<Finding[]> {
   const signed = read(signedSchema, evidence, 'The evidence');
   const others = Object.keys(signed).filter((name) => !Object.hasOwn(signedSchema.entries, name));
   const listed = read(jwksFile, keys, 'The file of keys').keys;
@@ -35,13 +42,24 @@ export async function checkEvidence({ evidence, keys, events, ...attested }: Evi
   const parts = statement as Statement;
   return [
     ...findings,
+    ...unknownMembers(statement, form.output).map((name) =>
+      fails(`The statement has a member ${quoted(name)}, which nobody checks.`),
+    ),
     ...checkRun(parts),
-    ...(await checkAttestation(parts, attested)),
+    ...(await checkAttestation(parts, attested, verify)),
     ...(await checkApprovals(parts)),
     ...checkOwnEvents(parts),
-    ...(journal
-      ? checkJournal(parts, journal)
-      : [note('The events between the first and the last event of the run were not given, so they were not checked.')]),
+    ...(journal ? checkJournal(parts, journal) : [...withoutJournal(parts), ...checkHeads(parts, [])]),
+  ];
+}
+
+/** Says what was not checked without events: those of the run, and whether the approvals that the run needed were the last ones. */
+function withoutJournal(statement: Statement): Finding[] {
+  const say = showsDecisions(statement, []) ? note : unchecked;
+  return [
+    say(
+      'The events between the first and the last event of the run, and those before it, were not given, so they were not checked.',
+    ),
   ];
 }
 

@@ -1,4 +1,5 @@
-import { canonicalDigest, startDigest } from 'computation-management-formats/digests';
+import { fromBase64 } from 'computation-management-formats/bytes';
+import { canonicalDigest, hashOfBytes, startDigest } from 'computation-management-formats/digests';
 import { timeOf } from 'computation-management-formats/timestamps';
 import { check, quoted, type Finding } from './finding.ts';
 import { type ChainedEvent, detailsOf, nameOf, type Statement } from './statement.ts';
@@ -17,11 +18,13 @@ export function checkRun(statement: Statement): Finding[] {
     ['run.configuration_digest', run.configuration_digest === configuration_digest],
     ['configuration.approval', configuration.approval === statement.approval],
     ['events.started', started.event_type === 'started' && isOf(run, started) && started.originator === run.started_by],
-    ['events.last', isEnd(run, last) && isOf(run, last) && last.timestamp >= started.timestamp],
-    ['run.started_at', isShortlyBefore(run.started_at, started.timestamp)],
-    ['run.ended_at', isShortlyBefore(run.ended_at, last.timestamp)],
+    ['events.last', isEnd(run, last) && isOf(run, last) && timeOf(last.timestamp) >= timeOf(started.timestamp)],
+    ['run.started_at', isAround(run.started_at, started.timestamp)],
+    ['run.ended_at', isAround(run.ended_at, last.timestamp) && isInOrder(run.started_at, run.ended_at)],
     ['run.reason', (detailsOf(last)['reason'] ?? null) === run.reason],
-    ['issued_at', timeOf(statement.issued_at) >= timeOf(run.ended_at) - setBackInMilliseconds],
+    ['run.reason_code', (detailsOf(last)['reason_code'] ?? null) === run.reason_code],
+    ['issued_at', isInOrder(last.timestamp, statement.issued_at)],
+    ['certificate_fingerprint', fingerprintIn(statement.certificate) === statement.certificate_fingerprint],
     ['assets', new Set(assets.map(({ id }) => id)).size === assets.length],
   ] as const;
   const wrong = places.filter(([, isRight]) => !isRight).map(([place]) => place);
@@ -66,14 +69,27 @@ function isEnd(run: Statement['run'], { event_type, status, originator }: Chaine
 }
 
 /**
- * The most milliseconds by which the time of an event may differ from the time in the run. If the service's clock is set back
- * meanwhile, the event gets the time of the event before it.
+ * The most milliseconds by which times of one service may be out of order, because its clocks differ or are set back. An event then
+ * has the time of the event before it.
  */
-const setBackInMilliseconds = 24 * 3_600_000;
+const clockTolerance = 5 * 60_000;
 
-function isShortlyBefore(time: string, ofEvent: string): boolean {
-  const difference = timeOf(ofEvent) - timeOf(time);
-  return difference >= 0 && difference <= setBackInMilliseconds;
+/** Returns whether a time in RFC 3339 is not later than another one by more than 5 minutes. False if one of the texts is no time. */
+export function isInOrder(earlier: string, later: string): boolean {
+  return timeOf(earlier) <= timeOf(later) + clockTolerance;
+}
+
+const isAround = (time: string, other: string) => isInOrder(time, other) && isInOrder(other, time);
+
+/**
+ * Returns the fingerprint of a certificate in PEM: the SHA-256 of its DER in hex, which API, console and `cms` show. Null without a
+ * certificate, undefined if the text is not exactly one.
+ */
+export function fingerprintIn(pem: string | null): string | null | undefined {
+  if (pem === null) return null;
+  const [, base64 = ''] = /^\s*-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----\s*$/.exec(pem) ?? [];
+  const der = fromBase64(base64.replaceAll(/\s/g, ''));
+  return der && der.length > 0 ? hashOfBytes(der) : undefined;
 }
 
 function isOf(run: Statement['run'], event: { run_id: string; cvm_id: string }): boolean {

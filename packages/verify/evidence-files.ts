@@ -10,8 +10,8 @@ export interface AttestationFiles {
   tokens?: readonly Uint8Array[];
   /** Certificates of AMD that the attestation tokens lack, in DER or PEM. */
   certificates?: readonly Uint8Array[];
-  /** Root certificates to trust in place of those of AMD and Intel. For tests only. */
-  roots?: readonly Uint8Array[];
+  /** The present time, as of which attestation tokens are verified once more. Default: the time of the clock. */
+  now?: Date;
 }
 
 /** The contents of the files that `checkEvidence` checks: the evidence of a run, and what it is checked with. */

@@ -1,8 +1,11 @@
 import { printable } from 'computation-management-formats/printable';
 
-/** A fact that a check of evidence found, as a sentence. A `note` is something that the evidence cannot show. */
+/**
+ * A fact that a check of evidence found, as a sentence. `not checked`: the computation demanded something (a policy, a signature, an
+ * approval) that the given files do not let one check. `note`: something that evidence of this kind cannot show.
+ */
 export interface Finding {
-  verdict: 'holds' | 'does not hold' | 'note';
+  verdict: 'holds' | 'does not hold' | 'not checked' | 'note';
   sentence: string;
 }
 
@@ -12,6 +15,10 @@ export function holds(sentence: string): Finding {
 
 export function fails(sentence: string): Finding {
   return { verdict: 'does not hold', sentence };
+}
+
+export function unchecked(sentence: string): Finding {
+  return { verdict: 'not checked', sentence };
 }
 
 export function note(sentence: string): Finding {
@@ -39,6 +46,7 @@ export function check(fact: boolean, sentence: string, otherwise: string): Findi
 const labels: Record<Finding['verdict'], string> = {
   holds: 'HOLDS         ',
   'does not hold': 'DOES NOT HOLD ',
+  'not checked': 'NOT CHECKED   ',
   note: 'NOTE          ',
 };
 
@@ -51,11 +59,18 @@ export function formatFindings(findings: readonly Finding[]): string {
   return `${lines.join('')}\n${sumOf(findings)}\n`;
 }
 
-/** Says in a sentence whether everything that was checked holds, or how many facts do not. */
+/** Says in a sentence whether everything that was checked holds, how many facts do not, and how many were not checked. */
 export function sumOf(findings: readonly Finding[]): string {
-  const failed = findings.filter(({ verdict }) => verdict === 'does not hold').length;
-  const notes = findings.filter(({ verdict }) => verdict === 'note').length;
-  const everything =
-    notes === 0 ? 'Everything holds.' : `Everything that was checked holds (${notes} ${notes === 1 ? 'note' : 'notes'}).`;
-  return failed === 0 ? everything : `${failed} of ${findings.length} facts ${failed === 1 ? 'does' : 'do'} not hold.`;
+  const count = (verdict: Finding['verdict']) => findings.filter((each) => each.verdict === verdict).length;
+  const [failed, open, notes] = [count('does not hold'), count('not checked'), count('note')];
+  if (failed > 0) return `${failed} of ${findings.length} facts ${failed === 1 ? 'does' : 'do'} not hold.`;
+  const aside = notes === 0 ? '' : ` (${notes} ${notes === 1 ? 'note' : 'notes'})`;
+  if (open > 0) return `Nothing is false, but ${open === 1 ? 'one fact was' : `${open} facts were`} not checked${aside}.`;
+  return notes === 0 ? 'Everything holds.' : `Everything that was checked holds${aside}.`;
+}
+
+/** Returns the exit code of a command that checks evidence: 1 if a fact does not hold, else 3 if a fact was not checked, else 0. */
+export function exitCodeOf(findings: readonly Finding[]): 0 | 1 | 3 {
+  if (findings.some(({ verdict }) => verdict === 'does not hold')) return 1;
+  return findings.some(({ verdict }) => verdict === 'not checked') ? 3 : 0;
 }

@@ -8,4 +8,4 @@ export {
   parseJson,
   UnreadableError,
 } from './evidence-files.ts';
-export { type Finding, formatFindings, sumOf } from './finding.ts';
+export { exitCodeOf, type Finding, formatFindings, sumOf } from './finding.ts';

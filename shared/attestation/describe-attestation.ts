@@ -6,7 +6,7 @@ import { assetDownload } from '../rows/asset.ts';
 import { type ContentStore, presignDownload } from '../rows/content-store.ts';
 import type { Run } from '../rows/run.ts';
 import type { Table } from '../table/table.ts';
-import { readTokensOfRun, shownOf, tokenKey } from './agent-tokens.ts';
+import { readTokensOfRun, shownOf, tokenKey } from '../rows/agent-tokens.ts';
 import { checksSchema, mostTokens } from '../rows/attestation.ts';
 
 const token = v.pipe(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { guestKeys } from '../table/keys.ts';
-import type { TokenOfProcess } from './agent-tokens.ts';
+import type { TokenOfProcess } from '../rows/agent-tokens.ts';
 import { type Table, getItems } from '../table/table.ts';
 import type { Action } from '../table/transaction.ts';
 

@@ -13,7 +13,7 @@ export {
   shownOf,
   type TokenOfProcess,
   tokensLiveInDays,
-} from './agent-tokens.ts';
+} from '../rows/agent-tokens.ts';
 export { whyNotAttested } from './attestation.ts';
 export { addCollateral, readOneCollateral } from './collateral.ts';
-export { rootsOfMakers } from './verify-reported-token.ts';
+export { tokenVerifier } from './verify-reported-token.ts';

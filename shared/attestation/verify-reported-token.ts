@@ -19,7 +19,7 @@ import {
   type TokenOfProcess,
   tokensItem,
   unchangedTokens,
-} from './agent-tokens.ts';
+} from '../rows/agent-tokens.ts';
 import { parseAgentRecord } from './agent-record.ts';
 import { failuresOf } from './attestation.ts';
 import { guestsIn, useOfGuest } from './guests.ts';
@@ -51,7 +51,8 @@ export async function verifyReportedToken(
     let collateral_hash: string | null = null;
     const onCollateral: VerifyOptions['onCollateral'] = (chosen) => (collateral_hash = hashOfCollateral(chosen));
     const options = { ...(await optionsOf(table, bound_to, now)), onCollateral };
-    const attestation = attestationFrom(await verifyToken(await buffer(content as AsyncIterable<Uint8Array>), options), now);
+    const verify = sharedClient(tokenVerifier);
+    const attestation = attestationFrom(await verify(await buffer(content as AsyncIterable<Uint8Array>), options), now);
     await withFreshReads(table, (table) => keep(table, owner, { attestation, bound_to, collateral_hash }, now));
   }
   await endUnsatisfied(table, executions, owner);
@@ -69,14 +70,14 @@ async function readProcess(table: Table, { domain, cvmId, process }: Process) {
 }
 
 /**
- * Returns the root certificates to trust in the verification of attestations. Empty: those of AMD and Intel. A service on one
- * machine replaces this function (`replaceClient`) to trust others.
+ * Returns the function that verifies attestation tokens, up to the root certificates of AMD and Intel. A service on one machine
+ * replaces it (`replaceClient`) by one that trusts others.
  */
-export const rootsOfMakers = (): Pick<VerifyOptions, 'roots'> => ({});
+export const tokenVerifier = () => verifyToken;
 
 async function optionsOf(table: Table, certificateSha512: string | null, now: string): Promise<VerifyOptions> {
   const boundTo = certificateSha512 === null ? null : { certificateHash: Buffer.from(certificateSha512, 'hex') };
-  return { boundTo, now: new Date(now), ...(await readCollateral(table)), ...sharedClient(rootsOfMakers) };
+  return { boundTo, now: new Date(now), ...(await readCollateral(table)) };
 }
 
 const longestDetail = 400;

@@ -1,4 +1,5 @@
 import { configurationOf } from 'computation-management-formats/approval-text';
+import { detailsIn } from 'computation-management-formats/bytes';
 import { fingerprintOfCertificate } from 'computation-management-formats/certificates';
 import { canonicalJson } from 'computation-management-formats/digests';
 import * as v from 'valibot';
@@ -91,13 +92,25 @@ async function makeStatement(
     result_consumers: snapshot.result_consumers,
     approvals: snapshot.approvals,
     events: { started, last },
-    attestation: process ? await statedAttestation(table, process.tokens) : null,
+    attestation: process ? await statedAttestation(table, frozen(process.tokens, last, run)) : null,
     certificate: snapshot.certificate,
     certificate_fingerprint: snapshot.certificate === null ? null : fingerprintOfCertificate(snapshot.certificate),
     log: null,
     service_version: serviceVersion,
     issued_at: now,
   });
+}
+
+/**
+ * Returns the attestation tokens that counted when a run ended, which its last event names, with the verdicts that the service had
+ * then: what came later changes no evidence.
+ */
+function frozen(tokens: TokenOfProcess[], last: Event, { ended_at }: Run): TokenOfProcess[] {
+  const { token_hashes = [] } = detailsIn(last.details) as { token_hashes?: string[] };
+  const isInTime = ({ attestation }: TokenOfProcess) => attestation !== null && attestation.verified_at <= (ended_at ?? '');
+  return tokens.flatMap((token) =>
+    token_hashes.includes(token.hash) ? [isInTime(token) ? token : { ...token, attestation: null }] : [],
+  );
 }
 
 /**

@@ -13,6 +13,7 @@ import { removeCommand } from '../rows/command.ts';
 import { completeTask, type Executions, completeWaitingTasks, executionName } from './executions.ts';
 import { endingOf, waysToEnd, type WayToEnd, type EndedBy } from '../rows/ways-to-end.ts';
 import { recordSpent } from '../rows/presence.ts';
+import { readTokenHashes } from '../rows/tokens-of-run.ts';
 
 /**
  * Ends a run, in one transaction with its status, lists, statistics and last event. Every run ends here. An outcome that was
@@ -39,7 +40,12 @@ export async function endRun(
     const { status, reason, is_confirmed } = claim?.outcome ?? endingOf(way, run.status, detail);
 
     const ended: Run = { ...run, status, ended_at: now, reason };
-    const details = { reason, ...(is_confirmed === undefined ? {} : { confirmed: is_confirmed }) };
+    const token_hashes = await readTokenHashes(table, reference);
+    const details = {
+      reason,
+      ...(token_hashes.length > 0 && { token_hashes }),
+      ...(is_confirmed === undefined ? {} : { confirmed: is_confirmed }),
+    };
     const transaction = new Transaction();
     await changeRun(table, transaction, computation, { before: run, after: ended }, { originator: system, details, now });
     if (claim) removeClaim(transaction, claim);

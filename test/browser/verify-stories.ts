@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { waitForRun } from 'computation-management-client';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { checkEvidence } from '../../packages/verify/check-evidence.ts';
+import { checkEvidence, type FilesOfTest } from '../packages/verify/check-by-test-roots.ts';
 import { UnreadableError } from '../../packages/verify/evidence-files.ts';
-import type { EvidenceFiles, Finding } from '../../packages/verify/index.ts';
+import type { Finding } from '../../packages/verify/index.ts';
 import { filesOf, genuineEvidence } from '../packages/verify/genuine-evidence.ts';
 import { lie } from '../packages/verify/lies.ts';
 import { genuineFiles, tamper } from '../packages/verify/tamperings.ts';
@@ -123,7 +123,7 @@ export function tellOfTheVerifier(world: () => ConsoleWorld): void {
       await page.getByText('Nothing was checked').first().waitFor();
       const random = seededRandom(sampleSeed);
       const genuine = genuineEvidence();
-      const files: EvidenceFiles[] = [
+      const files: FilesOfTest[] = [
         ...genuineFiles(genuine),
         filesOf(genuineEvidence(3, { level: 'all_signed' })),
         ...Array.from({ length: judgements }, () => tamper(genuine, random).files),
@@ -171,7 +171,7 @@ function longKey(number: number): string {
 
 type Judged = { findings?: Finding[]; problem?: string };
 
-async function sentencesOf(files: EvidenceFiles): Promise<Finding[] | string> {
+async function sentencesOf(files: FilesOfTest): Promise<Finding[] | string> {
   try {
     return await checkEvidence(files);
   } catch (error) {
@@ -180,7 +180,7 @@ async function sentencesOf(files: EvidenceFiles): Promise<Finding[] | string> {
   }
 }
 
-const asText = ({ tokens = [], roots = [], ...files }: EvidenceFiles) => ({
+const asText = ({ tokens = [], roots = [], ...files }: FilesOfTest) => ({
   ...files,
   tokens: tokens.map((bytes) => Buffer.from(bytes).toString('base64')),
   roots: roots.map((bytes) => Buffer.from(bytes).toString('base64')),

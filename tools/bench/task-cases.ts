@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { recordToken, tokenKey } from '../../shared/attestation/agent-tokens.ts';
+import { recordToken, tokenKey } from '../../shared/rows/agent-tokens.ts';
 import { putContent } from '../../shared/rows/content-store.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { readAsset } from '../../shared/rows/read-asset.ts';

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, X509Certificate } from 'node:crypto';
-import { type Check, checkPolicy, type Verdict, verifyToken } from 'computation-management-attestation';
+import { type Check, checkPolicy, type Verdict } from 'computation-management-attestation';
 import { type Schemas, wholeAnswer } from 'computation-management-client';
 import { type Configuration, configurationOf } from 'computation-management-formats/approval-text';
 import { isAgentUrl } from 'computation-management-formats/attestation';
@@ -8,7 +8,7 @@ import { printable } from 'computation-management-formats/printable';
 import { shellWord } from 'computation-management-words';
 import { isOf } from '../context/computation-reference.ts';
 import type { Connection, Context } from '../context/context.ts';
-import { readBytes, type Material, materialFrom } from '../files/read-file.ts';
+import { readBytes, type Material, materialFrom, verifierFor } from '../files/read-file.ts';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { fetchToken } from './agent-calls.ts';
 import { AgentConnection, AgentError, AnotherAgentError, unavailable } from './agent-connection.ts';
@@ -199,6 +199,7 @@ export async function freshVerdict(
   const said = `${run.id} ${canonicalDigest(manifest)} ${randomBytes(32).toString('hex')}`;
   const nonce = createHash('sha512').update(said).digest();
   const token = await fetchToken(agent, policy?.platforms.includes('snp') === false ? 'tdx' : 'snp', nonce).catch(noEvidence);
+  const { verifyToken } = await verifierFor(options);
   const verdict = await verifyToken(token, { ...(await materialFrom(options)), boundTo: { nonce }, now: new Date() });
   return { verdict, checks: policy ? checkPolicy(verdict, policy) : [], token };
 }

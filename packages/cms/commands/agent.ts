@@ -1,5 +1,5 @@
 import { open, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { type Check, type Verdict, verifySnpReport, verifyTdxQuote, verifyToken } from 'computation-management-attestation';
+import type { Check, Verdict } from 'computation-management-attestation';
 import { causeOf } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { fetchResult } from '../agent/agent-calls.ts';
@@ -9,7 +9,7 @@ import { openRightAgentSoon, refused, sendFiles, type SendOptions, untilEvent } 
 import { computationId } from '../context/computation-reference.ts';
 import type { Context } from '../context/context.ts';
 import { readPrivateKey } from '../files/key-files.ts';
-import { readBytes, type Material, materialFrom } from '../files/read-file.ts';
+import { readBytes, type Material, materialFrom, verifierFor } from '../files/read-file.ts';
 import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { type CmsCommand, keyOption } from './options.ts';
@@ -133,8 +133,11 @@ const snpReportSize = 1184;
 async function judge(evidence: Buffer, options: AttestOptions & Material): Promise<Verdict> {
   const given = { ...(await materialFrom(options)), boundTo: await bindingIn(options), now: new Date() };
   const isQuote = evidence.length > 8 && [4, 5].includes(evidence.readUInt16LE(0)) && evidence.readUInt32LE(4) === 0x81;
-  if (isQuote) return await verifyTdxQuote(evidence, given);
-  return evidence.length === snpReportSize ? await verifySnpReport(evidence, given) : await verifyToken(evidence, given);
+  const verifier = await verifierFor(options);
+  if (isQuote) return await verifier.verifyTdxQuote(evidence, given);
+  return await (evidence.length === snpReportSize
+    ? verifier.verifySnpReport(evidence, given)
+    : verifier.verifyToken(evidence, given));
 }
 
 async function bindingIn({ nonce, boundTo }: AttestOptions) {

@@ -1,10 +1,18 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { items } from 'computation-management-client';
-import { archiveIn, checkEvidence, formatFindings, keysOfArchive, UnreadableError } from 'computation-management-verify';
+import {
+  archiveIn,
+  checkEvidence,
+  exitCodeOf,
+  formatFindings,
+  keysOfArchive,
+  UnreadableError,
+} from 'computation-management-verify';
+import { checkEvidenceByTestRoots } from 'computation-management-verify/test-roots';
 import { shellWord } from 'computation-management-words';
 import type { Context } from '../context/context.ts';
-import { exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { UsageError } from '../terminal/cms-error.ts';
 import { readBytes, textOf, filesBeside, materialFrom, type Material } from '../files/read-file.ts';
 import { evidenceFiles, savedRun, saveEvidence, saveToken, tokenEnding, tokenFile } from '../files/saved-evidence.ts';
 import { type CmsCommand, collect } from './options.ts';
@@ -61,18 +69,19 @@ export function addEvidenceCommands(program: CmsCommand): void {
     });
 }
 
-/** Verifies saved evidence of a run and prints which facts hold. Sets the exit code 1 if a fact does not hold. */
+/** Verifies saved evidence of a run and prints which facts hold. Sets the exit code 1 if a fact does not hold, 3 if one was not checked. */
 async function verify(context: Context, path: string, options: VerifyFiles): Promise<void> {
   const findings = [...(await findingsIn(path, options)), ...(options.keys === undefined ? [keysOfArchive] : [])];
-  context.print({ items: findings, holds: findings.every(({ verdict }) => verdict !== 'does not hold') }, () =>
-    formatFindings(findings),
-  );
-  if (findings.some(({ verdict }) => verdict === 'does not hold')) context.exitWith(exitCodes.failure);
+  const exitCode = exitCodeOf(findings);
+  context.print({ items: findings, holds: exitCode === 0 }, () => formatFindings(findings));
+  context.exitWith(exitCode);
 }
 
 async function findingsIn(path: string, options: VerifyFiles) {
   try {
-    return await checkEvidence(await readEvidence(path, options));
+    const files = await readEvidence(path, options);
+    const roots = options.root && (await Promise.all(options.root.map(readBytes)));
+    return await (roots ? checkEvidenceByTestRoots(files, roots) : checkEvidence(files));
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
     throw new UsageError(error.message);

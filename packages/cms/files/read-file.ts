@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { TdxCollateral } from 'computation-management-attestation';
+import { type TdxCollateral, verifySnpReport, verifyTdxQuote, verifyToken } from 'computation-management-attestation';
+import { withTestRoots } from 'computation-management-attestation/test-roots';
 import { parseJson } from 'computation-management-verify';
 import { shellWord } from 'computation-management-words';
 import { UsageError } from '../terminal/cms-error.ts';
@@ -44,16 +45,17 @@ export interface Material {
   root?: string[];
 }
 
-/**
- * Reads the certificates and collateral that the options name. Other roots than those of AMD and Intel are trusted only if the user named
- * them.
- */
-export async function materialFrom({ certificate = [], collateral = [], root }: Material) {
+/** Reads the certificates and collateral that the options name. */
+export async function materialFrom({ certificate = [], collateral = [] }: Material) {
   return {
     certificates: await Promise.all(certificate.map(readBytes)),
     collateral: await Promise.all(collateral.map(readCollateral)),
-    ...(root ? { roots: await Promise.all(root.map(readBytes)) } : {}),
   };
+}
+
+/** Returns the functions that verify evidence. They trust other roots than those of AMD and Intel only if the user named them. */
+export async function verifierFor({ root }: Material) {
+  return root ? withTestRoots(await Promise.all(root.map(readBytes))) : { verifySnpReport, verifyTdxQuote, verifyToken };
 }
 
 async function readCollateral(file: string): Promise<TdxCollateral> {

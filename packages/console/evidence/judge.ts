@@ -11,7 +11,10 @@ export interface Chosen {
   roots: readonly Blob[];
 }
 
-export type ToJudge = Chosen | EvidenceFiles;
+/** The evidence to check. `roots`: root certificates for tests, trusted in place of those of AMD and Intel. */
+export type FilesToJudge = EvidenceFiles & { roots?: readonly Uint8Array[] };
+
+export type ToJudge = Chosen | FilesToJudge;
 
 const mostMegabytes = 64;
 const mostSeconds = 60;

@@ -1,5 +1,5 @@
 import { Alert, FileInput, FormField, LiveRegion } from '@cloudscape-design/components';
-import { type Finding, sumOf } from 'computation-management-verify';
+import { exitCodeOf, type Finding, sumOf } from 'computation-management-verify';
 import { useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { Panel, ScreenFrame } from '../frame/screen-frame.tsx';
@@ -71,7 +71,8 @@ export function VerifyScreen() {
 
 const kinds = [
   ['does not hold', 'Does not hold'],
-  ['note', 'Not checked, or not shown by the evidence'],
+  ['not checked', 'Not checked, although the computation demands it'],
+  ['note', 'Not shown by the evidence'],
   ['holds', 'Holds'],
 ] as const;
 
@@ -96,6 +97,13 @@ export function Findings({ load }: { load: (signal: AbortSignal) => Promise<Judg
   );
 }
 
+/** The kind of the alert and the advice, by the exit code that `cms verify` has with the same findings. */
+const outcomes = {
+  0: ['success', 'This is worth as much as the keys below: compare them.'],
+  1: ['error', 'Do not rely on this evidence.'],
+  3: ['warning', 'Do not rely on what was not checked. Give the files that it needs.'],
+} as const;
+
 function Sum({ of }: { of: Judgement }) {
   if ('problem' in of)
     return (
@@ -103,10 +111,10 @@ function Sum({ of }: { of: Judgement }) {
         <span className="long-words">{cut(of.problem)}</span>
       </Alert>
     );
-  const isWrong = of.findings.some(({ verdict }) => verdict === 'does not hold');
+  const [type, advice] = outcomes[exitCodeOf(of.findings)];
   return (
-    <Alert type={isWrong ? 'error' : 'success'} header={sumOf(of.findings)}>
-      {isWrong ? 'Do not rely on this evidence.' : 'This is worth as much as the keys below: compare them.'}
+    <Alert type={type} header={sumOf(of.findings)}>
+      {advice}
     </Alert>
   );
 }
@@ -130,7 +138,7 @@ function Kinds({ findings }: { findings: Finding[] }) {
         <ul>
           <li>The key that signed the statement, with what other parties saved of the service.</li>
           <li>The fingerprint of the key behind each approval, with the user, for example by phone.</li>
-          <li>The SHA-512 of the certificate of an attested CVM, with the certificate that the CVM shows.</li>
+          <li>The fingerprint of the certificate of an attested CVM, with the one that the page of the CVM shows.</li>
           <li>This page, which comes from the service, with the output of your own copy of cms verify.</li>
         </ul>
       </Panel>

@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs';
-import {
-  type TdxCollateral,
-  type Verdict,
-  type VerifyOptions,
-  verifySnpReport,
-  verifyTdxQuote,
-} from 'computation-management-attestation';
+import type { TdxCollateral, Verdict } from 'computation-management-attestation';
+import { byTestRoots, type OptionsOfTest } from './by-test-roots.ts';
 import { forgeSnp } from './forge-snp.ts';
 import { forgeTdx } from './forge-tdx.ts';
+
+const { verifySnpReport, verifyTdxQuote } = byTestRoots;
 
 /** Evidence that is verified, and which of its bytes are signed or are used as a signature. */
 interface Genuine {
@@ -26,10 +23,10 @@ const read = (file: string) => readFileSync(new URL(`vectors/${file}`, import.me
 
 /** Real evidence and evidence of test keys, both of SNP and TDX. */
 export function genuineEvidence(): Genuine[] {
-  const snp = (name: string, evidence: Buffer, options: VerifyOptions): Genuine => {
+  const snp = (name: string, evidence: Buffer, options: OptionsOfTest): Genuine => {
     return { name, evidence, verify: (bytes) => verifySnpReport(bytes, options), bytes: snpBytes };
   };
-  const tdx = (name: string, evidence: Buffer, options: VerifyOptions): Genuine => {
+  const tdx = (name: string, evidence: Buffer, options: OptionsOfTest): Genuine => {
     return { name, evidence, verify: (bytes) => verifyTdxQuote(bytes, options), bytes: tdxBytes(evidence) };
   };
   const [report, quote, forgedSnp, forgedTdx] = [read('snp-milan.report'), read('tdx.quote'), forgeSnp(), forgeTdx()];

@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
-import type { VerifyOptions } from 'computation-management-attestation';
+import type { OptionsOfTest } from './by-test-roots.ts';
 import { encode, Tagged } from 'cborg';
 import {
   authority,
@@ -39,7 +39,7 @@ export interface SnpChange {
 }
 
 /** Makes a report with its certificates up to a root of test keys, and options that it satisfies. */
-export function forgeSnp(change: SnpChange = {}): { report: Buffer; certificates: Buffer[]; options: VerifyOptions } {
+export function forgeSnp(change: SnpChange = {}): { report: Buffer; certificates: Buffer[]; options: OptionsOfTest } {
   const { vlek = false } = change;
   const report = Buffer.alloc(0x4a0);
   report.writeUInt32LE(3, 0);

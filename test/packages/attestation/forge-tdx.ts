@@ -1,5 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
-import type { TdxCollateral, VerifyOptions } from 'computation-management-attestation';
+import type { TdxCollateral } from 'computation-management-attestation';
+import type { OptionsOfTest } from './by-test-roots.ts';
 import {
   authority,
   type CertificateSpec,
@@ -62,7 +63,7 @@ export function currentAt(day: string): TdxChange {
 }
 
 /** Makes a quote with collateral and a root of test keys, and options that it satisfies. */
-export function forgeTdx(change: TdxChange = {}): { quote: Buffer; options: VerifyOptions; collateral: TdxCollateral } {
+export function forgeTdx(change: TdxChange = {}): { quote: Buffer; options: OptionsOfTest; collateral: TdxCollateral } {
   const root = {
     ...spec,
     subject: 'Root',

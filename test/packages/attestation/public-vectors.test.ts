@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { type TdxCollateral, type Verdict, verifySnpReport, verifyTdxQuote } from 'computation-management-attestation';
+import type { TdxCollateral, Verdict } from 'computation-management-attestation';
+import { byTestRoots } from './by-test-roots.ts';
 import { describe, expect, it } from 'vitest';
 import { failingChecks } from './failing-checks.ts';
+
+const { verifySnpReport, verifyTdxQuote } = byTestRoots;
 
 const read = (file: string) => readFileSync(new URL(`vectors/${file}`, import.meta.url));
 const collateral = ['tdx', 'tdx-outdated'].map((file) => JSON.parse(read(`${file}.collateral.json`).toString()) as TdxCollateral);

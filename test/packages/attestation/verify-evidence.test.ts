@@ -1,17 +1,14 @@
 import { createHash } from 'node:crypto';
-import {
-  type AttestationPolicy,
-  checkPolicy,
-  failedChecks,
-  type Verdict,
-  verifyTdxQuote,
-  verifyToken,
-} from 'computation-management-attestation';
+import { type AttestationPolicy, checkPolicy, failedChecks, type Verdict } from 'computation-management-attestation';
+import { byTestRoots } from './by-test-roots.ts';
 import { encode, Tagged } from 'cborg';
 import { describe, expect, it } from 'vitest';
+import { strictPolicy } from '../../support/strict-policy.ts';
 import { failingChecks } from './failing-checks.ts';
 import { coseOf, field, forgeSnp, jwtOf, messageOf, type SnpChange } from './forge-snp.ts';
 import { bodyAt, forgeTdx } from './forge-tdx.ts';
+
+const { verifyTdxQuote, verifyToken } = byTestRoots;
 
 const { report, certificates, options } = forgeSnp();
 const { certificates: _, ...withoutCertificates } = options;
@@ -62,7 +59,7 @@ describe('verify token', () => {
       ['platform'],
     ]);
     expect(
-      checkPolicy(verdict, { platforms: [platform], measurements: [], minimum_tcb: null, allow_debug: true }).every(
+      checkPolicy(verdict, { ...strictPolicy, platforms: [platform], measurements: [], allow_debug: true }).every(
         ({ passed }) => passed,
       ),
     ).toBe(false);
@@ -104,15 +101,7 @@ describe('verify token', () => {
 });
 
 describe('check policy', () => {
-  const policy: AttestationPolicy = {
-    platforms: ['snp'],
-    measurements: ['ab'.repeat(48)],
-    vmpl: 0,
-    minimum_tcb: null,
-    accepted_tcb_statuses: ['UpToDate'],
-    accepted_advisories: [],
-    allow_debug: false,
-  };
+  const policy: AttestationPolicy = strictPolicy;
   const tcb = { bootloader: 3, tee: 1, snp: 8, microcode: 115 };
   const atLevel = (vmpl: number): SnpChange => ({ report: (bytes) => bytes.writeUInt32LE(vmpl, 0x30) });
 
@@ -242,15 +231,7 @@ describe('check policy', () => {
 });
 
 describe('failed checks of the tokens of a process', () => {
-  const policy: AttestationPolicy = {
-    platforms: ['snp'],
-    measurements: ['ab'.repeat(48)],
-    vmpl: 0,
-    minimum_tcb: null,
-    accepted_tcb_statuses: ['UpToDate'],
-    accepted_advisories: [],
-    allow_debug: false,
-  };
+  const policy: AttestationPolicy = strictPolicy;
   const ofAzure = () => verifyToken(jwtOf({ 'x-ms-attestation-type': 'azurevm' }), options);
   const tokens = {
     good: async () => ({ kind: 'eat', verdict: await snpVerdict() }),

@@ -1,8 +1,10 @@
-import { verifySnpReport } from 'computation-management-attestation';
+import { byTestRoots } from './by-test-roots.ts';
 import { describe, expect, it } from 'vitest';
 import { failingChecks as failing } from './failing-checks.ts';
 import { authority, number } from './forge-certificates.ts';
 import { amd, forgeSnp, ia5, otherKeys, type SnpChange, tcb } from './forge-snp.ts';
+
+const { verifySnpReport } = byTestRoots;
 
 const early = new Date('2020-01-01');
 const set = (at: number, ...bytes: number[]): SnpChange => ({ report: (report) => report.set(bytes, at) });

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
-import { verifyTdxQuote } from 'computation-management-attestation';
+import { byTestRoots } from './by-test-roots.ts';
 import { describe, expect, it } from 'vitest';
 import { failingChecks } from './failing-checks.ts';
 import { bodyAt, forgeTdx, otherKey, type TdxChange } from './forge-tdx.ts';
+
+const { verifyTdxQuote } = byTestRoots;
 
 const early = new Date('2020-01-01');
 const set = (at: number, ...bytes: number[]): TdxChange => ({ quote: (quote) => quote.set(bytes, at) });

@@ -1,4 +1,4 @@
-import { checkEvidence } from '../../../packages/verify/check-evidence.ts';
+import { checkEvidence } from './check-by-test-roots.ts';
 import { UnreadableError } from '../../../packages/verify/evidence-files.ts';
 import type { Tampering } from './tamperings.ts';
 

@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, randomUUID, sign, constants, type KeyObject } from 'node:crypto';
-import { verifyToken } from 'computation-management-attestation';
+import { byTestRoots } from '../attestation/by-test-roots.ts';
 import {
   approvalText,
   type Configuration,
@@ -21,6 +21,8 @@ import { strictPolicy } from '../../support/strict-policy.ts';
 import { certificatePem } from '../formats/openssh-keys.ts';
 import { coseOf, forgeSnp, messageOf, now, type SnpChange } from '../attestation/forge-snp.ts';
 import { publicJwkOf } from '../../../shared/evidence/signing-key.ts';
+
+const { verifyToken } = byTestRoots;
 
 const at = (second: number) => new Date(Date.parse('2025-07-17T08:00:00.000Z') + second * 1000).toISOString();
 
@@ -93,19 +95,22 @@ const checksOfSnp = (
 /** The hash of a token, as a statement has it. */
 export const hashOfToken = (token: Uint8Array) => createHash('sha256').update(token).digest('hex');
 
-const attestation = {
-  verdict: 'verified',
-  checks: checksOfSnp,
-  tokens: [
-    {
-      kind: 'eat',
-      hash: hashOfToken(attested.token),
-      verdict: 'verified',
-      verified_at: at(0),
-      collateral: [],
-    },
-  ],
-};
+/** The members that a statement has of a token, and the token itself. */
+export type StatedToken = { token: Uint8Array } & Record<string, unknown>;
+
+/** Makes what a service states of tokens: it verified each, if nothing else is given. */
+function attestationOf(tokens: StatedToken[]) {
+  const stated = tokens.map(({ token, ...members }) => ({
+    kind: 'eat',
+    hash: hashOfToken(token),
+    verdict: 'verified',
+    verified_at: at(0),
+    collateral: [] as object[],
+    ...members,
+  }));
+  const verdict = ['refused', 'verified', 'unsupported'].find((each) => stated.some((token) => token.verdict === each));
+  return { verdict, checks: checksOfSnp, tokens: stated };
+}
 
 export interface StatedApproval extends Record<string, unknown> {
   user: string;
@@ -161,8 +166,20 @@ interface Otherwise {
   change?: (start: Start) => void;
   /** Changes the events before the run. */
   changeBefore?: (events: NewEvent[]) => void;
+  /** Further tokens of the agent process, as the service states them. */
+  tokens?: StatedToken[];
+  /** Changes the hashes of tokens that the event which ends the run names. */
+  frozen?: (hashes: string[]) => string[] | undefined;
   /** The part of each event of the run that the CVM reports. */
   duringRun?: Parameters<typeof anEvent>[0];
+}
+
+const ids = new Map<number, string>();
+/** Returns the identifier of an event, which is the same in all evidence that is made. */
+function idOfEvent(number: number): string {
+  const id = ids.get(number) ?? numberedId(number);
+  ids.set(number, id);
+  return id;
 }
 
 const [computation, run] = [numberedId(7), numberedId(42)];
@@ -246,7 +263,9 @@ function eventsBefore({ approvals }: Start): NewEvent[] {
  * Makes evidence as the service does, by its own code: of a run with approvals of every kind and `events` events in the journal
  * between its first and its last.
  */
-export function genuineEvidence(events = 8, { level = 'none', change, changeBefore, duringRun }: Otherwise = {}): Genuine {
+export function genuineEvidence(events = 8, otherwise: Otherwise = {}): Genuine {
+  const { level = 'none', change, changeBefore, duringRun, tokens = [], frozen = (hashes: string[]) => hashes } = otherwise;
+  const attestation = attestationOf([{ token: attested.token }, ...tokens]);
   const start = startOf(level);
   change?.(start);
   const { domain, cvm_id, ...started } = start;
@@ -262,13 +281,19 @@ export function genuineEvidence(events = 8, { level = 'none', change, changeBefo
     ...Array.from({ length: events }, (_, index) =>
       anEvent({ ...ofRun, status: `Step${index}`, details: { index }, ...duringRun }),
     ),
-    anEvent({ ...ofRun, event_type: 'completed', originator: 'system', status: 'success', details: { reason: 'Done.' } }),
+    anEvent({
+      ...ofRun,
+      event_type: 'completed',
+      originator: 'system',
+      status: 'success',
+      details: { reason: 'Done.', token_hashes: frozen(attestation.tokens.map(({ hash }) => hash)) },
+    }),
     anEvent({ event_type: 'updated', originator: 'alice', lifecycle: false }),
   ];
   let previous: Uint8Array | undefined;
   const journal = [...before, ...fromStart].map((event, index) => {
     const second = index < before.length ? Math.min(index, 1) : index - before.length + 2;
-    const chained = chainedEvent(storedEvent(event, index + 1, at(second)), previous);
+    const chained = chainedEvent({ ...storedEvent(event, index + 1, at(second)), id: idOfEvent(index + 1) }, previous);
     previous = chained.hash;
     return publicEvent(chained);
   });

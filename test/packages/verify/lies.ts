@@ -1,8 +1,7 @@
 import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
 import { canonicalDigest, canonicalJson } from 'computation-management-formats/digests';
 import { approvalLevels } from 'computation-management-formats/vocabulary';
-import { checkEvidence } from '../../../packages/verify/check-evidence.ts';
-import type { EvidenceFiles } from '../../../packages/verify/evidence-files.ts';
+import { checkEvidence, type FilesOfTest } from './check-by-test-roots.ts';
 import type { Finding } from '../../../packages/verify/finding.ts';
 import {
   filesOf,
@@ -21,7 +20,7 @@ export interface Lie {
   statement: Record<string, unknown>;
   /** The statement of an honest service. */
   truth: Record<string, unknown>;
-  files: EvidenceFiles;
+  files: FilesOfTest;
   /** Tells whether the journal is the true one, which a party has kept. */
   isTrueJournal: boolean;
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { checkEvidence } from '../../../packages/verify/check-evidence.ts';
+import { checkEvidence } from './check-by-test-roots.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { isFoundAndNamed, objectionsTo } from './find-tampering.ts';
 import { genuineEvidence } from './genuine-evidence.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkEvidence } from '../../../packages/verify/check-evidence.ts';
+import { checkEvidence } from './check-by-test-roots.ts';
 import { amount, sampleSeed } from '../../support/amounts.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { isFoundAndNamed, objectionsTo } from './find-tampering.ts';

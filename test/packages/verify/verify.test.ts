@@ -18,6 +18,7 @@ beforeAll(() => {
   write('evidence.json', evidence);
   write('keys.json', keys);
   write('events.json', events[0] ?? '');
+  write('journal.json', JSON.stringify([...genuine.before, ...genuine.events]));
   write('fewer.json', JSON.stringify(genuine.events.toSpliced(3, 1)));
   write('broken.json', '{');
 });
@@ -35,17 +36,27 @@ function verify(...words: string[]) {
 
 describe('npm run verify', () => {
   it('prints a line for each fact and the number of notes, and exits with 0 if everything that was checked holds', () => {
-    const { status, stdout } = verify('evidence.json', '--keys', 'keys.json', '--events', 'events.json');
+    const words = ['evidence.json', '--keys', 'keys.json', '--events', 'journal.json', '--token', 'token.bin'];
+    const { status, stdout } = verify(...words, '--root', 'root.bin');
     expect([status, stdout.trimEnd().split('\n').at(-1)]).toEqual([
       0,
       expect.stringMatching(/^Everything that was checked holds \(\d notes?\)\.$/),
     ]);
     expect(stdout).toMatch(/^HOLDS {10}The statement is signed by the key /);
+    expect(stdout).toMatch(/^HOLDS {10}The token .* is verified as of /m);
     expect(stdout).toMatch(/^NOTE {11}"dave" approved this manifest and configuration without a signature/m);
-    expect(stdout).toMatch(/^NOTE {11}The token "[0-9a-f]{64}" was not given/m);
-    const attested = verify('evidence.json', '--keys', 'keys.json', '--token', 'token.bin', '--root', 'root.bin');
-    expect(attested).toMatchObject({ status: 0, stdout: expect.stringMatching(/^HOLDS {10}The token .* is verified, /m) });
-    expect(verify('evidence.json', '--keys', 'keys.json', '--token', 'token.bin').status).toBe(1);
+    expect(verify(...words).status).toBe(1);
+  });
+
+  it('exits with 3 and names what it did not check if nothing is false', () => {
+    const { status, stdout } = verify('evidence.json', '--keys', 'keys.json', '--events', 'events.json');
+    expect([status, stdout.trimEnd().split('\n').at(-1)]).toEqual([
+      3,
+      expect.stringMatching(/^Nothing is false, but 3 facts were not checked \(\d notes?\)\.$/),
+    ]);
+    expect(stdout).toMatch(/^NOT CHECKED {4}The token "[0-9a-f]{64}" was not given/m);
+    expect(stdout).toMatch(/^NOT CHECKED {4}Not all tokens were given, so the attestation policy of the run was not checked\.$/m);
+    expect(stdout).toMatch(/^NOT CHECKED {4}The events before "started" .* are missing, so they were not checked\.$/m);
   });
 
   it('exits with 1 and names what does not hold', () => {

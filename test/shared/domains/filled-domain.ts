@@ -13,7 +13,7 @@ import { unlinkAsset } from '../../../shared/assets/link-asset.ts';
 import { setCommandStream } from '../../../shared/rows/command-stream.ts';
 import { takeTokens } from '../../../shared/http/domain-limit.ts';
 import { takesKey, type Route } from '../../../shared/http/route.ts';
-import { keepProcessOfRun } from '../../../shared/attestation/agent-tokens.ts';
+import { keepProcessOfRun } from '../../../shared/rows/agent-tokens.ts';
 import { bindAgent, readAgentRecord, recordAgentProcess } from '../../../shared/attestation/agent-record.ts';
 import { writeSweepState } from '../../../shared/lifecycle/sweep-runs.ts';
 import { writableKey } from '../../../shared/table/keys.ts';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
-import { type ContentStore, putContent, tokenPrefix } from '../rows/content-store.ts';
+import { type ContentStore, putContent, tokenPrefix } from './content-store.ts';
 import { cvmKeys, runKeys, type Key } from '../table/keys.ts';
 import { type Table, getItem, type Item } from '../table/table.ts';
 import { putItem, putItemIf } from '../table/writes.ts';
-import { type Attestation, storedAttestation, mostTokens } from '../rows/attestation.ts';
+import { type Attestation, storedAttestation, mostTokens } from './attestation.ts';
 import { parseStored } from '../table/stored.ts';
 import { StaleReadError, withFreshReads } from '../table/transaction.ts';
 
