@@ -286,7 +286,7 @@ function checkLastOne(approval: Approval, event: ChainedEvent | undefined): Find
   const details = detailsOf(event);
   const given = [details['digest'], details['configuration_digest'], details['signed'], limitsOf(details)];
   const stated = [digest, configuration_digest, signature !== null, limitsOf(approval)];
-  if (canonicalJson(given) === canonicalJson(stated)) return [];
+  if (canonicalJson({ of: given }) === canonicalJson({ of: stated })) return [];
   return [fails(`The last approval of ${user} before the run was another one: ${nameOf(event)}.`)];
 }
 
