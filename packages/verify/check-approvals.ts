@@ -46,7 +46,7 @@ function checkSpeakers({ approvals }: Statement): Finding[] {
 }
 
 /** Returns the users whose approval the run needed: by the computation's level, and by the assets that demand one. */
-export function neededUsers({ approval, assets, result_consumers }: Statement): string[] {
+function neededUsers({ approval, assets, result_consumers }: Statement): string[] {
   const demanding = assets.filter(({ use }) => approval !== 'none' || use !== 'open').map(({ creator }) => creator);
   return [...new Set([...demanding, ...(approval === 'none' ? [] : result_consumers)])];
 }

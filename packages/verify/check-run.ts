@@ -85,7 +85,7 @@ const isAround = (time: string, other: string) => isInOrder(time, other) && isIn
  * Returns the fingerprint of a certificate in PEM: the SHA-256 of its DER in hex, which API, console and `cms` show. Null without a
  * certificate, undefined if the text is not exactly one.
  */
-export function fingerprintIn(pem: string | null): string | null | undefined {
+function fingerprintIn(pem: string | null): string | null | undefined {
   if (pem === null) return null;
   const [, base64 = ''] = /^\s*-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----\s*$/.exec(pem) ?? [];
   const der = fromBase64(base64.replaceAll(/\s/g, ''));
