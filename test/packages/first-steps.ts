@@ -48,7 +48,8 @@ export const firstSteps = {
   verify: {
     start: async () => {
       const { filesOf, genuineEvidence } = await import('./verify/genuine-evidence.ts');
-      const { evidence, keys, events } = filesOf(genuineEvidence());
+      const genuine = genuineEvidence(8, { configure: (configuration) => (configuration.attestation_policy = null) });
+      const { evidence, keys, events } = filesOf({ ...genuine, events: [...genuine.before, ...genuine.events] });
       return { files: { 'evidence.json': evidence, 'keys.json': keys, 'events.json': events[0] ?? '' } };
     },
     printed: /^HOLDS [^]*holds \(\d notes?\)\.\n$/m,
