@@ -137,8 +137,8 @@ export const attestationPolicyInput = v.pipe(
         v.array(
           v.pipe(
             v.string(expectedAdvisories),
-            v.regex(/^INTEL-[A-Z]{2}-\d{5}$/, expectedAdvisories),
-            v.metadata({ maxLength: 14 }),
+            v.regex(/^INTEL-(?:SA|DOC)-\d{5}$/, expectedAdvisories),
+            v.metadata({ maxLength: 15 }),
           ),
           expectedAdvisories,
         ),

@@ -44,6 +44,13 @@ describe('the URL of an agent', () => {
 describe('an attestation policy', () => {
   const least = { platforms: ['snp'], measurements: ['0A'.repeat(48)] };
 
+  it("accepts Intel's advisories, and its notices about processors that it no longer services", () => {
+    const accepted_advisories = ['INTEL-DOC-10000', 'INTEL-SA-00837'];
+    const policy = { platforms: ['tdx'], measurements: ['ab'.repeat(48)], accepted_advisories };
+    expect(v.parse(attestationPolicyInput, policy)).toMatchObject({ accepted_advisories });
+    expect(v.is(attestationPolicyInput, { ...policy, accepted_advisories: ['INTEL-X-10000'] })).toBe(false);
+  });
+
   it('has its defaults, and its lists sorted, unique and in lower case', () => {
     const given = {
       platforms: ['tdx', 'snp', 'tdx'].slice(0, 2),
