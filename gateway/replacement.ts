@@ -41,9 +41,8 @@ export function watchReplacement(
       isListening = false;
       log('INFO', 'A later deployment has replaced the gateway, which takes no more connections.');
     }
-    const since = clock.now() - replacedAt;
-    const isChecked = since > 2 * timings.presence; // by then, the item of each CVM was read
-    if (since > drainHours * hour || (isChecked && !sessions.all.some(({ isAttested }) => isAttested))) resolve(undefined);
+    const isLate = clock.now() - replacedAt > drainHours * hour;
+    if (isLate || !sessions.all.some(({ isAttested }) => isAttested)) resolve(undefined);
   };
   const tick = () => {
     if (looking || clock.now() < nextAt) return;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
 import { log } from '../shared/runtime/log.ts';
-import { Connections } from './connections.ts';
+import { Connections, stopListening } from './connections.ts';
 import type { GatewayGauges } from './gateway-metrics.ts';
 import { type Deployment, watchReplacement } from './replacement.ts';
 import type { CvmSession } from './session/cvm-session.ts';
@@ -96,8 +96,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     throw error;
   });
   connections.watch(server, timings.connectionWithoutStream);
-  const stopListening = () => server.unbind(address.replace(/:0$/, `:${port}`));
-  const replacement = options.deployment && watchReplacement(options.deployment, parts, sessions, stopListening);
+  const replacement = options.deployment && watchReplacement(options.deployment, parts, sessions, () => stopListening(server));
   const ticking = setInterval(() => {
     sessions.tick();
     replacement?.tick();
@@ -109,7 +108,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     drained: replacement?.drained ?? new Promise(() => undefined),
     gauges: () => gaugesOf(sessions),
     stop: async () => {
-      stopListening();
+      server.unbind(address.replace(/:0$/, `:${port}`));
       await watch.stop();
       await drain(sessions, timings);
       clearInterval(ticking); // until now it answers the messages of other gateways, as its lease promises

@@ -104,12 +104,8 @@ export class CvmSession {
     this.parts.counts.eventsRefused++;
     if (this.hasRefused) return;
     this.hasRefused = true;
-    const [type, of, by] = [event_type, status, originator].map((text) => text.slice(0, 60));
-    log('WARN', 'An event of a CVM was refused: no agent sends it.', {
-      ...logFieldsOf(this.identity),
-      event: `${type}/${of}`,
-      by,
-    });
+    const said = [event_type, status, originator].map((text) => text.slice(0, 60));
+    log('WARN', 'An event of a CVM was refused: no agent sends it.', { ...logFieldsOf(this.identity), said });
   }
 
   takeLog(line: AgentLog): void {

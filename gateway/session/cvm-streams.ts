@@ -28,8 +28,8 @@ export class CvmStreams {
   /** The time at which the agent of the CVM last answered, or connected. */
   private heardAt: number;
   private isForwardedElsewhere = false;
-  /** The stream of the CVM's verified attestation, as the CVM's item last said. */
-  private attestedStream: string | undefined;
+  /** The stream of the CVM's verified attestation, and the time in milliseconds at which the CVM's item was last read. */
+  private attested: { stream: string | undefined; readAt: number } = { stream: undefined, readAt: 0 };
   private readonly identity: CvmIdentity;
   private readonly parts: GatewayParts;
   private readonly peers: Peers;
@@ -69,11 +69,15 @@ export class CvmStreams {
     return this.agent !== undefined && clock.now() - this.heardAt < 2 * (timings.stateOfIdle + timings.answer);
   }
 
-  /** True if the agent of the CVM is connected over the stream of its verified attestation, or of one that may be verified soon. */
+  /**
+   * True if the agent of the CVM is connected over the stream of its verified attestation, or of one that may yet be verified: until
+   * the CVM's item was read some time after the token came.
+   */
   get isAttested(): boolean {
-    const { agent, parts } = this;
-    if (!agent) return false;
-    return agent.id === this.attestedStream || parts.clock.now() - agent.attestedAt < 2 * parts.timings.presence;
+    const { agent, attested, parts } = this;
+    return (
+      agent !== undefined && (agent.id === attested.stream || attested.readAt - agent.attestedAt < 2 * parts.timings.presence)
+    );
   }
 
   get hasForwarder(): boolean {
@@ -216,8 +220,9 @@ export class CvmStreams {
   }
 
   private async endStrangers(): Promise<Registration | undefined> {
+    const readAt = this.parts.clock.now();
     const registration = await this.parts.service.registration(this.identity);
-    this.attestedStream = registration?.attestedStream;
+    this.attested = { stream: registration?.attestedStream, readAt };
     const strangers = [...this.open].filter(({ fingerprint }) => fingerprint !== registration?.certificate);
     for (const stream of strangers) stream.end('The CVM is not registered with this certificate any more.');
     return registration;

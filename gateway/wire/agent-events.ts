@@ -50,24 +50,20 @@ export function eventId(event: AgentEvent): string {
   return `event:${createHash('sha256').update(JSON.stringify(parts)).digest('base64url')}`;
 }
 
-/** The states of an agent that agree with an event that ends its run, by the type and status of the event. */
-const statesAfter: Record<(typeof endingEvents)[number], readonly AgentState[]> = {
+/** The states of an agent that agree with each event that ends its run. */
+const statesAfter = {
   'ConsumingResults/Ready': ['ConsumingResults', 'Complete'],
   'Complete/Completed': ['Complete'],
   'Failed/Failed': ['Failed'],
   'Stopped/Stopped': ['Idle', 'ReceivingManifest'],
-};
+} satisfies Record<(typeof endingEvents)[number], AgentState[]>;
 
 /**
  * Returns the states of an agent that agree with an event that ends its run. Undefined for other events. An algorithm may write
  * any event to the socket of the log-forwarder, but not answer for the agent.
  */
-export function statesAfterEnd({
-  event_type,
-  status,
-}: Pick<AgentEvent, 'event_type' | 'status'>): readonly AgentState[] | undefined {
-  const end = endingEvents.find((each) => each === `${event_type}/${status}`);
-  return end && statesAfter[end];
+export function statesAfterEnd({ event_type, status }: AgentEvent): readonly string[] | undefined {
+  return new Map<string, readonly string[]>(Object.entries(statesAfter)).get(`${event_type}/${status}`);
 }
 
 type EventOfState = { event_type: string; status: string };

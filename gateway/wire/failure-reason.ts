@@ -5,7 +5,7 @@ import type { Manifest } from '../../shared/rows/manifest.ts';
 import type { AgentLog } from './messages.ts';
 
 /** The reason why a run failed: a sentence of the service, and the kind of the failure if programs can tell it apart. */
-export interface Failure {
+interface Failure {
   reason: string;
   reason_code?: ReasonCode;
 }

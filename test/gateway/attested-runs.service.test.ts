@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Gateway } from '../../gateway/start-gateway.ts';
+import { amount } from '../support/amounts.ts';
 import { computationWithPolicy, machineToken, trustForgedMachines, untilAttested } from '../support/attested-agents.ts';
 import { gatewayInProcess } from '../support/gateway-in-process.ts';
 import { startGatewayStack } from '../support/gateway-stack.ts';
@@ -121,7 +122,7 @@ describe('a run with a policy that allows reconnects', () => {
 describe('a gateway that a later deployment has replaced', () => {
   const deployed = async (number: number, left: number[] = []) =>
     await gatewayInProcess(world.authority, {
-      timings: { lease: 200 },
+      timings: { lease: 200, ping: 500 },
       deployment: { number, drainHours: 24, leave: async () => void left.push(number) },
     });
 
@@ -147,6 +148,73 @@ describe('a gateway that a later deployment has replaced', () => {
     await expect.poll(() => mayGo).toBe(true);
     await old.stop();
     for (const agent of [working.agent, idle.agent, late]) agent.end();
+    await next.stop();
+  });
+});
+
+const fleet = amount({ sample: { working: 2, idle: 3 }, full: { working: 5, idle: 15 } });
+
+describe(`a deployment of the gateway with ${fleet.working} attested CVMs at work and ${fleet.idle} idle`, () => {
+  let deployments = 10;
+
+  /** Deploys a second gateway while CVMs work. @returns the runs, and the start of a run on an idle CVM */
+  async function deploy(policy: object) {
+    const timings = { lease: 200, ping: 500 };
+    const deployed = async () => {
+      const deployment = { number: ++deployments, drainHours: 24, leave: () => Promise.resolve() };
+      return await gatewayInProcess(world.authority, { timings, deployment });
+    };
+    const old = await deployed();
+    const address = addressOf(old);
+    const named = (kind: string, count: number) => Array.from({ length: count }, (_, index) => `${kind}-${deployments}-${index}`);
+    const working = await Promise.all(named('working', fleet.working).map((cvmId) => atWork(cvmId, policy, { address })));
+    const idle = await Promise.all(named('idle', fleet.idle).map((cvmId) => attested(cvmId, { address })));
+    await expect.poll(() => old.gauges().attestedCvms).toBe(fleet.working + fleet.idle);
+    const next = await deployed();
+    for (const { agent } of [...working, ...idle]) agent.address = addressOf(next);
+    return { old, next, working, idle };
+  }
+
+  /** Runs a computation on each idle CVM, up to its end. */
+  const startAll = async (idle: Awaited<ReturnType<typeof attested>>[], policy: object) => {
+    await Promise.all(
+      idle.map(async ({ cvm: { cvmId }, agent }) => {
+        const id = await start(cvmId, policy);
+        await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
+        agent.upload();
+        agent.finish();
+        await world.untilRun(id, 'completed');
+      }),
+    );
+  };
+
+  it('loses no run and serves each start while it drains, also if the policy allows no reconnects', async () => {
+    const { old, next, working, idle } = await deploy(strict);
+    let mayGo = false;
+    void old.drained.then(() => (mayGo = true));
+    await startAll(idle, strict);
+    expect(mayGo).toBe(false);
+    for (const { agent, computationId } of working) {
+      agent.finish();
+      await world.untilRun(computationId, 'completed');
+    }
+    await old.drained;
+    await old.stop();
+    for (const { agent } of [...working, ...idle]) agent.end();
+    await next.stop();
+  });
+
+  it('loses no run and serves each start after a gateway that does not drain, if the policy allows reconnects', async () => {
+    const { old, next, working, idle } = await deploy(reconnecting);
+    await old.stop();
+    for (const { agent } of [...working, ...idle]) agent.loseConnection();
+    await Promise.all(idle.map(({ cvm }) => world.untilReady(cvm.cvmId)));
+    await startAll(idle, reconnecting);
+    for (const { agent, computationId } of working) {
+      agent.finish();
+      await world.untilRun(computationId, 'completed');
+    }
+    for (const { agent } of [...working, ...idle]) agent.end();
     await next.stop();
   });
 });

@@ -121,7 +121,7 @@ describe('the texts of an algorithm', () => {
     agent.fail(secret);
     expect(await world.untilRun(computationId, 'failed')).toMatchObject({ reason: 'The CVM failed.', reason_code: null });
     const read = [...atWork, ...(await readAll(computationId, 'talkative-1'))];
-    const withheld = read.filter((text) => /^[345]/.test(text)).map((text) => text.split(' ', 2).join(' '));
+    const withheld = read.filter((text) => /^[345]\d\d \//.test(text)).map((text) => text.split(' ', 2).join(' '));
     const always = [
       '403 /{domainID}/computations/{id}/logs',
       '403 /{domainID}/computations/{id}/stop',

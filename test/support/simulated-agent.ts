@@ -57,6 +57,8 @@ export class SimulatedAgent {
   state = 'ReceivingManifest';
   /** The run requests that arrived, in order. */
   readonly requests: RunRequest[] = [];
+  /** The run requests among them that came over a stream without a genuine attestation before. */
+  readonly unattested: RunRequest[] = [];
   /** The events that were sent, whether or not they arrive, such as `Running/InProgress`. */
   readonly sentEvents = new Set<string>();
   /** The stops that arrived. */
@@ -69,6 +71,7 @@ export class SimulatedAgent {
   private agentStream: Stream | undefined;
   private forwarderStream: Stream | undefined;
   private readonly clients = new Set<Client>();
+  private attestedStream: Stream | undefined;
   private chunks: Uint8Array[] = [];
   private computationId = '';
   private isStopped = false;
@@ -117,9 +120,11 @@ export class SimulatedAgent {
     });
   }
 
-  /** Sends an attestation, which a process does once. */
-  sendAttestation(): void {
-    const file = Buffer.from(this.options.token?.() ?? `token of ${this.options.cvmId} at ${++clock}`);
+  /** Sends an attestation, which a process does once. @param foreign a token that proves nothing about this CVM */
+  sendAttestation(foreign?: Uint8Array): void {
+    const own = this.options.token?.() ?? `token of ${this.options.cvmId} at ${++clock}`;
+    const file = Buffer.from(foreign ?? own);
+    if (!foreign) this.attestedStream = this.agentStream;
     this.send({ vTPMattestationReport: { file, certSerialNumber: '1' } });
   }
 
@@ -170,6 +175,7 @@ export class SimulatedAgent {
   private takeRun(): void {
     const request = runRequestEncoding().decode(Buffer.concat(this.chunks.splice(0))) as unknown as RunRequest;
     this.requests.push(request);
+    if (this.attestedStream !== this.agentStream) this.unattested.push(request);
     const isDropped = this.requests.length <= (this.options.dropsRequests ?? 0);
     if (this.state !== 'ReceivingManifest' || isDropped) return; // without an answer
     this.computationId = request.id;

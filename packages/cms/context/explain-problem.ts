@@ -1,6 +1,14 @@
 import * as http from 'node:http';
 import { lacksTls, type ServiceProblem } from 'computation-management-client';
-import { describeProblem, mayNot, type ProblemText, sentence, shellWord, userText, waitAMinute } from 'computation-management-words';
+import {
+  describeProblem,
+  mayNot,
+  type ProblemText,
+  sentence,
+  shellWord,
+  userText,
+  waitAMinute,
+} from 'computation-management-words';
 import { formatMissing, missingItems, missingTitle } from './missing-items.ts';
 import type { Credentials } from '../profile/profile.ts';
 import { localLogin, loginAgain } from '../profile/token.ts';

@@ -17,7 +17,7 @@ const longestQuery = 200;
 /** The largest number of matches that the service's search `find` returns. */
 const mostMatches = 50;
 const pauseInMilliseconds = 500;
-/** How often a name of a thing that was just created is searched. */
+/** The largest number of searches for the name of a thing that was just created. */
 const mostSearches = 20;
 
 /** Returns the first characters of a text, at most `most` of them. */
