@@ -4,15 +4,16 @@ import { tmpdir } from 'node:os';
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { testRoot } from 'computation-management-simulated-cvm';
 import { withTestRoots } from 'computation-management-attestation/test-roots';
 import { checkEvidence } from 'computation-management-verify';
 import { checkEvidenceByTestRoots } from 'computation-management-verify/test-roots';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startStack, type Stack } from '../../local/stack.ts';
 import { addCollateral } from '../../shared/attestation/collateral.ts';
-import { tokenVerifier } from '../../shared/attestation/verify-reported-token.ts';
+import { tokenVerifier } from '../../shared/attestation/verify-stored.ts';
+import { attestingCvms } from '../support/attesting-cvm.ts';
 import { cvmBody } from '../../shared/openapi/examples.ts';
+import { newCertificate } from '../support/cvm-certificate.ts';
 import { replaceClient } from '../../shared/runtime/clients.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { openTable } from '../../shared/table/table.ts';
@@ -27,8 +28,10 @@ import { repeating } from '../support/repeating-call.ts';
 let stack: Stack;
 let alice: Call;
 let cvm: Call;
+let gateway: ReturnType<typeof attestingCvms>;
 beforeAll(async () => {
   stack = await startStack({ port: 0, simulator: true, testEvidence: true });
+  gateway = attestingCvms('d1');
   alice = repeating(callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator'])));
   cvm = repeating(callAs(stack.baseUrl, await stack.token('cvm', ['d1:cvm'])));
   replaceClient(tokenVerifier, withTestRoots(snpRoots).verifyToken);
@@ -36,13 +39,20 @@ beforeAll(async () => {
 afterAll(() => stack.stop());
 
 const snpRoots = forgeSnp().options.roots ?? [];
-const certificateHash = createHash('sha512').update(cvmBody.certificate).digest();
 const policy = { platforms: ['snp'], measurements: ['ab'.repeat(48)] };
+const certificates = new Map<string, string>();
 
-/** A token of a machine of the test keys, whose report is bound to the certificate of the CVM. */
-function tokenOf(change: (report: Buffer) => void = () => undefined, more: SnpChange = {}): string {
+/** The SHA-512 of the certificate of a CVM, which its evidence is over. */
+const boundTo = (on: string) =>
+  createHash('sha512')
+    .update(certificates.get(on) ?? '')
+    .digest();
+
+/** A token of a machine of the test keys, a guest of its own, whose report is bound to the certificate of the CVM. */
+function tokenOf(on: string, change: (report: Buffer) => void = () => undefined, more: SnpChange = {}): string {
   const report = (bytes: Buffer) => {
-    certificateHash.copy(bytes, 0x50);
+    boundTo(on).copy(bytes, 0x50);
+    randomBytes(32).copy(bytes, 0x140);
     change(bytes);
   };
   const forged = forgeSnp({ ...more, report });
@@ -52,16 +62,20 @@ function tokenOf(change: (report: Buffer) => void = () => undefined, more: SnpCh
 
 const hashOf = (token: string) => createHash('sha256').update(Buffer.from(token, 'base64')).digest('hex');
 let cvms = 0;
-async function registered(): Promise<string> {
+/** Registers a CVM with a certificate of its own, and connects it to a gateway. */
+async function registered(more: object = {}): Promise<string> {
   const id = `attested-${++cvms}`;
-  await alice('PUT', `/d1/cvms/${id}`, cvmBody);
+  const certificate = await newCertificate();
+  certificates.set(id, certificate);
+  await alice('PUT', `/d1/cvms/${id}`, { ...cvmBody, certificate, ...more });
+  await connect(id);
   return id;
 }
-const report = (id: string, ...reports: object[]) => cvm('POST', `/d1/cvms/${id}/reports`, { reports });
-const send = async (id: string, token: string, more: object = {}) => {
-  const { body } = await report(id, { type: 'attestation', id: hashOf(token), kind: 'eat', token, ...more });
-  return (body['results'] as { outcome: string }[])[0];
-};
+
+const reference = (cvmId: string) => ({ domain: 'd1', cvmId });
+const report = (id: string, ...reports: object[]) => gateway.report(id, ...reports);
+const send = (id: string, token: string, kind?: string) => gateway.send(id, token, kind);
+const connect = (id: string) => gateway.connect(id);
 const attestationOf = async (id: string) => (await alice('GET', `/d1/cvms/${id}`)).body['attestation'] as Record<string, unknown>;
 const attested = (id: string, token: string) =>
   expect.poll(() => attestationOf(id), untilTestEnds).toMatchObject({ token_hash: hashOf(token) });
@@ -71,14 +85,24 @@ async function computationWithPolicy(attestation_policy: object | null = policy)
   return id;
 }
 const start = (id: string, on: string) => alice('POST', `/d1/computations/${id}/run?cvm=${on}`);
+/** A computation with a policy, and a CVM with a token whose evidence the service has judged. */
+async function prepared(given: object | null = policy, change?: (report: Buffer) => void) {
+  const [id, on] = [await computationWithPolicy(given), await registered()];
+  const token = tokenOf(on, change);
+  await send(on, token);
+  await attested(on, token);
+  return { id, on, token };
+}
+const completed = async (on: string, id: string, run: unknown) => {
+  await report(on, { type: 'event', id: 'end', run_id: run, event_type: 'Complete', status: 'Completed' });
+  await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
+};
 const runOf = async (id: string) => (await alice('GET', `/d1/computations/${id}/run`)).body;
 
 describe('a computation with an attestation policy', () => {
   it('runs on a CVM whose evidence satisfies it, and the run, its attestation and its evidence say so', async () => {
-    const [id, on, token] = [await computationWithPolicy(), await registered(), tokenOf()];
-    expect(await send(on, token)).toMatchObject({ outcome: 'recorded' });
-    expect(await send(on, token)).toMatchObject({ outcome: 'duplicate' });
-    await attested(on, token);
+    const { id, on, token } = await prepared();
+    await send(on, token); // once more
     expect(await attestationOf(on)).toMatchObject({ verdict: 'verified', platform: 'snp', measurement: 'ab'.repeat(48) });
     const { status, body } = await start(id, on);
     const run = body as unknown as string;
@@ -91,8 +115,7 @@ describe('a computation with an attestation policy', () => {
     });
     const [{ download }] = found['tokens'] as [{ download: { url: string } }];
     expect(Buffer.from(await (await fetch(download.url)).arrayBuffer()).toString('base64')).toBe(token);
-    await report(on, { type: 'event', id: 'end', run_id: run, event_type: 'Complete', status: 'Completed' });
-    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
+    await completed(on, id, run);
     const { body: evidence } = await alice('GET', `/d1/computations/${id}/evidence?run=${run}`);
     expect(evidence['statement']).toMatchObject({
       configuration: { attestation_policy: policy },
@@ -111,9 +134,10 @@ describe('a computation with an attestation policy', () => {
   });
 
   it('runs on a TDX machine, and the evidence has the collateral by which its verdict can be judged again', async () => {
+    const on = await registered();
     const forged = forgeTdx({
       ...currentAt(new Date().toISOString()),
-      quote: (bytes) => void certificateHash.copy(bytes, bodyAt + 520),
+      quote: (bytes) => void boundTo(on).copy(bytes, bodyAt + 520),
     });
     await addCollateral(
       openTable(() => new Deadline()),
@@ -122,14 +146,12 @@ describe('a computation with an attestation policy', () => {
     const roots = [...snpRoots, ...(forged.options.roots ?? [])];
     replaceClient(tokenVerifier, withTestRoots(roots).verifyToken);
     const token = Buffer.from(coseOf({ platform_type: 'TDX', raw_report: forged.quote })).toString('base64');
-    const on = await registered();
     await send(on, token);
     await attested(on, token);
     const { measurement } = await attestationOf(on);
     const id = await computationWithPolicy({ platforms: ['tdx'], measurements: [measurement] });
     const { body: run } = await start(id, on);
-    await report(on, { type: 'event', id: 'end', run_id: run, event_type: 'Complete', status: 'Completed' });
-    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
+    await completed(on, id, run);
     const { body: evidence } = await alice('GET', `/d1/computations/${id}/evidence?run=${run as unknown as string}`);
     expect(evidence['statement']).toMatchObject({ attestation: { tokens: [{ collateral: [forged.collateral] }] } });
     const keys = await (await fetch(`${stack.baseUrl}/.well-known/jwks.json`)).text();
@@ -141,47 +163,8 @@ describe('a computation with an attestation policy', () => {
     );
   });
 
-  it('runs on a simulated CVM that attests with test keys, whose evidence is judged again elsewhere', async () => {
-    replaceClient(tokenVerifier, withTestRoots([Buffer.from(testRoot())]).verifyToken); // of the same name as the other one
-    const on = `sim-attested-${++cvms}`;
-    await alice('PUT', `/d1/cvms/${on}`, cvmBody);
-    await expect.poll(() => attestationOf(on), untilTestEnds).toMatchObject({ verdict: 'verified', platform: 'snp' });
-    expect((await attestationOf(on))['checks']).toContainEqual(expect.objectContaining({ name: 'test_root', passed: true }));
-    const id = await computationWithPolicy();
-    const { status, body: run } = await start(id, on);
-    expect(status).toBe(200);
-    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
-    const { body: found } = await alice('GET', `/d1/computations/${id}/attestation`);
-    const [{ hash, download }] = found['tokens'] as [{ hash: string; download: { url: string } }];
-    expect(found).toMatchObject({ run_id: run, verdict: 'verified' });
-    const folder = mkdtempSync(join(tmpdir(), 'attested-'));
-    const [token, certificate, root] = ['token', 'cvm.pem', 'root.pem'].map((name) => join(folder, name)) as [
-      string,
-      string,
-      string,
-    ];
-    writeFileSync(token, Buffer.from(await (await fetch(download.url)).arrayBuffer()));
-    writeFileSync(certificate, cvmBody.certificate);
-    writeFileSync(root, testRoot());
-    const cms = cmsIn(folder, { env: { CMS_SERVER: stack.baseUrl } });
-    await cms('login', '--local', '--user', 'alice', '--domain', 'd1');
-    const judged = { exitCode: 0, stdout: expect.stringMatching(/verified: snp, measurement (ab){48}/) };
-    expect(await cms('attest', token, '--bound-to', certificate, '--root', root)).toMatchObject(judged);
-    const untrusted = { exitCode: 12, stdout: expect.stringContaining('FAILED  certificate_chain') };
-    expect(await cms('attest', token, '--bound-to', certificate)).toMatchObject(untrusted);
-    const evidence = join(folder, 'evidence');
-    expect(await cms('evidence', id, '--output', evidence)).toMatchObject({ exitCode: 0 });
-    expect(await cms('verify', evidence, '--root', root)).toMatchObject({
-      exitCode: 0,
-      stdout: expect.stringMatching(new RegExp(`HOLDS +The token "${hash}" is verified[^]*satisfies the attestation policy`)),
-    });
-    rmSync(folder, { recursive: true });
-    replaceClient(tokenVerifier, withTestRoots(snpRoots).verifyToken);
-  });
-
   it('does not run on a CVM that nobody registered, or that has no attestation, and the dry run says so', async () => {
     const [id, on] = [await computationWithPolicy(), await registered()];
-    await report(on, { type: 'heartbeat' });
     for (const [where, why] of [
       ['nobody', /It is not registered/],
       [on, /It has no attestation/],
@@ -200,113 +183,167 @@ describe('a computation with an attestation policy', () => {
     ['old firmware', 'minimum_tcb', () => undefined, { ...policy, minimum_tcb: { bootloader: 4, tee: 0, snp: 0, microcode: 0 } }],
     ['another platform', 'platform', () => undefined, { ...policy, platforms: ['tdx'] }],
   ])('does not run on a CVM with %s, and names the check %s', async (_what, check, change, given) => {
-    const [id, on, token] = [await computationWithPolicy(given), await registered(), tokenOf(change)];
-    await send(on, token);
-    await attested(on, token);
+    const { id, on } = await prepared(given, change);
     const detail = expect.stringContaining(`${check}: `);
     expect(await start(id, on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested', detail } });
     const anyone = await computationWithPolicy(null);
     expect((await start(anyone, on)).status).toBe(200);
   });
 
-  it('fails if its CVM reports evidence that does not satisfy the policy, with the failing check as reason', async () => {
-    const [id, on, token] = [await computationWithPolicy(), await registered(), tokenOf()];
-    await send(on, token);
-    await attested(on, token);
-    const { body: run } = await start(id, on);
-    await send(
-      on,
-      tokenOf((bytes) => bytes.fill(1, 0x50, 0x90)),
-      { run_id: run },
-    );
-    await expect
-      .poll(() => runOf(id), untilTestEnds)
-      .toMatchObject({ status: 'failed', reason: expect.stringContaining('report_data: ') });
+  it('says both sides of each failing check', async () => {
+    const { id, on } = await prepared(policy, (bytes) => bytes.fill(0xcd, 0x90, 0xc0));
+    const sides = `measurement: it is ${'cd'.repeat(48)}, the policy allows ${'ab'.repeat(48)}`;
+    expect((await start(id, on)).body).toMatchObject({ detail: expect.stringContaining(sides) });
   });
 
-  it('keeps the evidence that it had when another process of its CVM reports for it after its end', async () => {
-    const [id, on, token] = [await computationWithPolicy(), await registered(), tokenOf()];
-    await send(on, token);
-    await report(on, { type: 'heartbeat', fit: 'ready' });
-    await attested(on, token);
-    const { body: run } = await start(id, on);
-    await report(on, { type: 'event', id: 'end', run_id: run, event_type: 'Complete', status: 'Completed' });
-    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
-    await report(on, { type: 'heartbeat', fit: 'busy' });
-    await report(on, { type: 'heartbeat', fit: 'ready' });
-    const other = tokenOf((bytes) => bytes.fill(1, 0x50, 0x90));
-    expect(await send(on, other, { run_id: run })).toMatchObject({ outcome: 'recorded' });
-    const { body: found } = await alice('GET', `/d1/computations/${id}/attestation`);
-    expect(found['tokens']).toMatchObject([{ hash: hashOf(token) }]);
-  });
-
-  it.each([
-    ['ready', [['busy'], ['ready']]],
-    ['ready', [['busy'], ['unknown'], ['ready']]],
-    ['ready', [['busy', 'ready']]],
-    ['ready', [['ready', 'unknown']]],
-    ['unknown', [['ready']]],
-  ])('fails if its CVM, %s before, restarts its agent: %j. Its attestation is unknown then', async (before, batches) => {
-    const [id, on, token] = [await computationWithPolicy(), await registered(), tokenOf()];
-    await send(on, token);
-    await report(on, { type: 'heartbeat', fit: before });
-    await attested(on, token);
-    const { body: run } = await start(id, on);
-    await report(on, { type: 'event', id: 'first', run_id: run, event_type: 'Running', status: 'InProgress' });
-    for (const fits of batches) await report(on, ...fits.map((fit) => ({ type: 'heartbeat', fit })));
-    expect(await attestationOf(on)).toBeNull();
-    await expect
-      .poll(() => runOf(id), untilTestEnds)
-      .toMatchObject({ status: 'failed', reason: expect.stringContaining('restarted') });
-  });
-
-  it('is not given to a CVM whose certificate was replaced since it started', async () => {
-    const [id, on, token] = [await computationWithPolicy(), await registered(), tokenOf()];
-    await send(on, token);
-    await attested(on, token);
+  it.each<[string, (on: string) => string, string]>([
+    ['is over another certificate', (on) => tokenOf(on, (bytes) => bytes.fill(1, 0x50, 0x90)), 'report_data: '],
+    [
+      'is verified, of a measurement outside the policy',
+      (on) => tokenOf(on, (bytes) => bytes.fill(0xcd, 0x90, 0xc0)),
+      'measurement: ',
+    ],
+    ['cannot be read', () => Buffer.from('junk').toString('base64'), ''],
+  ])('fails if its CVM sends a token that %s, and cannot start after that', async (_what, other, check) => {
+    const { id, on } = await prepared();
     await start(id, on);
-    const commands = async () => (await cvm('GET', `/d1/cvms/${on}/commands`)).body['commands'];
-    await expect.poll(commands, untilTestEnds).toMatchObject([{ type: 'run' }]);
-    await alice('PUT', `/d1/cvms/${on}`, { ...cvmBody, certificate: `${cvmBody.certificate}\n` });
-    expect(await commands()).toEqual([]);
-    await alice('POST', `/d1/computations/${id}/stop`);
+    await send(on, other(on));
+    const failed = { status: 'failed', reason: expect.stringContaining(check) };
+    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject(failed);
+    expect(await start(id, on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested' } });
   });
 
-  it('completes if its agent restarts in the batch that says so', async () => {
-    const [id, on, token] = [await computationWithPolicy(), await registered(), tokenOf()];
-    await send(on, token);
-    await attested(on, token);
+  it('starts only while each token of the process is verified: one over 1 MiB never is', async () => {
+    const { id, on } = await prepared();
+    await send(on, Buffer.alloc(1024 * 1024 + 1).toString('base64'));
+    const detail = expect.stringContaining('a token is not verified');
+    expect(await start(id, on)).toMatchObject({ status: 409, body: { detail } });
+  });
+
+  it("starts whatever Microsoft's own token on Azure says, which satisfies nothing either", async () => {
+    const ofMicrosoft = `${Buffer.from('{"alg":"RS256"}').toString('base64url')}.${Buffer.from('{}').toString('base64url')}.AA`;
+    const [alone, with_] = [await registered(), await prepared()];
+    const token = Buffer.from(ofMicrosoft).toString('base64');
+    await send(with_.on, token, 'azure');
+    await send(alone, token, 'azure');
+    await attested(alone, token);
+    expect((await start(with_.id, alone)).body).toMatchObject({ reason: 'cvm_not_attested' });
+    const judged = async () => (await start(with_.id, with_.on)).status;
+    await expect.poll(judged, untilTestEnds).toBe(200);
+  });
+
+  it('starts only on what is verified now: the clock, the lists and the roots may have changed since the token came', async () => {
+    const { id, on } = await prepared();
+    replaceClient(tokenVerifier, withTestRoots([]).verifyToken);
+    const detail = expect.stringMatching(/It was verified on \d{4}-\d{2}-\d{2}, not any more because .*certificate_chain/);
+    expect(await start(id, on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested', detail } });
+    const { body } = await alice('POST', `/d1/computations/${id}/dryrun?cvm=${on}`);
+    expect(body).toMatchObject({ missing_items: { info: [detail] } });
+    replaceClient(tokenVerifier, withTestRoots(snpRoots).verifyToken);
+    expect((await start(id, on)).status).toBe(200);
+  });
+
+  it('starts only over the connection that attested, unless the policy allows reconnects, as its first event says', async () => {
+    const { id, on } = await prepared();
+    expect(await attestationOf(on)).toMatchObject({ connection: 'attested' });
+    await connect(on);
+    expect(await attestationOf(on)).toMatchObject({ verdict: 'verified', connection: 'reconnected' });
+    const detail = expect.stringContaining('restart the agent, or allow reconnects');
+    expect(await start(id, on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested', detail } });
+    const lenient = await computationWithPolicy({ ...policy, allow_reconnect: true });
+    expect((await start(lenient, on)).status).toBe(200);
+    const { body } = await alice('GET', `/d1/computations/${lenient}/events?event_type=started`);
+    const [{ details }] = body['events'] as [{ details: string }];
+    expect(JSON.parse(Buffer.from(details, 'base64').toString())).toMatchObject({ allow_reconnect: true });
+  });
+
+  it('does not start in a guest that was given another run, of any domain, unless the policy allows that', async () => {
+    const guest = randomBytes(32);
+    const ofGuest = (bytes: Buffer) => void guest.copy(bytes, 0x140);
+    const first = await prepared(null, ofGuest);
+    const { body: run_id } = await start(first.id, first.on);
+    const bound = { run_id: String(run_id), computation_id: first.id, stream: gateway.streamOf(first.on) };
+    const { certificate = '' } = (await gateway.service.registration(reference(first.on))) ?? {};
+    const before = await gateway.service.agentRecord(reference(first.on));
+    expect(await gateway.service.bindAgent(reference(first.on), { ...before, ...bound, certificate })).toBeDefined();
+    const { id, on } = await prepared(policy, ofGuest);
+    const detail = expect.stringContaining(`The guest ${guest.toString('hex')} was given another run before`);
+    expect(await start(id, on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested', detail } });
+    expect((await start(await computationWithPolicy({ ...policy, allow_used_guest: true }), on)).status).toBe(200);
+  });
+
+  it('has the evidence that it had when it ended, whatever the process or another one sends later', async () => {
+    const { id, on, token } = await prepared();
     const { body: run } = await start(id, on);
-    const end = { type: 'event', id: 'end', run_id: run, event_type: 'Complete', status: 'Completed' };
-    await report(on, { type: 'heartbeat', fit: 'busy' });
-    await report(on, end, { type: 'heartbeat', fit: 'ready' });
-    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
-    expect(await attestationOf(on)).toBeNull();
+    await completed(on, id, run);
+    const ofRun = async () => (await alice('GET', `/d1/computations/${id}/attestation`)).body;
+    const { tokens: _, ...before } = await ofRun();
+    for (const other of [Buffer.from('junk').toString('base64'), tokenOf(on, (bytes) => bytes.fill(1, 0x50, 0x90))]) {
+      await send(on, other);
+      await expect.poll(async () => (await attestationOf(on))['verdict'], untilTestEnds).not.toBe('verified');
+    }
+    await connect(on);
+    await send(on, tokenOf(on));
+    await gateway.service.keepProcessOfRun({ ...reference(on), computation_id: id, run_id: String(run), process: 'another' });
+    expect(await ofRun()).toMatchObject({ ...before, tokens: [{ hash: hashOf(token) }] });
+    const { body: evidence } = await alice('GET', `/d1/computations/${id}/evidence?run=${String(run)}`);
+    const { attestation, events } = evidence['statement'] as { attestation: object; events: { last: { details: string } } };
+    expect(attestation).toMatchObject({ verdict: 'verified', tokens: [{ hash: hashOf(token), verdict: 'verified' }] });
+    const details = JSON.parse(Buffer.from(events.last.details, 'base64').toString()) as object;
+    expect(details).toMatchObject({ token_hashes: [hashOf(token)] });
+  });
+
+  it('gets no verdict for a run without a policy by a token that came after its end', async () => {
+    const [id, on] = [await computationWithPolicy(null), await registered()];
+    const { body: run } = await start(id, on);
+    await completed(on, id, run);
+    const token = tokenOf(on);
+    await send(on, token);
+    await gateway.service.keepProcessOfRun({ ...reference(on), computation_id: id, run_id: String(run), process: 'later' });
+    await attested(on, token);
+    expect((await alice('GET', `/d1/computations/${id}/attestation`)).body).toMatchObject({ verdict: null, tokens: [] });
+    const { body } = await alice('GET', `/d1/computations/${id}/evidence?run=${String(run)}`);
+    expect(body['statement']).toMatchObject({ attestation: null });
+  });
+});
+
+describe('a CVM with a certificate', () => {
+  it('is closed to those who have its token, its certificate and the role of a CVM, but not its key', async () => {
+    const { id, on, token } = await prepared();
+    const certificate = certificates.get(on) ?? '';
+    const evil = await alice('PUT', '/d1/cvms/evil', { description: '', certificate });
+    expect(evil).toMatchObject({ status: 409, body: { reason: 'public_key_taken' } });
+    const { body: run } = await start(id, on);
+    const closed = { status: 403, body: { reason: 'gateway_only' } };
+    const ofCvm = callAs(stack.baseUrl, await stack.token('bound', [`d1:cvm:${on}`]));
+    for (const caller of [cvm, ofCvm]) {
+      expect(await caller('GET', `/d1/cvms/${on}/commands`)).toMatchObject(closed);
+      const junk = [{ type: 'attestation', id: 'x', kind: 'eat', token: 'anVuaw==' }];
+      expect(await caller('POST', `/d1/cvms/${on}/reports`, { reports: junk })).toMatchObject(closed);
+    }
+    await completed(on, id, run);
+    expect((await alice('GET', `/d1/computations/${id}/attestation`)).body).toMatchObject({ tokens: [{ hash: hashOf(token) }] });
+  });
+
+  it('is the only one that attests: of others, a report of evidence is invalid, and the rest of its batch goes on', async () => {
+    await alice('PUT', '/d1/cvms/uncertified', { description: '' });
+    const reports = [
+      { type: 'attestation', id: 'x', kind: 'eat', token: 'anVuaw==' },
+      { type: 'heartbeat', id: 'h' },
+    ];
+    const { body } = await cvm('POST', '/d1/cvms/uncertified/reports', { reports });
+    expect(body['results']).toMatchObject([{ outcome: 'invalid' }, { outcome: 'recorded' }]);
+    expect(await attestationOf('uncertified')).toBeNull();
   });
 });
 
 describe('a token', () => {
-  it('is one of at most 4 of a process, alone in its batch, of at most 1 MiB', async () => {
-    const on = await registered();
-    const token = (size: number, fill = 1) => Buffer.alloc(size, fill).toString('base64');
-    const given = (text: string) => ({ type: 'attestation', id: text.slice(0, 20), kind: 'eat', token: text });
-    const { body } = await report(on, given(token(20)), { type: 'heartbeat', id: 'h' });
-    expect(body['results']).toMatchObject([{ outcome: 'invalid' }, { outcome: 'recorded' }]);
-    expect((await report(on, given(token(1024 * 1024)))).body).toMatchObject({ accepted: 1 });
-    for (const [bad, detail] of [
-      [given(token(1024 * 1024 + 1, 2)), '/token: Expected at most 1 MiB.'],
-      [{ ...given(token(300_000, 2)), kind: '' }, '/kind: Expected a string of 1 to 60 characters, not 0.'],
-    ] as const) {
-      const { status, body } = await report(on, bad);
-      expect([status, body['results']]).toMatchObject([200, [{ outcome: 'invalid', detail }]]);
-    }
-    expect((await report(on, { ...given(token(300_000)), type: 'heartbeat' })).status).toBe(413);
-    for (const fill of [3, 4, 5]) expect((await report(on, given(token(20, fill)))).body).toMatchObject({ accepted: 1 });
-    expect((await report(on, given(token(20, 6)))).body['results']).toMatchObject([
-      { outcome: 'invalid', detail: expect.stringContaining('4') },
-    ]);
-    const others = Array.from({ length: 50 }, () => ({ type: 'heartbeat', id: 'x'.repeat(128), agent_state: 'a'.repeat(60) }));
-    expect((await report(on, ...others)).status).toBe(200);
+  it('is one of at most 4 of a process', async () => {
+    const { id, on } = await prepared();
+    const { body: run } = await start(id, on);
+    for (const fill of [1, 2, 3, 4]) await send(on, Buffer.alloc(20, fill).toString('base64'));
+    const { body } = await alice('GET', `/d1/computations/${id}/attestation?run=${String(run)}`);
+    expect(body['tokens']).toHaveLength(4);
   });
 
   it('of a platform that nobody can verify is unsupported, by name', async () => {
@@ -317,13 +354,15 @@ describe('a token', () => {
     expect(await attestationOf(on)).toMatchObject({ verdict: 'unsupported', platform: 'nocc', measurement: null });
   });
 
-  it('counts no more when another certificate is registered', async () => {
-    const [on, token] = [await registered(), tokenOf()];
-    await send(on, token);
-    await attested(on, token);
+  it('counts no more when another certificate is registered, which is refused while a run holds the CVM', async () => {
+    const { id, on } = await prepared();
     await alice('PUT', `/d1/cvms/${on}`, { description: 'Rack 5' });
     expect(await attestationOf(on)).not.toBeNull();
-    await alice('PUT', `/d1/cvms/${on}`, { description: 'Rack 5', certificate: `${cvmBody.certificate}\n` });
+    const { body: run } = await start(id, on);
+    const other = { description: 'Rack 5', certificate: `${certificates.get(on) ?? ''}\n` };
+    expect(await alice('PUT', `/d1/cvms/${on}`, other)).toMatchObject({ status: 409, body: { reason: 'cvm_busy' } });
+    await completed(on, id, run);
+    expect((await alice('PUT', `/d1/cvms/${on}`, other)).status).toBe(200);
     expect(await attestationOf(on)).toBeNull();
   });
 });
@@ -387,9 +426,8 @@ describe('cms and the agent of a run', () => {
     await alice('POST', `/d1/assets/${String(body['id'])}/${id}`);
     await alice('POST', `/d1/computations/${id}/key`, { key: userKey });
     if (approved) expect(await cms('approve', id, '--yes')).toMatchObject({ exitCode: 0 });
-    const on = `attested-${++cvms}`;
-    await alice('PUT', `/d1/cvms/${on}`, { ...cvmBody, agent_url: address });
-    const token = tokenOf();
+    const on = await registered({ agent_url: address });
+    const token = tokenOf(on);
     await send(on, token);
     await attested(on, token);
     const { body: run } = await start(id, on);
@@ -490,11 +528,11 @@ describe('cms and the agent of a run', () => {
       exitCode: 6,
       stderr: expect.stringContaining('which --approved does not name'),
     });
-    await report(on, { type: 'event', id: 'end', run_id: run, event_type: 'Complete', status: 'Completed' });
-    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
+    await completed(on, id, run);
     const changed = { name: 'Iris', attestation_policy: { ...policy, allow_debug: true } };
     await alice('PUT', `/d1/computations/${id}`, changed);
-    const [again, token] = [await registered(), tokenOf()];
+    const again = await registered();
+    const token = tokenOf(again);
     await send(again, token);
     await attested(again, token);
     expect((await start(id, again)).status).toBe(200);
