@@ -221,7 +221,7 @@ describe('a computation with an attestation policy', () => {
   });
 
   it("starts whatever Microsoft's own token on Azure says, which satisfies nothing either", async () => {
-    const ofMicrosoft = `${Buffer.from('{"alg":"RS256"}').toString('base64url')}.${Buffer.from('{}').toString('base64url')}.AA`;
+    const ofMicrosoft = `${Buffer.from('{"alg":"RS256"}').toString('base64url')}.${Buffer.from('{"x-ms-attestation-type":"azurevm"}').toString('base64url')}.AA`;
     const [alone, with_] = [await registered(), await prepared()];
     const token = Buffer.from(ofMicrosoft).toString('base64');
     await send(with_.on, token, 'azure');

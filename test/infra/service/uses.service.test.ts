@@ -169,7 +169,7 @@ async function attest(id: string): Promise<void> {
   await called('attestation/verify-token', ofTable('ConditionCheckItem'));
   await done('GET', `${path(id)}/attestation`);
   const attestation_policy = { platforms: ['snp'], measurements: ['ab'.repeat(48)] };
-  await done('PUT', path(id), { name: 'Attested', attestation_policy });
+  await done('PUT', path(id), { name: 'Attested', attestation_policy, agent_config: withKey });
   await done('POST', `${path(id)}/dryrun?cvm=attested`);
   await call('POST', `${path(id)}/run?cvm=attested`);
 }
