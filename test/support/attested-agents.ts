@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { withTestRoots } from 'computation-management-attestation/test-roots';
 import { expect } from 'vitest';
-import { rootsOfMakers } from '../../shared/attestation/verify-reported-token.ts';
+import { tokenVerifier } from '../../shared/attestation/verify-reported-token.ts';
 import { replaceClient } from '../../shared/runtime/clients.ts';
 import { coseOf, forgeSnp, messageOf } from '../packages/attestation/forge-snp.ts';
 import { untilTestEnds } from './patience.ts';
@@ -9,7 +10,7 @@ import { strictPolicy } from './strict-policy.ts';
 
 /** Makes the service in this process trust the forged machines of `machineToken`. */
 export function trustForgedMachines(): void {
-  replaceClient(rootsOfMakers, { roots: forgeSnp().options.roots ?? [] });
+  replaceClient(tokenVerifier, withTestRoots(forgeSnp().options.roots ?? []).verifyToken);
 }
 
 /** Returns the attestation token of a newly launched machine over a certificate in PEM. */
