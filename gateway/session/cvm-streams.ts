@@ -1,6 +1,8 @@
 import type { Registration } from '../../shared/rows/command-stream.ts';
+import type { Question } from '../../shared/rows/messages-to-gateways.ts';
 import { log } from '../../shared/runtime/log.ts';
 import type { AgentStream } from '../wire/agent-stream.ts';
+import type { AgentState } from '../wire/messages.ts';
 import { type CvmIdentity, logFieldsOf } from '../wire/identity.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import type { Peers } from './other-gateways.ts';
@@ -137,7 +139,7 @@ export class CvmStreams {
       await this.findForwarder(registration);
       const instead = registration.commandStream;
       const isOfOther = instead !== undefined && instead.gateway !== parts.id;
-      if (isOfOther && (await this.peers.others.doesAnswer(identity, instead))) return false;
+      if (isOfOther && (await this.peers.others.stateOf(identity, instead, { is_rival: true })) !== undefined) return false;
       this.held.add(agent.id); // before the write, whose outcome may stay unknown
       if (!(await parts.service.setCommandStream(identity, { stream: agent.id, instead }))) continue;
       for (const stream of this.held) if (stream !== agent.id) this.held.delete(stream);
@@ -153,20 +155,26 @@ export class CvmStreams {
   }
 
   /**
-   * Tells another gateway, to which a second agent of the CVM has connected, whether the agent on the given stream answers. Ends
-   * a stream that does not answer, or whose certificate was replaced.
+   * Answers another gateway with the state of the agent on a stream of this gateway. Undefined if the agent does not answer. If a
+   * second agent of the CVM has connected to the other gateway, ends a stream that does not answer, or whose certificate was
+   * replaced.
    */
-  async answersOn(stream: string): Promise<boolean> {
+  async stateOn({ stream, is_rival }: Question): Promise<AgentState | undefined> {
     const { agent } = this;
-    if (agent?.id !== stream) return false;
+    if (agent?.id !== stream) return undefined;
+    if (!is_rival) return await agent.state();
     await this.endStrangers();
-    if ((await agent.state()) === undefined) {
-      agent.close();
-      return false;
-    }
-    // The other gateway may not have got the answer in time.
-    this.checkSoon(this.parts.timings.answer);
-    return true;
+    const state = await agent.state();
+    if (state === undefined) agent.close();
+    else this.checkSoon(this.parts.timings.answer); // the other gateway may not have got the answer in time
+    return state;
+  }
+
+  /** Asks the gateway that has the stream of the CVM's agent for the agent's state. Undefined if no other gateway has it. */
+  async stateElsewhere(): Promise<AgentState | undefined> {
+    const { commandStream } = (await this.parts.service.registration(this.identity)) ?? {};
+    const isElsewhere = commandStream !== undefined && commandStream.gateway !== this.parts.id;
+    return isElsewhere ? await this.peers.others.stateOf(this.identity, commandStream) : undefined;
   }
 
   checkSoon(inMilliseconds = 0): void {

@@ -91,7 +91,7 @@ export async function deliverRun(
   const kept = keepProcess(agentProcess, command);
   kept.catch(() => undefined); // awaited below
   const response = await agent.run({ data, id: randomUUID() });
-  if (response?.error) return reject(agentProcess, command, cannotStart(response.error)); // whether or not the table answers
+  if (response?.error) return reject(agentProcess, command, cannotStart); // whether or not the table answers
   await kept;
   const stateNow = response ? state : await agent.state();
   return response || (stateNow && !isWithoutRun(stateNow)) ? accept(agentProcess, command) : false;
@@ -102,9 +102,8 @@ async function keepProcess({ record, identity, parts }: AgentProcess, { run_id, 
   await parts.service.keepProcessOfRun({ ...identity, process: record.process, run_id, computation_id });
 }
 
-export function cannotStart(error: string): string {
-  return `The agent cannot start the run: ${error}`;
-}
+/** The reason of a run that the agent took, and could not start. The agent's own text is in its log. */
+export const cannotStart = 'The agent cannot start the run.';
 
 function accept(agentProcess: AgentProcess, { id, run_id, computation_id }: PendingCommand): true {
   const run = agentProcess.runOf(agentProcess.referenceTo(run_id, computation_id));
@@ -178,7 +177,7 @@ export function followRun(cvm: ServedCvm, agent: AgentStream, state: AgentState)
     return;
   }
   if (isWithoutRun(state)) {
-    if (run.isOver || !run.isAccepted) return;
+    if (run.isOver || !run.isAccepted || run.hasStopped) return;
     if (run.status === 'stopping' || run.stopSentAt !== undefined) inferStop(cvm, run);
     else run.inferEvent({ event_type: 'Failed', status: 'Failed' }, { agent_state: state }, restarted);
     return;

@@ -26,7 +26,14 @@ import { Deadline, timestampOf, type Clock } from '../../shared/runtime/deadline
 import { listPendingCommands } from '../../shared/rows/command.ts';
 import { openExecutions } from '../../shared/lifecycle/index.ts';
 import { isAlive, isOfNewestDeployment, renewLease, takeName } from '../../shared/rows/gateway-lease.ts';
-import { listCommands, openWork, recordRefusal, recordReports, type Report } from '../../shared/cvms/index.ts';
+import {
+  listCommands,
+  openWork,
+  readManifestBefore,
+  recordRefusal,
+  recordReports,
+  type Report,
+} from '../../shared/cvms/index.ts';
 import { batched } from '../../shared/table/batched.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import { openTable, getItems, type Table } from '../../shared/table/table.ts';
@@ -80,6 +87,7 @@ export function openService(clock: Clock, gateway: string) {
     logState: (run: RunReference) => readLogState(table, run),
     storeLines: (run: RunReference, given: StoredLines) =>
       storeLines(table, run, { ...given, part: [gateway, given.part].join() }),
+    manifestBefore: inTable(readManifestBefore),
     agentRecord: (cvm: CvmIdentity) => readAgentRecord(table, cvm, getBatched),
     bindAgent: inTable(bindAgent),
     keepProcessOfRun: inTable(keepProcessOfRun),

@@ -37,12 +37,13 @@ export async function endRun(
     const claim = parseClaimOf(reference, claimItem);
     if (!run || !isActive(run.status)) return false;
     const computation = parseToChange(domain, computation_id, [row, head]);
-    const { status, reason, is_confirmed } = claim?.outcome ?? endingOf(way, run.status, detail);
+    const { status, reason, reason_code, is_confirmed } = claim?.outcome ?? endingOf(way, run.status, detail);
 
-    const ended: Run = { ...run, status, ended_at: now, reason };
+    const ended: Run = { ...run, status, ended_at: now, reason, reason_code: reason_code ?? null };
     const token_hashes = await readTokenHashes(table, reference);
     const details = {
       reason,
+      ...(reason_code === undefined ? {} : { reason_code }),
       ...(token_hashes.length > 0 && { token_hashes }),
       ...(is_confirmed === undefined ? {} : { confirmed: is_confirmed }),
     };

@@ -4,66 +4,87 @@ import { tmpdir } from 'node:os';
 import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { testRoot } from 'computation-management-simulated-cvm';
 import { withTestRoots } from 'computation-management-attestation/test-roots';
 import { checkEvidence } from 'computation-management-verify';
 import { checkEvidenceByTestRoots } from 'computation-management-verify/test-roots';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startStack, type Stack } from '../../local/stack.ts';
 import { addCollateral } from '../../shared/attestation/collateral.ts';
 import { tokenVerifier } from '../../shared/attestation/verify-reported-token.ts';
-import { cvmBody } from '../../shared/openapi/examples.ts';
 import { replaceClient } from '../../shared/runtime/clients.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { bodyAt, currentAt, forgeTdx } from '../packages/attestation/forge-tdx.ts';
-import { coseOf, forgeSnp, messageOf, type SnpChange } from '../packages/attestation/forge-snp.ts';
+import { coseOf, forgeSnp, messageOf } from '../packages/attestation/forge-snp.ts';
 import { cmsIn } from '../packages/cms/fake-terminal.ts';
 import { startStandInAgent, type StandInAgent } from '../support/stand-in-agent.ts';
 import { untilTestEnds } from '../support/patience.ts';
-import { callAs, readyComputation, type Call } from '../support/ready-computation.ts';
-import { repeating } from '../support/repeating-call.ts';
+import { type GatewayStack, startGatewayStack } from '../support/gateway-stack.ts';
+import { readyComputation, type Call } from '../support/ready-computation.ts';
+import type { SimulatedAgent } from '../support/simulated-agent.ts';
 
-let stack: Stack;
+let world: GatewayStack;
 let alice: Call;
-let cvm: Call;
 beforeAll(async () => {
-  stack = await startStack({ port: 0, simulator: true, testEvidence: true });
-  alice = repeating(callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator'])));
-  cvm = repeating(callAs(stack.baseUrl, await stack.token('cvm', ['d1:cvm'])));
+  world = await startGatewayStack();
+  alice = world.call;
   replaceClient(tokenVerifier, withTestRoots(snpRoots).verifyToken);
 });
-afterAll(() => stack.stop());
+afterAll(() => world.stop());
 
 const snpRoots = forgeSnp().options.roots ?? [];
-const certificateHash = createHash('sha512').update(cvmBody.certificate).digest();
 const policy = { platforms: ['snp'], measurements: ['ab'.repeat(48)] };
 
-/** A token of a machine of the test keys, whose report is bound to the certificate of the CVM. */
-function tokenOf(change: (report: Buffer) => void = () => undefined, more: SnpChange = {}): string {
+/** Returns a token of a newly launched machine of the test keys, whose report is bound to a certificate. */
+function tokenOf(certificate: string, change: (report: Buffer) => void = () => undefined): Buffer {
   const report = (bytes: Buffer) => {
-    certificateHash.copy(bytes, 0x50);
+    createHash('sha512').update(certificate).digest().copy(bytes, 0x50);
+    randomBytes(32).copy(bytes, 0x140);
     change(bytes);
   };
-  const forged = forgeSnp({ ...more, report });
-  const raw_report = messageOf(forged.report, forged.certificates);
-  return Buffer.from(coseOf({ platform_type: 'SNP', raw_report })).toString('base64');
+  const forged = forgeSnp({ report });
+  return Buffer.from(coseOf({ platform_type: 'SNP', raw_report: messageOf(forged.report, forged.certificates) }));
 }
 
-const hashOf = (token: string) => createHash('sha256').update(Buffer.from(token, 'base64')).digest('hex');
+const hashOf = (token: Uint8Array) => createHash('sha256').update(token).digest('hex');
 let cvms = 0;
-async function registered(): Promise<string> {
-  const id = `attested-${++cvms}`;
-  await alice('PUT', `/d1/cvms/${id}`, cvmBody);
-  return id;
+
+interface Connected {
+  on: string;
+  certificate: string;
+  agent: SimulatedAgent;
+  token: Buffer;
+  /** Sends a further token over the same connection. */
+  send: (token: Uint8Array) => void;
 }
-const report = (id: string, ...reports: object[]) => cvm('POST', `/d1/cvms/${id}/reports`, { reports });
-const send = async (id: string, token: string, more: object = {}) => {
-  const { body } = await report(id, { type: 'attestation', id: hashOf(token), kind: 'eat', token, ...more });
-  return (body['results'] as { outcome: string }[])[0];
-};
+
+/** Connects the agent of a new CVM, which sends the token that `make` returns, and waits for its verdict. */
+async function attestedCvm(make: (certificate: string) => Buffer | Promise<Buffer> = tokenOf): Promise<Connected> {
+  const cvm = await world.enrol(`attested-${++cvms}`);
+  const token = await make(cvm.certificate);
+  let next: Uint8Array = token;
+  const agent = world.connect(cvm, { token: () => next });
+  const connected = { on: cvm.cvmId, certificate: cvm.certificate, agent, token };
+  await attested(cvm.cvmId, token);
+  await world.untilReady(cvm.cvmId);
+  return {
+    ...connected,
+    send: (further) => {
+      next = further;
+      agent.sendAttestation();
+    },
+  };
+}
+
+/** Takes a run that the agent has been given to its end. */
+async function complete({ agent }: Pick<Connected, 'agent'>, id: string): Promise<void> {
+  await expect.poll(() => agent.state, untilTestEnds).toBe('ReceivingAlgorithm');
+  agent.upload();
+  agent.finish();
+  await world.untilRun(id, 'completed');
+}
+
 const attestationOf = async (id: string) => (await alice('GET', `/d1/cvms/${id}`)).body['attestation'] as Record<string, unknown>;
-const attested = (id: string, token: string) =>
+const attested = (id: string, token: Uint8Array) =>
   expect.poll(() => attestationOf(id), untilTestEnds).toMatchObject({ token_hash: hashOf(token) });
 async function computationWithPolicy(attestation_policy: object | null = policy): Promise<string> {
   const id = await readyComputation(alice);
@@ -75,10 +96,8 @@ const runOf = async (id: string) => (await alice('GET', `/d1/computations/${id}/
 
 describe('a computation with an attestation policy', () => {
   it('runs on a CVM whose evidence satisfies it, and the run, its attestation and its evidence say so', async () => {
-    const [id, on, token] = [await computationWithPolicy(), await registered(), tokenOf()];
-    expect(await send(on, token)).toMatchObject({ outcome: 'recorded' });
-    expect(await send(on, token)).toMatchObject({ outcome: 'duplicate' });
-    await attested(on, token);
+    const [id, cvm] = [await computationWithPolicy(), await attestedCvm()];
+    const { on, token } = cvm;
     expect(await attestationOf(on)).toMatchObject({ verdict: 'verified', platform: 'snp', measurement: 'ab'.repeat(48) });
     const { status, body } = await start(id, on);
     const run = body as unknown as string;
@@ -87,21 +106,19 @@ describe('a computation with an attestation policy', () => {
     expect(found).toMatchObject({
       run_id: run,
       verdict: 'verified',
-      tokens: [{ kind: 'eat', hash: hashOf(token), size: Buffer.from(token, 'base64').length }],
+      tokens: [{ kind: 'eat', hash: hashOf(token), size: token.length }],
     });
     const [{ download }] = found['tokens'] as [{ download: { url: string } }];
-    expect(Buffer.from(await (await fetch(download.url)).arrayBuffer()).toString('base64')).toBe(token);
-    await report(on, { type: 'event', id: 'end', run_id: run, event_type: 'Complete', status: 'Completed' });
-    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
+    expect(Buffer.from(await (await fetch(download.url)).arrayBuffer())).toEqual(token);
+    await complete(cvm, id);
     const { body: evidence } = await alice('GET', `/d1/computations/${id}/evidence?run=${run}`);
     expect(evidence['statement']).toMatchObject({
       configuration: { attestation_policy: policy },
       attestation: { verdict: 'verified', tokens: [{ kind: 'eat', hash: hashOf(token), verdict: 'verified' }] },
     });
-    const keys = await (await fetch(`${stack.baseUrl}/.well-known/jwks.json`)).text();
-    const files = { evidence: JSON.stringify(evidence), keys, tokens: [Buffer.from(token, 'base64')] };
-    const { roots = [] } = forgeSnp().options;
-    const findings = await checkEvidenceByTestRoots(files, roots);
+    const keys = await (await fetch(`${world.stack.baseUrl}/.well-known/jwks.json`)).text();
+    const files = { evidence: JSON.stringify(evidence), keys, tokens: [token] };
+    const findings = await checkEvidenceByTestRoots(files, snpRoots);
     expect(findings.filter(({ verdict }) => verdict === 'does not hold')).toEqual([]);
     expect(findings.map(({ sentence }) => sentence)).toContain(
       'The evidence of the CVM satisfies the attestation policy of the run.',
@@ -111,80 +128,47 @@ describe('a computation with an attestation policy', () => {
   });
 
   it('runs on a TDX machine, and the evidence has the collateral by which its verdict can be judged again', async () => {
-    const forged = forgeTdx({
-      ...currentAt(new Date().toISOString()),
-      quote: (bytes) => void certificateHash.copy(bytes, bodyAt + 520),
+    let forged = forgeTdx();
+    const cvm = await attestedCvm(async (certificate) => {
+      forged = forgeTdx({
+        ...currentAt(new Date().toISOString()),
+        quote: (bytes) =>
+          void createHash('sha512')
+            .update(certificate)
+            .digest()
+            .copy(bytes, bodyAt + 520),
+      });
+      const content = Buffer.from(JSON.stringify(forged.collateral));
+      await addCollateral(
+        openTable(() => new Deadline()),
+        { kind: 'collateral', content },
+      );
+      replaceClient(tokenVerifier, withTestRoots([...snpRoots, ...(forged.options.roots ?? [])]).verifyToken);
+      return Buffer.from(coseOf({ platform_type: 'TDX', raw_report: forged.quote }));
     });
-    await addCollateral(
-      openTable(() => new Deadline()),
-      { kind: 'collateral', content: Buffer.from(JSON.stringify(forged.collateral)) },
-    );
-    const roots = [...snpRoots, ...(forged.options.roots ?? [])];
-    replaceClient(tokenVerifier, withTestRoots(roots).verifyToken);
-    const token = Buffer.from(coseOf({ platform_type: 'TDX', raw_report: forged.quote })).toString('base64');
-    const on = await registered();
-    await send(on, token);
-    await attested(on, token);
-    const { measurement } = await attestationOf(on);
+    const { measurement } = await attestationOf(cvm.on);
     const id = await computationWithPolicy({ platforms: ['tdx'], measurements: [measurement] });
-    const { body: run } = await start(id, on);
-    await report(on, { type: 'event', id: 'end', run_id: run, event_type: 'Complete', status: 'Completed' });
-    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
+    const { body: run } = await start(id, cvm.on);
+    await complete(cvm, id);
     const { body: evidence } = await alice('GET', `/d1/computations/${id}/evidence?run=${run as unknown as string}`);
     expect(evidence['statement']).toMatchObject({ attestation: { tokens: [{ collateral: [forged.collateral] }] } });
-    const keys = await (await fetch(`${stack.baseUrl}/.well-known/jwks.json`)).text();
-    const files = { evidence: JSON.stringify(evidence), keys, tokens: [Buffer.from(token, 'base64')] };
-    const findings = await checkEvidenceByTestRoots(files, roots);
+    const keys = await (await fetch(`${world.stack.baseUrl}/.well-known/jwks.json`)).text();
+    const files = { evidence: JSON.stringify(evidence), keys, tokens: [cvm.token] };
+    const findings = await checkEvidenceByTestRoots(files, [...snpRoots, ...(forged.options.roots ?? [])]);
     expect(findings.filter(({ verdict }) => verdict === 'does not hold')).toEqual([]);
     expect(findings.map(({ sentence }) => sentence)).toContain(
       'The evidence of the CVM satisfies the attestation policy of the run.',
     );
   });
 
-  it('runs on a simulated CVM that attests with test keys, whose evidence is judged again elsewhere', async () => {
-    replaceClient(tokenVerifier, withTestRoots([Buffer.from(testRoot())]).verifyToken); // of the same name as the other one
-    const on = `sim-attested-${++cvms}`;
-    await alice('PUT', `/d1/cvms/${on}`, cvmBody);
-    await expect.poll(() => attestationOf(on), untilTestEnds).toMatchObject({ verdict: 'verified', platform: 'snp' });
-    expect((await attestationOf(on))['checks']).toContainEqual(expect.objectContaining({ name: 'test_root', passed: true }));
-    const id = await computationWithPolicy();
-    const { status, body: run } = await start(id, on);
-    expect(status).toBe(200);
-    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
-    const { body: found } = await alice('GET', `/d1/computations/${id}/attestation`);
-    const [{ hash, download }] = found['tokens'] as [{ hash: string; download: { url: string } }];
-    expect(found).toMatchObject({ run_id: run, verdict: 'verified' });
-    const folder = mkdtempSync(join(tmpdir(), 'attested-'));
-    const [token, certificate, root] = ['token', 'cvm.pem', 'root.pem'].map((name) => join(folder, name)) as [
-      string,
-      string,
-      string,
-    ];
-    writeFileSync(token, Buffer.from(await (await fetch(download.url)).arrayBuffer()));
-    writeFileSync(certificate, cvmBody.certificate);
-    writeFileSync(root, testRoot());
-    const cms = cmsIn(folder, { env: { CMS_SERVER: stack.baseUrl } });
-    await cms('login', '--local', '--user', 'alice', '--domain', 'd1');
-    const judged = { exitCode: 0, stdout: expect.stringMatching(/verified: snp, measurement (ab){48}/) };
-    expect(await cms('attest', token, '--bound-to', certificate, '--root', root)).toMatchObject(judged);
-    const untrusted = { exitCode: 12, stdout: expect.stringContaining('FAILED  certificate_chain') };
-    expect(await cms('attest', token, '--bound-to', certificate)).toMatchObject(untrusted);
-    const evidence = join(folder, 'evidence');
-    expect(await cms('evidence', id, '--output', evidence)).toMatchObject({ exitCode: 0 });
-    expect(await cms('verify', evidence, '--root', root)).toMatchObject({
-      exitCode: 0,
-      stdout: expect.stringMatching(new RegExp(`HOLDS +The token "${hash}" is verified[^]*satisfies the attestation policy`)),
-    });
-    rmSync(folder, { recursive: true });
-    replaceClient(tokenVerifier, withTestRoots(snpRoots).verifyToken);
-  });
-
   it('does not run on a CVM that nobody registered, or that has no attestation, and the dry run says so', async () => {
-    const [id, on] = [await computationWithPolicy(), await registered()];
-    await report(on, { type: 'heartbeat' });
+    const cvm = await world.enrol(`attested-${++cvms}`);
+    world.connect(cvm, { attestsAtOnce: false });
+    await world.untilReady(cvm.cvmId);
+    const id = await computationWithPolicy();
     for (const [where, why] of [
       ['nobody', /It is not registered/],
-      [on, /It has no attestation/],
+      [cvm.cvmId, /It has no attestation/],
     ] as const) {
       const refused = { reason: 'cvm_not_attested', detail: expect.stringMatching(why) };
       expect(await start(id, where)).toMatchObject({ status: 409, body: refused });
@@ -200,130 +184,71 @@ describe('a computation with an attestation policy', () => {
     ['old firmware', 'minimum_tcb', () => undefined, { ...policy, minimum_tcb: { bootloader: 4, tee: 0, snp: 0, microcode: 0 } }],
     ['another platform', 'platform', () => undefined, { ...policy, platforms: ['tdx'] }],
   ])('does not run on a CVM with %s, and names the check %s', async (_what, check, change, given) => {
-    const [id, on, token] = [await computationWithPolicy(given), await registered(), tokenOf(change)];
-    await send(on, token);
-    await attested(on, token);
+    const { on } = await attestedCvm((certificate) => tokenOf(certificate, change));
+    const id = await computationWithPolicy(given);
     const detail = expect.stringContaining(`${check}: `);
     expect(await start(id, on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested', detail } });
     const anyone = await computationWithPolicy(null);
     expect((await start(anyone, on)).status).toBe(200);
   });
 
-  it('fails if its CVM reports evidence that does not satisfy the policy, with the failing check as reason', async () => {
-    const [id, on, token] = [await computationWithPolicy(), await registered(), tokenOf()];
-    await send(on, token);
-    await attested(on, token);
-    const { body: run } = await start(id, on);
-    await send(
-      on,
-      tokenOf((bytes) => bytes.fill(1, 0x50, 0x90)),
-      { run_id: run },
-    );
+  it('fails if its CVM sends evidence that does not satisfy the policy, with the failing check as reason', async () => {
+    const [id, cvm] = [await computationWithPolicy(), await attestedCvm()];
+    await start(id, cvm.on);
+    await expect.poll(() => cvm.agent.state, untilTestEnds).toBe('ReceivingAlgorithm');
+    cvm.send(tokenOf(cvm.certificate, (bytes) => bytes.fill(1, 0x50, 0x90)));
     await expect
       .poll(() => runOf(id), untilTestEnds)
       .toMatchObject({ status: 'failed', reason: expect.stringContaining('report_data: ') });
   });
 
-  it('keeps the evidence that it had when another process of its CVM reports for it after its end', async () => {
-    const [id, on, token] = [await computationWithPolicy(), await registered(), tokenOf()];
-    await send(on, token);
-    await report(on, { type: 'heartbeat', fit: 'ready' });
-    await attested(on, token);
-    const { body: run } = await start(id, on);
-    await report(on, { type: 'event', id: 'end', run_id: run, event_type: 'Complete', status: 'Completed' });
-    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
-    await report(on, { type: 'heartbeat', fit: 'busy' });
-    await report(on, { type: 'heartbeat', fit: 'ready' });
-    const other = tokenOf((bytes) => bytes.fill(1, 0x50, 0x90));
-    expect(await send(on, other, { run_id: run })).toMatchObject({ outcome: 'recorded' });
-    const { body: found } = await alice('GET', `/d1/computations/${id}/attestation`);
-    expect(found['tokens']).toMatchObject([{ hash: hashOf(token) }]);
+  it('keeps the evidence that it had when its CVM sends a token after its end', async () => {
+    const [id, cvm] = [await computationWithPolicy(), await attestedCvm()];
+    const { body: run } = await start(id, cvm.on);
+    await complete(cvm, id);
+    const late = tokenOf(cvm.certificate, (bytes) => bytes.fill(1, 0x50, 0x90));
+    cvm.send(late);
+    await attested(cvm.on, late);
+    const { body: evidence } = await alice('GET', `/d1/computations/${id}/evidence?run=${run as unknown as string}`);
+    const attestation = { verdict: 'verified', tokens: [{ hash: hashOf(cvm.token) }] };
+    expect(evidence['statement']).toMatchObject({ attestation });
   });
 
-  it.each([
-    ['ready', [['busy'], ['ready']]],
-    ['ready', [['busy'], ['unknown'], ['ready']]],
-    ['ready', [['busy', 'ready']]],
-    ['ready', [['ready', 'unknown']]],
-    ['unknown', [['ready']]],
-  ])('fails if its CVM, %s before, restarts its agent: %j. Its attestation is unknown then', async (before, batches) => {
-    const [id, on, token] = [await computationWithPolicy(), await registered(), tokenOf()];
-    await send(on, token);
-    await report(on, { type: 'heartbeat', fit: before });
-    await attested(on, token);
-    const { body: run } = await start(id, on);
-    await report(on, { type: 'event', id: 'first', run_id: run, event_type: 'Running', status: 'InProgress' });
-    for (const fits of batches) await report(on, ...fits.map((fit) => ({ type: 'heartbeat', fit })));
-    expect(await attestationOf(on)).toBeNull();
-    await expect
-      .poll(() => runOf(id), untilTestEnds)
-      .toMatchObject({ status: 'failed', reason: expect.stringContaining('restarted') });
-  });
-
-  it('is not given to a CVM whose certificate was replaced since it started', async () => {
-    const [id, on, token] = [await computationWithPolicy(), await registered(), tokenOf()];
-    await send(on, token);
-    await attested(on, token);
-    await start(id, on);
-    const commands = async () => (await cvm('GET', `/d1/cvms/${on}/commands`)).body['commands'];
-    await expect.poll(commands, untilTestEnds).toMatchObject([{ type: 'run' }]);
-    await alice('PUT', `/d1/cvms/${on}`, { ...cvmBody, certificate: `${cvmBody.certificate}\n` });
-    expect(await commands()).toEqual([]);
-    await alice('POST', `/d1/computations/${id}/stop`);
-  });
-
-  it('completes if its agent restarts in the batch that says so', async () => {
-    const [id, on, token] = [await computationWithPolicy(), await registered(), tokenOf()];
-    await send(on, token);
-    await attested(on, token);
-    const { body: run } = await start(id, on);
-    const end = { type: 'event', id: 'end', run_id: run, event_type: 'Complete', status: 'Completed' };
-    await report(on, { type: 'heartbeat', fit: 'busy' });
-    await report(on, end, { type: 'heartbeat', fit: 'ready' });
-    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
-    expect(await attestationOf(on)).toBeNull();
+  it('fails if its CVM restarts its agent', async () => {
+    const [id, cvm] = [await computationWithPolicy(), await attestedCvm()];
+    await start(id, cvm.on);
+    await expect.poll(() => cvm.agent.state, untilTestEnds).toBe('ReceivingAlgorithm');
+    cvm.agent.restart();
+    await world.untilRun(id, 'failed');
   });
 });
 
 describe('a token', () => {
-  it('is one of at most 4 of a process, alone in its batch, of at most 1 MiB', async () => {
-    const on = await registered();
-    const token = (size: number, fill = 1) => Buffer.alloc(size, fill).toString('base64');
-    const given = (text: string) => ({ type: 'attestation', id: text.slice(0, 20), kind: 'eat', token: text });
-    const { body } = await report(on, given(token(20)), { type: 'heartbeat', id: 'h' });
-    expect(body['results']).toMatchObject([{ outcome: 'invalid' }, { outcome: 'recorded' }]);
-    expect((await report(on, given(token(1024 * 1024)))).body).toMatchObject({ accepted: 1 });
-    for (const [bad, detail] of [
-      [given(token(1024 * 1024 + 1, 2)), '/token: Expected at most 1 MiB.'],
-      [{ ...given(token(300_000, 2)), kind: '' }, '/kind: Expected a string of 1 to 60 characters, not 0.'],
-    ] as const) {
-      const { status, body } = await report(on, bad);
-      expect([status, body['results']]).toMatchObject([200, [{ outcome: 'invalid', detail }]]);
-    }
-    expect((await report(on, { ...given(token(300_000)), type: 'heartbeat' })).status).toBe(413);
-    for (const fill of [3, 4, 5]) expect((await report(on, given(token(20, fill)))).body).toMatchObject({ accepted: 1 });
-    expect((await report(on, given(token(20, 6)))).body['results']).toMatchObject([
-      { outcome: 'invalid', detail: expect.stringContaining('4') },
-    ]);
-    const others = Array.from({ length: 50 }, () => ({ type: 'heartbeat', id: 'x'.repeat(128), agent_state: 'a'.repeat(60) }));
-    expect((await report(on, ...others)).status).toBe(200);
+  it('is one of at most 4 of a connection', async () => {
+    const cvm = await attestedCvm();
+    const further = Array.from({ length: 4 }, () => tokenOf(cvm.certificate));
+    for (const token of further) cvm.send(token);
+    const id = await readyComputation(alice);
+    expect((await start(id, cvm.on)).status).toBe(200);
+    const hashes = async () => {
+      const { body } = await alice('GET', `/d1/computations/${id}/attestation`);
+      return (body['tokens'] as { hash: string }[]).map(({ hash }) => hash);
+    };
+    await expect.poll(hashes, untilTestEnds).toEqual([cvm.token, ...further.slice(0, 3)].map(hashOf));
   });
 
   it('of a platform that nobody can verify is unsupported, by name', async () => {
-    const on = await registered();
-    const token = Buffer.from(coseOf({ platform_type: 'NoCC', raw_report: new Uint8Array(96) })).toString('base64');
-    await send(on, token);
-    await attested(on, token);
+    const { on } = await attestedCvm(() =>
+      Buffer.from(coseOf({ platform_type: 'NoCC', raw_report: new Uint8Array(randomBytes(96)) })),
+    );
     expect(await attestationOf(on)).toMatchObject({ verdict: 'unsupported', platform: 'nocc', measurement: null });
   });
 
   it('counts no more when another certificate is registered', async () => {
-    const [on, token] = [await registered(), tokenOf()];
-    await send(on, token);
-    await attested(on, token);
+    const { on, certificate } = await attestedCvm();
     await alice('PUT', `/d1/cvms/${on}`, { description: 'Rack 5' });
     expect(await attestationOf(on)).not.toBeNull();
-    await alice('PUT', `/d1/cvms/${on}`, { description: 'Rack 5', certificate: `${cvmBody.certificate}\n` });
+    await alice('PUT', `/d1/cvms/${on}`, { description: 'Rack 5', certificate: `${certificate}\n` });
     expect(await attestationOf(on)).toBeNull();
   });
 });
@@ -345,7 +270,7 @@ describe('cms and the agent of a run', () => {
     writeFileSync(algorithm, content);
     writeFileSync(key, pair.privateKey.export({ format: 'pem', type: 'pkcs8' }));
     writeFileSync(root, forgeSnp().options.roots?.[0] ?? '');
-    cms = cmsIn(folder, { env: { CMS_SERVER: stack.baseUrl } });
+    cms = cmsIn(folder, { env: { CMS_SERVER: world.stack.baseUrl } });
     expect(await cms('login', '--local', '--user', 'alice', '--domain', 'd1', '--role', 'administrator')).toMatchObject({
       exitCode: 0,
     });
@@ -387,21 +312,19 @@ describe('cms and the agent of a run', () => {
     await alice('POST', `/d1/assets/${String(body['id'])}/${id}`);
     await alice('POST', `/d1/computations/${id}/key`, { key: userKey });
     if (approved) expect(await cms('approve', id, '--yes')).toMatchObject({ exitCode: 0 });
-    const on = `attested-${++cvms}`;
-    await alice('PUT', `/d1/cvms/${on}`, { ...cvmBody, agent_url: address });
-    const token = tokenOf();
-    await send(on, token);
-    await attested(on, token);
-    const { body: run } = await start(id, on);
-    await report(on, { type: 'event', id: 'e1', run_id: run, event_type: 'ReceivingAlgorithm', status: 'InProgress' });
-    return { id, on, run: run as unknown as string };
+    const { on, agent } = await attestedCvm();
+    await alice('PUT', `/d1/cvms/${on}`, { description: '', agent_url: address });
+    await start(id, on);
+    await expect.poll(() => agent.state, untilTestEnds).toBe('ReceivingAlgorithm');
+    await world.untilRun(id, 'running');
+    return { id, on, cvm: agent };
   }
   const sendWith = (id: string, ...more: string[]) =>
     cms('send', algorithm, '--computation', id, '--key', key, '--root', root, ...more);
 
   it('sends the algorithm over the connection that was named, after fresh evidence, and fetches the result', async () => {
     const agent = await startAgent();
-    const { id, on, run } = await waitingRun(agent.address);
+    const { id, cvm } = await waitingRun(agent.address);
     for (const wrong of [
       ['--arg', 'one\ntwo'],
       ['--arg', 'x'.repeat(30_000), '--arg', 'y'.repeat(20_000)],
@@ -418,7 +341,9 @@ describe('cms and the agent of a run', () => {
       { call: 'Algo', hash, metadata: { algo_type: ['bin'], algo_args: ['one, two'] } },
     ]);
     expect(new Set(agent.received.nonces.map(String)).size).toBe(agent.received.nonces.length);
-    await report(on, { type: 'event', id: 'end', run_id: run, event_type: 'ConsumingResults', status: 'Ready' });
+    cvm.upload();
+    cvm.finish();
+    await world.untilRun(id, 'completed');
     const output = join(folder, 'result.zip');
     const words = ['result', id, '--key', key, '--root', root, '--output', output, '--agent-fingerprint', agent.fingerprint];
     expect(await cms(...words)).toMatchObject({ exitCode: 0 });
@@ -485,18 +410,15 @@ describe('cms and the agent of a run', () => {
   it('sends nothing if the policy is not the approved one', async () => {
     const agent = await startAgent();
     const known = ['--agent-fingerprint', agent.fingerprint];
-    const { id, on, run } = await waitingRun(agent.address);
+    const { id, cvm } = await waitingRun(agent.address);
     expect(await sendWith(id, ...known, '--approved', 'ab'.repeat(32))).toMatchObject({
       exitCode: 6,
       stderr: expect.stringContaining('which --approved does not name'),
     });
-    await report(on, { type: 'event', id: 'end', run_id: run, event_type: 'Complete', status: 'Completed' });
-    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
+    await complete({ agent: cvm }, id);
     const changed = { name: 'Iris', attestation_policy: { ...policy, allow_debug: true } };
     await alice('PUT', `/d1/computations/${id}`, changed);
-    const [again, token] = [await registered(), tokenOf()];
-    await send(again, token);
-    await attested(again, token);
+    const { on: again } = await attestedCvm();
     expect((await start(id, again)).status).toBe(200);
     expect(await sendWith(id, ...known, '--agent', agent.address)).toMatchObject({
       exitCode: 6,
@@ -508,7 +430,7 @@ describe('cms and the agent of a run', () => {
   it('asks before it sends without an approval on this machine', async () => {
     const agent = await startAgent();
     const known = ['--agent-fingerprint', agent.fingerprint];
-    const { id, on } = await waitingRun(agent.address);
+    const { id, on, cvm } = await waitingRun(agent.address);
     const unconfirmed = { exitCode: 2, stderr: expect.stringMatching(/no record of your approval[^]*--yes/) };
     expect(await cms('withdraw', id, '--yes')).toMatchObject({ exitCode: 0 });
     expect(await sendWith(id, ...known)).toMatchObject(unconfirmed);
@@ -526,13 +448,7 @@ describe('cms and the agent of a run', () => {
     const approved = [run.manifest_digest, run.configuration_digest.toUpperCase()].flatMap((digest) => ['--approved', digest]);
     expect(await sendWith(id, ...known, ...approved)).toMatchObject({ exitCode: 0 });
     const nowhere = join(folder, 'nowhere', 'result.zip');
-    await report(on, {
-      type: 'event',
-      id: 'end',
-      run_id: run.id,
-      event_type: 'ConsumingResults',
-      status: 'Ready',
-    });
+    await complete({ agent: cvm }, id);
     expect(await cms('result', id, '--key', key, '--output', nowhere, ...known)).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining(`Cannot write ${nowhere}`),

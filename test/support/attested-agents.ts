@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { withTestRoots } from 'computation-management-attestation/test-roots';
 import { expect } from 'vitest';
-import { tokenVerifier } from '../../shared/attestation/verify-reported-token.ts';
+import { tokenVerifier } from '../../shared/attestation/index.ts';
 import { replaceClient } from '../../shared/runtime/clients.ts';
 import { coseOf, forgeSnp, messageOf } from '../packages/attestation/forge-snp.ts';
 import { untilTestEnds } from './patience.ts';

@@ -1,18 +1,16 @@
-import { Client, credentials, Metadata, type ClientDuplexStream } from '@grpc/grpc-js';
-import type { ClientMessage, ServerMessage } from '../../gateway/wire/messages.ts';
-import { cvmsService, runRequestEncoding } from '../../gateway/wire/protocol.ts';
+import type { Client } from '@grpc/grpc-js';
+import type { ServerMessage } from '../../gateway/wire/messages.ts';
+import { runRequestEncoding } from '../../gateway/wire/protocol.ts';
+import {
+  type CvmCredentials,
+  type CvmStream as Stream,
+  openCvmStream,
+  type OutgoingMessage as Outgoing,
+} from '../../local/cvms/cvm-stream.ts';
 
-/** The address of the gateway, and the certificate and key with which the agent connects, in PEM. */
-export interface AgentOptions {
-  /** The address of the gateway, such as `localhost:7001`. */
-  address: string;
+export interface AgentOptions extends CvmCredentials {
   /** Default: `address`. */
   forwarderAddress?: string;
-  ca: string;
-  certificate?: string;
-  key?: string;
-  /** Sent as `job-id`. */
-  cvmId: string;
   /** Default 5 seconds, as the real agent. */
   reconnectInMilliseconds?: number;
   /** Default true: the CVM has a log-forwarder. */
@@ -38,9 +36,6 @@ export const eventsWithoutDatasets = [
   'ConsumingResults/Ready',
   'Complete/Completed',
 ];
-
-type Outgoing = Omit<ClientMessage, 'message'>;
-type Stream = ClientDuplexStream<Outgoing, ServerMessage>;
 
 /** The fields of its manifest that the agent reads. */
 export interface RunRequest {
@@ -93,27 +88,9 @@ export class SimulatedAgent {
   }
 
   private open(connectionType?: string): { stream: Stream; client: Client } {
-    const { ca, certificate, key, cvmId, forwarderAddress = this.address } = this.options;
-    const address = connectionType === undefined ? this.address : forwarderAddress;
-    const channel = credentials.createSsl(
-      Buffer.from(ca),
-      key === undefined ? null : Buffer.from(key),
-      certificate === undefined ? null : Buffer.from(certificate),
-    );
-    // A connection of its own: clients share one by default.
-    const client = new Client(address, channel, { 'grpc.use_local_subchannel_pool': 1, 'grpc.enable_retries': 0 });
+    const address = connectionType === undefined ? this.address : (this.options.forwarderAddress ?? this.address);
+    const { stream, client } = openCvmStream({ ...this.options, address }, connectionType);
     this.clients.add(client);
-    const metadata = new Metadata();
-    metadata.set('job-id', cvmId);
-    if (connectionType !== undefined) metadata.set('connection-type', connectionType);
-    const method = cvmsService()['Process'];
-    if (!method) throw new TypeError('cvms.proto has no Process.');
-    const stream = client.makeBidiStreamRequest(
-      method.path,
-      method.requestSerialize as (message: Outgoing) => Buffer,
-      method.responseDeserialize as unknown as (bytes: Buffer) => ServerMessage,
-      metadata,
-    );
     stream.on('error', (error) => this.errors.push(error as { code?: number }));
     return { stream, client };
   }
@@ -244,6 +221,12 @@ export class SimulatedAgent {
     if (this.state !== 'Running') return;
     this.log('WARN', `failed to run computation: ${cause}`);
     this.event('Running', 'Failed');
+    this.enter('Failed', 'Failed');
+  }
+
+  /** The agent cannot use a file that it fetches. */
+  failFetching(cause: string): void {
+    this.log('ERROR', cause);
     this.enter('Failed', 'Failed');
   }
 
