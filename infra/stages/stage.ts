@@ -154,7 +154,7 @@ export interface GatewayRow {
   hostName?: string;
   /**
    * The VPC of the gateway, which exists already. It has subnets in two zones or more, and a route to the internet or to the
-   * endpoints of S3, DynamoDB, ECR, Secrets Manager, Step Functions, KMS and CloudWatch Logs. Default: a new VPC for the gateway
+   * endpoints of S3, DynamoDB, ECR, Secrets Manager, Step Functions, KMS, CloudWatch Logs and Elastic Load Balancing. Default: a new VPC for the gateway
    * alone.
    */
   vpc?: ExistingVpc;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { expect } from 'vitest';
 import { withTestRoots } from 'computation-management-attestation/test-roots';
+import { expect } from 'vitest';
 import { tokenVerifier } from '../../shared/attestation/index.ts';
 import { replaceClient } from '../../shared/runtime/clients.ts';
 import { coseOf, forgeSnp, messageOf } from '../packages/attestation/forge-snp.ts';
