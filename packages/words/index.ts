@@ -25,5 +25,4 @@ export {
   type MissingItem,
 } from './readiness.ts';
 export { agoText, csvText, hashGroups, sentence, shellWord } from './texts.ts';
-export { lettersNote } from 'computation-management-formats/quoted-name';
-export { userText, usersText } from './users.ts';
+export { lettersNote, userText, usersText } from 'computation-management-formats/quoted-name';
