@@ -1,4 +1,5 @@
 export { parseCertificates } from './certificates.ts';
+export { lacksCertificate } from './verify-snp.ts';
 export { verifySnpReport, verifyTdxQuote, verifyToken } from './verify-evidence.ts';
 export { checkPolicy, failedChecks, isJudged, type AttestationPolicy, type JudgedToken, type JudgedVerdict } from './policy.ts';
 export type { Binding, VerifyOptions } from './options.ts';

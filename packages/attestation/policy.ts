@@ -79,7 +79,7 @@ export function checkPolicy(verdict: JudgedVerdict, policy: AttestationPolicy): 
  * Returns whether policies judge a token: every token but Microsoft's own on Azure, which neither satisfies nor blocks. The kind alone
  * does not make a token one of Microsoft, because the agent names the kind.
  */
-export const isJudged = ({ kind, verdict }: JudgedToken) =>
+export const isJudged = ({ kind, verdict }: { kind: string; verdict: Pick<JudgedVerdict, 'verdict' | 'platform'> | null }) =>
   kind !== 'azure' || verdict?.verdict !== 'unsupported' || verdict.platform !== 'azure';
 
 /**

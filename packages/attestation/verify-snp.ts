@@ -145,6 +145,15 @@ async function findChain(
   });
 }
 
+/**
+ * Returns whether evidence of SNP is refused for nothing but that the certificate of the key which signed is missing, and so nothing
+ * that depends on the certificate was checked. The certificate can be given in the options.
+ */
+export function lacksCertificate({ checks }: Pick<Verdict, 'checks'>): boolean {
+  const failed = checks.filter(({ passed, detail }) => !passed && !detail.startsWith('not checked'));
+  return failed.length === 1 && /^there is no certificate of the V[CL]EK that signed$/.test(failed[0]?.detail ?? '');
+}
+
 let parsed: Record<keyof typeof amdCertificates, Certificate[]> | undefined;
 
 function published() {

@@ -5,8 +5,8 @@ import { canonicalJson } from 'computation-management-formats/digests';
 import { numberOf } from 'computation-management-formats/identifiers';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { timeOf } from 'computation-management-formats/timestamps';
-import { isInOrder } from './check-run.ts';
-import { check, fails, type Finding, holds, note, quoted, quotedList, unchecked } from './finding.ts';
+import { isAround, isInOrder } from './check-run.ts';
+import { check, fails, type Finding, holds, note, quoted, party, parties, unchecked } from './finding.ts';
 import { type Approval, type ChainedEvent, detailsOf, isBeginning, nameOf, type Statement } from './statement.ts';
 
 /**
@@ -37,9 +37,9 @@ function checkSpeakers({ approvals }: Statement): Finding[] {
     const earlier = approvals.slice(0, index);
     const sharer = earlier.find((other) => key !== null && other.key === key);
     return [
-      ...(earlier.some((other) => other.user === user) ? [fails(`The statement has two approvals of ${quoted(user)}.`)] : []),
+      ...(earlier.some((other) => other.user === user) ? [fails(`The statement has two approvals of ${party(user)}.`)] : []),
       ...(sharer && sharer.user !== user
-        ? [fails(`One key signed for two users, ${quoted(sharer.user)} and ${quoted(user)}: it can speak for one of them only.`)]
+        ? [fails(`One key signed for two users, ${party(sharer.user)} and ${party(user)}: it can speak for one of them only.`)]
         : []),
     ];
   });
@@ -62,7 +62,7 @@ function checkAssets({ manifest, assets, approvals }: Statement): Finding[] {
       'The assets are not those of the manifest: their checksums differ.',
     ),
     ...withoutWord.map(({ id, creator }) =>
-      fails(`The asset ${quoted(id)} needs the approval of ${quoted(creator)}, who gave none.`),
+      fails(`The asset ${quoted(id)} needs the approval of ${party(creator)}, who gave none.`),
     ),
   ];
 }
@@ -85,10 +85,10 @@ function checkLevel(statement: Statement, sound: Approval[]): Finding[] {
   const unsigned = isSigned ? needed.filter((user) => isUnsigned(given.get(user))) : [];
   const byOtherKey = ofConsumers.filter(({ user, user_key }) => (given.get(user)?.key ?? user_key) !== user_key);
   const problems = [
-    ...missing.map((user) => fails(`The computation demands the approval of all, and ${quoted(user)} gave none.`)),
-    ...unsigned.map((user) => fails(`The computation demands signed approvals, and that of ${quoted(user)} has no signature.`)),
+    ...missing.map((user) => fails(`The computation demands the approval of all, and ${party(user)} gave none.`)),
+    ...unsigned.map((user) => fails(`The computation demands signed approvals, and that of ${party(user)} has no signature.`)),
     ...byOtherKey.map(({ user }) =>
-      fails(`${quoted(user)} signed with a key other than that of this result consumer in the manifest.`),
+      fails(`${party(user)} signed with a key other than that of this result consumer in the manifest.`),
     ),
   ];
   if (problems.length > 0 || !areAllAmong(needed, sound)) return problems;
@@ -106,8 +106,8 @@ function byWhom(users: string[], sound: Approval[]): string {
   const signed = users.filter((user) => sound.some((each) => each.user === user && each.signature !== null));
   const others = users.filter((user) => !signed.includes(user));
   return [
-    ...(signed.length > 0 ? [`with a signature ${quotedList(signed)}`] : []),
-    ...(others.length > 0 ? [`by the word of the service alone ${quotedList(others)}`] : []),
+    ...(signed.length > 0 ? [`with a signature ${parties(signed)}`] : []),
+    ...(others.length > 0 ? [`by the word of the service alone ${parties(others)}`] : []),
   ].join('; ');
 }
 
@@ -131,7 +131,7 @@ function checkUses(needed: string[], sound: Approval[]): Finding[] {
 
 async function checkApproval(statement: Statement, approval: Approval): Promise<Finding> {
   const { domain, computation, run, events, manifest_digest, configuration_digest } = statement;
-  const user = quoted(approval.user);
+  const user = party(approval.user);
   const { digest, cvm_ids, expires_at, signature, key } = approval;
   if (digest !== manifest_digest) return fails(`${user} approved another manifest, ${quoted(digest)}.`);
   if (approval.configuration_digest !== configuration_digest) {
@@ -212,7 +212,7 @@ export function checkApprovalsInJournal(statement: Statement, before: ChainedEve
     ...before.filter((event, index) => isOmitted(statement, event, before.slice(index + 1))).map(omitted),
   ];
   if (problems.length > 0 || known.length === 0) return problems;
-  const users = quotedList(known.map(({ approval }) => approval.user));
+  const users = parties(known.map(({ approval }) => approval.user));
   return [holds(`The journal has the same approvals as the last ones before the run: ${users}.`)];
 }
 
@@ -231,7 +231,7 @@ export const showsDecisions = (statement: Statement, before: ChainedEvent[]) =>
 export function checkHeads({ approvals }: Statement, before: ChainedEvent[]): Finding[] {
   return approvals.flatMap(({ user, journal_head: head }) => {
     if (head === null) return [];
-    const what = `The newest event that ${quoted(user)} saw before approving, ${quoted(head.id)},`;
+    const what = `The newest event that ${party(user)} saw before approving, ${quoted(head.id)},`;
     const [number, first] = [numberOf(head.id), before[0] && numberOf(before[0].id)];
     if (number !== undefined && (first === undefined || number < first))
       return [
@@ -250,7 +250,7 @@ export function checkHeads({ approvals }: Statement, before: ChainedEvent[]): Fi
 }
 
 const omitted = (event: ChainedEvent) =>
-  fails(`The statement lacks the approval of ${quoted(event.originator)}: ${nameOf(event)}.`);
+  fails(`The statement lacks the approval of ${party(event.originator)}: ${nameOf(event)}.`);
 
 /**
  * Returns whether an approval in the journal certainly counted when the run started, but is not in the statement. Approvals for
@@ -280,14 +280,16 @@ function decides(event: ChainedEvent, user: string): boolean {
 
 function checkLastOne(approval: Approval, event: ChainedEvent | undefined): Finding[] {
   const { digest, configuration_digest, signature } = approval;
-  const user = quoted(approval.user);
+  const user = party(approval.user);
   if (!event) return [fails(`The journal has no approval of ${user} before the run.`)];
   if (event.event_type !== 'approved') return [fails(`The approval of ${user} was taken back before the run: ${nameOf(event)}.`)];
   const details = detailsOf(event);
   const given = [details['digest'], details['configuration_digest'], details['signed'], limitsOf(details)];
   const stated = [digest, configuration_digest, signature !== null, limitsOf(approval)];
-  if (canonicalJson({ of: given }) === canonicalJson({ of: stated })) return [];
-  return [fails(`The last approval of ${user} before the run was another one: ${nameOf(event)}.`)];
+  if (canonicalJson({ of: given }) !== canonicalJson({ of: stated }))
+    return [fails(`The last approval of ${user} before the run was another one: ${nameOf(event)}.`)];
+  if (isAround(approval.approved_at, event.timestamp)) return [];
+  return [fails(`${user} approved at ${quoted(event.timestamp)}, not at ${quoted(approval.approved_at)}: ${nameOf(event)}.`)];
 }
 
 /**
@@ -298,7 +300,7 @@ function checkKey({ user, key }: Approval, before: ChainedEvent[], isWhole: bool
   if (key === null) return [];
   const upload = before.findLast(({ event_type, originator }) => originator === user && event_type === 'key_uploaded');
   if (!upload)
-    return isWhole ? [fails(`${quoted(user)} signed with a key, but the journal has no upload of one before the run.`)] : [];
+    return isWhole ? [fails(`${party(user)} signed with a key, but the journal has no upload of one before the run.`)] : [];
   if (detailsOf(upload)['fingerprint'] === fingerprintOf(key)) return [];
-  return [fails(`${quoted(user)} signed with another key than the last one uploaded before the run: ${nameOf(upload)}.`)];
+  return [fails(`${party(user)} signed with another key than the last one uploaded before the run: ${nameOf(upload)}.`)];
 }

@@ -1,4 +1,4 @@
-import { failedChecks, isJudged, type Verdict, type verifyToken } from 'computation-management-attestation';
+import { failedChecks, isJudged, lacksCertificate, type Verdict, type verifyToken } from 'computation-management-attestation';
 import { hashOfBytes } from 'computation-management-formats/digests';
 import { timeOf } from 'computation-management-formats/timestamps';
 import { isInOrder } from './check-run.ts';
@@ -41,18 +41,20 @@ export async function checkAttestation(
   return [
     ...others.map((hash) => fails(`The given token ${quoted(hash)} is none of those of the statement.`)),
     ...judged.flatMap(({ findings }) => findings),
-    ...(attestation === null
-      ? [note('The service verified no attestation of the CVM, and the run demanded none.')]
-      : [...checkFrozen(statement, tokens), ...checkShown(attestation, judged)]),
-    ...(attestation === null || policy === null
-      ? []
-      : [...checkGate(statement, tokens), satisfies(attestation, judged, policy, statement.run.status)]),
+    checkFrozen(statement, tokens),
+    ...(attestation ? checkShown(attestation, judged) : []),
+    ...(attestation && policy
+      ? [...checkGate(statement, judged), satisfies(attestation, judged, policy, statement.run.status)]
+      : []),
+    ...(policy?.allow_used_guest === false
+      ? [note('Only the service can know whether another run used the guest before, which the policy forbids.')]
+      : []),
   ];
 }
 
 /** Checks what the statement says of a token, and verifies the token again if it was given. */
 async function judge(
-  { run, events, certificate, certificate_fingerprint, configuration }: Statement,
+  { run, events, certificate, configuration }: Statement,
   token: Token,
   content: Uint8Array | undefined,
   { tokens: _, now = new Date(), ...material }: AttestationFiles,
@@ -67,8 +69,8 @@ async function judge(
       ? [fails(`${what} was verified at ${quoted(verified_at)}, which is not before the end of the run.`)]
       : []),
   ];
+  const say = configuration.attestation_policy === null ? note : unchecked;
   if (!content) {
-    const say = configuration.attestation_policy === null ? note : unchecked;
     const ofService = hasVerdict ? `the verdict of the service, ${verdict}, was not checked` : 'nobody judged it';
     return { token, findings: [...findings, say(`${what} was not given, so ${ofService}.`)] };
   }
@@ -78,12 +80,16 @@ async function judge(
   const isLate = hasVerdict && timeOf(verified_at) > timeOf(events.started.timestamp);
   const start = isLate ? verified_at : events.started.timestamp;
   const atStart = await asOf(new Date(timeOf(start)));
+  const unused = collateral.slice(atStart.platform === 'tdx' ? 1 : 0);
+  if (unused.length > 0) findings.push(fails(`${what} has documents of Intel in the statement that it does not need.`));
+  const lack = lacksCertificate(atStart) && say(`${what} was not checked. Give what it lacks: ${reasons(atStart.checks)}.`);
+  if (lack) return { token, findings: [...findings, lack] };
   const asStated = hasVerdict && !isLate ? await asOf(new Date(timeOf(verified_at))) : hasVerdict ? atStart : undefined;
   const present = await asOf(now);
   const at = `as of ${isLate ? 'its arrival' : 'the start of the run'}, ${quoted(start)}`;
   const found =
     atStart.verdict === 'verified'
-      ? `a machine of ${atStart.platform} with the measurement ${atStart.measurement ?? ''} made it over the certificate of the CVM ${quoted(run.cvm_id)}, with the fingerprint ${quoted(certificate_fingerprint ?? '')}`
+      ? `a machine of ${atStart.platform} with the measurement ${atStart.measurement ?? ''} made it over the certificate of the CVM ${quoted(run.cvm_id)}`
       : reasons(atStart.checks);
   const again = present.verdict === atStart.verdict ? ` So it is as of now, ${now.toISOString()}.` : '';
   const sentence = `${what} is ${atStart.verdict} ${at}: ${found}.${again}`;
@@ -93,7 +99,9 @@ async function judge(
     findings.push(note(`${what} was ${asStated.verdict} as of ${quoted(verified_at)}, as the service states. ${sentence}`));
   else
     findings.push(
-      asStated ? holds(`${sentence} The service states the same.`) : note(`${sentence} The service did not judge it.`),
+      asStated
+        ? holds(`${sentence} The service states the same as of ${quoted(verified_at)}.`)
+        : note(`${sentence} The service did not judge it.`),
     );
   if (again === '')
     findings.push(
@@ -104,27 +112,33 @@ async function judge(
   return { token, findings, atStart, asStated };
 }
 
-/** Checks that the statement has exactly the tokens that counted when the run ended: the event that ended the run names them. */
-function checkFrozen({ events }: Statement, tokens: readonly Token[]): Finding[] {
+/**
+ * Checks that the statement has exactly the tokens that counted when the run ended: the event that ended the run names them. A statement
+ * without an attestation has none, which is no more than a note.
+ */
+function checkFrozen({ attestation, events }: Statement, tokens: readonly Token[]): Finding {
   const named = detailsOf(events.last)['token_hashes'];
-  const stated = [...new Set(tokens.map(({ hash }) => hash))].sort();
-  const isSame = Array.isArray(named) && JSON.stringify(named.map(String).sort()) === JSON.stringify(stated);
-  return [
-    check(
-      isSame && stated.length === tokens.length,
-      `The tokens are those that counted when the run ended (${tokens.length}).`,
-      'The tokens are not those that counted when the run ended: the event that ended the run names others, or none.',
-    ),
-  ];
+  const hashes = Array.isArray(named) ? named.map(String).sort() : [];
+  const none = 'The service verified no attestation of the CVM, and the run demanded none.';
+  if (attestation === null)
+    return note(hashes.length === 0 ? none : `${none} These tokens counted at its end: ${hashes.map(quoted).join(', ')}.`);
+  const isSame = JSON.stringify(hashes) === JSON.stringify([...new Set(tokens.map(({ hash }) => hash))].sort());
+  return check(
+    isSame && hashes.length === tokens.length,
+    `The tokens are those that counted when the run ended (${tokens.length}).`,
+    'The tokens are not those that counted when the run ended: the event that ended the run names others, or none.',
+  );
 }
 
 const longestInDays = 30;
 
 /** Checks that a token was verified before the start of a run with an attestation policy, and notes a verdict that was old by then. */
-function checkGate({ events: { started } }: Statement, tokens: readonly Token[]): Finding[] {
-  const before = tokens.filter(
-    ({ verdict, verified_at }) => verdict !== 'not judged' && isInOrder(verified_at, started.timestamp),
-  );
+function checkGate({ events: { started } }: Statement, judged: readonly Judged[]): Finding[] {
+  const before = judged.flatMap(({ token, atStart }) => {
+    const { kind, verdict, verified_at } = token;
+    const counts = verdict !== 'not judged' && isJudged({ kind, verdict: atStart ?? { verdict, platform: kind } });
+    return counts && isInOrder(verified_at, started.timestamp) ? [token] : [];
+  });
   if (before.length === 0)
     return [fails('No token was verified before the start of the run, although its attestation policy demands it.')];
   const old = before.filter(
@@ -162,16 +176,14 @@ function satisfies({ verdict, checks }: Attestation, judged: readonly Judged[], 
   const mayFail = (name: string) =>
     (name === 'debug' && policy.allow_debug) ||
     (name === 'tcb_status' && policy.accepted_tcb_statuses.some((each) => each !== 'UpToDate'));
-  const failed = isWhole
-    ? failedChecks(given, policy)
-    : [
-        ...given.filter(isJudged).flatMap((each) => failedChecks([each], policy)),
-        ...checks.filter(({ name, passed }) => !passed && !mayFail(name)),
-      ];
+  const failed = [
+    ...(isWhole || given.some(isJudged) ? failedChecks(given, policy) : []),
+    ...(isWhole ? [] : checks.filter(({ name, passed }) => !passed && !mayFail(name))),
+  ];
   const isUnfounded = verdict === 'verified' ? checks.length === 0 : checks.every(({ passed }) => passed);
   if (failed.length === 0 && isWhole) return holds('The evidence of the CVM satisfies the attestation policy of the run.');
   if (failed.length === 0 && !isUnfounded)
-    return unchecked('Not all tokens were given, so the attestation policy of the run was not checked.');
+    return unchecked('Not all tokens were checked, so the attestation policy of the run was not checked.');
   const sentence = `The evidence of the CVM does not satisfy the attestation policy of the run. ${reasons(failed)}`.trim();
   return status === 'failed' ? note(`${sentence} The run failed.`) : fails(sentence);
 }

@@ -17,20 +17,17 @@ export interface Page {
   total?: unknown;
 }
 
-/**
- * Checks that the first and the last event in a statement have the hash of their content, and that the details of the first event
- * have each name once.
- */
+/** Checks that the first and the last event in a statement have the hash of their content, and that their details have each name once. */
 export function checkOwnEvents({ events }: Statement): Finding[] {
   const hashes = [events.started, events.last].map((event) => {
     const what = `The event ${nameOf(event)} in the statement`;
     return check(
       hasOwnHash(event),
-      `${what} has the hash of its content.`,
+      `${what} has the hash of its content, ${quoted(event.hash)}.`,
       `${what} was changed: its hash is not that of its content.`,
     );
   });
-  return [...hashes, ...saidTwice(events.started)];
+  return [...hashes, ...[events.started, events.last].flatMap(saidTwice)];
 }
 
 /**
@@ -77,6 +74,8 @@ export function checkJournal(statement: Statement, given: Page[]): Finding[] {
     problems.push(fails('The event with which the run ended comes before the one with which it began.'));
   const count = end - first + 1;
   const before = events.slice(0, Math.max(0, first));
+  // What a CVM reports after the end of its run changes nothing.
+  const untilEnd = end < 0 ? events : events.slice(0, end + 1);
   return [
     ...(problems.length === 0
       ? [holds(`The ${count} events from the beginning of the run to its end are complete, unchanged and in order.`)]
@@ -85,8 +84,8 @@ export function checkJournal(statement: Statement, given: Page[]): Finding[] {
     ...checkApprovalsInJournal(statement, before),
     ...checkHeads(statement, before),
     ...notCovered(events, end),
-    ...otherAttestations(statement, events),
-    ...checkConnection(statement, events),
+    ...otherAttestations(statement, untilEnd),
+    ...checkConnection(statement, untilEnd),
   ];
 }
 

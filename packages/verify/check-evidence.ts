@@ -53,9 +53,12 @@ export async function checkEvidenceBy(
   ];
 }
 
-/** Says what was not checked without events: those of the run, and whether the approvals that the run needed were the last ones. */
+/**
+ * Says what was not checked without events: those of the run, which may be against its attestation policy, and whether the approvals that
+ * the run needed were the last ones.
+ */
 function withoutJournal(statement: Statement): Finding[] {
-  const say = showsDecisions(statement, []) ? note : unchecked;
+  const say = statement.configuration.attestation_policy === null && showsDecisions(statement, []) ? note : unchecked;
   return [
     say(
       'The events between the first and the last event of the run, and those before it, were not given, so they were not checked.',

@@ -1,4 +1,5 @@
 import { printable } from 'computation-management-formats/printable';
+import { userText } from 'computation-management-formats/quoted-name';
 
 /**
  * A fact that a check of evidence found, as a sentence. `not checked`: the computation demanded something (a policy, a signature, an
@@ -34,7 +35,14 @@ export function quoted(text: string): string {
   return JSON.stringify(text).replace(/[\p{C}\p{DI}\u2800]|(?! )\p{Z}/gu, escape);
 }
 
-export const quotedList = (texts: readonly string[]) => texts.map(quoted).join(', ');
+/** Quotes the identifier of a user, written as `userText` does, so that no two users look alike. */
+export function party(user: string): string {
+  const text = userText(user);
+  return text.startsWith('"') ? text : `"${text}"`;
+}
+
+/** Quotes the identifiers of users, each as `party` does, and lists them. */
+export const parties = (users: readonly string[]) => users.map(party).join(', ');
 
 /**
  * Returns the finding of a check: the first sentence, which `holds`, if the fact is true, else the second, which `does not hold`.

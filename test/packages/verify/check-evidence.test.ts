@@ -1,5 +1,5 @@
 import { constants, createHash, generateKeyPairSync, sign } from 'node:crypto';
-import { approvalText } from 'computation-management-formats/approval-text';
+import { approvalText, type Configuration } from 'computation-management-formats/approval-text';
 import { canonicalDigest, hashOfEvent } from 'computation-management-formats/digests';
 import type { ApprovalLevel } from 'computation-management-formats/vocabulary';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -7,7 +7,7 @@ import { checkEvidence, type FilesOfTest } from './check-by-test-roots.ts';
 import { UnreadableError } from '../../../packages/verify/evidence-files.ts';
 import type { NewEvent } from '../../../shared/journal/event.ts';
 import { anEvent } from '../../support/append-to-journal.ts';
-import { coseOf } from '../attestation/forge-snp.ts';
+import { coseOf, forgeSnp, jwtOf } from '../attestation/forge-snp.ts';
 import { bodyAt, currentAt, forgeTdx } from '../attestation/forge-tdx.ts';
 import {
   aToken,
@@ -71,6 +71,8 @@ describe('the check of genuine evidence', () => {
       );
     }
     expect(holding).toContainEqual(expect.stringMatching(/^The 10 events .* are complete, unchanged and in order\.$/));
+    const { id, hash } = genuine.events.at(-1) ?? { id: '', hash: '' };
+    expect(holding).toContain(`The event "completed" ("${id}") in the statement has the hash of its content, "${hash}".`);
   });
 
   it('notes a signature of a kind that this browser or Node does not know, and counts it as none', async () => {
@@ -95,6 +97,7 @@ describe('the check of genuine evidence', () => {
   it('names what it cannot verify', async () => {
     const { events: _, ...without } = files;
     expect(await sentences(without, 'note')).toEqual([
+      'Only the service can know whether another run used the guest before, which the policy forbids.',
       expect.stringContaining('"dave" approved this manifest and configuration without a signature'),
       expect.stringMatching(/^The service alone says whose keys these are\./),
       expect.stringContaining('as you said: this proves no TEE'),
@@ -144,6 +147,22 @@ describe('the check of genuine evidence', () => {
     expect(await sentences(again(true), 'note')).toContainEqual(sentence);
   });
 
+  it.each(['Attestation', 'Reconnected', 'Failed'])(
+    'accepts an event %s of the CVM after the end of its run',
+    async (event_type) => {
+      const { before, events } = genuine;
+      const last = events.at(-1);
+      const details = Buffer.from(JSON.stringify({ attestation_hash: 'cd'.repeat(32) })).toString('base64');
+      const late = { ...genuine.after[0], event_type, details, run_id: last?.run_id, cvm_id: 'cvm-1', previous_hash: last?.hash };
+      const hash = hashOfEvent(late);
+      const given = { ...files, events: [JSON.stringify([...before, ...events, { ...late, hash }])] };
+      expect(exitCodeOf(await checkEvidence(given))).toBe(0);
+      expect(await sentences(given, 'note')).toContainEqual(
+        expect.stringMatching(new RegExp(`^The statement does not cover one event after the end of the run: "${event_type}"`)),
+      );
+    },
+  );
+
   it('accepts events in both orders and in pages', async () => {
     const { before, events, after } = genuine;
     const journal = [...before, ...events, ...after];
@@ -183,7 +202,24 @@ it('computes the name of each key', async () => {
   ]);
 });
 
+it('writes users so that no two look alike', async () => {
+  const given = startedWith((start) => (approvalsOf(start)[3]['user'] = '\u0430lice'));
+  expect(await sentences(given, 'note')).toContainEqual(expect.stringMatching(/^"\\u\{0430\}lice" approved this manifest /));
+});
+
 describe('the check of a statement that a lying service has signed', () => {
+  it.each(['started', 'last'] as const)('names what the event %s says twice', async (which) => {
+    const { events: _, ...given } = signedAnew(({ events }) => {
+      const event = (events as Record<string, Genuine['events'][number]>)[which];
+      if (!event) throw new TypeError('There is no such event.');
+      const text = Buffer.from(event.details, 'base64').toString();
+      event.details = Buffer.from(`{"token_hashes":[],"start_digest":"",${text.slice(1)}`).toString('base64');
+      event.hash = hashOfEvent(event);
+    });
+    const named = which === 'started' ? 'start_digest' : 'token_hashes';
+    expect(await objections(given)).toEqual([expect.stringMatching(new RegExp(`have two values named "${named}"\\.$`))]);
+  });
+
   it.each<[string, (statement: Statement) => void, RegExp]>([
     [
       'another manifest',
@@ -476,6 +512,17 @@ describe('the check of a statement that a lying service has signed', () => {
     expect(await objections(given)).toEqual([expect.stringMatching(named)]);
   });
 
+  it('names an approval with another time than its event, with 5 minutes for clocks', async () => {
+    const dated = (approved_at: string) => {
+      const made = genuineEvidence(2, { change: (start) => (approvalsOf(start)[3].approved_at = approved_at) });
+      return objections(filesOf({ ...made, events: [...made.before, ...made.events] }));
+    };
+    expect(await dated('2025-07-17T07:56:00.000Z')).toEqual([]);
+    expect(await dated('2025-07-07T08:00:00.000Z')).toEqual([
+      expect.stringMatching(/^"dave" approved at "2025-07-17T08:00:01\.000Z", not at "2025-07-07T08:00:00\.000Z": "approved" \(/),
+    ]);
+  });
+
   it('accepts a signed approval where the upload of its key is among the oldest events, which are missing', async () => {
     const { made } = inJournal(() => undefined);
     const withoutKeys = made.before.slice(made.before.findIndex(({ event_type }) => event_type === 'approved'));
@@ -516,7 +563,7 @@ describe('the check of an attestation', () => {
     expect(await sentences(files, 'holds')).toEqual(
       expect.arrayContaining([
         expect.stringMatching(
-          /^The token "[0-9a-f]{64}" is verified as of the start of the run, "2025-07-17T08:00:02\.000Z": a machine of snp with the measurement (ab){48} .*"cvm-1", with the fingerprint "[0-9a-f]{64}"\. So it is as of now, .*Z\. The service states the same\.$/,
+          /^The token "[0-9a-f]{64}" is verified as of the start of the run, "2025-07-17T08:00:02\.000Z": a machine of snp with the measurement (ab){48} .*"cvm-1"\. So it is as of now, .*Z\. The service states the same as of "2025-07-17T08:00:00\.000Z"\.$/,
         ),
         'The evidence of the CVM satisfies the attestation policy of the run.',
       ]),
@@ -537,7 +584,7 @@ describe('the check of an attestation', () => {
     expect(await sentences(without, 'not checked')).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/^The token .* was not given, so the verdict of the service, verified, was not checked\.$/),
-        'Not all tokens were given, so the attestation policy of the run was not checked.',
+        'Not all tokens were checked, so the attestation policy of the run was not checked.',
       ]),
     );
     expect(await objections({ ...files, tokens: [...files.tokens, Buffer.from('x')] })).toEqual([
@@ -591,6 +638,11 @@ describe('the check of an attestation', () => {
       expect(await objections(stated(...other))).toContainEqual(objection);
     }
     expect(await objections(stated({}))).toContainEqual(expect.stringContaining('collateral.0.root_ca_crl" is missing'));
+    const unneeded = expect.stringMatching(/^The token .* has documents of Intel in the statement that it does not need\.$/);
+    expect(await objections(stated({ ...collateral }))).not.toContainEqual(unneeded);
+    expect(await objections(stated({ ...collateral }, { ...collateral }))).toContainEqual(unneeded);
+    const ofSnp = attested(({ tokens: [one] }) => Object.assign(one, { collateral: [collateral] }));
+    expect(await objections(ofSnp)).toEqual([unneeded]);
   });
 
   it.each<[string, FilesOfTest, RegExp]>([
@@ -656,8 +708,85 @@ describe('the check of an attestation whose token is given', () => {
       expect.stringMatching(/is verified as of .* The service did not judge it\.$/),
     );
     expect(await sentences({ ...given, tokens: files.tokens }, 'not checked')).toContain(
-      'Not all tokens were given, so the attestation policy of the run was not checked.',
+      'Not all tokens were checked, so the attestation policy of the run was not checked.',
     );
+  });
+
+  /** Evidence whose token has the report alone, as of an agent that counts on the verifier to have the certificate of the VCEK. */
+  const withoutVcek = (
+    change: (report: Buffer) => void = () => undefined,
+    configure?: (configuration: Configuration) => void,
+  ) => {
+    const { report, certificates, options } = forgeSnp({
+      report: (bytes) => {
+        createHash('sha512').update(String(genuine.statement['certificate'])).digest().copy(bytes, 0x50);
+        change(bytes);
+      },
+    });
+    const made = genuineEvidence(2, {
+      tokens: [{ token: Buffer.from(coseOf({ platform_type: 'SNP', raw_report: report })) }],
+      configure,
+    });
+    const given = filesOf({ ...made, events: [...made.before, ...made.events] });
+    return { given: { ...given, roots: [...(options.roots ?? [])] }, certificates };
+  };
+
+  it('does not check a token without the certificate of its VCEK, and says so, unless it is given', async () => {
+    const { given, certificates } = withoutVcek();
+    expect(exitCodeOf(await checkEvidence(given))).toBe(3);
+    expect(await sentences(given, 'not checked')).toEqual([
+      expect.stringMatching(
+        /^The token .* was not checked\. Give what it lacks: certificate_chain: "there is no certificate of the VCEK that signed"\.$/,
+      ),
+      'Not all tokens were checked, so the attestation policy of the run was not checked.',
+    ]);
+    expect(exitCodeOf(await checkEvidence({ ...given, certificates }))).toBe(0);
+    const free = withoutVcek(undefined, (configuration) => (configuration.attestation_policy = null));
+    expect(exitCodeOf(await checkEvidence(free.given))).toBe(0);
+  });
+
+  it('objects to a token whose certificate is missing, and which no certificate would make right', async () => {
+    for (const change of [debugging, overAnother])
+      expect(await objections(withoutVcek(change).given)).toContainEqual(
+        expect.stringMatching(/^The token .* is refused, not verified as the service states\./),
+      );
+  });
+
+  it('does not count a token of Microsoft as verified before the start', async () => {
+    const microsofts = Buffer.from(jwtOf({ 'x-ms-attestation-type': 'azurevm' }));
+    const made = genuineEvidence(400, {
+      tokens: [
+        { token: files.tokens[0] ?? Buffer.alloc(0), verified_at: at(592) },
+        { token: microsofts, kind: 'azure', verdict: 'unsupported' },
+      ],
+    });
+    const late = 'No token was verified before the start of the run, although its attestation policy demands it.';
+    for (const tokens of [made.tokens, made.tokens.slice(0, 1), []])
+      expect(await objections({ ...filesOf(made), tokens })).toEqual([late]);
+  });
+
+  it('names the tokens that counted at the end of a run whose attestation is not stated', async () => {
+    const made = genuineEvidence(2, { configure: (configuration) => (configuration.attestation_policy = null) });
+    const statement = { ...made.statement, attestation: null };
+    const given = { ...filesOf({ ...made, statement, signature: made.signed(statement) }), tokens: [] };
+    expect(await sentences(given, 'note')).toContain(
+      `The service verified no attestation of the CVM, and the run demanded none. These tokens counted at its end: "${hashOfToken(made.tokens[0] ?? Buffer.alloc(0))}".`,
+    );
+  });
+
+  it('does not check the policy without the events of the run, among which the agent may have connected again', async () => {
+    const open = (policy: boolean) => {
+      const made = genuineEvidence(2, {
+        change: (start) => start.assets.forEach((asset) => (asset.use = 'open')),
+        configure: (configuration) => policy || (configuration.attestation_policy = null),
+      });
+      const { events, ...without } = filesOf({ ...made, events: [...made.before, ...made.events] });
+      return { without, events };
+    };
+    const { without, events } = open(true);
+    expect(exitCodeOf(await checkEvidence({ ...without, events }))).toBe(0);
+    expect(exitCodeOf(await checkEvidence(without))).toBe(3);
+    expect(exitCodeOf(await checkEvidence(open(false).without))).toBe(0);
   });
 
   it('does not check the policy without tokens, and says so', async () => {
@@ -727,12 +856,22 @@ describe('the times of a run', () => {
 });
 
 describe('the certificate of a statement', () => {
+  it('is named by its fingerprint, without a token too', async () => {
+    const fingerprint = String(genuine.statement['certificate_fingerprint']);
+    const said = `The CVM "cvm-1" had a certificate with the fingerprint "${fingerprint}".`;
+    expect(await sentences({ ...files, tokens: [] }, 'holds')).toContain(said);
+    const none = signedAnew((statement) => Object.assign(statement, { certificate: null, certificate_fingerprint: null }));
+    expect(await sentences(none, 'holds')).toContain('The CVM "cvm-1" had no certificate.');
+  });
+
   it.each<[string, unknown]>([
     ['another fingerprint', 'cd'.repeat(32)],
     ['no fingerprint', null],
   ])('is refused with %s', async (_what, fingerprint) => {
     const given = signedAnew((statement) => (statement['certificate_fingerprint'] = fingerprint));
-    expect(await objections(given)).toEqual([expect.stringMatching(/do not belong to the run .*: certificate_fingerprint\.$/)]);
+    expect(await objections(given)).toEqual([
+      expect.stringMatching('The CVM "cvm-1" had a certificate whose fingerprint is not the stated one.'),
+    ]);
   });
 });
 

@@ -3,8 +3,8 @@ import { UnreadableError } from '../../../packages/verify/evidence-files.ts';
 import type { Tampering } from './tamperings.ts';
 
 /**
- * Returns what the verifier says against the evidence. A note counts if it names what was added, or what is missing, and is not said
- * of the genuine files.
+ * Returns what the verifier says against the evidence. A note, or what it did not check, counts if it names what was added, or what is
+ * missing, and is not said of the genuine files.
  */
 export async function objectionsTo({ files, genuine, named }: Tampering): Promise<string[]> {
   const saidAnyway = (await checkEvidence(genuine)).map(({ sentence }) => sentence);
@@ -12,7 +12,7 @@ export async function objectionsTo({ files, genuine, named }: Tampering): Promis
     /does not cover|are missing/.test(sentence) && named.test(sentence) && !saidAnyway.includes(sentence);
   try {
     return (await checkEvidence(files)).flatMap(({ verdict, sentence }) =>
-      verdict === 'does not hold' || (verdict === 'note' && isObjection(sentence)) ? [sentence] : [],
+      verdict === 'does not hold' || (verdict !== 'holds' && isObjection(sentence)) ? [sentence] : [],
     );
   } catch (error) {
     if (error instanceof UnreadableError) return [error.message];

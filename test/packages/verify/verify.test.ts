@@ -55,7 +55,9 @@ describe('npm run verify', () => {
       expect.stringMatching(/^Nothing is false, but 3 facts were not checked \(\d notes?\)\.$/),
     ]);
     expect(stdout).toMatch(/^NOT CHECKED {4}The token "[0-9a-f]{64}" was not given/m);
-    expect(stdout).toMatch(/^NOT CHECKED {4}Not all tokens were given, so the attestation policy of the run was not checked\.$/m);
+    expect(stdout).toMatch(
+      /^NOT CHECKED {4}Not all tokens were checked, so the attestation policy of the run was not checked\.$/m,
+    );
     expect(stdout).toMatch(/^NOT CHECKED {4}The events before "started" .* are missing, so they were not checked\.$/m);
   });
 

@@ -91,7 +91,7 @@ it('the command that the console names checks the files that it saves', async ()
   expect(stderr).toBe('');
   expect(exitCode).toBe(3); // no token is in the file, and the run has an attestation policy
   expect(stdout).toContain('HOLDS');
-  expect(stdout).toContain('NOT CHECKED    Not all tokens were given');
+  expect(stdout).toContain('NOT CHECKED    Not all tokens were checked');
   expect(stdout).not.toContain('were not given');
 
   const tamperings = [
