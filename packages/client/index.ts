@@ -28,7 +28,7 @@ export { findRows, type Item, items, type ListOperation, type Page, page, pages 
 export { newKey, type RetryOptions, type Token, type TokenSource } from './calls/retrying-fetch.ts';
 export { AddressError, isLoopback, serverAddress } from './calls/web-address.ts';
 export { pause, retryUntilAborted, type RetryUntilAbortedOptions, type SetTimer } from './calls/retry.ts';
-export { fetchToken } from './transfer/fetch-token.ts';
+export { fetchToken, tokensOfEvidence } from './transfer/fetch-token.ts';
 export { largestUploadInBytes, sizeText } from './transfer/sizes.ts';
 export { isEndOfRun, waitForRun, watchEvents, type WatchOptions, watchRun, type WatchRunOptions } from './calls/watch.ts';
 export {

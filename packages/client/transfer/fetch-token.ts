@@ -1,5 +1,12 @@
 import type { Schemas } from '../generated/api-types.ts';
 
+/**
+ * Returns the attestation tokens of a run that its evidence names by their hashes. What the service has besides, such as tokens of which
+ * none was verified, is not part of the evidence.
+ */
+export const tokensOfEvidence = ({ statement }: Schemas['Evidence'], { tokens }: Schemas['AttestationOfRun']) =>
+  tokens.filter(({ hash }) => statement.attestation?.tokens.some((token) => token.hash === hash));
+
 const largestInBytes = 1024 * 1024;
 const longestInMilliseconds = 60_000;
 

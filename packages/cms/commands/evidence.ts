@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { items } from 'computation-management-client';
+import { items, tokensOfEvidence } from 'computation-management-client';
 import {
   archiveIn,
   checkEvidence,
@@ -45,7 +45,7 @@ export function addEvidenceCommands(program: CmsCommand): void {
       const events = [];
       for await (const event of items(client, 'listEvents', { id })) events.push(event);
       await saveEvidence(options.output, { evidence, keys, events: { events } });
-      const { tokens } = await client.getAttestation({ id, run });
+      const tokens = tokensOfEvidence(evidence, await client.getAttestation({ id, run }));
       for (const token of tokens) await saveToken(options.output, token);
       const files = [...Object.values(evidenceFiles), ...tokens.map(tokenFile)];
       if (options.verify === true) {

@@ -1,4 +1,4 @@
-import { type Client, fetchToken, items, type Schemas } from 'computation-management-client';
+import { type Client, fetchToken, items, type Schemas, tokensOfEvidence } from 'computation-management-client';
 import { toBase64 } from 'computation-management-formats/bytes';
 
 type Evidence = Record<'evidence' | 'keys', object> & { events: object[]; tokens: string[] };
@@ -22,6 +22,7 @@ export async function readArchive(client: Client, { id, run, signal }: { id: str
   ]);
   const events: Schemas['Event'][] = [];
   for await (const event of items(client, 'listEvents', { id, signal })) events.push(event);
-  const tokens = await Promise.all(attestation.tokens.map(async (token) => toBase64(await fetchToken(token, signal))));
+  const stated = tokensOfEvidence(evidence, attestation);
+  const tokens = await Promise.all(stated.map(async (token) => toBase64(await fetchToken(token, signal))));
   return evidenceArchive(run, { evidence, keys, events, tokens });
 }

@@ -216,7 +216,9 @@ describe('cms asset upload, while the service does not hash what has arrived,', 
 
 describe('cms evidence, where the evidence of the run is already', () => {
   const saved = (name: string) => JSON.parse(readFileSync(join('kept', `${name}.json`), 'utf8')) as unknown;
-  const evidence = { statement: { run: { id: 'r1' }, issued_at: '1' }, signature: 's', key_id: 'k1' };
+  const hashes = ['ab'.repeat(32), '../token'];
+  const attestation = { tokens: hashes.map((hash) => ({ hash })) };
+  const evidence = { statement: { run: { id: 'r1' }, issued_at: '1', attestation }, signature: 's', key_id: 'k1' };
   const [k1, k2] = [
     { kid: 'k1', x: 'AQAB' },
     { kid: 'k2', x: 'AQAC' },
@@ -274,6 +276,12 @@ describe('cms evidence, where the evidence of the run is already', () => {
         stderr: expect.stringContaining(message),
       });
     }
+    expect(readdirSync('kept').sort()).toEqual(['events.json', 'evidence.json', 'keys.json']);
+  });
+
+  it('saves no attestation token that the statement does not name', async () => {
+    const token = { kind: 'eat', hash: 'cd'.repeat(32), size: 1, download: { url: `${server.endpoint}/storage` } };
+    expect(await save(evidence, [k1], [{ id: 'e1' }], [token])).toMatchObject({ exitCode: 0 });
     expect(readdirSync('kept').sort()).toEqual(['events.json', 'evidence.json', 'keys.json']);
   });
 

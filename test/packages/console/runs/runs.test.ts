@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readNames } from '../../../../packages/console/runs/computation-names.ts';
-import { evidenceArchive } from '../../../../packages/console/evidence/evidence-archive.ts';
+import { evidenceArchive, readArchive } from '../../../../packages/console/evidence/evidence-archive.ts';
 import { gather, shownEvents } from '../../../../packages/console/runs/watched-run.ts';
 import { cmsIn } from '../../cms/fake-terminal.ts';
-import { genuineEvidence } from '../../verify/genuine-evidence.ts';
+import { genuineEvidence, hashOfToken } from '../../verify/genuine-evidence.ts';
 
 describe('the events of a run', () => {
   it('are passed on together, at the latest 100 ms after the first of them', () => {
@@ -72,6 +72,28 @@ it('reads the name of each computation once, remembers those that are not there,
   const names = await readNames(client, [...ids, 'read'], new AbortController().signal);
   expect(Object.fromEntries(names)).toEqual({ read: 'Incomes', deleted: null, hidden: null });
   expect(asked).toEqual(ids);
+});
+
+it('saves the attestation tokens that the statement names, and no others', async () => {
+  const { statement, keys, events, tokens, signature, key_id } = genuineEvidence(2);
+  const tokenOf = (content: Uint8Array) => ({
+    hash: hashOfToken(content),
+    download: { url: `data:application/octet-stream;base64,${Buffer.from(content).toString('base64')}` },
+  });
+  const found: Record<string, object> = {
+    evidence: { statement, signature, key_id, log: null },
+    'jwks.json': keys,
+    attestation: { tokens: [...tokens, Buffer.from('late')].map(tokenOf) },
+    events: { events, limit: 100, offset: 0, total: events.length },
+  };
+  const client = createClient({
+    baseUrl: 'http://localhost',
+    domain: 'd1',
+    token: 'token',
+    fetch: async ({ url }) => Response.json(found[new URL(url).pathname.split('/').at(-1) ?? '']),
+  });
+  const { text } = await readArchive(client, { id: 'c1', run: 'r1' });
+  expect(JSON.parse(text)).toMatchObject({ tokens: tokens.map((token) => Buffer.from(token).toString('base64')) });
 });
 
 it('the command that the console names checks the files that it saves', async () => {
