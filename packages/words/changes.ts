@@ -8,6 +8,7 @@ import {
   mostChanges,
 } from 'computation-management-formats/covered-changes';
 import { plainName as quoted } from 'computation-management-formats/quoted-name';
+import { userText } from './users.ts';
 
 /** An event of the journal, with its details decoded. */
 interface ChangeEvent {
@@ -198,7 +199,7 @@ const ofKey = (whose: string, verb = 'replaced') => saying([verb, `the key of ${
 function saying(what: string | [verb: string, object: string, rest?: string], event?: ChangeEvent): DescribedChange {
   if (typeof what === 'string') return { sentence: what, at: undefined };
   const [verb, object, ...rest] = what;
-  const words = event ? [quoted(event.originator), verb, object] : [object, 'was', verb];
+  const words = event ? [userText(event.originator), verb, object] : [object, 'was', verb];
   return { sentence: [...words, ...rest].join(' '), at: event?.timestamp };
 }
 
