@@ -1,11 +1,5 @@
-import {
-  bindAgent,
-  keepProcessOfRun,
-  readAgentRecord,
-  recordAgentProcess,
-  recordToken,
-  type Process,
-} from '../../shared/attestation/index.ts';
+import { bindAgent, readAgentRecord, recordAgentProcess } from '../../shared/attestation/index.ts';
+import { keepProcessOfRun, type Process, recordToken } from '../../shared/rows/agent-tokens.ts';
 import { openContentStore } from '../../shared/rows/content-store.ts';
 import {
   clearCommandStream,

@@ -11,7 +11,7 @@ import {
 } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { acknowledge } from '../house/acknowledge.ts';
-import { tokensLiveInDays } from '../../shared/attestation/index.ts';
+import { tokensLiveInDays } from '../../shared/rows/agent-tokens.ts';
 import { tokenPrefix } from '../../shared/rows/content-store.ts';
 import { contentCors } from '../../shared/http/cors.ts';
 import { type Stage, recoverableInDays } from '../stages/stage.ts';

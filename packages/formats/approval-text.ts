@@ -15,7 +15,7 @@ export interface Configuration {
   approval: ApprovalLevel;
   attestation_policy: AttestationPolicy | null;
   log_access: LogAccess;
-  /** Who decides on the release of results. Null: results go to their consumers without a review. */
+  /** The review of results before their release. Null: results go to their consumers without a review. */
   result_review: null;
 }
 

@@ -3,7 +3,7 @@ import { strictObject } from './fields.ts';
 
 export const platforms = ['snp', 'tdx'] as const;
 export const verdicts = ['verified', 'refused', 'unsupported'] as const;
-/** What evidence can state of a token. `not judged`: the service did not verify it. */
+/** The verdicts that evidence can state of a token. `not judged`: the service did not verify the token. */
 export const tokenVerdicts = [...verdicts, 'not judged'] as const;
 
 /** The names of Intel's documents about a TDX machine (its collateral), as the agent's evidence names them. */

@@ -43,10 +43,11 @@ type AttestationOfRun = v.InferOutput<typeof attestationOfRunSchema>;
 export async function describeAttestation(
   table: Table,
   store: ContentStore,
-  { id: run_id, computation_id }: Pick<Run, 'id' | 'computation_id'>,
+  run: Pick<Run, 'id' | 'computation_id' | 'status'>,
   now: string,
 ): Promise<AttestationOfRun> {
-  const process = await readTokensOfRun(table, { computation_id, run_id });
+  const run_id = run.id;
+  const process = await readTokensOfRun(table, run);
   if (!process) return { run_id, verdict: null, checks: [], tokens: [] };
   const [shown] = shownOf(process.tokens);
   const tokens = process.tokens.map(async ({ kind, hash, size }) => ({

@@ -4,16 +4,6 @@
  */
 
 export { type AgentRecord, bindAgent, readAgentRecord, recordAgentProcess } from './agent-record.ts';
-export {
-  keepProcessOfRun,
-  type Process,
-  processOfRunItem,
-  readTokensOfRun,
-  recordToken,
-  shownOf,
-  type TokenOfProcess,
-  tokensLiveInDays,
-} from '../rows/agent-tokens.ts';
-export { whyNotAttested } from './attestation.ts';
+export { judgeTokens, type JudgedTokens } from './judge-tokens.ts';
 export { addCollateral, readOneCollateral } from './collateral.ts';
-export { tokenVerifier } from './verify-reported-token.ts';
+export { tokenVerifier } from './verify-stored.ts';

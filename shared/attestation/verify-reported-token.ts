@@ -1,31 +1,25 @@
-import { type VerifyOptions, type Verdict, verifyToken } from 'computation-management-attestation';
-import { buffer } from 'node:stream/consumers';
-import { type ContentStore, getContent } from '../rows/content-store.ts';
+import type { ContentStore } from '../rows/content-store.ts';
 import { storedCvm } from '../rows/cvm.ts';
 import { readClaimOfCvm } from '../rows/claim.ts';
 import { type Executions, failRun } from '../lifecycle/index.ts';
-import { parseSnapshot } from '../rows/run-snapshot.ts';
-import { sharedClient } from '../runtime/clients.ts';
-import { truncate } from '../runtime/errors.ts';
 import { cvmKeys, runKeys } from '../table/keys.ts';
-import { type Table, getItem, getItems } from '../table/table.ts';
+import { type Table, getItems } from '../table/table.ts';
 import { Transaction, StaleReadError, withFreshReads } from '../table/transaction.ts';
 import { setAttributes } from '../table/writes.ts';
 import {
+  failuresOf,
   ownerOfToken,
+  parseProcessOfRun,
   parseTokens,
   type Process,
   shownOf,
-  type TokenOfProcess,
   tokensItem,
+  tokensOfRun,
   unchangedTokens,
 } from '../rows/agent-tokens.ts';
 import { parseAgentRecord } from './agent-record.ts';
-import { failuresOf } from './attestation.ts';
 import { guestsIn, useOfGuest } from './guests.ts';
-import { hashOfCollateral, readCollateral } from './collateral.ts';
-import * as v from 'valibot';
-import { storedAttestation, type Attestation } from '../rows/attestation.ts';
+import { documentsFor, type Verified, verifyStored } from './verify-stored.ts';
 import { parseStored } from '../table/stored.ts';
 
 /**
@@ -45,15 +39,10 @@ export async function verifyReportedToken(
   const token = found.tokens.tokens.find(({ hash }) => hash === owner.hash);
   if (!token) return;
   if (!token.attestation) {
-    const content = await getContent(store, key);
-    if (!content) return;
-    const bound_to = found.cvm?.certificate_sha512 ?? null;
-    let collateral_hash: string | null = null;
-    const onCollateral: VerifyOptions['onCollateral'] = (chosen) => (collateral_hash = hashOfCollateral(chosen));
-    const options = { ...(await optionsOf(table, bound_to, now)), onCollateral };
-    const verify = sharedClient(tokenVerifier);
-    const attestation = attestationFrom(await verify(await buffer(content as AsyncIterable<Uint8Array>), options), now);
-    await withFreshReads(table, (table) => keep(table, owner, { attestation, bound_to, collateral_hash }, now));
+    const documents = await documentsFor(table, found.cvm?.certificate_sha512 ?? null);
+    const verified = await verifyStored(store, key, documents, now);
+    if (!verified) return;
+    await withFreshReads(table, (table) => keep(table, owner, verified, now));
   }
   await endUnsatisfied(table, executions, owner);
 }
@@ -70,34 +59,11 @@ async function readProcess(table: Table, { domain, cvmId, process }: Process) {
 }
 
 /**
- * Returns the function that verifies attestation tokens, up to the root certificates of AMD and Intel. A service on one machine
- * replaces it (`replaceClient`) by one that trusts others.
- */
-export const tokenVerifier = () => verifyToken;
-
-async function optionsOf(table: Table, certificateSha512: string | null, now: string): Promise<VerifyOptions> {
-  const boundTo = certificateSha512 === null ? null : { certificateHash: Buffer.from(certificateSha512, 'hex') };
-  return { boundTo, now: new Date(now), ...(await readCollateral(table)) };
-}
-
-const longestDetail = 400;
-
-function attestationFrom(verdict: Verdict, now: string): Attestation {
-  const checks = verdict.checks.map((check) => ({ ...check, detail: truncate(check.detail, longestDetail) }));
-  return v.parse(storedAttestation, { ...verdict, checks, verified_at: now });
-}
-
-/**
  * Stores the result of the verification of an attestation token, and shows it with the CVM if process and certificate are still
  * the same.
  * @throws StaleReadError if a token has arrived or was verified meanwhile
  */
-async function keep(
-  table: Table,
-  owner: Process & { hash: string },
-  verified: { attestation: Attestation } & Pick<TokenOfProcess, 'bound_to' | 'collateral_hash'>,
-  now: string,
-) {
+async function keep(table: Table, owner: Process & { hash: string }, verified: Verified, now: string) {
   const { domain, cvmId, process, hash } = owner;
   const { bound_to } = verified;
   const { tokens: before, cvm, agent } = await readProcess(table, owner);
@@ -136,18 +102,14 @@ async function keep(
   await transaction.commit(table);
 }
 
-/** Ends the run of an agent process as failed if its attestations do not satisfy the run's policy. */
+/** Ends the run of an agent process as failed if its attestation tokens do not satisfy the run's policy. */
 async function endUnsatisfied(table: Table, executions: Executions, { domain, cvmId, process }: Process): Promise<void> {
   const claim = await readClaimOfCvm(table, { domain, cvm_id: cvmId });
   if (claim?.token_hash === undefined) return;
-  const { computation_id, run_id } = claim;
-  const [{ tokens, agent }, snapshot] = await Promise.all([
-    readProcess(table, { domain, cvmId, process }),
-    getItem(table, runKeys.snapshot(computation_id, run_id)),
-  ]);
-  if (!agent || !snapshot) return;
-  const { attestation_policy } = parseSnapshot([snapshot]);
-  const shown = shownOf(tokens.tokens);
-  const failures = attestation_policy && failuresOf(shown, attestation_policy);
+  const keys = [runKeys.attestation(claim.computation_id, claim.run_id), cvmKeys.process(domain, cvmId, process)];
+  const [item, tokens] = await getItems(table, keys);
+  const ofRun = parseProcessOfRun(item);
+  if (ofRun?.process !== process || !ofRun.attestation_policy) return;
+  const failures = failuresOf(tokensOfRun(ofRun, parseTokens(tokens)), ofRun.attestation_policy);
   if (failures) await failRun(table, executions, claim, failures);
 }

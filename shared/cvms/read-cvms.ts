@@ -4,12 +4,14 @@ import { type Claim, parseClaim } from '../rows/claim.ts';
 import { type Key, type RowKey, cvmKeys, listKeys, lists } from '../table/keys.ts';
 import { type Item, type Table, getItems } from '../table/table.ts';
 import { parseStored } from '../table/stored.ts';
+import { attestationOf } from '../rows/attestation.ts';
 import { withGatewayLeases } from '../rows/gateway-lease.ts';
 import { notFound } from '../runtime/errors.ts';
 import { readPage } from '../table/read-page.ts';
 import { rowLists } from '../table/row-lists.ts';
 import { etagOf } from '../http/etags.ts';
 interface ReadCvm {
+  item: Item | undefined;
   /** The registration of the CVM. Undefined if the CVM is not registered. */
   cvm: StoredCvm | undefined;
   presence: StoredPresence;
@@ -27,6 +29,7 @@ export function keysOfCvm({ domain, cvmId }: CvmReference): [Key, RowKey] {
  */
 function parseCvm([item, claimItem]: (Item | undefined)[]): ReadCvm {
   return {
+    item,
     cvm: item && parseStored(storedCvm, item, 'registered CVM'),
     presence: item ? parsePresence(item) : {},
     claim: parseClaim(claimItem),
@@ -34,17 +37,26 @@ function parseCvm([item, claimItem]: (Item | undefined)[]): ReadCvm {
 }
 
 /** Returns a CVM in the form that the API shows, with its presence (connected or not) at the given time. */
-export function describeCvm(cvm: StoredCvm, { presence, claim }: Pick<ReadCvm, 'presence' | 'claim'>, now: string): Cvm {
-  return { ...cvm, presence: presenceOf(presence, { isHeld: claim !== undefined, now }) };
+export function describeCvm(
+  { attestation, ...cvm }: StoredCvm,
+  { item, presence, claim }: Pick<ReadCvm, 'item' | 'presence' | 'claim'>,
+  now: string,
+): Cvm {
+  const { connection } = attestationOf(item, presence.held_by !== undefined);
+  return {
+    ...cvm,
+    attestation: attestation && { ...attestation, connection },
+    presence: presenceOf(presence, { isHeld: claim !== undefined, now }),
+  };
 }
 
 /**
  * Reads a CVM, its signs of life and the run that holds it, also if the CVM is not registered. One round trip, or two if a
  * gateway holds it.
  */
-export async function readCvmAndClaim(table: Table, reference: CvmReference): Promise<ReadCvm> {
+export async function readCvmAndClaim(table: Table, reference: CvmReference, now: string): Promise<ReadCvm> {
   const read = parseCvm(await getItems(table, keysOfCvm(reference)));
-  const [presence = {}] = await withGatewayLeases(table, [read.presence]);
+  const [presence = {}] = await withGatewayLeases(table, [read.presence], now);
   return { ...read, presence };
 }
 
@@ -53,7 +65,7 @@ export async function readCvmAndClaim(table: Table, reference: CvmReference): Pr
  * @throws ServiceError `not_found`
  */
 export async function readCvm(table: Table, reference: CvmReference, now: string): Promise<Cvm> {
-  const { cvm, ...rest } = await readCvmAndClaim(table, reference);
+  const { cvm, ...rest } = await readCvmAndClaim(table, reference, now);
   if (!cvm) throw notFound('registered CVM');
   return describeCvm(cvm, rest, now);
 }
@@ -74,11 +86,12 @@ export async function listCvms(
   const presences = await withGatewayLeases(
     table,
     read.map(({ presence }) => presence),
+    now,
   );
-  const cvms = read.flatMap(({ cvm, claim }, index): Cvm[] => {
+  const cvms = read.flatMap(({ item, cvm, claim }, index): Cvm[] => {
     const isSame = cvm && listKeys.row(lists.cvms(domain), cvm.listed_as).sk === rows[index]?.['sk'];
     if (!isSame) return []; // removed since it was listed, and perhaps registered again
-    return [describeCvm(cvm, { claim, presence: presences[index] ?? {} }, now)];
+    return [describeCvm(cvm, { item, claim, presence: presences[index] ?? {} }, now)];
   });
   return { cvms, total };
 }
@@ -90,7 +103,7 @@ export async function listCvms(
 export function cvmEtag({ presence, attestation, ...cvm }: Cvm): string {
   const { id, description, certificate_fingerprint, agent_url, created_at, updated_at } = cvm;
   const { state, last_seen_at, agent_state, fit } = presence;
-  const token = attestation && [attestation.token_hash, attestation.verified_at];
+  const token = attestation && [attestation.token_hash, attestation.verified_at, attestation.connection];
   return etagOf(
     [id, description, certificate_fingerprint, agent_url, created_at, updated_at],
     [state, last_seen_at, agent_state, fit, token],

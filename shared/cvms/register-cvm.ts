@@ -44,7 +44,7 @@ export async function registerCvm(table: Table, request: RegisterRequest): Promi
   const change = changeOf(given);
   let number: number | undefined;
   return await withFreshReads(table, async (table) => {
-    const { cvm, ...rest } = await readCvmAndClaim(table, { domain, cvmId });
+    const { cvm, ...rest } = await readCvmAndClaim(table, { domain, cvmId }, now);
     const isOfCertificate = change.certificate !== undefined && change.certificate !== (cvm?.certificate ?? null);
     if (isOfCertificate) refuseIfHeld(cvmId, rest.claim);
     if (matchesIfMatch && !(cvm && matchesIfMatch(describeCvm(cvm, rest, now)))) throw preconditionFailed();
@@ -164,7 +164,7 @@ export async function deleteCvm(
   { domain, cvmId, now, matchesIfMatch, answerKeeper }: DeleteRequest,
 ): Promise<Committed<object>> {
   return await withFreshReads(table, async (table) => {
-    const { cvm, ...rest } = await readCvmAndClaim(table, { domain, cvmId });
+    const { cvm, ...rest } = await readCvmAndClaim(table, { domain, cvmId }, now);
     if (!cvm) throw notFound('registered CVM');
     refuseIfHeld(cvmId, rest.claim);
     if (matchesIfMatch && !matchesIfMatch(describeCvm(cvm, rest, now))) throw preconditionFailed();

@@ -4,7 +4,7 @@ import type { Route } from '../http/route.ts';
 import { waitParameter, entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
 import { commandSchema } from '../rows/command.ts';
 import { heldRunSchema } from '../cvms/list-commands.ts';
-import { appends, waiting, reads, changes } from '../runtime/uses.ts';
+import { waiting, reads, changes } from '../runtime/uses.ts';
 import { entry } from '../http/parse.ts';
 import { invalidReport, reportSchema, reportsPerBatch, reportSummarySchema } from '../cvms/report.ts';
 import { cvmSchema, cvmInput } from '../rows/cvm.ts';
@@ -116,7 +116,7 @@ export const registerCvmRoute = {
   path: '/{domainID}/cvms/{cvmID}',
   summary: 'Register or update a CVM',
   access: { anyOf: ['administer'] },
-  uses: { table: appends },
+  uses: { table: [...changes, 'ConditionCheckItem'] },
   impact: 'Administrators cannot register CVMs.',
   body: cvmInput,
   status: 200,

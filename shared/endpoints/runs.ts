@@ -19,7 +19,12 @@ export const startRunRoute = {
   path: '/{domainID}/computations/{id}/run',
   summary: 'Start a run',
   access: { anyOf: ['run'], or: ['owner'] },
-  uses: { table: [...changes, 'ConditionCheckItem'], stateMachine: ['StartExecution'] },
+  uses: {
+    table: [...changes, 'ConditionCheckItem'],
+    content: ['GetObject'], // attestation tokens are verified again
+    bucket: ['ListBucket'], // so that a token that is gone is one, and no error
+    stateMachine: ['StartExecution'],
+  },
   impact: 'Users cannot start runs.',
   query: strictObject({ cvm: v.pipe(cvmId, v.description('The CVM to run on.')) }),
   status: 200,
@@ -29,7 +34,8 @@ export const startRunRoute = {
   description:
     'Runs the computation on a CVM. A 409 with the reason `run_active` or `cvm_busy` contains the conflicting run in `run_id`. If you ' +
     'lost the response to an earlier request, `run_id` shows the run that this request started. With an `attestation_policy`, a run starts ' +
-    'only on a CVM whose `attestation` satisfies it. Otherwise, a 409 with the reason `cvm_not_attested` names the failing checks.',
+    'only on a CVM whose attestation tokens, verified again now, all satisfy it, over the connection that attested. Otherwise, a 409 with ' +
+    'the reason `cvm_not_attested` names the failing checks.',
 } as const satisfies Route;
 
 export const getRunRoute = {
@@ -83,7 +89,7 @@ export const dryRunRoute = {
   summary: 'Check what is missing before a run',
   takesKey: false,
   access: { anyOf: ['view'] },
-  uses: { table: reads },
+  uses: { table: reads, content: ['GetObject'], bucket: ['ListBucket'] },
   impact: 'Users cannot check whether a computation is ready to run.',
   status: 200,
   response: v.pipe(

@@ -3,7 +3,8 @@ import { detailsIn } from 'computation-management-formats/bytes';
 import { fingerprintOfCertificate } from 'computation-management-formats/certificates';
 import { canonicalJson } from 'computation-management-formats/digests';
 import * as v from 'valibot';
-import { readOneCollateral, readTokensOfRun, shownOf, type TokenOfProcess } from '../attestation/index.ts';
+import { readOneCollateral } from '../attestation/index.ts';
+import { readTokensOfRun, shownOf, type TokenOfProcess } from '../rows/agent-tokens.ts';
 import { assertExists } from '../rows/change-computation.ts';
 import { isActive, type Run, findRun, runKey } from '../rows/run.ts';
 import type { Event } from '../journal/event.ts';
@@ -72,7 +73,7 @@ async function makeStatement(
 ): Promise<Statement> {
   const [item, process, started, last] = await Promise.all([
     getItem(table, runKeys.snapshot(computationId, runId)),
-    readTokensOfRun(table, { computation_id: computationId, run_id: runId }),
+    readTokensOfRun(table, run),
     readEventOf(table, run, 'started', run.started_at),
     readEventOf(table, run, run.status, run.ended_at ?? run.started_at),
   ]);

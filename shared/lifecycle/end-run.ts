@@ -4,20 +4,21 @@ import { keysToChange, parseToChange } from '../rows/change-computation.ts';
 import { isActive, type Run, type RunReference, runReference, findRun, runKey } from '../rows/run.ts';
 import { removeServerKey } from '../rows/run-snapshot.ts';
 import { emitMetric, log } from '../runtime/log.ts';
-import { cvmKeys } from '../table/keys.ts';
-import { type Table, getItems } from '../table/table.ts';
-import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { cvmKeys, runKeys, type Key } from '../table/keys.ts';
+import { type Item, type Table, getItem, getItems } from '../table/table.ts';
+import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
+import { failuresOf, parseProcessOfRun, parseTokens, type TokenOfProcess, tokensOfRun } from '../rows/agent-tokens.ts';
 import { changeRun } from '../rows/change-run.ts';
 import { claimKey, parseClaimOf, removeClaim, readClaim, changeClaim, type Claim } from '../rows/claim.ts';
 import { removeCommand } from '../rows/command.ts';
 import { completeTask, type Executions, completeWaitingTasks, executionName } from './executions.ts';
 import { endingOf, waysToEnd, type WayToEnd, type EndedBy } from '../rows/ways-to-end.ts';
 import { recordSpent } from '../rows/presence.ts';
-import { readTokenHashes } from '../rows/tokens-of-run.ts';
 
 /**
  * Ends a run, in one transaction with its status, lists, statistics and last event. Every run ends here. An outcome that was
- * recorded before, such as one that the CVM has reported, counts before `way`. Safe to repeat.
+ * recorded before, such as one that the CVM has reported, counts before `way`. A run whose attestation tokens do not satisfy its
+ * policy by then ends as failed. The last event names the tokens that count for evidence. Safe to repeat.
  * @param detail what is known of the cause: see WayToEnd
  * @returns whether this call ended the run
  */
@@ -31,16 +32,21 @@ export async function endRun(
   const rowKey = runKey(domain, run_id);
   if (!rowKey) return false;
   return await withFreshReads(table, async (table) => {
-    const keys = [rowKey, ...keysToChange(domain, computation_id), cvmKeys.cvm(domain, cvm_id), claimKey(reference)];
-    const [runItem, row, head, registered, claimItem] = await getItems(table, keys);
+    const ofRun = runKeys.attestation(computation_id, run_id);
+    const keys = [rowKey, ...keysToChange(domain, computation_id), cvmKeys.cvm(domain, cvm_id), claimKey(reference), ofRun];
+    const [runItem, row, head, registered, claimItem, attestationItem] = await getItems(table, keys);
     const run = findRun(runItem, run_id);
     const claim = parseClaimOf(reference, claimItem);
     if (!run || !isActive(run.status)) return false;
     const computation = parseToChange(domain, computation_id, [row, head]);
-    const { status, reason, reason_code, is_confirmed } = claim?.outcome ?? endingOf(way, run.status, detail);
+    const attested = await readAttested(table, attestationItem);
+    const known = claim?.outcome ?? endingOf(way, run.status, detail);
+    const failures = known.status === 'completed' ? attested.failures : undefined;
+    const ending = failures === undefined ? known : endingOf(waysToEnd.failRun.notAttested, run.status, failures);
+    const { status, reason, reason_code, is_confirmed } = ending;
 
     const ended: Run = { ...run, status, ended_at: now, reason, reason_code: reason_code ?? null };
-    const token_hashes = await readTokenHashes(table, reference);
+    const token_hashes = attested.tokens.map(({ hash }) => hash);
     const details = {
       reason,
       ...(reason_code === undefined ? {} : { reason_code }),
@@ -48,6 +54,7 @@ export async function endRun(
       ...(is_confirmed === undefined ? {} : { confirmed: is_confirmed }),
     };
     const transaction = new Transaction();
+    if (attested.process !== undefined) freezeTokens(transaction, ofRun, attested);
     await changeRun(table, transaction, computation, { before: run, after: ended }, { originator: system, details, now });
     if (claim) removeClaim(transaction, claim);
     recordSpent(transaction, reference, { item: registered, acceptedAt: claim?.accepted_at, now });
@@ -58,6 +65,38 @@ export async function endRun(
     emitMetric('RunsEnded', 1, { outcome: status });
     return true;
   });
+}
+
+/**
+ * Reads the attestation tokens that count for a run as it ends, and the checks of its attestation policy that they fail. One round
+ * trip, or none if no agent process of the run is known.
+ * @param item read at `runKeys.attestation`
+ */
+async function readAttested(table: Table, item: Item | undefined) {
+  const ofRun = parseProcessOfRun(item);
+  if (!ofRun) return { process: undefined, tokens: [], failures: undefined };
+  const { domain, cvmId, process, attestation_policy } = ofRun;
+  const tokens = tokensOfRun(ofRun, parseTokens(await getItem(table, cvmKeys.process(domain, cvmId, process))));
+  return { process, tokens, failures: attestation_policy && failuresOf(tokens, attestation_policy) };
+}
+
+/**
+ * Adds to the transaction which attestation tokens count for a run that ends. It then fails with StaleReadError if the gateway has
+ * recorded another agent process since.
+ */
+function freezeTokens(
+  transaction: Transaction,
+  Key: Key,
+  { process, tokens }: { process: string; tokens: TokenOfProcess[] },
+): void {
+  const update = {
+    Key,
+    UpdateExpression: 'SET frozen = :tokens',
+    ConditionExpression: '#process = :process',
+    ExpressionAttributeNames: { '#process': 'process' },
+    ExpressionAttributeValues: { ':tokens': tokens, ':process': process },
+  };
+  transaction.add({ update, otherwise: new StaleReadError() });
 }
 
 /**

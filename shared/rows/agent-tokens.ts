@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto';
+import { failedChecks } from 'computation-management-attestation/policy';
+import { type AttestationPolicy, attestationPolicy } from 'computation-management-formats/attestation';
 import * as v from 'valibot';
+import { truncate } from '../runtime/errors.ts';
+import { assertClaimed } from './claim.ts';
+import { isActive, type Run } from './run.ts';
 import { type ContentStore, putContent, tokenPrefix } from './content-store.ts';
 import { cvmKeys, runKeys, type Key } from '../table/keys.ts';
 import { type Table, getItem, type Item } from '../table/table.ts';
-import { putItem, putItemIf } from '../table/writes.ts';
+import { putItemIf, setAttributes } from '../table/writes.ts';
 import { type Attestation, storedAttestation, mostTokens } from './attestation.ts';
 import { parseStored } from '../table/stored.ts';
-import { StaleReadError, withFreshReads } from '../table/transaction.ts';
+import { ConditionFailedError, StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
 
 /** An attestation token that an agent process sent, with what the service found in it. */
 const tokenOfProcess = v.object({
@@ -108,27 +113,90 @@ export interface RunOnProcess extends Process {
   run_id: string;
 }
 
-const processOfRun = v.object({ domain: v.string(), cvmId: v.string(), process: v.string() });
+const processOfRun = v.object({
+  domain: v.string(),
+  cvmId: v.string(),
+  process: v.string(),
+  /** The attestation policy of the run. Undefined for a run without one. */
+  attestation_policy: v.optional(attestationPolicy),
+  /** The tokens of the agent process as they were judged when the run started. Empty for a run without a policy. */
+  judged: v.optional(v.array(tokenOfProcess), []),
+  /** The tokens of the agent process that count for the run, as they were when it ended. Undefined while the run is active. */
+  frozen: v.optional(v.array(tokenOfProcess)),
+});
+
+/** The agent process that has or had a run, and its attestation tokens as far as the run has fixed them. */
+export type ProcessOfRun = v.InferOutput<typeof processOfRun>;
+
+/** Parses the item that keeps which agent process has a run. @param item read at `runKeys.attestation` */
+export function parseProcessOfRun(item: Item | undefined): ProcessOfRun | undefined {
+  return item && parseStored(processOfRun, item, 'process of a run');
+}
 
 /** Returns the item that keeps which agent process has a run, so that the attestation tokens of the run can be found later. */
-export function processOfRunItem({ domain, cvmId, process, computation_id, run_id }: RunOnProcess): Item & Key {
-  return { ...runKeys.attestation(computation_id, run_id), domain, cvmId, process };
+export function processOfRunItem({ computation_id, run_id, ...process }: RunOnProcess & Partial<ProcessOfRun>): Item & Key {
+  return { ...runKeys.attestation(computation_id, run_id), ...process };
 }
 
-/** Records which agent process has a run, so that the attestation tokens of the run can be found later. */
-export async function keepProcessOfRun(table: Table, run: RunOnProcess): Promise<void> {
-  await putItem(table, processOfRunItem(run));
+/**
+ * Records which agent process has a run, so that the attestation tokens of the run can be found later. Writes nothing if the run
+ * is over, or has an attestation policy: then its start has recorded the process.
+ */
+export async function keepProcessOfRun(table: Table, { computation_id, run_id, ...process }: RunOnProcess): Promise<void> {
+  const transaction = new Transaction();
+  const update = {
+    Key: runKeys.attestation(computation_id, run_id),
+    ...setAttributes({ domain: process.domain, cvmId: process.cvmId, process: process.process }),
+    ConditionExpression: 'attribute_not_exists(attestation_policy)',
+  };
+  transaction.add({ update });
+  assertClaimed(transaction, { domain: process.domain, cvm_id: process.cvmId, run_id });
+  await transaction.commit(table).catch((error: unknown) => {
+    if (!(error instanceof ConditionFailedError || error instanceof StaleReadError)) throw error;
+  });
 }
 
-/** Reads the attestation tokens of the agent process that has or had a run. Undefined if no process is known. Two round trips. */
+/**
+ * Returns the attestation tokens of the agent process of an active run: those that its start judged, as it judged them, and those
+ * that came later.
+ */
+export function tokensOfRun({ judged }: ProcessOfRun, { tokens }: AgentTokens): TokenOfProcess[] {
+  return tokens.map((token) => judged.find(({ hash }) => hash === token.hash) ?? token);
+}
+
+/**
+ * Reads the attestation tokens of the agent process that has or had a run: of a run that is over, those that counted at its end.
+ * Undefined if no process is known. One round trip, or two while the run is active.
+ */
 export async function readTokensOfRun(
   table: Table,
-  { computation_id, run_id }: { computation_id: string; run_id: string },
-): Promise<(Process & AgentTokens) | undefined> {
-  const item = await getItem(table, runKeys.attestation(computation_id, run_id));
-  if (!item) return undefined;
-  const process = parseStored(processOfRun, item, 'process of a run');
-  return { ...process, ...parseTokens(await getItem(table, cvmKeys.process(process.domain, process.cvmId, process.process))) };
+  { id, computation_id, status }: Pick<Run, 'id' | 'computation_id' | 'status'>,
+): Promise<(Process & Pick<AgentTokens, 'tokens'>) | undefined> {
+  const ofRun = parseProcessOfRun(await getItem(table, runKeys.attestation(computation_id, id)));
+  if (!ofRun) return undefined;
+  const { domain, cvmId, process, frozen = [] } = ofRun;
+  if (!isActive(status)) return { domain, cvmId, process, tokens: frozen };
+  const tokens = tokensOfRun(ofRun, parseTokens(await getItem(table, cvmKeys.process(domain, cvmId, process))));
+  return { domain, cvmId, process, tokens };
+}
+
+/**
+ * The largest number of characters in which failed checks of an attestation are listed: the list becomes part of a reason of a
+ * run, or of a sentence of a dry run.
+ */
+const longestFailures = 800;
+
+/** Returns the checks that fail of some attestation tokens, as a sentence. Undefined if the tokens satisfy the attestation policy. */
+export function failuresOf(
+  tokens: readonly Pick<TokenOfProcess, 'kind' | 'attestation'>[],
+  policy: AttestationPolicy,
+): string | undefined {
+  const failed = failedChecks(
+    tokens.map(({ kind, attestation }) => ({ kind, verdict: attestation })),
+    policy,
+  );
+  if (failed.length === 0) return undefined;
+  return truncate(failed.map(({ name, detail }) => `${name}: ${detail}`).join('; '), longestFailures);
 }
 
 /**

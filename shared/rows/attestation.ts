@@ -81,35 +81,41 @@ export type Attestation = v.InferOutput<typeof storedAttestation>;
 
 const ofCvm = v.object({
   attestation: v.nullable(storedAttestation),
-  /** Attestations of the agent process by tokens other than the one that answers show. Policies check these attestations too. */
-  other_attestations: v.optional(v.array(storedAttestation), []),
   attested_process: v.optional(v.string()),
   attested_stream: v.optional(v.string()),
+  held_stream: v.optional(v.string()),
+  certificate_sha512: v.nullable(v.string()),
 });
 
 const provenGuests = v.object({ guests: v.optional(v.array(v.string()), []) });
 
-/** The attestations of the present agent process of a CVM. */
+/** The connections of a CVM, compared with the one over which its attestation came. */
+export const connections = ['attested', 'reconnected'] as const;
+
+/** The attestation of the present agent process of a CVM. */
 export interface CvmAttestation {
   isRegistered: boolean;
-  /**
-   * The attestation of the CVM's present agent process that answers show. It is a refused one if the service refused any token
-   * of the process.
-   */
+  /** The attestation that answers show. It is a refused one if the service refused any token of the process. */
   shown: Attestation | null;
-  others: Attestation[];
   /** The identifier of the agent process whose attestation is stored. Undefined without an attestation. */
   process: string | undefined;
+  /** `attested` while the connection is open over which the attestation came, else `reconnected`. */
+  connection: (typeof connections)[number];
+  certificate_sha512: string | null;
 }
 
 /**
  * Returns what the item of a registered CVM says about its attestation.
  * @param item the stored item of the CVM, read at `cvmKeys.cvm`, undefined if the CVM is not registered
+ * @param isHeld whether the gateway that has the stream of the CVM lives
  */
-export function attestationOf(item: Item | undefined): CvmAttestation {
-  if (!item) return { isRegistered: false, shown: null, others: [], process: undefined };
-  const { attestation, other_attestations, attested_process } = parseStored(ofCvm, item, 'registered CVM');
-  return { isRegistered: true, shown: attestation, others: other_attestations, process: attested_process };
+export function attestationOf(item: Item | undefined, isHeld: boolean): CvmAttestation {
+  if (!item) return { isRegistered: false, shown: null, process: undefined, connection: 'reconnected', certificate_sha512: null };
+  const { attestation: shown, attested_process, certificate_sha512, ...streams } = parseStored(ofCvm, item, 'registered CVM');
+  const { attested_stream, held_stream } = streams;
+  const isAttested = isHeld && attested_stream !== undefined && attested_stream === held_stream;
+  const connection = isAttested ? 'attested' : 'reconnected';
+  return { isRegistered: true, shown, process: attested_process, connection, certificate_sha512 };
 }
 
 /**

@@ -142,7 +142,7 @@ export function removeClaim(transaction: Transaction, claim: Claim): void {
  * Adds a check to the transaction that a run still has the claim on its CVM. The transaction then fails with StaleReadError if
  * the run is over.
  */
-export function assertClaimed(transaction: Transaction, claim: Claim): void {
+export function assertClaimed(transaction: Transaction, claim: CvmOfClaim & Pick<Claim, 'run_id'>): void {
   transaction.add({ check: stillClaimed(claim), otherwise: new StaleReadError() });
 }
 
@@ -161,7 +161,7 @@ interface ClaimCondition {
   ExpressionAttributeValues: Record<string, unknown>;
 }
 
-function stillClaimed(claim: Claim, unless: string[] = []): ClaimCondition {
+function stillClaimed(claim: CvmOfClaim & Pick<Claim, 'run_id'>, unless: string[] = []): ClaimCondition {
   return {
     Key: keyToWrite(claimKey(claim)),
     ConditionExpression: ['run_id = :run_id', ...unless.map((name) => `attribute_not_exists(${name})`)].join(' AND '),

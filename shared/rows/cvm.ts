@@ -14,7 +14,7 @@ import { ServiceError } from '../runtime/errors.ts';
 import { parseStored } from '../table/stored.ts';
 import type { Item } from '../table/table.ts';
 import { presenceSchema } from './presence.ts';
-import { attestationSchema, storedAttestation } from './attestation.ts';
+import { attestationSchema, connections, storedAttestation } from './attestation.ts';
 
 const limitOfCertificate = 16 * 1024;
 
@@ -59,6 +59,21 @@ export const cvmInput = v.pipe(
 );
 export type CvmInput = v.InferOutput<typeof cvmInput>;
 
+const attestationOfCvm = v.pipe(
+  v.object({
+    ...attestationSchema.entries,
+    connection: v.pipe(
+      v.picklist(connections),
+      v.description(
+        '`attested` while the connection is open over which the evidence came. `reconnected`: it is closed. Then no run with an ' +
+          '`attestation_policy` starts on the CVM until its agent is restarted, but for policies that allow reconnects.',
+      ),
+    ),
+  }),
+  v.title('AttestationOfCvm'),
+  v.description('What the service found in the attestation evidence of the present agent process of a CVM.'),
+);
+
 const entries = {
   id: v.pipe(cvmId, v.description('The identifier of the CVM.')),
   description: shownDescription,
@@ -75,7 +90,7 @@ const entries = {
     v.description('Where parties reach the agent, `host:port`. null if it is not registered.'),
   ),
   attestation: v.pipe(
-    v.nullable(attestationSchema),
+    v.nullable(attestationOfCvm),
     v.description('The attestation of the present agent process with the present certificate. null until it is known.'),
   ),
   created_at: createdAt,

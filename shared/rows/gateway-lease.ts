@@ -14,6 +14,8 @@ const lease = v.object({
   is_over: v.optional(v.boolean()),
 });
 
+type Lease = v.InferOutput<typeof lease>;
+
 /** The time after which the lease of a gateway ends if it is not renewed. Gateways renew it three times as often. */
 export const leaseInMilliseconds = 30_000;
 
@@ -79,23 +81,28 @@ export async function isAlive(
   now: string,
   get = (key: Key) => getItem(table, key),
 ): Promise<boolean> {
-  const found = parseLease(await get(gatewayKeys.lease(gateway)));
-  return found !== undefined && !found.is_over && Date.parse(now) - Date.parse(found.renewed_at) <= leaseInMilliseconds;
+  return isCurrent(parseLease(await get(gatewayKeys.lease(gateway))), now);
 }
 
 /**
  * Returns the presences with the time at which each CVM was last seen: a CVM on a gateway was seen when the gateway renewed its
- * lease. Costs a read unit for each gateway.
+ * lease. Leaves out `held_by` of a gateway that is gone. Costs a read unit for each gateway.
  */
-export async function withGatewayLeases(table: Table, presences: StoredPresence[]): Promise<StoredPresence[]> {
+export async function withGatewayLeases(table: Table, presences: StoredPresence[], now: string): Promise<StoredPresence[]> {
   const gateways = [...new Set(presences.flatMap(({ held_by }) => held_by ?? []))];
   if (gateways.length === 0) return presences;
   const items = await getItems(table, gateways.map(gatewayKeys.lease));
-  const renewals = new Map(gateways.map((gateway, index) => [gateway, parseLease(items[index])?.renewed_at ?? '']));
-  return presences.map((presence) => {
-    const renewedAt = renewals.get(presence.held_by ?? '') ?? '';
-    return renewedAt > (presence.last_seen_at ?? '') ? { ...presence, last_seen_at: renewedAt } : presence;
+  const leases = new Map(gateways.map((gateway, index) => [gateway, parseLease(items[index])]));
+  return presences.map(({ held_by, ...presence }) => {
+    const found = leases.get(held_by ?? '');
+    const renewedAt = found?.renewed_at ?? '';
+    const seen = renewedAt > (presence.last_seen_at ?? '') ? { ...presence, last_seen_at: renewedAt } : presence;
+    return isCurrent(found, now) ? { ...seen, held_by } : seen;
   });
+}
+
+function isCurrent(found: Lease | undefined, now: string): boolean {
+  return found !== undefined && !found.is_over && Date.parse(now) - Date.parse(found.renewed_at) <= leaseInMilliseconds;
 }
 
 function parseLease(item: Item | undefined) {

@@ -1,10 +1,11 @@
 import { readinessOf, type CvmOfRun } from '../approvals/index.ts';
-import { whyNotAttested } from '../attestation/index.ts';
+import { judgeTokens, type JudgedTokens } from '../attestation/index.ts';
 import { isActive } from '../rows/run.ts';
 import { type Inputs, type MissingItems, readInputs } from '../rows/manifest.ts';
 import { conflict, type ServiceError, truncate } from '../runtime/errors.ts';
 import { cvmKeys } from '../table/keys.ts';
-import type { Table } from '../table/table.ts';
+import { deadlineOf, type Table } from '../table/table.ts';
+import { openContentStore } from '../rows/content-store.ts';
 import { type Action, readSettled, StaleReadError } from '../table/transaction.ts';
 import { claimKey, parseClaim, type Claim } from '../rows/claim.ts';
 import { withGatewayLeases } from '../rows/gateway-lease.ts';
@@ -25,28 +26,44 @@ interface CvmForRun extends CvmOfRun {
  * Reads the state of a CVM for the start of a run, while no transaction is writing it, because the end of a run changes two items
  * at once: it frees the CVM and notes that its agent must be restarted. One round trip, or two if a gateway holds the CVM.
  */
-export async function readCvmForRun(table: Table, cvm: { domain: string; cvm_id: string }): Promise<CvmForRun> {
+export async function readCvmForRun(table: Table, cvm: { domain: string; cvm_id: string }, now: string): Promise<CvmForRun> {
   const [registered, claimItem] = await readSettled(table, [cvmKeys.cvm(cvm.domain, cvm.cvm_id), claimKey(cvm)]);
-  const [presence] = registered ? await withGatewayLeases(table, [parsePresence(registered)]) : [];
+  const [presence] = registered ? await withGatewayLeases(table, [parsePresence(registered)], now) : [];
   return {
     id: cvm.cvm_id,
     certificate: presence?.certificate_fingerprint ?? undefined,
     pem: presence?.certificate ?? undefined,
     presence,
     claim: parseClaim(claimItem),
-    attestation: attestationOf(registered),
+    attestation: attestationOf(registered, presence?.held_by !== undefined),
   };
+}
+
+/**
+ * Judges the attestation tokens of a CVM by the attestation policy of a computation. Undefined if it has none. Two round trips with
+ * a policy.
+ */
+export async function judgeCvm(
+  table: Table,
+  { attestation_policy }: Pick<Inputs, 'attestation_policy'>,
+  { domain, cvm: { id: cvmId, attestation } }: { domain: string; cvm: CvmForRun },
+  now: string,
+): Promise<JudgedTokens | undefined> {
+  if (!attestation_policy) return undefined;
+  const stores = { table, store: openContentStore(() => deadlineOf(table)) };
+  return await judgeTokens(stores, { domain, cvmId }, attestation, attestation_policy, now);
 }
 
 /**
  * Lists the reasons why a run cannot start on a CVM now, approvals and manifest aside. The first reason is the answer to a start.
  */
 export function refusalsOf(
-  { computation: { status, run }, attestation_policy }: Pick<Inputs, 'computation' | 'attestation_policy'>,
-  { id, presence, claim, attestation }: CvmForRun,
+  { computation: { status, run } }: Pick<Inputs, 'computation'>,
+  { id, presence, claim }: CvmForRun,
+  judged: JudgedTokens | undefined,
   now: string,
 ): ServiceError[] {
-  const unattested = attestation_policy && whyNotAttested(id, attestation, attestation_policy);
+  const unattested = judged?.refusal;
   const notReady = presence && whyNotReady(id, presence, now);
   return [
     ...(isActive(status)
@@ -91,7 +108,7 @@ interface ReadinessRequest {
 
 /**
  * Reads what a run of a computation still lacks, with the reasons for which a start on the CVM would be refused, and warnings.
- * Three round trips.
+ * Three round trips, or five with a CVM and an attestation policy.
  * @throws ServiceError `not_found`
  */
 export async function readReadiness(
@@ -100,11 +117,12 @@ export async function readReadiness(
 ): Promise<{ missing: MissingItems; warnings: string[]; digest: string | undefined; configuration_digest: string }> {
   const [computation, cvm] = await Promise.all([
     readComputation(table, domain, id),
-    cvmId === undefined ? undefined : readCvmForRun(table, { domain, cvm_id: cvmId }),
+    cvmId === undefined ? undefined : readCvmForRun(table, { domain, cvm_id: cvmId }, at),
   ]);
   const inputs = await readInputs(table, domain, computation);
   const { snapshot, missing, configuration_digest } = readinessOf(inputs, { at, cvm });
-  const refusals = cvm ? refusalsOf(inputs, cvm, at).map(({ message }) => message) : [];
+  const judged = cvm && (await judgeCvm(table, inputs, { domain, cvm }, at));
+  const refusals = cvm ? refusalsOf(inputs, cvm, judged, at).map(({ message }) => message) : [];
   return {
     missing: { ...missing, info: [...missing.info, ...refusals] },
     warnings: warningsOf(inputs.datasets),

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { configurationOf } from 'computation-management-formats/approval-text';
 import { startDigest } from 'computation-management-formats/digests';
 import { numberedId } from 'computation-management-formats/identifiers';
-import { processOfRunItem } from '../attestation/index.ts';
+import type { JudgedTokens } from '../attestation/index.ts';
+import { processOfRunItem } from '../rows/agent-tokens.ts';
 import type { Permitted } from '../http/caller.ts';
 import { isIncomplete, readinessOf } from '../approvals/index.ts';
 import { isMarkedForDeletion } from '../assets/index.ts';
@@ -29,7 +30,7 @@ import {
 import { addRun } from '../rows/change-run.ts';
 import { addClaim } from '../rows/claim.ts';
 import { endRun, type Executions, startExecution } from '../lifecycle/index.ts';
-import { cvmIsStill, readCvmForRun, refusalsOf } from './dry-run.ts';
+import { cvmIsStill, judgeCvm, readCvmForRun, refusalsOf } from './dry-run.ts';
 import { waysToEnd } from '../rows/ways-to-end.ts';
 
 interface Started {
@@ -93,17 +94,18 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Committed<St
   const permitted = permit(computation.row);
   const [inputs, cvmForRun] = await Promise.all([
     readInputs(table, domain, computation.row),
-    readCvmForRun(table, { domain, cvm_id: cvmId }),
+    readCvmForRun(table, { domain, cvm_id: cvmId }, now),
   ]);
-  const [refusal] = refusalsOf(inputs, cvmForRun, now);
+  const judged = await judgeCvm(table, inputs, { domain, cvm: cvmForRun }, now);
+  const [refusal] = refusalsOf(inputs, cvmForRun, judged, now);
   if (refusal) throw refusal;
-  snapshotOf({ computation, inputs, cvm: cvmForRun }, table, now);
+  snapshotOf({ computation, inputs, cvm: cvmForRun, judged }, table, now);
   refuseIfMarkedForDeletion(inputs, now);
   const run_id = numberedId(await nextNumber(table, lists.runs(domain)));
   const reference: RunReference = { domain, computation_id: computationId, run_id, cvm_id: cvmId };
   for (let { head } = computation; ; head = await readHead(table, computationId)) {
     try {
-      const found = { computation: { ...computation, head }, inputs, cvm: cvmForRun };
+      const found = { computation: { ...computation, head }, inputs, cvm: cvmForRun, judged };
       const transaction = await transactionOf(table, reference, found, { by, now });
       return await commitChange(table, transaction, { runId: run_id, reference, permitted }, request.answerKeeper);
     } catch (error) {
@@ -119,6 +121,7 @@ interface Found {
   computation: ComputationToChange;
   inputs: Inputs;
   cvm: Awaited<ReturnType<typeof readCvmForRun>>;
+  judged: JudgedTokens | undefined;
 }
 
 /**
@@ -142,9 +145,10 @@ async function transactionOf(
   found: Found,
   { by, now }: { by: string; now: string },
 ): Promise<Transaction> {
-  const { computation, inputs, cvm } = found;
+  const { computation, inputs, cvm, judged } = found;
   const { domain, computation_id, cvm_id } = reference;
   const snapshot = snapshotOf(found, table, now);
+  const policy = inputs.attestation_policy;
   const run: Run = {
     id: reference.run_id,
     computation_id,
@@ -163,15 +167,18 @@ async function transactionOf(
     manifest_digest: snapshot.manifest_digest,
     configuration_digest: snapshot.configuration_digest,
     start_digest: startDigest({ ...snapshot, configuration: configurationOf(snapshot) }),
+    ...(policy?.allow_reconnect ? { allow_reconnect: true } : {}), // the run may go on over later connections
   };
   const transaction = new Transaction();
   await addRun(table, transaction, computation, run, { originator: by, details, now });
   addSnapshot(transaction, reference, snapshot);
-  const token_hash = inputs.attestation_policy ? cvm.attestation.shown?.token_hash : undefined;
-  transaction.add(cvmIsStill({ domain, cvm_id }, { certificate: cvm.certificate, token_hash }));
-  if (token_hash !== undefined && cvm.attestation.process !== undefined) {
-    const { process } = cvm.attestation;
-    transaction.add({ put: { Item: processOfRunItem({ ...reference, cvmId: cvm_id, process }) } });
+  const token_hash = policy ? cvm.attestation.shown?.token_hash : undefined;
+  transaction.add(cvmIsStill({ domain, cvm_id }, { certificate: cvm.certificate, token_hash }), ...(judged?.checks ?? []));
+  const { process } = cvm.attestation;
+  if (policy && judged && process !== undefined) {
+    const ofRun = { domain, computation_id, run_id: run.id, cvmId: cvm_id, process };
+    const Item = processOfRunItem({ ...ofRun, attestation_policy: policy, judged: judged.tokens });
+    transaction.add({ put: { Item } });
   }
   addClaim(transaction, {
     ...reference,

@@ -11,6 +11,7 @@ import { routes } from '../../shared/endpoints/endpoints.ts';
 import { examples } from '../../shared/openapi/examples.ts';
 import type { HttpResponse } from '../../shared/http/problem.ts';
 import { answersHead, takesKey, type Route } from '../../shared/http/route.ts';
+import { newCertificate } from '../support/cvm-certificate.ts';
 import { actionsOf, mayCall, nameOf, needsOf } from './decisions.ts';
 import { systemClock } from '../../shared/runtime/deadline.ts';
 
@@ -135,7 +136,7 @@ async function resources(route: Route, parties: Parties): Promise<Record<string,
   };
   return {
     domainID: 'd1',
-    cvmID: 'cvm-1',
+    cvmID: isOfCvm(route) ? 'cvm-1' : 'gw-1', // the second one gets a certificate
     ...(names('computationID') ? { computationID: await computation() } : {}),
     ...(names('id') ? { id: isAsset ? await done('assets/create-asset', administrator(creator), {}) : await computation() } : {}),
   };
@@ -305,6 +306,21 @@ describe('a token that is bound to a CVM', () => {
   it.each(ofCvm)('reaches a CVM whose identifier contains colons: $method $path', async (route) => {
     expect(await statusOf(route, ['d1:cvm:rack:4:cvm'], 'rack:4:cvm')).toBe(200);
     for (const other of ['rack', 'rack:4', 'cvm', '4:cvm']) expect(await statusOf(route, ['d1:cvm:rack:4:cvm'], other)).toBe(403);
+  });
+
+  it.each(ofCvm)('reaches no CVM with a certificate, whatever it is bound to: $method $path', async (route) => {
+    const administrators = await issuer.mintToken({ sub: 'alice', groups: ['d1:administrator'] });
+    const register = rows.find(({ name }) => name === 'cvms/register-cvm') ?? route;
+    const registered = { domainID: 'd1', cvmID: 'gw-2' };
+    const given = { description: '', certificate: await newCertificate() };
+    expect((await send(register, `Bearer ${administrators}`, registered, given)).status).toBeLessThan(300);
+    const groups = [...allRoles.map((role) => [`d1:${role}`]), ['d1:cvm:gw-2'], ['d1:cvm:cvm-1'], ['d1:cvm', 'd1:administrator']];
+    for (const held of groups) {
+      const token = await issuer.mintToken({ sub: 'machine', groups: held });
+      const { status, body } = await send(route, `Bearer ${token}`, registered, bodies.get(route.name));
+      const opens = held.includes('d1:cvm') || held.includes('d1:cvm:gw-2');
+      expect([held, status, body['reason']]).toEqual([held, 403, opens ? 'gateway_only' : undefined]);
+    }
   });
 
   it.each(ofCvm)('adds up with other memberships: $method $path', async (route) => {

@@ -8,83 +8,76 @@ import { withTestRoots } from 'computation-management-attestation/test-roots';
 import { checkEvidence } from 'computation-management-verify';
 import { checkEvidenceByTestRoots } from 'computation-management-verify/test-roots';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startStack, type Stack } from '../../local/stack.ts';
 import { addCollateral } from '../../shared/attestation/collateral.ts';
-import { tokenVerifier } from '../../shared/attestation/verify-reported-token.ts';
+import { tokenVerifier } from '../../shared/attestation/verify-stored.ts';
+import { attestingCvms } from '../support/attesting-cvm.ts';
+import { cvmBody } from '../../shared/openapi/examples.ts';
+import { newCertificate } from '../support/cvm-certificate.ts';
 import { replaceClient } from '../../shared/runtime/clients.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { bodyAt, currentAt, forgeTdx } from '../packages/attestation/forge-tdx.ts';
-import { coseOf, forgeSnp, messageOf } from '../packages/attestation/forge-snp.ts';
+import { coseOf, forgeSnp, messageOf, type SnpChange } from '../packages/attestation/forge-snp.ts';
 import { cmsIn } from '../packages/cms/fake-terminal.ts';
 import { startStandInAgent, type StandInAgent } from '../support/stand-in-agent.ts';
 import { untilTestEnds } from '../support/patience.ts';
-import { type GatewayStack, startGatewayStack } from '../support/gateway-stack.ts';
-import { readyComputation, type Call } from '../support/ready-computation.ts';
-import type { SimulatedAgent } from '../support/simulated-agent.ts';
+import { callAs, readyComputation, type Call } from '../support/ready-computation.ts';
+import { repeating } from '../support/repeating-call.ts';
 
-let world: GatewayStack;
+let stack: Stack;
 let alice: Call;
+let cvm: Call;
+let gateway: ReturnType<typeof attestingCvms>;
 beforeAll(async () => {
-  world = await startGatewayStack();
-  alice = world.call;
+  stack = await startStack({ port: 0, simulator: true, testEvidence: true });
+  gateway = attestingCvms('d1');
+  alice = repeating(callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator'])));
+  cvm = repeating(callAs(stack.baseUrl, await stack.token('cvm', ['d1:cvm'])));
   replaceClient(tokenVerifier, withTestRoots(snpRoots).verifyToken);
 });
-afterAll(() => world.stop());
+afterAll(() => stack.stop());
 
 const snpRoots = forgeSnp().options.roots ?? [];
 const policy = { platforms: ['snp'], measurements: ['ab'.repeat(48)] };
+const certificates = new Map<string, string>();
 
-/** Returns a token of a newly launched machine of the test keys, whose report is bound to a certificate. */
-function tokenOf(certificate: string, change: (report: Buffer) => void = () => undefined): Buffer {
+/** The SHA-512 of the certificate of a CVM, which its evidence is over. */
+const boundTo = (on: string) =>
+  createHash('sha512')
+    .update(certificates.get(on) ?? '')
+    .digest();
+
+/** A token of a machine of the test keys, a guest of its own, whose report is bound to the certificate of the CVM. */
+function tokenOf(on: string, change: (report: Buffer) => void = () => undefined, more: SnpChange = {}): string {
   const report = (bytes: Buffer) => {
-    createHash('sha512').update(certificate).digest().copy(bytes, 0x50);
+    boundTo(on).copy(bytes, 0x50);
     randomBytes(32).copy(bytes, 0x140);
     change(bytes);
   };
-  const forged = forgeSnp({ report });
-  return Buffer.from(coseOf({ platform_type: 'SNP', raw_report: messageOf(forged.report, forged.certificates) }));
+  const forged = forgeSnp({ ...more, report });
+  const raw_report = messageOf(forged.report, forged.certificates);
+  return Buffer.from(coseOf({ platform_type: 'SNP', raw_report })).toString('base64');
 }
 
-const hashOf = (token: Uint8Array) => createHash('sha256').update(token).digest('hex');
+const hashOf = (token: string) => createHash('sha256').update(Buffer.from(token, 'base64')).digest('hex');
 let cvms = 0;
-
-interface Connected {
-  on: string;
-  certificate: string;
-  agent: SimulatedAgent;
-  token: Buffer;
-  /** Sends a further token over the same connection. */
-  send: (token: Uint8Array) => void;
+/** Registers a CVM with a certificate of its own, and connects it to a gateway. */
+async function registered(more: object = {}): Promise<string> {
+  const id = `attested-${++cvms}`;
+  const certificate = await newCertificate();
+  certificates.set(id, certificate);
+  await alice('PUT', `/d1/cvms/${id}`, { ...cvmBody, certificate, ...more });
+  await connect(id);
+  return id;
 }
 
-/** Connects the agent of a new CVM, which sends the token that `make` returns, and waits for its verdict. */
-async function attestedCvm(make: (certificate: string) => Buffer | Promise<Buffer> = tokenOf): Promise<Connected> {
-  const cvm = await world.enrol(`attested-${++cvms}`);
-  const token = await make(cvm.certificate);
-  let next: Uint8Array = token;
-  const agent = world.connect(cvm, { token: () => next });
-  const connected = { on: cvm.cvmId, certificate: cvm.certificate, agent, token };
-  await attested(cvm.cvmId, token);
-  await world.untilReady(cvm.cvmId);
-  return {
-    ...connected,
-    send: (further) => {
-      next = further;
-      agent.sendAttestation();
-    },
-  };
-}
-
-/** Takes a run that the agent has been given to its end. */
-async function complete({ agent }: Pick<Connected, 'agent'>, id: string): Promise<void> {
-  await expect.poll(() => agent.state, untilTestEnds).toBe('ReceivingAlgorithm');
-  agent.upload();
-  agent.finish();
-  await world.untilRun(id, 'completed');
-}
-
+const reference = (cvmId: string) => ({ domain: 'd1', cvmId });
+const report = (id: string, ...reports: object[]) => gateway.report(id, ...reports);
+const send = (id: string, token: string, kind?: string) => gateway.send(id, token, kind);
+const connect = (id: string) => gateway.connect(id);
 const attestationOf = async (id: string) => (await alice('GET', `/d1/cvms/${id}`)).body['attestation'] as Record<string, unknown>;
-const attested = (id: string, token: Uint8Array) =>
+const attested = (id: string, token: string) =>
   expect.poll(() => attestationOf(id), untilTestEnds).toMatchObject({ token_hash: hashOf(token) });
 async function computationWithPolicy(attestation_policy: object | null = policy): Promise<string> {
   const id = await readyComputation(alice);
@@ -92,12 +85,24 @@ async function computationWithPolicy(attestation_policy: object | null = policy)
   return id;
 }
 const start = (id: string, on: string) => alice('POST', `/d1/computations/${id}/run?cvm=${on}`);
+/** A computation with a policy, and a CVM with a token whose evidence the service has judged. */
+async function prepared(given: object | null = policy, change?: (report: Buffer) => void) {
+  const [id, on] = [await computationWithPolicy(given), await registered()];
+  const token = tokenOf(on, change);
+  await send(on, token);
+  await attested(on, token);
+  return { id, on, token };
+}
+const completed = async (on: string, id: string, run: unknown) => {
+  await report(on, { type: 'event', id: 'end', run_id: run, event_type: 'Complete', status: 'Completed' });
+  await expect.poll(() => runOf(id), untilTestEnds).toMatchObject({ status: 'completed' });
+};
 const runOf = async (id: string) => (await alice('GET', `/d1/computations/${id}/run`)).body;
 
 describe('a computation with an attestation policy', () => {
   it('runs on a CVM whose evidence satisfies it, and the run, its attestation and its evidence say so', async () => {
-    const [id, cvm] = [await computationWithPolicy(), await attestedCvm()];
-    const { on, token } = cvm;
+    const { id, on, token } = await prepared();
+    await send(on, token); // once more
     expect(await attestationOf(on)).toMatchObject({ verdict: 'verified', platform: 'snp', measurement: 'ab'.repeat(48) });
     const { status, body } = await start(id, on);
     const run = body as unknown as string;
@@ -106,19 +111,20 @@ describe('a computation with an attestation policy', () => {
     expect(found).toMatchObject({
       run_id: run,
       verdict: 'verified',
-      tokens: [{ kind: 'eat', hash: hashOf(token), size: token.length }],
+      tokens: [{ kind: 'eat', hash: hashOf(token), size: Buffer.from(token, 'base64').length }],
     });
     const [{ download }] = found['tokens'] as [{ download: { url: string } }];
-    expect(Buffer.from(await (await fetch(download.url)).arrayBuffer())).toEqual(token);
-    await complete(cvm, id);
+    expect(Buffer.from(await (await fetch(download.url)).arrayBuffer()).toString('base64')).toBe(token);
+    await completed(on, id, run);
     const { body: evidence } = await alice('GET', `/d1/computations/${id}/evidence?run=${run}`);
     expect(evidence['statement']).toMatchObject({
       configuration: { attestation_policy: policy },
       attestation: { verdict: 'verified', tokens: [{ kind: 'eat', hash: hashOf(token), verdict: 'verified' }] },
     });
-    const keys = await (await fetch(`${world.stack.baseUrl}/.well-known/jwks.json`)).text();
-    const files = { evidence: JSON.stringify(evidence), keys, tokens: [token] };
-    const findings = await checkEvidenceByTestRoots(files, snpRoots);
+    const keys = await (await fetch(`${stack.baseUrl}/.well-known/jwks.json`)).text();
+    const files = { evidence: JSON.stringify(evidence), keys, tokens: [Buffer.from(token, 'base64')] };
+    const { roots = [] } = forgeSnp().options;
+    const findings = await checkEvidenceByTestRoots(files, roots);
     expect(findings.filter(({ verdict }) => verdict === 'does not hold')).toEqual([]);
     expect(findings.map(({ sentence }) => sentence)).toContain(
       'The evidence of the CVM satisfies the attestation policy of the run.',
@@ -128,33 +134,29 @@ describe('a computation with an attestation policy', () => {
   });
 
   it('runs on a TDX machine, and the evidence has the collateral by which its verdict can be judged again', async () => {
-    let forged = forgeTdx();
-    const cvm = await attestedCvm(async (certificate) => {
-      forged = forgeTdx({
-        ...currentAt(new Date().toISOString()),
-        quote: (bytes) =>
-          void createHash('sha512')
-            .update(certificate)
-            .digest()
-            .copy(bytes, bodyAt + 520),
-      });
-      const content = Buffer.from(JSON.stringify(forged.collateral));
-      await addCollateral(
-        openTable(() => new Deadline()),
-        { kind: 'collateral', content },
-      );
-      replaceClient(tokenVerifier, withTestRoots([...snpRoots, ...(forged.options.roots ?? [])]).verifyToken);
-      return Buffer.from(coseOf({ platform_type: 'TDX', raw_report: forged.quote }));
+    const on = await registered();
+    const forged = forgeTdx({
+      ...currentAt(new Date().toISOString()),
+      quote: (bytes) => void boundTo(on).copy(bytes, bodyAt + 520),
     });
-    const { measurement } = await attestationOf(cvm.on);
+    await addCollateral(
+      openTable(() => new Deadline()),
+      { kind: 'collateral', content: Buffer.from(JSON.stringify(forged.collateral)) },
+    );
+    const roots = [...snpRoots, ...(forged.options.roots ?? [])];
+    replaceClient(tokenVerifier, withTestRoots(roots).verifyToken);
+    const token = Buffer.from(coseOf({ platform_type: 'TDX', raw_report: forged.quote })).toString('base64');
+    await send(on, token);
+    await attested(on, token);
+    const { measurement } = await attestationOf(on);
     const id = await computationWithPolicy({ platforms: ['tdx'], measurements: [measurement] });
-    const { body: run } = await start(id, cvm.on);
-    await complete(cvm, id);
+    const { body: run } = await start(id, on);
+    await completed(on, id, run);
     const { body: evidence } = await alice('GET', `/d1/computations/${id}/evidence?run=${run as unknown as string}`);
     expect(evidence['statement']).toMatchObject({ attestation: { tokens: [{ collateral: [forged.collateral] }] } });
-    const keys = await (await fetch(`${world.stack.baseUrl}/.well-known/jwks.json`)).text();
-    const files = { evidence: JSON.stringify(evidence), keys, tokens: [cvm.token] };
-    const findings = await checkEvidenceByTestRoots(files, [...snpRoots, ...(forged.options.roots ?? [])]);
+    const keys = await (await fetch(`${stack.baseUrl}/.well-known/jwks.json`)).text();
+    const files = { evidence: JSON.stringify(evidence), keys, tokens: [Buffer.from(token, 'base64')] };
+    const findings = await checkEvidenceByTestRoots(files, roots);
     expect(findings.filter(({ verdict }) => verdict === 'does not hold')).toEqual([]);
     expect(findings.map(({ sentence }) => sentence)).toContain(
       'The evidence of the CVM satisfies the attestation policy of the run.',
@@ -162,13 +164,10 @@ describe('a computation with an attestation policy', () => {
   });
 
   it('does not run on a CVM that nobody registered, or that has no attestation, and the dry run says so', async () => {
-    const cvm = await world.enrol(`attested-${++cvms}`);
-    world.connect(cvm, { attestsAtOnce: false });
-    await world.untilReady(cvm.cvmId);
-    const id = await computationWithPolicy();
+    const [id, on] = [await computationWithPolicy(), await registered()];
     for (const [where, why] of [
       ['nobody', /It is not registered/],
-      [cvm.cvmId, /It has no attestation/],
+      [on, /It has no attestation/],
     ] as const) {
       const refused = { reason: 'cvm_not_attested', detail: expect.stringMatching(why) };
       expect(await start(id, where)).toMatchObject({ status: 409, body: refused });
@@ -184,71 +183,186 @@ describe('a computation with an attestation policy', () => {
     ['old firmware', 'minimum_tcb', () => undefined, { ...policy, minimum_tcb: { bootloader: 4, tee: 0, snp: 0, microcode: 0 } }],
     ['another platform', 'platform', () => undefined, { ...policy, platforms: ['tdx'] }],
   ])('does not run on a CVM with %s, and names the check %s', async (_what, check, change, given) => {
-    const { on } = await attestedCvm((certificate) => tokenOf(certificate, change));
-    const id = await computationWithPolicy(given);
+    const { id, on } = await prepared(given, change);
     const detail = expect.stringContaining(`${check}: `);
     expect(await start(id, on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested', detail } });
     const anyone = await computationWithPolicy(null);
     expect((await start(anyone, on)).status).toBe(200);
   });
 
-  it('fails if its CVM sends evidence that does not satisfy the policy, with the failing check as reason', async () => {
-    const [id, cvm] = [await computationWithPolicy(), await attestedCvm()];
-    await start(id, cvm.on);
-    await expect.poll(() => cvm.agent.state, untilTestEnds).toBe('ReceivingAlgorithm');
-    cvm.send(tokenOf(cvm.certificate, (bytes) => bytes.fill(1, 0x50, 0x90)));
-    await expect
-      .poll(() => runOf(id), untilTestEnds)
-      .toMatchObject({ status: 'failed', reason: expect.stringContaining('report_data: ') });
+  it('says both sides of each failing check', async () => {
+    const { id, on } = await prepared(policy, (bytes) => bytes.fill(0xcd, 0x90, 0xc0));
+    const sides = `measurement: it is ${'cd'.repeat(48)}, the policy allows ${'ab'.repeat(48)}`;
+    expect((await start(id, on)).body).toMatchObject({ detail: expect.stringContaining(sides) });
   });
 
-  it('keeps the evidence that it had when its CVM sends a token after its end', async () => {
-    const [id, cvm] = [await computationWithPolicy(), await attestedCvm()];
-    const { body: run } = await start(id, cvm.on);
-    await complete(cvm, id);
-    const late = tokenOf(cvm.certificate, (bytes) => bytes.fill(1, 0x50, 0x90));
-    cvm.send(late);
-    await attested(cvm.on, late);
-    const { body: evidence } = await alice('GET', `/d1/computations/${id}/evidence?run=${run as unknown as string}`);
-    const attestation = { verdict: 'verified', tokens: [{ hash: hashOf(cvm.token) }] };
-    expect(evidence['statement']).toMatchObject({ attestation });
+  it.each<[string, (on: string) => string, string]>([
+    ['is over another certificate', (on) => tokenOf(on, (bytes) => bytes.fill(1, 0x50, 0x90)), 'report_data: '],
+    [
+      'is verified, of a measurement outside the policy',
+      (on) => tokenOf(on, (bytes) => bytes.fill(0xcd, 0x90, 0xc0)),
+      'measurement: ',
+    ],
+    ['cannot be read', () => Buffer.from('junk').toString('base64'), ''],
+  ])('fails if its CVM sends a token that %s, and cannot start after that', async (_what, other, check) => {
+    const { id, on } = await prepared();
+    await start(id, on);
+    await send(on, other(on));
+    const failed = { status: 'failed', reason: expect.stringContaining(check) };
+    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject(failed);
+    expect(await start(id, on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested' } });
   });
 
-  it('fails if its CVM restarts its agent', async () => {
-    const [id, cvm] = [await computationWithPolicy(), await attestedCvm()];
-    await start(id, cvm.on);
-    await expect.poll(() => cvm.agent.state, untilTestEnds).toBe('ReceivingAlgorithm');
-    cvm.agent.restart();
-    await world.untilRun(id, 'failed');
+  it('starts only while each token of the process is verified: one over 1 MiB never is', async () => {
+    const { id, on } = await prepared();
+    await send(on, Buffer.alloc(1024 * 1024 + 1).toString('base64'));
+    const detail = expect.stringContaining('a token is not verified');
+    expect(await start(id, on)).toMatchObject({ status: 409, body: { detail } });
+  });
+
+  it("starts whatever Microsoft's own token on Azure says, which satisfies nothing either", async () => {
+    const ofMicrosoft = `${Buffer.from('{"alg":"RS256"}').toString('base64url')}.${Buffer.from('{"x-ms-attestation-type":"azurevm"}').toString('base64url')}.AA`;
+    const [alone, with_] = [await registered(), await prepared()];
+    const token = Buffer.from(ofMicrosoft).toString('base64');
+    await send(with_.on, token, 'azure');
+    await send(alone, token, 'azure');
+    await attested(alone, token);
+    expect((await start(with_.id, alone)).body).toMatchObject({ reason: 'cvm_not_attested' });
+    const judged = async () => (await start(with_.id, with_.on)).status;
+    await expect.poll(judged, untilTestEnds).toBe(200);
+  });
+
+  it('starts only on what is verified now: the clock, the lists and the roots may have changed since the token came', async () => {
+    const { id, on } = await prepared();
+    replaceClient(tokenVerifier, withTestRoots([]).verifyToken);
+    const detail = expect.stringMatching(/It was verified on \d{4}-\d{2}-\d{2}, not any more because .*certificate_chain/);
+    expect(await start(id, on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested', detail } });
+    const { body } = await alice('POST', `/d1/computations/${id}/dryrun?cvm=${on}`);
+    expect(body).toMatchObject({ missing_items: { info: [detail] } });
+    replaceClient(tokenVerifier, withTestRoots(snpRoots).verifyToken);
+    expect((await start(id, on)).status).toBe(200);
+  });
+
+  it('starts only over the connection that attested, unless the policy allows reconnects, as its first event says', async () => {
+    const { id, on } = await prepared();
+    expect(await attestationOf(on)).toMatchObject({ connection: 'attested' });
+    await connect(on);
+    expect(await attestationOf(on)).toMatchObject({ verdict: 'verified', connection: 'reconnected' });
+    const detail = expect.stringContaining('restart the agent, or allow reconnects');
+    expect(await start(id, on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested', detail } });
+    const lenient = await computationWithPolicy({ ...policy, allow_reconnect: true });
+    expect((await start(lenient, on)).status).toBe(200);
+    const { body } = await alice('GET', `/d1/computations/${lenient}/events?event_type=started`);
+    const [{ details }] = body['events'] as [{ details: string }];
+    expect(JSON.parse(Buffer.from(details, 'base64').toString())).toMatchObject({ allow_reconnect: true });
+  });
+
+  it('does not start in a guest that was given another run, of any domain, unless the policy allows that', async () => {
+    const guest = randomBytes(32);
+    const ofGuest = (bytes: Buffer) => void guest.copy(bytes, 0x140);
+    const first = await prepared(null, ofGuest);
+    const { body: run_id } = await start(first.id, first.on);
+    const bound = { run_id: String(run_id), computation_id: first.id, stream: gateway.streamOf(first.on) };
+    const { certificate = '' } = (await gateway.service.registration(reference(first.on))) ?? {};
+    const before = await gateway.service.agentRecord(reference(first.on));
+    expect(await gateway.service.bindAgent(reference(first.on), { ...before, ...bound, certificate })).toBeDefined();
+    const { id, on } = await prepared(policy, ofGuest);
+    const detail = expect.stringContaining(`The guest ${guest.toString('hex')} was given another run before`);
+    expect(await start(id, on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested', detail } });
+    expect((await start(await computationWithPolicy({ ...policy, allow_used_guest: true }), on)).status).toBe(200);
+  });
+
+  it('has the evidence that it had when it ended, whatever the process or another one sends later', async () => {
+    const { id, on, token } = await prepared();
+    const { body: run } = await start(id, on);
+    await completed(on, id, run);
+    const ofRun = async () => (await alice('GET', `/d1/computations/${id}/attestation`)).body;
+    const { tokens: _, ...before } = await ofRun();
+    for (const other of [Buffer.from('junk').toString('base64'), tokenOf(on, (bytes) => bytes.fill(1, 0x50, 0x90))]) {
+      await send(on, other);
+      await expect.poll(async () => (await attestationOf(on))['verdict'], untilTestEnds).not.toBe('verified');
+    }
+    await connect(on);
+    await send(on, tokenOf(on));
+    await gateway.service.keepProcessOfRun({ ...reference(on), computation_id: id, run_id: String(run), process: 'another' });
+    expect(await ofRun()).toMatchObject({ ...before, tokens: [{ hash: hashOf(token) }] });
+    const { body: evidence } = await alice('GET', `/d1/computations/${id}/evidence?run=${String(run)}`);
+    const { attestation, events } = evidence['statement'] as { attestation: object; events: { last: { details: string } } };
+    expect(attestation).toMatchObject({ verdict: 'verified', tokens: [{ hash: hashOf(token), verdict: 'verified' }] });
+    const details = JSON.parse(Buffer.from(events.last.details, 'base64').toString()) as object;
+    expect(details).toMatchObject({ token_hashes: [hashOf(token)] });
+  });
+
+  it('gets no verdict for a run without a policy by a token that came after its end', async () => {
+    const [id, on] = [await computationWithPolicy(null), await registered()];
+    const { body: run } = await start(id, on);
+    await completed(on, id, run);
+    const token = tokenOf(on);
+    await send(on, token);
+    await gateway.service.keepProcessOfRun({ ...reference(on), computation_id: id, run_id: String(run), process: 'later' });
+    await attested(on, token);
+    expect((await alice('GET', `/d1/computations/${id}/attestation`)).body).toMatchObject({ verdict: null, tokens: [] });
+    const { body } = await alice('GET', `/d1/computations/${id}/evidence?run=${String(run)}`);
+    expect(body['statement']).toMatchObject({ attestation: null });
+  });
+});
+
+describe('a CVM with a certificate', () => {
+  it('is closed to those who have its token, its certificate and the role of a CVM, but not its key', async () => {
+    const { id, on, token } = await prepared();
+    const certificate = certificates.get(on) ?? '';
+    const evil = await alice('PUT', '/d1/cvms/evil', { description: '', certificate });
+    expect(evil).toMatchObject({ status: 409, body: { reason: 'public_key_taken' } });
+    const { body: run } = await start(id, on);
+    const closed = { status: 403, body: { reason: 'gateway_only' } };
+    const ofCvm = callAs(stack.baseUrl, await stack.token('bound', [`d1:cvm:${on}`]));
+    for (const caller of [cvm, ofCvm]) {
+      expect(await caller('GET', `/d1/cvms/${on}/commands`)).toMatchObject(closed);
+      const junk = [{ type: 'attestation', id: 'x', kind: 'eat', token: 'anVuaw==' }];
+      expect(await caller('POST', `/d1/cvms/${on}/reports`, { reports: junk })).toMatchObject(closed);
+    }
+    await completed(on, id, run);
+    expect((await alice('GET', `/d1/computations/${id}/attestation`)).body).toMatchObject({ tokens: [{ hash: hashOf(token) }] });
+  });
+
+  it('is the only one that attests: of others, a report of evidence is invalid, and the rest of its batch goes on', async () => {
+    await alice('PUT', '/d1/cvms/uncertified', { description: '' });
+    const reports = [
+      { type: 'attestation', id: 'x', kind: 'eat', token: 'anVuaw==' },
+      { type: 'heartbeat', id: 'h' },
+    ];
+    const { body } = await cvm('POST', '/d1/cvms/uncertified/reports', { reports });
+    expect(body['results']).toMatchObject([{ outcome: 'invalid' }, { outcome: 'recorded' }]);
+    expect(await attestationOf('uncertified')).toBeNull();
   });
 });
 
 describe('a token', () => {
-  it('is one of at most 4 of a connection', async () => {
-    const cvm = await attestedCvm();
-    const further = Array.from({ length: 4 }, () => tokenOf(cvm.certificate));
-    for (const token of further) cvm.send(token);
-    const id = await readyComputation(alice);
-    expect((await start(id, cvm.on)).status).toBe(200);
-    const hashes = async () => {
-      const { body } = await alice('GET', `/d1/computations/${id}/attestation`);
-      return (body['tokens'] as { hash: string }[]).map(({ hash }) => hash);
-    };
-    await expect.poll(hashes, untilTestEnds).toEqual([cvm.token, ...further.slice(0, 3)].map(hashOf));
+  it('is one of at most 4 of a process', async () => {
+    const { id, on } = await prepared();
+    const { body: run } = await start(id, on);
+    for (const fill of [1, 2, 3, 4]) await send(on, Buffer.alloc(20, fill).toString('base64'));
+    const { body } = await alice('GET', `/d1/computations/${id}/attestation?run=${String(run)}`);
+    expect(body['tokens']).toHaveLength(4);
   });
 
   it('of a platform that nobody can verify is unsupported, by name', async () => {
-    const { on } = await attestedCvm(() =>
-      Buffer.from(coseOf({ platform_type: 'NoCC', raw_report: new Uint8Array(randomBytes(96)) })),
-    );
+    const on = await registered();
+    const token = Buffer.from(coseOf({ platform_type: 'NoCC', raw_report: new Uint8Array(96) })).toString('base64');
+    await send(on, token);
+    await attested(on, token);
     expect(await attestationOf(on)).toMatchObject({ verdict: 'unsupported', platform: 'nocc', measurement: null });
   });
 
-  it('counts no more when another certificate is registered', async () => {
-    const { on, certificate } = await attestedCvm();
+  it('counts no more when another certificate is registered, which is refused while a run holds the CVM', async () => {
+    const { id, on } = await prepared();
     await alice('PUT', `/d1/cvms/${on}`, { description: 'Rack 5' });
     expect(await attestationOf(on)).not.toBeNull();
-    await alice('PUT', `/d1/cvms/${on}`, { description: 'Rack 5', certificate: `${certificate}\n` });
+    const { body: run } = await start(id, on);
+    const other = { description: 'Rack 5', certificate: `${certificates.get(on) ?? ''}\n` };
+    expect(await alice('PUT', `/d1/cvms/${on}`, other)).toMatchObject({ status: 409, body: { reason: 'cvm_busy' } });
+    await completed(on, id, run);
+    expect((await alice('PUT', `/d1/cvms/${on}`, other)).status).toBe(200);
     expect(await attestationOf(on)).toBeNull();
   });
 });
@@ -270,7 +384,7 @@ describe('cms and the agent of a run', () => {
     writeFileSync(algorithm, content);
     writeFileSync(key, pair.privateKey.export({ format: 'pem', type: 'pkcs8' }));
     writeFileSync(root, forgeSnp().options.roots?.[0] ?? '');
-    cms = cmsIn(folder, { env: { CMS_SERVER: world.stack.baseUrl } });
+    cms = cmsIn(folder, { env: { CMS_SERVER: stack.baseUrl } });
     expect(await cms('login', '--local', '--user', 'alice', '--domain', 'd1', '--role', 'administrator')).toMatchObject({
       exitCode: 0,
     });
@@ -312,19 +426,20 @@ describe('cms and the agent of a run', () => {
     await alice('POST', `/d1/assets/${String(body['id'])}/${id}`);
     await alice('POST', `/d1/computations/${id}/key`, { key: userKey });
     if (approved) expect(await cms('approve', id, '--yes')).toMatchObject({ exitCode: 0 });
-    const { on, agent } = await attestedCvm();
-    await alice('PUT', `/d1/cvms/${on}`, { description: '', agent_url: address });
-    await start(id, on);
-    await expect.poll(() => agent.state, untilTestEnds).toBe('ReceivingAlgorithm');
-    await world.untilRun(id, 'running');
-    return { id, on, cvm: agent };
+    const on = await registered({ agent_url: address });
+    const token = tokenOf(on);
+    await send(on, token);
+    await attested(on, token);
+    const { body: run } = await start(id, on);
+    await report(on, { type: 'event', id: 'e1', run_id: run, event_type: 'ReceivingAlgorithm', status: 'InProgress' });
+    return { id, on, run: run as unknown as string };
   }
   const sendWith = (id: string, ...more: string[]) =>
     cms('send', algorithm, '--computation', id, '--key', key, '--root', root, ...more);
 
   it('sends the algorithm over the connection that was named, after fresh evidence, and fetches the result', async () => {
     const agent = await startAgent();
-    const { id, cvm } = await waitingRun(agent.address);
+    const { id, on, run } = await waitingRun(agent.address);
     for (const wrong of [
       ['--arg', 'one\ntwo'],
       ['--arg', 'x'.repeat(30_000), '--arg', 'y'.repeat(20_000)],
@@ -341,9 +456,7 @@ describe('cms and the agent of a run', () => {
       { call: 'Algo', hash, metadata: { algo_type: ['bin'], algo_args: ['one, two'] } },
     ]);
     expect(new Set(agent.received.nonces.map(String)).size).toBe(agent.received.nonces.length);
-    cvm.upload();
-    cvm.finish();
-    await world.untilRun(id, 'completed');
+    await report(on, { type: 'event', id: 'end', run_id: run, event_type: 'ConsumingResults', status: 'Ready' });
     const output = join(folder, 'result.zip');
     const words = ['result', id, '--key', key, '--root', root, '--output', output, '--agent-fingerprint', agent.fingerprint];
     expect(await cms(...words)).toMatchObject({ exitCode: 0 });
@@ -410,15 +523,18 @@ describe('cms and the agent of a run', () => {
   it('sends nothing if the policy is not the approved one', async () => {
     const agent = await startAgent();
     const known = ['--agent-fingerprint', agent.fingerprint];
-    const { id, cvm } = await waitingRun(agent.address);
+    const { id, on, run } = await waitingRun(agent.address);
     expect(await sendWith(id, ...known, '--approved', 'ab'.repeat(32))).toMatchObject({
       exitCode: 6,
       stderr: expect.stringContaining('which --approved does not name'),
     });
-    await complete({ agent: cvm }, id);
+    await completed(on, id, run);
     const changed = { name: 'Iris', attestation_policy: { ...policy, allow_debug: true } };
     await alice('PUT', `/d1/computations/${id}`, changed);
-    const { on: again } = await attestedCvm();
+    const again = await registered();
+    const token = tokenOf(again);
+    await send(again, token);
+    await attested(again, token);
     expect((await start(id, again)).status).toBe(200);
     expect(await sendWith(id, ...known, '--agent', agent.address)).toMatchObject({
       exitCode: 6,
@@ -430,7 +546,7 @@ describe('cms and the agent of a run', () => {
   it('asks before it sends without an approval on this machine', async () => {
     const agent = await startAgent();
     const known = ['--agent-fingerprint', agent.fingerprint];
-    const { id, on, cvm } = await waitingRun(agent.address);
+    const { id, on } = await waitingRun(agent.address);
     const unconfirmed = { exitCode: 2, stderr: expect.stringMatching(/no record of your approval[^]*--yes/) };
     expect(await cms('withdraw', id, '--yes')).toMatchObject({ exitCode: 0 });
     expect(await sendWith(id, ...known)).toMatchObject(unconfirmed);
@@ -448,7 +564,13 @@ describe('cms and the agent of a run', () => {
     const approved = [run.manifest_digest, run.configuration_digest.toUpperCase()].flatMap((digest) => ['--approved', digest]);
     expect(await sendWith(id, ...known, ...approved)).toMatchObject({ exitCode: 0 });
     const nowhere = join(folder, 'nowhere', 'result.zip');
-    await complete({ agent: cvm }, id);
+    await report(on, {
+      type: 'event',
+      id: 'end',
+      run_id: run.id,
+      event_type: 'ConsumingResults',
+      status: 'Ready',
+    });
     expect(await cms('result', id, '--key', key, '--output', nowhere, ...known)).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining(`Cannot write ${nowhere}`),

@@ -6,6 +6,7 @@ import { certificatePem } from '../formats/openssh-keys.ts';
 import { coseOf, jwtOf } from '../attestation/forge-snp.ts';
 import { checkEvidence, type FilesOfTest } from './check-by-test-roots.ts';
 import { aToken, filesOf, genuineEvidence, hashOfToken, type StatedToken } from './genuine-evidence.ts';
+import { shuffled } from '../../support/seeded-random.ts';
 import { pick, type Random, whole } from './tamperings.ts';
 
 const otherCertificate = '-----BEGIN CERTIFICATE-----\nAAECAwQFBgc=\n-----END CERTIFICATE-----\n';
@@ -79,6 +80,8 @@ export interface MachineLie {
   files: FilesOfTest;
   policy: AttestationPolicy;
   certificate: string;
+  /** The machines whose tokens counted when the run ended, as its last event says. Empty if the event does not say it. */
+  counted: Machine[];
   stated: Machine[];
   given: Machine[];
   /** True if the given journal has an event `Reconnected`. */
@@ -88,42 +91,40 @@ export interface MachineLie {
 const at = (second: number) => new Date(Date.parse('2025-07-17T08:00:00.000Z') + second * 1000).toISOString();
 const some = <T>(list: readonly T[], random: Random, share: number) => list.filter(() => random() < share);
 
-/** Lets the service state what it likes of one to four tokens, and gives the verifier all of them, some, none, or others. */
+/** Returns the verdict that an honest service has of a machine, over the certificate of a statement. */
+function verdictOf({ name, isGenuine, debug, ...of }: Machine, certificate: string): string {
+  if (name === "Microsoft's" || name === 'without a TEE') return 'unsupported';
+  return isGenuine && !debug && of.certificate === certificate ? 'verified' : 'refused';
+}
+
+/** Returns what a service states of a token: the truth, or what it likes. */
+function statedToken(of: Machine, certificate: string, random: Random): StatedToken {
+  const truth = { token: of.token, verdict: verdictOf(of, certificate) };
+  if (random() < (of.name.startsWith('good') ? 0.85 : 0.2)) return truth;
+  const verdict = pick(['verified', 'refused', 'unsupported', 'not judged', 'not judged'], random);
+  const verified_at = pick([at(0), at(1), at(4), at(-40 * 24 * 3_600), at(3_600), at(-365 * 24 * 3_600)], random);
+  const kind = pick(['eat', 'azure', 'other'], random);
+  return { ...truth, verdict, verified_at: verdict === 'not judged' ? '' : verified_at, kind };
+}
+
+/**
+ * Lets the service lie in none to several ways about the tokens of a run, its policy, its certificate and its reconnects. Gives the
+ * verifier all tokens, some, none, or others.
+ */
 export function lieAboutMachines(random: Random): MachineLie {
-  const isMostlyGood = random() < 0.4;
-  const stated = Array.from({ length: 1 + whole(random, 4) }, () =>
-    isMostlyGood && random() < 0.9 ? pick(machines.slice(0, 2), random) : pick(machines, random),
-  );
-  const tokens = stated.map(({ token }): StatedToken => {
-    const isHonest = random() < 0.5;
-    if (isHonest) return { token };
-    const verdict = pick(['verified', 'refused', 'unsupported', 'not judged'], random);
-    const verified_at = pick([at(0), at(1), at(4), at(-40 * 24 * 3_600), at(3_600), at(-365 * 24 * 3_600)], random);
-    return {
-      token,
-      verdict,
-      verified_at: verdict === 'not judged' ? '' : verified_at,
-      kind: pick(['eat', 'azure', 'other'], random),
-    };
-  });
-  const hashes = stated.map(({ token }) => hashOfToken(token));
-  const [frozen, how] = pick<[(of: string[]) => string[] | undefined, string]>(
-    [
-      [(of) => of, 'frozen to fit'],
-      [(of) => of, 'frozen to fit'],
-      [(of) => of.slice(1), 'one more than frozen'],
-      [(of) => [...of, hashOfToken(pick(machines, random).token)], 'one of the frozen hidden'],
-      [() => undefined, 'nothing frozen'],
-    ],
-    random,
-  );
-  const changed = pick(policies, random);
-  const reconnects = random() < 0.2;
-  const certificate = random() < 0.8 ? certificatePem : otherCertificate;
+  const certificate = random() < 0.9 ? certificatePem : otherCertificate;
+  const bad = random() < 0.5 ? [pick(machines.slice(2), random)] : [];
+  const stated = shuffled([...machines.slice(0, 1 + whole(random, 2)), ...bad], random);
+  const hidden = random() < 0.15 ? [pick(machines, random)].filter((each) => !stated.includes(each)) : [];
+  const tokens = stated.map((each) => statedToken(each, certificate, random));
+  const hashes = (of: Machine[]) => of.map(({ token }) => hashOfToken(token));
+  const counted = pick([stated, stated, stated, stated, stated, stated, stated, stated.slice(1), []], random).concat(hidden);
+  const changed = random() < 0.4 ? pick(policies, random) : {};
   const policy = { ...strictPolicy, platforms: [...strictPolicy.platforms, 'tdx'], ...changed } as AttestationPolicy;
+  const reconnects = random() < 0.15;
   const made = genuineEvidence(2, {
     tokens,
-    frozen,
+    frozen: () => (counted.length === 0 ? undefined : hashes(counted)),
     configure: (configuration) => (configuration.attestation_policy = policy),
     change: (start) => (start.certificate = certificate),
     ...(reconnects && { duringRun: { event_type: 'Reconnected' } }),
@@ -131,19 +132,19 @@ export function lieAboutMachines(random: Random): MachineLie {
   const { statement } = made;
   const der = Buffer.from(certificate.replace(/-----.*?-----|\s/g, ''), 'base64');
   statement['certificate_fingerprint'] = createHash('sha256').update(der).digest('hex');
-  if (random() < 0.3) Object.assign(statement['attestation'] as object, { verdict: pick(['verified', 'refused'], random) });
-  if (random() < 0.1) statement['attestation'] = null;
-  const given = pick(
-    [stated, stated, some(stated, random, 0.5), [], [...stated, pick(machines, random)], some(machines, random, 0.3)],
-    random,
-  );
+  if (random() < 0.1) Object.assign(statement['attestation'] as object, { verdict: pick(['verified', 'refused'], random) });
+  if (random() < 0.05) statement['attestation'] = null;
+  const all = [...stated, ...hidden];
+  const given = pick([stated, stated, stated, stated, all, some(stated, random, 0.5), [], some(machines, random, 0.3)], random);
   const showsReconnect = reconnects && random() < 0.7;
   const { events, ...files } = filesOf({ ...made, signature: made.signed(statement), events: [...made.before, ...made.events] });
+  const names = (of: Machine[]) => of.map(({ name }) => name).join(', ');
   return {
-    what: `${how}, ${JSON.stringify(changed)}, states ${stated.map(({ name }, place) => `${name} as ${JSON.stringify({ ...tokens[place], token: hashes[place]?.slice(0, 6) })}`).join(' and ')}; given: ${given.map(({ name }) => name).join(', ')}`,
+    what: `${JSON.stringify(changed)}, states ${JSON.stringify(tokens.map(({ token: _, ...each }, place) => ({ of: stated[place]?.name, ...each })))}; counted: ${names(counted)}; given: ${names(given)}`,
     files: { ...files, tokens: given.map(({ token }) => token), ...(reconnects && !showsReconnect ? {} : { events }) },
     policy,
     certificate,
+    counted,
     stated,
     given,
     showsReconnect,
@@ -160,15 +161,20 @@ export async function wronglyBelieved({
   files,
   policy,
   certificate,
+  counted,
   stated,
   given,
   showsReconnect,
 }: MachineLie): Promise<{ wrong: string[]; exitCode: 0 | 1 | 3 }> {
   const findings = await checkEvidence(files);
   const exitCode = exitCodeOf(findings);
-  const judged = stated.filter((each) => !isOfMicrosoft(each));
-  const isAllowed = judged.length > 0 && judged.every((each) => allows(policy, certificate, each));
-  const isWhole = stated.every(({ token }) => given.some((each) => hashOfToken(each.token) === hashOfToken(token)));
+  const isAllowed = (of: Machine[]) => {
+    const judged = of.filter((each) => !isOfMicrosoft(each));
+    return judged.length > 0 && judged.every((each) => allows(policy, certificate, each));
+  };
+  const isWhole = stated.every((each) => given.includes(each));
+  const isTrue =
+    isAllowed(stated) && isAllowed(counted) && isWhole && [...given, ...counted].every((each) => stated.includes(each));
   const holds = findings.filter(({ verdict }) => verdict === 'holds').map(({ sentence }) => sentence);
   const isSatisfied = holds.includes('The evidence of the CVM satisfies the attestation policy of the run.');
   const verified = holds.flatMap((sentence) => /^The token "(\w+)" is verified as of /.exec(sentence)?.[1] ?? []);
@@ -180,9 +186,9 @@ export async function wronglyBelieved({
   return {
     exitCode,
     wrong: [
-      ...(isSatisfied && !isAllowed ? ['The policy holds for a machine that it refuses.'] : []),
+      ...(isSatisfied && !isAllowed(stated) ? ['The policy holds for a machine that it refuses.'] : []),
       ...(isSatisfied && !isWhole ? ['The policy holds although not all tokens were given.'] : []),
-      ...(exitCode === 0 && !(isAllowed && isWhole) ? ['Everything holds.'] : []),
+      ...(exitCode === 0 && !isTrue ? ['Everything holds.'] : []),
       ...(exitCode === 0 && showsReconnect && !policy.allow_reconnect
         ? ['Everything holds although the agent connected again.']
         : []),

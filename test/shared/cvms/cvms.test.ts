@@ -87,7 +87,7 @@ describe('a registered CVM', () => {
   it('is neither changed nor removed by those who have read it before another change', async () => {
     const domain = newDomain();
     await register(domain, 'cvm-1', 'one');
-    const { cvm } = await readCvmAndClaim(stores.table, { domain, cvmId: 'cvm-1' });
+    const { cvm } = await readCvmAndClaim(stores.table, { domain, cvmId: 'cvm-1' }, now);
     if (!cvm) throw new Error('It is not registered.');
     await register(domain, 'cvm-1', 'two', at(1));
     const commit = async (change: (transaction: Transaction) => unknown) => {
