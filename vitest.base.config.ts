@@ -21,9 +21,10 @@ export default defineConfig({
       DOMAIN_CHANGES_PER_SECOND: '',
       DOMAIN_BURST: '',
     },
-    // Two more processes than there are cores, because many tests wait for others. vitest.config.ts says which files share one.
+    // Three more processes than there are cores: a file uses less than half a core, because most wait for a service, an agent or a browser.
+    // vitest.config.ts says which files share one.
     pool: 'forks',
-    maxWorkers: availableParallelism() + 2,
+    maxWorkers: availableParallelism() + 3,
     // Tests make much that is short-lived. With more room for it they take some 6 % less processor time.
     execArgv: ['--max-semi-space-size=64'],
     testTimeout,

@@ -1,5 +1,5 @@
 import type { Http2SecureServer, ServerHttp2Session } from 'node:http2';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import type { Server } from '@grpc/grpc-js';
 import { log } from '../shared/runtime/log.ts';
@@ -33,13 +33,12 @@ export class Connections {
 
   /**
    * Watches the connections that a server accepts.
-   * @param server a server that listens. gRPC gives no other access to its connections
+   * @param server a server that listens
    * @param afterMilliseconds the shortest time without a stream after which a connection is cut. The longest is twice that
    */
   watch(server: Server, afterMilliseconds: number): void {
-    const { http2Servers } = server as unknown as { http2Servers: Map<Http2SecureServer, unknown> };
     const looking = setInterval(() => this.look(), afterMilliseconds).unref();
-    for (const http2Server of http2Servers.keys()) {
+    for (const http2Server of listenersOf(server)) {
       http2Server.on('connection', (socket: Socket) => this.accept(socket));
       http2Server.on('session', limitStreams);
       http2Server.once('close', () => clearInterval(looking));
@@ -98,6 +97,16 @@ export class Connections {
       connection.wasIdle = isIdleNow;
     }
   }
+}
+
+/** Returns what listens at the ports of a gRPC server. */
+function listenersOf(server: Server): Iterable<Http2SecureServer> {
+  return (server as unknown as { http2Servers: Map<Http2SecureServer, unknown> }).http2Servers.keys();
+}
+
+/** Closes the ports of a server, and no connection. Connections whose port gRPC closes live for 30 seconds at most. */
+export function stopListening(server: Server): void {
+  for (const listener of listenersOf(server)) NetServer.prototype.close.call(listener);
 }
 
 function isIdle({ streams }: Connection): boolean {

@@ -11,6 +11,8 @@ export interface GatewayGauges {
    * yet to fetch.
    */
   spentCvms: CvmIdentity[];
+  /** The number of CVMs that are connected over the connection over which their agents attested themselves, without spent ones. */
+  attestedCvms: number;
   /** The age in milliseconds of the oldest report of a run that waits to be sent to the service. */
   outboxAge: number;
 }

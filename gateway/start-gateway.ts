@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
 import { log } from '../shared/runtime/log.ts';
-import { Connections } from './connections.ts';
+import { Connections, stopListening } from './connections.ts';
 import type { GatewayGauges } from './gateway-metrics.ts';
+import { type Deployment, watchReplacement } from './replacement.ts';
 import type { CvmSession } from './session/cvm-session.ts';
 import { noCounts, type GatewayCounts, defaultTimings, type GatewayTimings } from './session/gateway-parts.ts';
 import type { Outbox } from './session/outbox.ts';
@@ -34,6 +35,8 @@ export interface GatewayOptions {
    * process is gone.
    */
   name?: string;
+  /** The deployment that started the gateway. Default: none, so that no other gateway replaces it. */
+  deployment?: Deployment;
   timings?: Partial<GatewayTimings>;
   clock?: Clock;
 }
@@ -43,6 +46,8 @@ export interface Gateway {
   port: number;
   counts: GatewayCounts;
   gauges: () => GatewayGauges;
+  /** Resolves when a gateway that a later deployment has replaced may go. Without a deployment, it never resolves. */
+  drained: Promise<undefined>;
   stop: () => Promise<void>;
 }
 
@@ -91,11 +96,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     throw error;
   });
   connections.watch(server, timings.connectionWithoutStream);
-  const ticking = setInterval(() => sessions.tick(), timings.commands);
+  const replacement = options.deployment && watchReplacement(options.deployment, parts, sessions, () => stopListening(server));
+  const ticking = setInterval(() => {
+    sessions.tick();
+    replacement?.tick();
+  }, timings.commands);
 
   return {
     port,
     counts,
+    drained: replacement?.drained ?? new Promise(() => undefined),
     gauges: () => gaugesOf(sessions),
     stop: async () => {
       server.unbind(address.replace(/:0$/, `:${port}`));
@@ -152,6 +162,7 @@ function gaugesOf(sessions: Sessions): GatewayGauges {
     cvms: connected.length,
     missingForwarders: identitiesOf(connected.filter(({ streams }) => !streams.hasForwarder)),
     spentCvms: identitiesOf(connected.filter(({ agentProcess: { fit, state } }) => fit === 'spent' && !holdsResults(state))),
+    attestedCvms: sessions.all.filter(({ isAttested }) => isAttested).length,
     outboxAge: Math.max(0, ...outboxesOf(sessions).map((outbox) => outbox.age)),
   };
 }

@@ -134,7 +134,7 @@ async function serveAgent(
   const agent = new AgentStream(stream, { fingerprint, answerInMilliseconds: timings.answer, now: clock.now() });
   whenOver(stream, () => {
     agent.lost();
-    session.streams.disconnect(agent);
+    session.disconnect(agent);
     over();
   });
   const isAdmitted = await untilKnown(

@@ -1,8 +1,8 @@
-import { type SimulatedCvms, startSimulatedCvms } from 'computation-management-simulated-cvm';
+import { startSimulatedCvms } from 'computation-management-simulated-cvm';
 import { routes } from '../shared/endpoints/endpoints.ts';
 import type { TimerClock } from '../shared/runtime/deadline.ts';
 import type { CvmGateway } from './cvms/cvm-gateway.ts';
-import { claimsOfSimulatedCvms, withEvidence } from './cvms/simulated-cvms.ts';
+import { claimsOfSimulatedCvms } from './cvms/simulated-cvms.ts';
 import type { InvokeFunction } from './functions/local-functions.ts';
 import type { AllowsOrigin } from './http-api/cors.ts';
 import { ClosedDomains, type HttpApiOptions, startHttpApi } from './http-api/http-api.ts';
@@ -33,7 +33,6 @@ interface Behind {
   runLogs: string | undefined;
   cvmGateway: CvmGateway | undefined;
   allowsOrigin: AllowsOrigin;
-  testEvidence: boolean;
 }
 
 /**
@@ -44,12 +43,11 @@ interface Behind {
  */
 export async function startFront(
   options: FrontOptions,
-  { storage, invoke, clock, users, runLogs, cvmGateway, allowsOrigin, testEvidence }: Behind,
+  { storage, invoke, clock, users, runLogs, cvmGateway, allowsOrigin }: Behind,
   onStop: (stop: () => Promise<void>) => void,
 ): Promise<number> {
   const { dynamoDb, s3, issuer } = storage;
   const closedDomains = new ClosedDomains();
-  let cvms: SimulatedCvms | undefined;
   const pages = [
     ...(options.consoleFiles
       ? [
@@ -72,7 +70,7 @@ export async function startFront(
   const api = await startHttpApi({
     routes,
     authorizer: { issuer: issuer.url, audience: issuer.audience, keys: issuer.keys },
-    invoke: withHealthOfEngine(testEvidence ? withEvidence(invoke, () => cvms) : invoke, dynamoDb),
+    invoke: withHealthOfEngine(invoke, dynamoDb),
     clock,
     port: options.port,
     closedDomains,
@@ -85,11 +83,11 @@ export async function startFront(
   });
   onStop(api.stop);
   if (options.simulator) {
-    cvms = startSimulatedCvms({
+    const cvms = startSimulatedCvms({
       baseUrl: api.endpoint,
       token: (domain) => issuer.mintToken({ sub: 'simulated-cvm', groups: [`${domain}:cvm`] }),
       clock,
-      listClaimedCvms: () => claimsOfSimulatedCvms(testEvidence),
+      listClaimedCvms: claimsOfSimulatedCvms,
     });
     onStop(cvms.stop);
   }

@@ -21,8 +21,8 @@ export interface FunctionsOptions {
   /** The directory of the service's state. Default: the state is in memory. */
   dataDirectory?: string | undefined;
   /**
-   * True if the functions trust public test keys in place of the root certificates of AMD and Intel. Simulated CVMs called
-   * `sim-attested-...` attest with the test keys when they are registered. Default: false.
+   * True if the functions trust public test keys in place of the root certificates of AMD and Intel. With a
+   * gateway, simulated CVMs called `sim-attested-...` attest with the test keys. Default: false.
    */
   testEvidence?: boolean;
   times?: Partial<RunTimes>;

@@ -81,7 +81,11 @@ async function startParts(options: StackOptions, onStop: (stop: () => Promise<vo
     cvmGateway = await startCvmGateway(options.cvmGateway, { dataDirectory, clock, logs: runLogs });
     onStop(cvmGateway.stop);
   }
-  const behind = { storage, invoke, clock, users, runLogs, cvmGateway, allowsOrigin, testEvidence };
+  const behind = { storage, invoke, clock, users, runLogs, cvmGateway, allowsOrigin };
+  if (testEvidence && cvmGateway) {
+    const { withAttestedCvms } = await import('./cvms/attested-cvms.ts');
+    behind.invoke = withAttestedCvms(invoke, { gateway: cvmGateway, dataDirectory }, onStop);
+  }
   const port = await startFront(options, behind, onStop);
   onStop(async () => drain()); // the first to be stopped: requests that are held get their answer
   return {

@@ -23,8 +23,8 @@ agents of real CVMs (default 7001, or a free one). Set GATEWAY_HOST to 0.0.0.0 i
 
   --data DIR            keep the state in DIR (default: in memory, lost at exit)
   --no-simulator        do not simulate CVMs, so that your own need not be registered
-  --test-evidence       let simulated CVMs called sim-attested-... attest, when you register them with a certificate, with public
-                        test keys, and trust these in place of the roots of AMD and Intel
+  --test-evidence       simulate CVMs called sim-attested-..., too, when you register them without a certificate. They attest
+                        with public test keys, which the service trusts in place of the roots of AMD and Intel
   --no-console          do not build and serve the web console
   --cors-origin ORIGIN  let web pages of this origin call the API, such as
                         https://app.example.com (pages of this machine always can)

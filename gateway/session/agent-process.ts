@@ -9,6 +9,9 @@ import type { Outbox } from './outbox.ts';
 
 export const restarted = 'The agent restarted while the run was active.';
 
+const disconnected =
+  'The connection over which the agent attested itself has closed, and the attestation policy allows no other connection.';
+
 export interface Attestation {
   token: Uint8Array;
   /** The SHA-256, in hex, of an attestation token that an agent sent. */
@@ -29,8 +32,6 @@ export class AgentProcess {
   state: AgentState | undefined;
   /** The stream on which the gateway sent the run to the agent process. Undefined if this gateway has not sent it. */
   boundOn: AgentStream | undefined;
-  /** The stream on which the present agent process attested itself. */
-  private attestedOn: AgentStream | undefined;
   nextLookAt = 0;
   readonly identity: CvmIdentity;
   readonly parts: GatewayParts;
@@ -140,13 +141,36 @@ export class AgentProcess {
         : this.hostRun(this.referenceTo(record.run_id, record.computation_id));
   }
 
-  /** Reports the end of a run that a former agent process of the CVM had accepted, and that the present process does not have. */
-  loseRun(reference: RunReference, status: string | undefined): void {
+  /**
+   * Tells whether a stream of the agent is another than the one over which its process got the active run. Always false for a run
+   * without an attestation policy.
+   */
+  isOnOtherStream({ id }: AgentStream): boolean {
+    const bound = this.record?.bound_stream;
+    return this.isBusy && bound !== undefined && bound !== id;
+  }
+
+  /**
+   * Ends the active run of the agent process whose stream has closed. If its attestation policy allows reconnects, records that the
+   * agent works over another stream instead.
+   * @param stream the present stream of the agent. Default: none
+   * @returns whether the run goes on
+   */
+  loseStream(stream?: AgentStream): boolean {
+    const { run, record } = this;
+    if (!run) return false;
+    if (!record?.allow_reconnect) this.loseRun(run.reference, run.status, disconnected);
+    else if (stream) run.noteReconnect(stream.id);
+    return record?.allow_reconnect ?? false;
+  }
+
+  /** Reports the end of a run that an agent process of the CVM had, and that the present process does not have. */
+  loseRun(reference: RunReference, status: string | undefined, reason = restarted): void {
     const run = this.runOf(reference);
     if (status === 'stopping') {
       run.inferEvent({ event_type: 'Stopped', status: 'Stopped' }, { because: 'The agent no longer has the run.' });
     } else {
-      run.inferEvent({ event_type: 'Failed', status: 'Failed' }, { because: restarted }, restarted);
+      run.inferEvent({ event_type: 'Failed', status: 'Failed' }, { because: reason }, reason);
     }
   }
 
@@ -209,7 +233,7 @@ export class AgentProcess {
     const hasRun = await this.hasRunOfRecord(on, streams.agent);
     if (hasRun === undefined || isTooOften(this.identity)) return false;
     if (!hasRun && this.isBusy && this.run?.isAccepted) this.loseRun(this.run.reference, this.run.status);
-    const isNew = !hasRun && on !== this.attestedOn; // a stream belongs to one process
+    const isNew = !hasRun && on.id !== this.record?.attested_stream; // a stream is a process
     const attestation_hash = token.length === 0 ? undefined : hash;
     const attested = { before: this.record ?? {}, isNew, attestation_hash, stream: on.id };
     const record = await service.recordAgentProcess(this.identity, attested);
@@ -217,7 +241,6 @@ export class AgentProcess {
     else await this.readRecord();
     const { run } = this;
     if (!record) return true;
-    this.attestedOn = on;
     const { process } = record;
     const reference = hasRun ? run?.reference : undefined;
     if (reference && process !== undefined) await service.keepProcessOfRun({ ...this.identity, process, ...reference });
@@ -228,14 +251,16 @@ export class AgentProcess {
   }
 
   /**
-   * Tells whether the agent process that attested itself has the run of the stored record. A process may attest itself after it
-   * got the run, on another stream. Then its state shows whether it has the run, except after a stop: a stopped process looks
-   * new.
+   * Tells whether the agent process that attested itself has the run of the stored record. Tokens over another stream are those of
+   * another process. A process may attest itself for the first time after it got the run, on another stream. Then its state shows
+   * whether it has the run, except after a stop: a stopped process looks new.
    * @returns undefined if a run is active and no agent answers now
    */
   private async hasRunOfRecord(on: AgentStream, agent: AgentStream | undefined): Promise<boolean | undefined> {
-    if (this.boundOn && on.openedAt <= this.boundOn.openedAt) return true; // no process is newer than its stream
     if (!this.run) return false;
+    const attestedOn = this.record?.attested_stream;
+    if (attestedOn !== undefined) return attestedOn === on.id;
+    if (this.boundOn && on.openedAt <= this.boundOn.openedAt) return true; // no process is newer than its stream
     const state = await (on.isOpen ? on : agent)?.state();
     if (state === undefined) return this.isBusy ? undefined : false;
     return !isWithoutRun(state);

@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import { log } from '../../shared/runtime/log.ts';
 import type { PendingCommand } from '../../shared/rows/command.ts';
-import { hasEnded, type AgentEvent, type AgentLog, type AttestationToken, type RunResponse } from '../wire/messages.ts';
+import { isAgentEvent } from '../wire/agent-events.ts';
+import {
+  hasEnded,
+  type AgentState,
+  type AgentEvent,
+  type AgentLog,
+  type AttestationToken,
+  type RunResponse,
+} from '../wire/messages.ts';
 import type { AgentStream } from '../wire/agent-stream.ts';
 import { type CvmIdentity, logFieldsOf } from '../wire/identity.ts';
 import { AgentProcess, type Attestation } from './agent-process.ts';
@@ -28,6 +36,7 @@ export class CvmSession {
   private working = false;
   private again = false;
   private failures = 0;
+  private hasRefused = false;
 
   /**
    * Begins the session of a CVM at a gateway.
@@ -58,6 +67,14 @@ export class CvmSession {
     return isGone && isNoneBegun && this.isReported;
   }
 
+  /**
+   * True if the agent of the CVM is connected over the connection over which it attested itself, and its process may still work on
+   * a run.
+   */
+  get isAttested(): boolean {
+    return this.streams.isAttested && this.agentProcess.fit !== 'spent';
+  }
+
   get isReported(): boolean {
     return this.pending.isEmpty && this.agentProcess.outboxes.every((outbox) => outbox.isEmpty);
   }
@@ -68,6 +85,7 @@ export class CvmSession {
   }
 
   takeAttestation({ file }: AttestationToken, kind: string, on: AgentStream): void {
+    if (file.length > 0) on.attestedAt = this.parts.clock.now();
     if (++on.attestations > mostAttestations) {
       this.parts.counts.eventsRefused++;
       return;
@@ -77,7 +95,17 @@ export class CvmSession {
   }
 
   takeEvent(event: AgentEvent): void {
-    this.pending.take({ event });
+    if (isAgentEvent(event)) this.pending.take({ event });
+    else this.refuse(event);
+  }
+
+  /** Counts an event that no agent sends. The log says it once for each session of a CVM. */
+  private refuse({ event_type, status, originator }: AgentEvent): void {
+    this.parts.counts.eventsRefused++;
+    if (this.hasRefused) return;
+    this.hasRefused = true;
+    const said = [event_type, status, originator].map((text) => text.slice(0, 60));
+    log('WARN', 'An event of a CVM was refused: no agent sends it.', { ...logFieldsOf(this.identity), said });
   }
 
   takeLog(line: AgentLog): void {
@@ -91,7 +119,7 @@ export class CvmSession {
   takeLateAnswer({ computation_id, error }: RunResponse): void {
     const { run } = this.agentProcess;
     if (error === '' || run?.reference.computation_id !== computation_id || run.isOver || run.commandId === undefined) return;
-    run.reject(run.commandId, cannotStart(error));
+    run.reject(run.commandId, cannotStart);
   }
 
   setPending(commands: PendingCommand[]): void {
@@ -99,7 +127,8 @@ export class CvmSession {
   }
 
   tick(): void {
-    if ((this.streams.agent || this.attestations.length > 0) && this.isTimeToLook) this.wake();
+    const isAwaited = this.attestations.length > 0 || this.agentProcess.run?.isUnconfirmed;
+    if ((this.streams.agent || isAwaited) && this.isTimeToLook) this.wake();
     this.streams.tick();
   }
 
@@ -139,7 +168,8 @@ export class CvmSession {
     }
     const { agent } = streams;
     const due = this.commands.due(clock.now());
-    if (!agent || (due.length === 0 && !attestation && !this.isTimeToLook && agentProcess.isLearned)) return;
+    if (!agent) return await this.confirmElsewhere();
+    if (due.length === 0 && !attestation && !this.isTimeToLook && agentProcess.isLearned) return;
     if (!agentProcess.isLearned) await agentProcess.learn();
     const state = await agent.state();
     if (streams.agent !== agent) return;
@@ -149,8 +179,12 @@ export class CvmSession {
     }
     agentProcess.state = state;
     streams.heard();
+    // Only the gateway that holds the CVM knows which stream is the present one.
+    const isMoved = agentProcess.isOnOtherStream(agent);
+    if (isMoved && !((await streams.isHolder(agent)) && agentProcess.loseStream(agent))) return;
     const interval = agentProcess.isBusy ? timings.stateOfBusy : timings.stateOfIdle;
     agentProcess.nextLookAt = clock.now() + interval * (0.9 + Math.random() / 5);
+    this.confirm(state);
     for (const command of due) {
       const obey = command.type === 'run' ? deliverRun : stopRun;
       if (await obey(this, agent, state, command)) this.commands.answered(command);
@@ -160,6 +194,26 @@ export class CvmSession {
     if (due.length > 0) agentProcess.lookIn(timings.command);
     const isGivenRun = due.some(({ type }) => type === 'run'); // the state was asked before that
     if (!isGivenRun) await agentProcess.reportFitness(state);
+  }
+
+  /** Notes that the stream of an agent has ended. A run that may go on over no other stream ends with it. */
+  disconnect(agent: AgentStream): void {
+    this.streams.disconnect(agent);
+    if (this.agentProcess.isBusy && this.agentProcess.record?.bound_stream === agent.id) this.agentProcess.loseStream();
+  }
+
+  /** Compares the events that would end the run with a state of the agent, and looks again soon while one of them waits. */
+  private confirm(state: AgentState | undefined): void {
+    const { run, parts } = this.agentProcess;
+    if (state !== undefined) run?.confirm(state);
+    if (run?.isUnconfirmed) this.agentProcess.lookIn(parts.timings.command);
+  }
+
+  /** Asks the gateway that has the stream of the agent for its state, if an event that came here waits for it. */
+  private async confirmElsewhere(): Promise<void> {
+    if (!this.agentProcess.run?.isUnconfirmed || !this.isTimeToLook) return;
+    this.agentProcess.nextLookAt = this.parts.clock.now() + this.parts.timings.command;
+    this.confirm(await this.streams.stateElsewhere());
   }
 
   lookNow(): void {

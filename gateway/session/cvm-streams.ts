@@ -1,6 +1,8 @@
 import type { Registration } from '../../shared/rows/command-stream.ts';
+import type { Question } from '../../shared/rows/messages-to-gateways.ts';
 import { log } from '../../shared/runtime/log.ts';
 import type { AgentStream } from '../wire/agent-stream.ts';
+import type { AgentState } from '../wire/messages.ts';
 import { type CvmIdentity, logFieldsOf } from '../wire/identity.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import type { Peers } from './other-gateways.ts';
@@ -26,6 +28,8 @@ export class CvmStreams {
   /** The time at which the agent of the CVM last answered, or connected. */
   private heardAt: number;
   private isForwardedElsewhere = false;
+  /** The stream of the CVM's verified attestation, and the time in milliseconds at which the CVM's item was last read. */
+  private attested: { stream: string | undefined; readAt: number } = { stream: undefined, readAt: 0 };
   private readonly identity: CvmIdentity;
   private readonly parts: GatewayParts;
   private readonly peers: Peers;
@@ -63,6 +67,17 @@ export class CvmStreams {
   get isHeard(): boolean {
     const { timings, clock } = this.parts;
     return this.agent !== undefined && clock.now() - this.heardAt < 2 * (timings.stateOfIdle + timings.answer);
+  }
+
+  /**
+   * True if the agent of the CVM is connected over the stream of its verified attestation, or of one that may yet be verified: until
+   * the CVM's item was read some time after the token came.
+   */
+  get isAttested(): boolean {
+    const { agent, attested, parts } = this;
+    return (
+      agent !== undefined && (agent.id === attested.stream || attested.readAt - agent.attestedAt < 2 * parts.timings.presence)
+    );
   }
 
   get hasForwarder(): boolean {
@@ -124,7 +139,7 @@ export class CvmStreams {
       await this.findForwarder(registration);
       const instead = registration.commandStream;
       const isOfOther = instead !== undefined && instead.gateway !== parts.id;
-      if (isOfOther && (await this.peers.others.doesAnswer(identity, instead))) return false;
+      if (isOfOther && (await this.peers.others.stateOf(identity, instead, { is_rival: true })) !== undefined) return false;
       this.held.add(agent.id); // before the write, whose outcome may stay unknown
       if (!(await parts.service.setCommandStream(identity, { stream: agent.id, instead }))) continue;
       for (const stream of this.held) if (stream !== agent.id) this.held.delete(stream);
@@ -140,20 +155,26 @@ export class CvmStreams {
   }
 
   /**
-   * Tells another gateway, to which a second agent of the CVM has connected, whether the agent on the given stream answers. Ends
-   * a stream that does not answer, or whose certificate was replaced.
+   * Answers another gateway with the state of the agent on a stream of this gateway. Undefined if the agent does not answer. If a
+   * second agent of the CVM has connected to the other gateway, ends a stream that does not answer, or whose certificate was
+   * replaced.
    */
-  async answersOn(stream: string): Promise<boolean> {
+  async stateOn({ stream, is_rival }: Question): Promise<AgentState | undefined> {
     const { agent } = this;
-    if (agent?.id !== stream) return false;
+    if (agent?.id !== stream) return undefined;
+    if (!is_rival) return await agent.state();
     await this.endStrangers();
-    if ((await agent.state()) === undefined) {
-      agent.close();
-      return false;
-    }
-    // The other gateway may not have got the answer in time.
-    this.checkSoon(this.parts.timings.answer);
-    return true;
+    const state = await agent.state();
+    if (state === undefined) agent.close();
+    else this.checkSoon(this.parts.timings.answer); // the other gateway may not have got the answer in time
+    return state;
+  }
+
+  /** Asks the gateway that has the stream of the CVM's agent for the agent's state. Undefined if no other gateway has it. */
+  async stateElsewhere(): Promise<AgentState | undefined> {
+    const { commandStream } = (await this.parts.service.registration(this.identity)) ?? {};
+    const isElsewhere = commandStream !== undefined && commandStream.gateway !== this.parts.id;
+    return isElsewhere ? await this.peers.others.stateOf(this.identity, commandStream) : undefined;
   }
 
   checkSoon(inMilliseconds = 0): void {
@@ -199,7 +220,9 @@ export class CvmStreams {
   }
 
   private async endStrangers(): Promise<Registration | undefined> {
+    const readAt = this.parts.clock.now();
     const registration = await this.parts.service.registration(this.identity);
+    this.attested = { stream: registration?.attestedStream, readAt };
     const strangers = [...this.open].filter(({ fingerprint }) => fingerprint !== registration?.certificate);
     for (const stream of strangers) stream.end('The CVM is not registered with this certificate any more.');
     return registration;

@@ -74,8 +74,8 @@ export function noCounts() {
     reportsDropped: 0,
     logLinesDropped: 0,
     /**
-     * The number of events of agents that belong to no run, or that no report can contain, and of attestations that were left
-     * out.
+     * The number of events that no agent sends, that belong to no run or that no report can contain, and of attestations that were
+     * left out.
      */
     eventsRefused: 0,
     eventsInferred: 0,

@@ -1,10 +1,14 @@
 import * as v from 'valibot';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ReasonCode } from 'computation-management-formats/vocabulary';
+import type { Manifest } from '../../shared/rows/manifest.ts';
 import { isActive, type RunReference } from '../../shared/rows/run.ts';
 import { longestReason, reportSchema, type LastingReport } from '../../shared/cvms/index.ts';
 import { log } from '../../shared/runtime/log.ts';
-import { eventId, occursOnceInARun, stateEventId, FailureReason, eventOfState, inferredDetails } from '../wire/agent-events.ts';
+import { eventId, occursOnceInARun, stateEventId, statesAfterEnd, eventOfState, inferredDetails } from '../wire/agent-events.ts';
+import { FailureReason } from '../wire/failure-reason.ts';
 import { type AgentState, timeOf, type AgentEvent, type AgentLog } from '../wire/messages.ts';
-import type { GatewayParts } from './gateway-parts.ts';
+import { type GatewayParts, retryPause } from './gateway-parts.ts';
 import { Outbox } from './outbox.ts';
 import type { ReportResult } from './service.ts';
 import { timestampOf } from '../../shared/runtime/deadline.ts';
@@ -19,6 +23,9 @@ const mostOptionalEvents = 10_000;
  * The largest number of attestations that a gateway takes of one agent process. A process sends one in its life, on Azure two.
  */
 export const mostAttestations = 4;
+
+/** The identifiers of the events that show that the algorithm of a run may have begun. */
+const eventsOfAlgorithm = ['Starting', 'InProgress', 'Completed', 'Failed'].map((status) => stateEventId('Running', status));
 
 /** Follows a run on the agent process of a CVM of this gateway, and keeps the reports of the run that wait to be sent. */
 export class HostedRun {
@@ -37,7 +44,9 @@ export class HostedRun {
   private readonly attestations = new Set<string>();
   private readonly parts: GatewayParts;
   private readonly known = new Set<string>();
-  private readonly failure = new FailureReason();
+  /** The events that would end the run, until a state of the agent agrees, by their identifiers. */
+  private readonly unconfirmed = new Map<string, { event: AgentEvent; since: number }>();
+  private readonly failure: FailureReason;
   private optionalEvents = 0;
   private readonly toldReasons = new Set<string>();
   private observed: { state: AgentState; since: number } | undefined;
@@ -45,6 +54,7 @@ export class HostedRun {
   constructor(reference: RunReference, parts: GatewayParts, onStatus: () => void) {
     this.reference = reference;
     this.parts = parts;
+    this.failure = new FailureReason(reference.computation_id);
     const { service, clock, timings } = parts;
     this.outbox = new Outbox({
       send: (reports) => service.report({ domain: reference.domain, cvmId: reference.cvm_id }, reports),
@@ -99,7 +109,7 @@ export class HostedRun {
 
   /** Tells whether an event of the run with this identifier was taken before. Always false for events that may be left out. */
   knows(id: string): boolean {
-    return this.known.has(id);
+    return this.known.has(id) || this.unconfirmed.has(id);
   }
 
   takeLog(line: AgentLog): void {
@@ -140,35 +150,61 @@ export class HostedRun {
     this.report({ type: 'event', id, event_type: 'Attestation', status: 'Received', details });
   }
 
+  /** Takes an event of the agent. One that ends the run is reported once a state of the agent agrees: see `confirm`. */
   takeEvent(event: AgentEvent): void {
-    const { event_type, status, originator, timestamp } = event;
+    const { event_type, status } = event;
+    this.failure.note(event_type);
     const id = eventId(event);
     const isStateEvent = occursOnceInARun(event);
-    if (this.known.has(id)) return;
-    if (event_type === 'Running' && status === 'Failed' && this.known.has(stateEventId('Stopped', 'Stopped'))) return;
+    if (this.knows(id)) return;
+    if (event_type === 'Running' && status === 'Failed' && this.hasStopped) return;
     if (!isStateEvent && ++this.optionalEvents > mostOptionalEvents) {
       this.countDropped(`The agent has sent more than ${mostOptionalEvents} warnings.`);
       return;
     }
+    if (statesAfterEnd(event)) this.unconfirmed.set(id, { event, since: this.parts.clock.now() });
+    else this.reportEvent(event);
+  }
+
+  /** True if the agent has said that it stopped the run. */
+  get hasStopped(): boolean {
+    return this.knows(stateEventId('Stopped', 'Stopped'));
+  }
+
+  /** True while an event that would end the run waits for a state of the agent that agrees. */
+  get isUnconfirmed(): boolean {
+    return this.unconfirmed.size > 0;
+  }
+
+  /**
+   * Reports the events that end the run and agree with a state that the agent answered over its own connection. Refuses those with
+   * which the agent still disagrees a while after they came.
+   */
+  confirm(state: AgentState): void {
+    const { clock, timings, counts } = this.parts;
+    this.failure.note(state);
+    for (const [id, { event, since }] of this.unconfirmed) {
+      const agrees = statesAfterEnd(event)?.includes(state);
+      if (!agrees && clock.now() - since < timings.lateEvent) continue;
+      this.unconfirmed.delete(id);
+      if (agrees) this.reportEvent(event);
+      else counts.eventsRefused++;
+    }
+  }
+
+  private reportEvent(event: AgentEvent): void {
+    const { event_type, status, originator, timestamp } = event;
     const occurredAt = timeOf(timestamp);
-    const reason = status === 'Failed' ? this.failure.text : undefined;
-    this.report(
-      {
-        type: 'event',
-        id,
-        event_type,
-        status,
-        originator: originator === 'computation-runner' ? originator : 'agent',
-        ...(occurredAt === undefined ? {} : { occurred_at: occurredAt }),
-        ...(reason === undefined ? {} : { reason }),
-      },
-      { isOptional: !isStateEvent },
-    );
+    const occurred = occurredAt === undefined ? {} : { occurred_at: occurredAt };
+    const report = { type: 'event', id: eventId(event), event_type, status, originator, ...occurred };
+    if (status === 'Failed') void this.reportFailure(report);
+    else this.report(report, { isOptional: !occursOnceInARun(event) });
   }
 
   /**
    * Reports an event of the run that the agent did not send, or whose message was lost, but that follows from the agent's state
    * or another fact.
+   * @param reason a sentence of the gateway. Default, for a failure: what the log of the agent tells
    */
   inferEvent(
     { event_type, status }: { event_type: string; status: string },
@@ -179,17 +215,57 @@ export class HostedRun {
     if (this.known.has(id)) return;
     this.parts.counts.eventsInferred++;
     const details = inferredDetails({ ...from, inferred_at: timestampOf(this.parts.wallClock) });
-    this.report({ type: 'event', id, event_type, status, details, ...(reason === undefined ? {} : { reason }) });
+    const report = { type: 'event', id, event_type, status, details };
+    if (reason !== undefined) this.report({ ...report, reason });
+    else if (status === 'Failed') void this.reportFailure(report);
+    else this.report(report);
   }
 
-  private report(report: Record<string, unknown> & { id: string }, { isOptional = false } = {}): void {
+  /** Reports once that the agent works on the run over another stream than the one over which it got the run. */
+  noteReconnect(stream: string): void {
+    const id = `reconnected:${stream}`;
+    if (!this.accepted || this.known.has(id)) return; // any earlier event would count as the acceptance
+    const details = inferredDetails({
+      because: 'The agent has connected again.',
+      inferred_at: timestampOf(this.parts.wallClock),
+    });
+    this.report({ type: 'event', id, event_type: 'Reconnected', status: 'Warning', details });
+  }
+
+  private async reportFailure(report: Record<string, unknown> & { id: string }): Promise<void> {
+    this.known.add(report.id);
+    const { reason_code, ...given } = (await this.failure.find(() => this.readManifest())) ?? {};
+    this.report({ ...report, ...given }, { reason_code });
+  }
+
+  /**
+   * Reads the manifest of the run, unless another gateway has seen the algorithm. Repeats that until the table answers, because the
+   * reason of the failure would be lost.
+   */
+  private async readManifest(): Promise<Manifest | undefined> {
+    const { service, timings } = this.parts;
+    for (let failures = 1; ; failures++) {
+      try {
+        return await service.manifestBefore(this.reference, eventsOfAlgorithm);
+      } catch (error) {
+        log('WARN', 'The manifest of a run that failed cannot be read now.', this.logFields, error);
+        await delay(retryPause(failures, timings), undefined, { ref: false });
+      }
+    }
+  }
+
+  private report(
+    report: Record<string, unknown> & { id: string },
+    { isOptional = false, reason_code }: { isOptional?: boolean; reason_code?: ReasonCode | undefined } = {},
+  ): void {
     const parsed = v.safeParse(reportSchema, { run_id: this.reference.run_id, ...report });
     if (!parsed.success || parsed.output.type === 'heartbeat') {
       this.parts.counts.eventsRefused++;
       return;
     }
     if (!isOptional) this.known.add(report.id);
-    this.outbox.add(parsed.output satisfies LastingReport, { isOptional });
+    const code = reason_code === undefined ? {} : { reason_code };
+    this.outbox.add({ ...parsed.output, ...code } satisfies LastingReport, { isOptional });
   }
 
   /**
@@ -203,8 +279,7 @@ export class HostedRun {
     if (this.observed?.state !== state) this.observed = { state, since: now };
     const left = this.observed.since + lateEventInMilliseconds - now;
     if (left > 0) return left;
-    const reason = state === 'Failed' ? (this.failure.text ?? 'The CVM failed. Its log did not arrive.') : undefined;
-    this.inferEvent(event, { agent_state: state }, reason);
+    this.inferEvent(event, { agent_state: state });
     return undefined;
   }
 }

@@ -4,6 +4,7 @@ import type { Question } from '../../shared/rows/messages-to-gateways.ts';
 import { log } from '../../shared/runtime/log.ts';
 import { leaseInMilliseconds } from '../../shared/rows/gateway-lease.ts';
 import type { CvmIdentity } from '../wire/identity.ts';
+import { type AgentState, isAgentState } from '../wire/messages.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 
 /** The time in milliseconds after which a gateway records its name again, so that the item with the name does not expire. */
@@ -101,40 +102,45 @@ export interface Peers {
   others: OtherGateways;
 }
 
-/** Exchanges messages with other gateways through the table: asks whether an agent answers, and answers such questions. */
+/** Exchanges messages with other gateways through the table: asks for the state of an agent, and answers such questions. */
 export class OtherGateways {
   private readonly parts: GatewayParts;
-  private readonly answerTo: (question: Question) => Promise<boolean>;
-  private readonly waiting = new Map<string, (answers: boolean | undefined) => void>();
+  private readonly answerTo: (question: Question) => Promise<AgentState | undefined>;
+  private readonly waiting = new Map<string, (state: AgentState | null | undefined) => void>();
   private readonly answering = new Set<string>();
   private nextAt = 0;
   private readAt = -Infinity;
   private reading = false;
 
-  constructor(parts: GatewayParts, answerTo: (question: Question) => Promise<boolean>) {
+  constructor(parts: GatewayParts, answerTo: (question: Question) => Promise<AgentState | undefined>) {
     this.parts = parts;
     this.answerTo = answerTo;
   }
 
   /**
-   * Asks another gateway whether the agent on a stream of that gateway answers.
-   * @returns false if the agent does not answer, or its gateway is gone
+   * Asks another gateway for the state of the agent on a stream of that gateway.
+   * @param question `is_rival` if a second agent of the CVM has connected here: a stream that does not answer then ends
+   * @returns undefined if the agent does not answer, or its gateway is gone
    * @throws Error if the table does not answer, so that nothing is known
    */
-  async doesAnswer({ domain, cvmId }: CvmIdentity, { gateway, stream }: CommandStream): Promise<boolean> {
+  async stateOf(
+    { domain, cvmId }: CvmIdentity,
+    { gateway, stream }: CommandStream,
+    { is_rival } = { is_rival: false },
+  ): Promise<AgentState | undefined> {
     const { service, timings, clock, id: from } = this.parts;
-    if (!(await service.isAlive(gateway))) return false;
+    if (!(await service.isAlive(gateway))) return undefined;
     const id = randomUUID();
-    const { promise, resolve } = Promise.withResolvers<boolean | undefined>();
+    const { promise, resolve } = Promise.withResolvers<AgentState | null | undefined>();
     const askedAt = clock.now();
     this.waiting.set(id, resolve);
     // The agent's time, and that of two messages, of which each may just have missed a look.
     const timer = setTimeout(() => resolve(undefined), timings.answer + 3 * timings.messages);
     try {
-      await service.sendMessage(gateway, { type: 'question', id, from, domain, cvm_id: cvmId, stream });
-      const answers = await promise;
-      if (answers === undefined && this.readAt < askedAt + timings.answer) throw new Error('An answer could not be read.');
-      return answers ?? false;
+      await service.sendMessage(gateway, { type: 'question', id, from, domain, cvm_id: cvmId, stream, is_rival });
+      const state = await promise;
+      if (state === undefined && this.readAt < askedAt + timings.answer) throw new Error('An answer could not be read.');
+      return state ?? undefined;
     } finally {
       clearTimeout(timer);
       this.waiting.delete(id);
@@ -158,7 +164,8 @@ export class OtherGateways {
     this.readAt = startedAt;
     const removals = messages.flatMap((message) => {
       if (message.type === 'answer') {
-        this.waiting.get(message.id)?.(message.answers);
+        const { state } = message;
+        this.waiting.get(message.id)?.(state !== null && isAgentState(state) ? state : null);
         return [service.removeMessage(own, message.id)];
       }
       void this.answer(message);
@@ -173,7 +180,7 @@ export class OtherGateways {
     if (this.answering.has(id)) return;
     this.answering.add(id);
     try {
-      await service.sendMessage(from, { type: 'answer', id, answers: await this.answerTo(question) });
+      await service.sendMessage(from, { type: 'answer', id, state: (await this.answerTo(question)) ?? null });
       await service.removeMessage(own, id);
     } catch (error) {
       log('WARN', 'A question of another gateway cannot be answered now.', { from }, error); // the message is read again

@@ -146,6 +146,7 @@ export class PendingMessages {
     // The same computation may run again, on a process that another gateway gave it to. Nothing else tells this one that the run is over.
     if (!isLast && (beginsRun(event) || run.knows(eventId(event)))) return false;
     run.takeEvent(event);
+    if (run.isUnconfirmed) this.agentProcess.lookIn(0);
     return true;
   }
 }

@@ -18,6 +18,10 @@ interface ServedCvm {
  */
 const mostAttempts = 3;
 
+const otherProcess = 'The agent is not the process that was attested when the run started.';
+const otherConnection =
+  'The agent has not attested itself over its present connection, and the attestation policy allows no other. Restart the agent.';
+
 /**
  * Gives a run to the agent of a CVM if its process has none. First records that the process gets the run, for a gateway that
  * takes over.
@@ -47,13 +51,14 @@ export async function deliverRun(
   if (record.run_id === undefined && !isWithoutRun(state)) {
     return await refuse(`The agent is working on a run that this service did not start (state ${state}).`);
   }
-  if (age < timings.attestation && agent.attestations === 0) return false;
   const attempts = record.attempted_run_id === run_id ? (record.attempts ?? 0) : 0;
   if (attempts >= mostAttempts) return await refuse(`The agent did not take the run in ${mostAttempts} attempts.`);
 
   const { commands } = await service.work(identity);
   const full = commands.find(({ id }) => id === command.id);
   if (!full) return true; // withdrawn
+  const { token_hash, allow_reconnect, allow_used_guest } = full;
+  if (token_hash === undefined && age < timings.attestation && agent.attestations === 0) return false;
   let data: Uint8Array;
   try {
     data = encodeRunRequest(full);
@@ -62,10 +67,11 @@ export async function deliverRun(
     return reject(agentProcess, command, `The manifest cannot be sent: ${why}`);
   }
   if (!streams.isSafe() || !agent.takesMessages) return false;
-  if (full.token_hash !== undefined && (await service.registration(identity))?.token !== full.token_hash) {
-    return await refuse('The agent is not the process that was attested when the run started.');
+  if (token_hash !== undefined) {
+    const registration = await service.registration(identity);
+    if (registration?.token !== token_hash) return await refuse(otherProcess);
+    if (!allow_reconnect && registration.attestedStream !== agent.id) return await refuse(otherConnection);
   }
-  const { token_hash, allow_reconnect, allow_used_guest } = full;
   const policy = { token_hash, allow_reconnect, allow_used_guest };
   const given = { ...record, run_id, computation_id, attempted_run_id: run_id, attempts: attempts + 1 };
   const bound = await service.bindAgent(identity, { ...given, ...policy, stream: agent.id, certificate: agent.fingerprint });
@@ -85,7 +91,7 @@ export async function deliverRun(
   const kept = keepProcess(agentProcess, command);
   kept.catch(() => undefined); // awaited below
   const response = await agent.run({ data, id: randomUUID() });
-  if (response?.error) return reject(agentProcess, command, cannotStart(response.error)); // whether or not the table answers
+  if (response?.error) return reject(agentProcess, command, cannotStart); // whether or not the table answers
   await kept;
   const stateNow = response ? state : await agent.state();
   return response || (stateNow && !isWithoutRun(stateNow)) ? accept(agentProcess, command) : false;
@@ -96,9 +102,8 @@ async function keepProcess({ record, identity, parts }: AgentProcess, { run_id, 
   await parts.service.keepProcessOfRun({ ...identity, process: record.process, run_id, computation_id });
 }
 
-export function cannotStart(error: string): string {
-  return `The agent cannot start the run: ${error}`;
-}
+/** The reason of a run that the agent took, and could not start. The agent's own text is in its log. */
+export const cannotStart = 'The agent cannot start the run.';
 
 function accept(agentProcess: AgentProcess, { id, run_id, computation_id }: PendingCommand): true {
   const run = agentProcess.runOf(agentProcess.referenceTo(run_id, computation_id));
@@ -172,7 +177,7 @@ export function followRun(cvm: ServedCvm, agent: AgentStream, state: AgentState)
     return;
   }
   if (isWithoutRun(state)) {
-    if (run.isOver || !run.isAccepted) return;
+    if (run.isOver || !run.isAccepted || run.hasStopped) return;
     if (run.status === 'stopping' || run.stopSentAt !== undefined) inferStop(cvm, run);
     else run.inferEvent({ event_type: 'Failed', status: 'Failed' }, { agent_state: state }, restarted);
     return;

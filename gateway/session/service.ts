@@ -19,8 +19,15 @@ import { readLogState, storeLines, type StoredLines } from '../../shared/rows/lo
 import { Deadline, timestampOf, type Clock } from '../../shared/runtime/deadline.ts';
 import { listPendingCommands } from '../../shared/rows/command.ts';
 import { openExecutions } from '../../shared/lifecycle/index.ts';
-import { isAlive, renewLease, takeName } from '../../shared/rows/gateway-lease.ts';
-import { listCommands, openWork, recordRefusal, recordReports, type Report } from '../../shared/cvms/index.ts';
+import { isAlive, isOfNewestDeployment, renewLease, takeName } from '../../shared/rows/gateway-lease.ts';
+import {
+  listCommands,
+  openWork,
+  readManifestBefore,
+  recordRefusal,
+  recordReports,
+  type Report,
+} from '../../shared/cvms/index.ts';
 import { batched } from '../../shared/table/batched.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import { openTable, getItems, type Table } from '../../shared/table/table.ts';
@@ -64,6 +71,7 @@ export function openService(clock: Clock, gateway: string) {
     recordForwarder: (cvm: CvmIdentity, isThere: boolean) => recordForwarder(table, cvm, { gateway, isThere }),
     takeName: (name: string) => takeName(table, gateway, name, now()),
     renewLease: (lease: { isOver: boolean }) => renewLease(table, gateway, now(), lease),
+    isOfNewestDeployment: (deployment: number) => isOfNewestDeployment(table, deployment, now()),
     isAlive: (other: string) => isAlive(table, other, now(), getBatched),
     messages: () => readMessagesToGateway(table, gateway),
     sendMessage: (to: string, message: MessageToGateway) => sendToGateway(table, to, message, now()),
@@ -73,6 +81,7 @@ export function openService(clock: Clock, gateway: string) {
     logState: (run: RunReference) => readLogState(table, run),
     storeLines: (run: RunReference, given: StoredLines) =>
       storeLines(table, run, { ...given, part: [gateway, given.part].join() }),
+    manifestBefore: inTable(readManifestBefore),
     agentRecord: (cvm: CvmIdentity) => readAgentRecord(table, cvm, getBatched),
     bindAgent: inTable(bindAgent),
     keepProcessOfRun: inTable(keepProcessOfRun),

@@ -25,9 +25,9 @@ export class Sessions {
     });
     this.peers = {
       lease: new LeaseKeeper(parts, { name, onLost: () => this.checkAll() }),
-      others: new OtherGateways(parts, async ({ domain, cvm_id, stream }) => {
-        const session = this.sessions.get(nameOf({ domain, cvmId: cvm_id }));
-        return (await session?.streams.answersOn(stream)) ?? false;
+      others: new OtherGateways(parts, async (question) => {
+        const { domain, cvm_id: cvmId } = question;
+        return await this.sessions.get(nameOf({ domain, cvmId }))?.streams.stateOn(question);
       }),
     };
   }

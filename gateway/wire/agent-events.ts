@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { reporters } from 'computation-management-formats/vocabulary';
 import { endingEvents } from '../../shared/rows/ways-to-end.ts';
-import { stateEventIdPrefix, longestReason } from '../../shared/cvms/index.ts';
-import type { AgentState, AgentEvent, AgentLog } from './messages.ts';
+import { stateEventIdPrefix } from '../../shared/cvms/index.ts';
+import type { AgentState, AgentEvent } from './messages.ts';
 
 /**
  * Returns the identifier of an event that occurs once in a run. The event that an agent sends and the one that a gateway infers
@@ -11,19 +12,30 @@ export function stateEventId(eventType: string, status: string): string {
   return `${stateEventIdPrefix}${eventType}/${status}`;
 }
 
-const occursOnce = new Set<string>([
+/** The event that an agent sends for each piece that its algorithm writes to stderr, as type and status. */
+const warning = 'AlgorithmRun/Warning';
+
+/** The events that agents send, as type and status, by the source of Cocos. The gateway takes no other event. */
+const agentEvents = [
   'ReceivingAlgorithm/InProgress',
   'ReceivingData/InProgress',
   'Running/Starting',
   'Running/InProgress',
+  warning,
   'Running/Completed',
   'Running/Failed',
   ...endingEvents,
-]);
+] as const;
 
-/** Tells whether an event of an agent occurs once in a run. Such an event is never left out. */
+/** Tells whether an event is of the closed list of those that agents send, from a program that sends them. */
+export function isAgentEvent({ event_type, status, originator }: AgentEvent): boolean {
+  const isOf = (list: readonly string[], text: string) => list.includes(text);
+  return isOf(agentEvents, `${event_type}/${status}`) && isOf(reporters, originator);
+}
+
+/** Tells whether an event that agents send occurs once in a run. Such an event is never left out. */
 export function occursOnceInARun({ event_type, status }: Pick<AgentEvent, 'event_type' | 'status'>): boolean {
-  return occursOnce.has(`${event_type}/${status}`);
+  return `${event_type}/${status}` !== warning;
 }
 
 export function beginsRun({ event_type, status }: Pick<AgentEvent, 'event_type' | 'status'>): boolean {
@@ -36,6 +48,22 @@ export function eventId(event: AgentEvent): string {
   if (occursOnceInARun(event)) return stateEventId(event_type, status);
   const parts = [event_type, status, originator, timestamp?.seconds ?? '', timestamp?.nanos ?? 0];
   return `event:${createHash('sha256').update(JSON.stringify(parts)).digest('base64url')}`;
+}
+
+/** The states of an agent that agree with each event that ends its run. */
+const statesAfter = {
+  'ConsumingResults/Ready': ['ConsumingResults', 'Complete'],
+  'Complete/Completed': ['Complete'],
+  'Failed/Failed': ['Failed'],
+  'Stopped/Stopped': ['Idle', 'ReceivingManifest'],
+} satisfies Record<(typeof endingEvents)[number], AgentState[]>;
+
+/**
+ * Returns the states of an agent that agree with an event that ends its run. Undefined for other events. An algorithm may write
+ * any event to the socket of the log-forwarder, but not answer for the agent.
+ */
+export function statesAfterEnd({ event_type, status }: AgentEvent): readonly string[] | undefined {
+  return new Map<string, readonly string[]>(Object.entries(statesAfter)).get(`${event_type}/${status}`);
 }
 
 type EventOfState = { event_type: string; status: string };
@@ -62,34 +90,4 @@ export function eventOfState(state: AgentState): EventOfState | undefined {
  */
 export function inferredDetails(from: Record<string, string>): string {
   return Buffer.from(JSON.stringify({ inferred: true, ...from })).toString('base64');
-}
-
-const cause = /^failed to run computation: /;
-const otherCause = /^(failed|error|unable|cannot|could not)\b/i;
-
-/**
- * Collects the reason why a run failed, which a line of the agent's log says just before the event of the failure. A line arrives
- * in pieces of up to 500 bytes that have the same time.
- */
-export class FailureReason {
-  private line: { at: string; text: string; isCause: boolean } | undefined;
-
-  read({ message, level, timestamp }: AgentLog): void {
-    if (level !== 'WARN' && level !== 'ERROR') return;
-    const at = timestamp ? `${timestamp.seconds}.${timestamp.nanos}` : '';
-    if (this.line?.at === at && at !== '') {
-      this.line.text = (this.line.text + message).slice(0, 2 * longestReason);
-      return;
-    }
-    const isCause = cause.test(message);
-    if (isCause || (!this.line?.isCause && otherCause.test(message))) {
-      this.line = { at, text: message.slice(0, 2 * longestReason), isCause };
-    }
-  }
-
-  /** The reason why the run failed, up to 1,000 characters. Undefined if no line of the agent's log gave one. */
-  get text(): string | undefined {
-    const text = this.line?.text.trim();
-    return text ? Array.from(text).slice(0, longestReason).join('') : undefined;
-  }
 }

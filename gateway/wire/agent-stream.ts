@@ -23,6 +23,8 @@ export class AgentStream {
   readonly fingerprint: string;
   readonly openedAt: number;
   attestations = 0;
+  /** The time in milliseconds at which the agent last sent an attestation token over the stream. -Infinity if it sent none. */
+  attestedAt = -Infinity;
   private readonly call: Call;
   private readonly answerInMilliseconds: number;
   private readonly waiting = new Map<string, (state: AgentState | undefined) => void>();

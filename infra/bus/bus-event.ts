@@ -1,7 +1,7 @@
 import { domainId, identifier } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { shownText } from 'computation-management-formats/fields';
-import { assetTypes } from 'computation-management-formats/vocabulary';
+import { assetTypes, reasonCodes } from 'computation-management-formats/vocabulary';
 import { journalKeys } from '../../shared/table/keys.ts';
 import { eventSchema, type AdministrativeEvent, type LifecycleEvent } from '../../shared/journal/event.ts';
 import { longestReason } from '../../shared/rows/run.ts';
@@ -105,7 +105,7 @@ export const eventDetails = {
   }),
   stop_requested: v.object({}),
   completed: v.object({ reason }),
-  failed: v.object({ reason }),
+  failed: v.object({ reason, reason_code: v.optional(v.pipe(v.picklist(reasonCodes), v.description('As of the run.'))) }),
   cancelled: v.object({ reason, confirmed: v.pipe(v.boolean(), v.description('Whether the CVM confirmed the stop.')) }),
   updated: v.object({ fields: v.pipe(v.array(shownText(64)), v.description('The names of the changed fields.')) }),
   owner_changed: v.object({ from: shownText(255), to: shownText(255) }),

@@ -51,6 +51,8 @@ export class GatewayEntrance extends Construct {
       preserveClientIp: true, // the gateway logs the address of whom it refuses
       // Streams last for as long as their CVM, so waiting longer would only delay the end of a task.
       deregistrationDelay: Duration.seconds(10),
+      // A replaced task that takes itself out keeps its connections.
+      connectionTermination: false,
       healthCheck: {
         protocol: Protocol.HTTP,
         port: String(healthPort),

@@ -1,7 +1,8 @@
-import { Duration, RemovalPolicy, Size, Token } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Size, Stack, Token } from 'aws-cdk-lib';
 import {
   AvailabilityZoneRebalancing,
   AwsLogDriverMode,
+  type CfnService,
   Cluster,
   ContainerImage,
   ContainerInsights,
@@ -18,6 +19,7 @@ import {
 import type { Role } from 'aws-cdk-lib/aws-iam';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { AwsCustomResource, type AwsSdkCall, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
 import { tokenPrefix } from '../../shared/rows/content-store.ts';
 import { gatewayUses } from '../../gateway/uses.ts';
@@ -62,17 +64,17 @@ export class GatewayService extends Construct {
       'AwsSolutions-ECS4',
       'Its metrics cost more than the tasks. Processor, memory and the gateway have their own.',
     );
+    const definition = this.taskDefinition(props);
     const service = new FargateService(this, 'Service', {
       serviceName: nameIn(stage, 'gateway'),
       cluster: cluster as ICluster,
-      taskDefinition: this.taskDefinition(props),
-      desiredCount: row.tasks,
+      taskDefinition: definition,
       platformVersion: FargatePlatformVersion.VERSION1_4,
       vpcSubnets: network.subnets,
       assignPublicIp: row.vpc?.isPublic ?? true,
       securityGroups: [network.ofTasks],
       minHealthyPercent: 100,
-      maxHealthyPercent: 200,
+      maxHealthyPercent: 400, // tasks that drain count too
       circuitBreaker: { rollback: true },
       // ECS would replace tasks without a deployment, and the log-forwarders of their CVMs never reconnect.
       availabilityZoneRebalancing: AvailabilityZoneRebalancing.DISABLED,
@@ -80,9 +82,57 @@ export class GatewayService extends Construct {
       enableExecuteCommand: false,
     });
     service.attachToNetworkTargetGroup(entrance.targets);
+    this.deploy(stage, service, definition, row.tasks);
   }
 
-  private taskDefinition({ stage, row, resources, certificate, bundle, healthPort }: GatewayServiceProps): FargateTaskDefinition {
+  /**
+   * Lets ECS deploy a task definition without waiting for the end of the deployment, which comes when the replaced tasks have
+   * drained. CloudFormation would wait for 3 hours and then undo everything, so the service in its template never changes.
+   */
+  private deploy(stage: Stage, service: FargateService, definition: FargateTaskDefinition, desiredCount: number): void {
+    const inTemplate = service.node.defaultChild as CfnService;
+    inTemplate.addPropertyOverride('TaskDefinition', definition.family);
+    inTemplate.addPropertyDeletionOverride('DesiredCount');
+    service.node.addDependency(definition);
+    const update: AwsSdkCall = {
+      service: 'ECS',
+      action: 'UpdateService',
+      parameters: {
+        cluster: service.cluster.clusterName,
+        service: service.serviceName,
+        taskDefinition: definition.taskDefinitionArn,
+        desiredCount,
+      },
+      physicalResourceId: PhysicalResourceId.of('deployment'),
+      outputPaths: ['service.status'],
+    };
+    const logGroup = new LogGroup(this, 'DeploymentLog', {
+      logGroupName: `/aws/lambda/${nameIn(stage, 'gateway-deployment')}`,
+      retention: stage.logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const role = roleOf(this, 'DeploymentRole', 'lambda.amazonaws.com', [
+      allow(['ecs:UpdateService'], service.serviceArn),
+      allow(['logs:CreateLogStream', 'logs:PutLogEvents'], logGroup.logGroupArn),
+    ]);
+    new AwsCustomResource(this, 'Deployment', {
+      functionName: nameIn(stage, 'gateway-deployment'),
+      onUpdate: update,
+      role: role.withoutPolicyUpdates(),
+      logGroup,
+      installLatestAwsSdk: false,
+    });
+  }
+
+  private taskDefinition({
+    stage,
+    row,
+    resources,
+    certificate,
+    entrance,
+    bundle,
+    healthPort,
+  }: GatewayServiceProps): FargateTaskDefinition {
     const log = new LogGroup(this, 'Log', {
       logGroupName: gatewayLogName(stage),
       retention: stage.logRetention,
@@ -93,9 +143,10 @@ export class GatewayService extends Construct {
       cpu: 256,
       memoryLimitMiB: taskMemoryInMebibytes,
       runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
-      taskRole: this.roleOfTask(stage, resources, bundle).withoutPolicyUpdates(),
+      taskRole: this.roleOfTask(stage, resources, bundle, entrance).withoutPolicyUpdates(),
       executionRole: this.roleOfAgent(log, certificate).withoutPolicyUpdates(),
     });
+    definition.applyRemovalPolicy(RemovalPolicy.RETAIN); // ECS goes back to the former one if a deployment fails
     acknowledge(
       definition,
       'AwsSolutions-ECS2',
@@ -119,7 +170,11 @@ export class GatewayService extends Construct {
         SEALING_KEY_ARN: resources.sealingKeyArn,
         GATEWAY_PORT: String(row.port),
         GATEWAY_HEALTH_PORT: String(healthPort),
+        DRAIN_HOURS: String(row.drainHours ?? 24),
+        BALANCER_URL: `https://elasticloadbalancing.${stage.region}.${Stack.of(this).urlSuffix}`,
+        TARGET_GROUP_ARN: entrance.targets.targetGroupArn,
         CERTIFICATE_VERSION: certificate.version, // replaces the tasks, which read the secret once
+        TASKS: String(row.tasks), // replaces the tasks, so that there can be fewer: ECS stops none that is protected
         ...taskSettings,
       },
       secrets: { GATEWAY_TLS: ContainerSecret.fromSecretsManager(certificate.secret as ISecret) },
@@ -136,14 +191,17 @@ export class GatewayService extends Construct {
   }
 
   /**
-   * Creates the role of the gateway's tasks. The role allows the actions that the gateway declares, and reading the gateway's own
-   * files.
+   * Creates the role of the gateway's tasks. The role allows the actions that the gateway declares, reading the gateway's own
+   * files, protecting tasks of its cluster, and taking them out of the load balancer.
    */
-  private roleOfTask(stage: Stage, resources: Resources, bundle: GatewayBundle): Role {
+  private roleOfTask(stage: Stage, resources: Resources, bundle: GatewayBundle, { targets }: GatewayEntrance): Role {
+    const tasks = { service: 'ecs', resource: 'task', resourceName: `${nameIn(stage, 'gateway')}/*` };
     const role = roleOf(this, 'TaskRole', 'ecs-tasks.amazonaws.com', [
       ...permissionsFor(gatewayUses, resources),
       allow(['s3:PutObject'], `${resources.contentArn}/${tokenPrefix}*`),
       allow(['s3:GetObject'], ...bundle.arns),
+      allow(['ecs:UpdateTaskProtection'], Stack.of(this).formatArn(tasks)),
+      allow(['elasticloadbalancing:DeregisterTargets'], targets.targetGroupArn),
     ]);
     const bucket = Token.isUnresolved(resources.contentArn) ? nameIn(stage, 'content-arn') : resources.contentArn;
     const tokens = `AwsSolutions-IAM5[Resource::${bucket}/${tokenPrefix}*]`;

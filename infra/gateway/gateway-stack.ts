@@ -53,11 +53,13 @@ export class GatewayStack extends StageStack {
   }
 }
 
-function faultsOf({ name }: Stage, { port, tasks, imageDigest }: GatewayRow): string[] {
+function faultsOf({ name }: Stage, { port, tasks, imageDigest, drainHours = 24 }: GatewayRow): string[] {
   const faults: string[] = [];
   if (tasks < 2)
     faults.push(`The gateway of ${name} has ${tasks} tasks. With fewer than 2, every replacement disconnects all CVMs.`);
   if (port === healthPort) faults.push(`The gateway of ${name} cannot use port ${port}, at which it answers the load balancer.`);
+  if (!(Number.isInteger(drainHours) && drainHours >= 1 && drainHours <= 48))
+    faults.push(`The gateway of ${name} has drainHours of ${drainHours}, expected 1 to 48.`);
   if (imageDigest !== undefined && !/^sha256:[0-9a-f]{64}$/.test(imageDigest))
     faults.push(`The gateway of ${name} has an imageDigest that is not sha256: and 64 hex digits.`);
   return faults;

@@ -10,6 +10,7 @@ import {
   daysOfCertificate,
   endpointFailures,
   executionMetric,
+  failedRuns,
   finishedCopies,
   functionMetric,
   messagesIn,
@@ -192,6 +193,12 @@ export class Alarms extends Construct {
       threshold: 1,
       impact: 'A run ended as failed, even if its CVM succeeded.',
       runbook: 'the-run-lifecycle-fails',
+    });
+    alarm('failed-runs', {
+      metric: failedRuns(watched),
+      threshold: 5,
+      impact: 'Most runs fail, on their CVMs or before a CVM has taken them.',
+      runbook: 'runs-fail',
     });
     alarm('undelivered', {
       metric: undeliveredEvents(watched),

@@ -166,6 +166,18 @@ export function executionMetric({ stateMachineArn }: Watched, metricName: Execut
   return metricIn('AWS/States', metricName, { StateMachineArn: stateMachineArn });
 }
 
+/** Returns the metric of how many more runs failed in an hour than completed. Runs that users stopped do not count. */
+export function failedRuns(watched: Watched): IMetric {
+  const ended = (outcome: string) =>
+    serviceMetric(watched, 'RunsEnded', Stats.SUM, { outcome }).with({ period: Duration.hours(1) });
+  return new MathExpression({
+    expression: 'failed - FILL(completed, 0)',
+    usingMetrics: { failed: ended('failed'), completed: ended('completed') },
+    label: 'more failed runs than completed ones',
+    period: Duration.hours(1),
+  });
+}
+
 export function undeliveredEvents({ stage }: Watched): Metric {
   return messagesIn(nameIn(stage, 'undelivered'));
 }

@@ -21,6 +21,11 @@ export type DeployedVariable = Exclude<
   | 'GATEWAY_TLS'
   | 'GATEWAY_HEALTH_PORT'
   | 'GATEWAY_HOSTS'
+  | 'DRAIN_HOURS'
+  | 'BALANCER_URL'
+  | 'TARGET_GROUP_ARN'
+  | 'ECS_CONTAINER_METADATA_URI_V4'
+  | 'ECS_AGENT_URI'
   | 'AUTHORITY_KEY_ARN'
   | 'TLS_SECRET_ARN'
 >;

@@ -140,6 +140,11 @@ export interface GatewayRow {
   port: number;
   /** The number of tasks of the gateway that serve CVMs. At least 2, so that CVMs stay connected while one task is replaced. */
   tasks: number;
+  /**
+   * The hours for which a replaced task stays while it has connections over which agents attested themselves, 1 to 48. After that,
+   * CVMs without reconnects in their attestation policies need a restart of their agents. Default 24.
+   */
+  drainHours?: number;
   /** The IPv4 networks from which agents of CVMs connect, such as `203.0.113.0/24`. Default: all networks. */
   networks?: readonly string[];
   /**

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { characters, strictObject, text, privateKeyForAll, withoutPrivateKey } from './fields.ts';
+import { holdsToken, leadsUp } from './public-address.ts';
 import { holdsPrivateKey } from './holds-private-key.ts';
 import type { AssetType } from './vocabulary.ts';
 
@@ -19,6 +20,11 @@ const longestArguments = 4_000;
 const longestUrl = 2_048;
 const noS3 = 'Agents read s3:// addresses with the client of Google Cloud Storage, not from S3. Use https.';
 
+const withoutToken = v.check(
+  (text: string) => !holdsToken(text),
+  'A part of this begins as a token of a known service does. Everyone in the domain reads it.',
+);
+
 /**
  * Makes the schema of an address from which an agent fetches. Everyone in the domain reads the address, so it must hold no
  * password or token.
@@ -32,10 +38,13 @@ const publicUrl = (schemes: readonly string[]) => {
     withoutPrivateKey,
     v.check((url) => !url.includes('?'), 'Expected an address without a query: everyone in the domain reads it.'),
     v.check(
-      (url) => !/^[^:]*:\/\/[^/#]*@/.test(url),
+      (url) => !/^[^:]*:\/\/[^/]*@/.test(url),
       'Expected an address without a user or password: everyone in the domain reads it.',
     ),
-    v.check((url) => /^[a-z]+:\/\/[^/#]/.test(url) && URL.canParse(url), expected),
+    v.check((url) => !url.includes('#'), 'Expected an address without a fragment: everyone in the domain reads it.'),
+    v.check((url) => !leadsUp(url), 'Expected an address without two dots in a row.'),
+    withoutToken,
+    v.check((url) => /^[a-z]+:\/\/[^/]/.test(url) && URL.canParse(url), expected),
   );
 };
 
@@ -60,8 +69,12 @@ export const fetched = {
       kbs_resource_path: v.exactOptional(
         v.pipe(
           text(1, 255),
-          v.regex(/^[\w.~+-]+(?:\/[\w.~+-]+)*$/, 'Expected a path such as default/key/penguins.'),
+          v.regex(
+            /^(?!(?:.*\/)?\.{1,2}(?:\/|$))[\w.~+-]+(?:\/[\w.~+-]+){2}$/,
+            'Expected a path of three segments, none of them . or .., such as default/key/penguins.',
+          ),
           withoutPrivateKey,
+          withoutToken,
           v.description(ofPath),
         ),
       ),

@@ -4,6 +4,7 @@ export type AssetType = (typeof assetTypes)[number];
 export const finalStatuses = ['completed', 'failed', 'cancelled'] as const;
 /** The kinds of ends of runs that programs can tell apart. */
 export const reasonCodes = ['input_changed'] as const;
+export type ReasonCode = (typeof reasonCodes)[number];
 export const runStatuses = ['running', 'stopping', ...finalStatuses] as const;
 
 export const computationStatuses = ['created', ...runStatuses] as const;

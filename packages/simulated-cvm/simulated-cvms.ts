@@ -1,7 +1,6 @@
 import { pause } from 'computation-management-client';
 import { behaviourOf } from './simulated-behaviour.ts';
-import { connectCvm, type CvmConnection } from './simulated-connection.ts';
-import { testToken } from './simulated-evidence.ts';
+import { connectCvm } from './simulated-connection.ts';
 import { type Pace, simulateCvm, type SimulatorClock, systemClock } from './simulated-cvm.ts';
 
 /** A CVM that has a run which is offered to it or active on it. */
@@ -23,15 +22,6 @@ export interface SimulatedCvmsOptions {
   clock?: SimulatorClock;
 }
 
-export interface SimulatedCvms {
-  /**
-   * Makes a simulated CVM send attestation evidence of test keys over its certificate, in PEM. Returns before the evidence is
-   * sent.
-   */
-  attest: (cvm: { domain: string; cvm_id: string; certificate: string }) => void;
-  stop: () => Promise<void>;
-}
-
 const usualPace: Pace = { eventsInMilliseconds: 300, heartbeatInMilliseconds: 1_000, pollInMilliseconds: 250 };
 
 /**
@@ -40,31 +30,23 @@ const usualPace: Pace = { eventsInMilliseconds: 300, heartbeatInMilliseconds: 1_
  * serves one computation. `listClaimedCvms` lists the CVMs that have work. Only a simulator needs such a list: a real CVM knows
  * its own name.
  */
-export function startSimulatedCvms(options: SimulatedCvmsOptions): SimulatedCvms {
+export function startSimulatedCvms(options: SimulatedCvmsOptions): { stop: () => Promise<void> } {
   const pace = { ...usualPace, ...options.pace };
   const clock = options.clock ?? systemClock;
   const ending = new AbortController();
   const booted = new Set<string>();
   const lives = new Set<Promise<unknown>>();
 
-  const follow = (
-    { domain, cvm_id: cvmId }: Pick<ClaimedCvm, 'domain' | 'cvm_id'>,
-    live: (connection: CvmConnection) => Promise<unknown>,
-  ) => {
+  const boot = ({ domain, cvm_id: cvmId, run_id: runId }: ClaimedCvm) => {
+    booted.add(runId);
+    if (behaviourOf(cvmId).isAbsent) return;
     const connection = connectCvm({ baseUrl: options.baseUrl, domain, cvmId, token: options.token, closing: ending.signal });
     const failed = (error: unknown) => {
       if (!ending.signal.aborted) process.stderr.write(`Simulated CVM ${cvmId}: ${String(error)}\n`);
     };
-    const life = (async () => live(connection))().catch(failed);
+    const life = simulateCvm({ cvmId, runId, connection, pace, clock, closing: ending.signal }).catch(failed);
     lives.add(life);
     void life.finally(() => lives.delete(life));
-  };
-  const boot = (claim: ClaimedCvm) => {
-    booted.add(claim.run_id);
-    if (behaviourOf(claim.cvm_id).isAbsent) return;
-    follow(claim, (connection) => {
-      return simulateCvm({ cvmId: claim.cvm_id, runId: claim.run_id, connection, pace, clock, closing: ending.signal });
-    });
   };
   const discover = async () => {
     const claims = await options.listClaimedCvms();
@@ -81,9 +63,6 @@ export function startSimulatedCvms(options: SimulatedCvmsOptions): SimulatedCvms
 
   const watching = watch();
   return {
-    attest: ({ certificate, ...cvm }) => {
-      follow(cvm, (connection) => connection.report({ type: 'attestation', kind: 'eat', token: testToken(certificate) }));
-    },
     stop: async () => {
       ending.abort();
       await watching;

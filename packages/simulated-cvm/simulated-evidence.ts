@@ -1,4 +1,4 @@
-import { createHash, sign } from 'node:crypto';
+import { createHash, randomBytes, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8');
@@ -7,31 +7,32 @@ const read = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf
 export const testRoot = () => read('test-root.pem');
 
 /**
- * Returns whether a simulated CVM sends attestation evidence if the service trusts test keys: its identifier begins with
- * `sim-attested`.
+ * Returns whether a registered CVM is simulated and attests, if the service trusts test keys: its identifier is `sim-attested` or
+ * begins with `sim-attested-`.
  */
 export const attests = (cvmId: string) => /^sim-attested(-|$)/.test(cvmId);
 
 /**
  * A test machine for SNP evidence: its private key, the signed bytes of a report, and an agent's message that contains the
- * report, with the places of report data and signature in the message.
+ * report, with the places of report data, identifier of the guest and signature in the message.
  */
-type TestMachine = Record<'key' | 'report' | 'message', string> & Record<'dataAt' | 'signatureAt', number>;
+type TestMachine = Record<'key' | 'report' | 'message', string> & Record<'dataAt' | 'idAt' | 'signatureAt', number>;
 
 /**
- * Makes the attestation token of an SNP machine with test keys over a certificate in PEM, as an agent does at its start. Returns
- * it in base64.
+ * Makes the attestation token of an SNP machine with test keys over a certificate in PEM, as an agent does at its start. Each
+ * token is of another guest, as of a machine that was started anew.
  */
-export function testToken(certificate: string): string {
+export function testToken(certificate: string): Buffer {
   const machine = JSON.parse(read('test-machine.json')) as TestMachine;
   const [report, message] = [Buffer.from(machine.report, 'base64'), Buffer.from(machine.message, 'base64')];
-  const data = createHash('sha512').update(certificate).digest();
+  const [data, guest] = [createHash('sha512').update(certificate).digest(), randomBytes(32)];
   report.set(data, 0x50);
+  report.set(guest, 0x140);
   message.set(data, machine.dataAt);
+  message.set(guest, machine.idAt);
   const signature = sign('sha384', report, { key: machine.key, dsaEncoding: 'ieee-p1363' });
   message.set(signature.subarray(0, 48).toReversed(), machine.signatureAt);
   message.set(signature.subarray(48).toReversed(), machine.signatureAt + 72);
   const parts = [{ alg: 'ES256' }, { platform_type: 'SNP', raw_report: message.toString('base64') }, 'unsigned'];
-  const token = parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
-  return Buffer.from(token).toString('base64');
+  return Buffer.from(parts.map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.'));
 }

@@ -1,6 +1,7 @@
 import { type Client, type KeyOwners, readKeyOwners, type Schemas, wholeAnswer } from 'computation-management-client';
 import { type Configuration, configurationOf, type Limits } from 'computation-management-formats/approval-text';
 import { canonicalDigest, hashOfBytes } from 'computation-management-formats/digests';
+import { nearHostIn } from 'computation-management-formats/public-address';
 import { quotedName } from 'computation-management-formats/quoted-name';
 import { policyLines } from './lines.ts';
 import { type DescribedManifest, describeManifest } from './manifest.ts';
@@ -87,7 +88,7 @@ export const nobody = 'nobody whom the service names';
 
 /** Returns the risks that an approval does not protect from, one sentence for each risk. */
 function cautionsOf(
-  { algorithm }: Manifest,
+  { algorithm, datasets }: Manifest,
   { agent_config, attestation_policy: policy, log_access }: Configuration,
   described: DescribedManifest,
 ): string[] {
@@ -107,9 +108,25 @@ function cautionsOf(
       ? ['All parties may read the logs of a run, and an algorithm can write any data into them.']
       : []),
     ...(algorithm.source ? [] : ['The arguments of the algorithm are not covered: its provider gives them to the agent.']),
+    ...cautionsOfAddresses([algorithm, ...datasets]),
     ...[...new Set(ownerless)].map((fingerprint) => `The key ${fingerprint} belongs to ${nobody}.`),
     'No digest covers who the parties are, sizes, or the name of the algorithm: the service says them. Compare each fingerprint with its owner.',
   ];
+}
+
+/** The words for the hosts near a machine from which its agent may fetch. */
+const nearHosts = {
+  loopback: 'the machine itself: whoever runs the machine decides what it gets there',
+  'link-local': "the machine's own link, where clouds give machines their credentials",
+};
+
+/** Returns a sentence for each address near the machine from which the agent fetches files or their keys. */
+function cautionsOfAddresses(files: Pick<Manifest['algorithm'], 'source' | 'kbs'>[]): string[] {
+  const addresses = new Set(files.flatMap(({ source, kbs }) => [source?.url, kbs?.url]));
+  return [...addresses].flatMap((address = '') => {
+    const near = nearHostIn(address);
+    return near ? [`The agent fetches from ${quotedName(address)}, which is ${nearHosts[near]}.`] : [];
+  });
 }
 
 /** A fact of a computation's configuration, with a label. */

@@ -26,3 +26,4 @@ export {
 } from './readiness.ts';
 export { agoText, csvText, hashGroups, sentence, shellWord } from './texts.ts';
 export { lettersNote } from 'computation-management-formats/quoted-name';
+export { userText, usersText } from './users.ts';

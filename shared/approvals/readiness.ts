@@ -172,6 +172,7 @@ export function readinessOf(inputs: Inputs, { at, cvm }: Pick<ApprovalContext, '
 
   const approvals = validApprovals(inputs, context);
   const snapshot: RunSnapshot = {
+    owner: inputs.computation.owner,
     manifest,
     agent_config: inputs.agent_config,
     manifest_digest: digest,

@@ -24,11 +24,10 @@ const agentRecord = v.object({
   attestation_hash: v.optional(v.string()),
   /** The identifier of the agent's stream over which the attestation of the process came. Undefined without an attestation. */
   attested_stream: v.optional(v.string()),
-  /**
-   * The identifier of the only stream over which the process may work on its run: the run has an attestation policy that does not
-   * allow reconnects. Undefined for other runs.
-   */
+  /** The identifier of the stream over which the process got its run, if the run has an attestation policy. */
   bound_stream: v.optional(v.string()),
+  /** True if the attestation policy of the run lets the process work over other streams than `bound_stream`. */
+  allow_reconnect: v.optional(v.boolean()),
 });
 export type AgentRecord = v.InferOutput<typeof agentRecord>;
 
@@ -62,8 +61,6 @@ export interface Binding extends AgentRecord {
    * The SHA-256 of the attestation token that satisfied the attestation policy of the run. Undefined if the run has no policy.
    */
   token_hash?: string | undefined;
-  /** True if the attestation policy of the run lets the process work over other streams than the one that attested. */
-  allow_reconnect?: boolean | undefined;
   /** True if the attestation policy of the run lets an SNP guest work that another run has used. */
   allow_used_guest?: boolean | undefined;
   run_id: string;
@@ -83,7 +80,7 @@ export async function bindAgent(
   { stream, certificate, token_hash, allow_reconnect = false, allow_used_guest = false, ...given }: Binding,
 ): Promise<AgentRecord | undefined> {
   const hasPolicy = token_hash !== undefined;
-  const bound = hasPolicy && !allow_reconnect ? { bound_stream: stream } : {};
+  const bound = hasPolicy ? { bound_stream: stream, ...(allow_reconnect && { allow_reconnect }) } : {};
   const record: AgentRecord = { ...given, ...bound };
   const guests = guestsOf(await getItem(table, cvmKeys.cvm(domain, cvmId)));
   const put = {

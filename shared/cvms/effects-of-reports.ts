@@ -19,7 +19,7 @@ import { findComputation } from '../rows/computation.ts';
  * was accepted, and its first outcome. Undefined if the reports change nothing. Any event of the agent counts as acceptance of
  * the run.
  */
-export function claimChangeOf(reports: Report[], claim: Claim, now: string): ClaimChange | undefined {
+export function claimChangeOf(reports: (Report | LastingReport)[], claim: Claim, now: string): ClaimChange | undefined {
   const isTaken = reports.some(
     (report) => report.type === 'event' || (report.type === 'accepted' && report.command_id === claim.run_command_id),
   );
@@ -100,10 +100,13 @@ export function reportedStateOf(reports: (Report | InvalidReport)[]): ReportedSt
  * Returns how a report of a CVM ends its run (docs/contract.md, section 6). Undefined for reports that do not end the run, such
  * as the `Running/Failed` of an agent after a stop.
  */
-function outcomeOfReport(report: Report, claim: Claim): Ending | undefined {
+function outcomeOfReport(report: Report | LastingReport, claim: Claim): Ending | undefined {
   const way = wayOfReport(report, claim);
   const reason = 'reason' in report ? report.reason : undefined;
-  return way && endingOf(way, claim.stop_token === undefined ? 'running' : 'stopping', reason);
+  const reason_code = 'reason_code' in report ? report.reason_code : undefined;
+  if (!way) return undefined;
+  const ending = endingOf(way, claim.stop_token === undefined ? 'running' : 'stopping', reason);
+  return reason_code === undefined ? ending : { ...ending, reason_code };
 }
 
 function wayOfReport(report: Report, { run_command_id, stop_command_id, stop_token }: Claim): WayToEnd | undefined {

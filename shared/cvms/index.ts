@@ -4,6 +4,7 @@
  */
 
 export { listCommands, openWork } from './list-commands.ts';
+export { readManifestBefore } from './read-manifest-before.ts';
 export { recordRefusal } from './record-refusal.ts';
 export { recordReports } from './record-reports.ts';
 export { type LastingReport, longestReason, type Report, reportSchema, stateEventIdPrefix } from './report.ts';

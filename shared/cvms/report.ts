@@ -1,7 +1,7 @@
 import { base64Text, shownText, text } from 'computation-management-formats/fields';
 import { comparedId } from 'computation-management-formats/identifiers';
 import { givenTimestamp } from 'computation-management-formats/timestamps';
-import { reporters, runStatuses } from 'computation-management-formats/vocabulary';
+import { type ReasonCode, reporters, runStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { detailsLimit, detailsLimitInBase64, isOwnEvent } from '../journal/event.ts';
 import { fits } from '../rows/presence.ts';
@@ -126,8 +126,11 @@ export const reportSchema = v.pipe(
 );
 export type Report = v.InferOutput<typeof reportSchema>;
 
-/** A report of a CVM that is recorded with its run: an answer to a command or an event. */
-export type LastingReport = Exclude<Report, { type: 'heartbeat' }>;
+/**
+ * A report of a CVM that is recorded with its run: an answer to a command or an event. Only a gateway gives a `reason_code`, the
+ * kind of the end of the run: endpoint 26 refuses it.
+ */
+export type LastingReport = Exclude<Report, { type: 'heartbeat' }> & { reason_code?: ReasonCode };
 
 /** A report of a CVM that does not match the schema, with as much of it as the answer needs. */
 export interface InvalidReport {

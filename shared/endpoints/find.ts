@@ -58,7 +58,7 @@ export const findRoute = {
     'Names of computations and file names of assets match if each word of the text begins one of the first 8 words of the name, in any ' +
     'order, or if the whole name equals the text, whatever their case. CVMs match by a prefix of the identifier of at least 4 ' +
     'characters, computations and assets by their identifier in full or by a prefix of at least 18 characters, assets also by their ' +
-    'checksum in full. Exact matches come first, then prefixes of names, then prefixes of words; then by name, then the newest. Reads at ' +
+    'checksum in full. Identifiers in full come first, then names and checksums in full, then prefixes of names, then prefixes of words; then by name, then the newest. Reads at ' +
     'most 50 candidates of each kind of match: `truncated` tells if there were more. So many names may be alike that a match is left out; ' +
     '`exact` and `owner` narrow the search before it is cut. A change of a name is found within a few seconds.',
 } as const satisfies Route;

@@ -104,8 +104,9 @@ export function numberIn(query: string): number | undefined {
 export type MatchedBy = 'name' | 'id' | 'checksum';
 
 /**
- * Tells how well a row matches a searched text. Rank 0: the text is its name, identifier or checksum; 1: the text begins its name
- * or identifier; 2: each word of the text begins one of the first 8 words of its name. Undefined if the row does not match.
+ * Tells how well a row matches a searched text. Rank 0: the text is its identifier; 1: the text is its name or checksum; 2: the text
+ * begins its name or identifier; 3: each word of the text begins one of the first 8 words of its name. Undefined if the row does
+ * not match.
  */
 export function matchOf(
   { query, exact = false, owner: wanted }: Question,
@@ -116,14 +117,14 @@ export function matchOf(
   const by = kind === 'cvm' ? 'id' : 'name';
   if (wanted !== undefined && wanted !== owner) return undefined;
   if (kind === 'cvm' && Array.from(text).length < leastOfCvm) return undefined;
-  if (whole === text) return { rank: 0, by };
+  if (whole === text) return { rank: kind === 'cvm' ? 0 : 1, by };
   const isOfId = kind !== 'cvm' && numberIn(query) !== undefined && id.startsWith(query.toLowerCase());
   if (isOfId && id.length === query.length) return { rank: 0, by: 'id' };
-  if (checksum !== null && checksum === text) return { rank: 0, by: 'checksum' };
+  if (checksum !== null && checksum === text) return { rank: 1, by: 'checksum' };
   if (exact) return undefined;
-  if (isOfId) return { rank: 1, by: 'id' };
-  if (kind === 'cvm') return whole.startsWith(text) ? { rank: 1, by } : undefined;
+  if (isOfId) return { rank: 2, by: 'id' };
+  if (kind === 'cvm') return whole.startsWith(text) ? { rank: 2, by } : undefined;
   const [asked, words] = [wordsAsked(text), wordsOf(whole)];
   const isOfWords = asked.length > 0 && asked.every((each) => words.some((one) => one.startsWith(firstOf(each))));
-  return isOfWords ? { rank: whole.startsWith(text) ? 1 : 2, by } : undefined;
+  return isOfWords ? { rank: whole.startsWith(text) ? 2 : 3, by } : undefined;
 }

@@ -43,12 +43,13 @@ export async function endRun(
     const known = claim?.outcome ?? endingOf(way, run.status, detail);
     const failures = known.status === 'completed' ? attested.failures : undefined;
     const ending = failures === undefined ? known : endingOf(waysToEnd.failRun.notAttested, run.status, failures);
-    const { status, reason, is_confirmed } = ending;
+    const { status, reason, reason_code, is_confirmed } = ending;
 
-    const ended: Run = { ...run, status, ended_at: now, reason };
+    const ended: Run = { ...run, status, ended_at: now, reason, reason_code: reason_code ?? null };
     const token_hashes = attested.tokens.map(({ hash }) => hash);
     const details = {
       reason,
+      ...(reason_code === undefined ? {} : { reason_code }),
       ...(token_hashes.length > 0 && { token_hashes }),
       ...(is_confirmed === undefined ? {} : { confirmed: is_confirmed }),
     };

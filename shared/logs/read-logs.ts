@@ -52,7 +52,7 @@ export async function readLogs(
     });
   }
   const permitted = permit({
-    owner: row.owner,
+    owner: snapshot?.owner ?? row.owner,
     creator: snapshot?.shows_creators_logs ? snapshot.assets.map(({ creator }) => creator) : [],
     consumer: snapshot?.result_consumers ?? [],
   });

@@ -19,6 +19,8 @@ export interface Registration {
   certificate: string | undefined;
   /** The SHA-256 of the attestation token of a CVM that was verified last. Undefined without an attestation. */
   token: string | undefined;
+  /** The stream over which the token of the CVM's verified attestation came. Undefined without an attestation. */
+  attestedStream: string | undefined;
   commandStream: CommandStream | undefined;
   /** The gateway to which the log-forwarder of the CVM is connected. This gateway may be gone. */
   forwarder: string | undefined;
@@ -28,6 +30,7 @@ const holding = v.object({
   held_by: v.optional(v.string()),
   held_stream: v.optional(v.string()),
   forwarded_by: v.optional(v.string()),
+  attested_stream: v.optional(v.string()),
 });
 
 /**
@@ -41,13 +44,14 @@ export async function readRegistration(
 ): Promise<Registration | undefined> {
   const item = await get(cvmKeys.cvm(domain, cvmId));
   if (!item) return undefined;
-  const { held_by: gateway, held_stream: stream, forwarded_by: forwarder } = parseStored(holding, item, 'registered CVM');
+  const { held_by: gateway, held_stream: stream, ...held } = parseStored(holding, item, 'registered CVM');
   const { certificate_fingerprint, attestation } = parseStored(storedCvm, item, 'registered CVM');
   return {
     certificate: certificate_fingerprint ?? undefined,
     token: attestation?.token_hash,
+    attestedStream: held.attested_stream,
     commandStream: gateway === undefined || stream === undefined ? undefined : { gateway, stream },
-    forwarder,
+    forwarder: held.forwarded_by,
   };
 }
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { gatewayKeys, type Key } from '../table/keys.ts';
 import { type Table, getItem, getItems, type Item } from '../table/table.ts';
-import { setAttributes, putItem, updateExisting } from '../table/writes.ts';
+import { setAttributes, putItem, putItemIf, updateExisting } from '../table/writes.ts';
 import type { StoredPresence } from './presence.ts';
 import { parseStored } from '../table/stored.ts';
 
@@ -53,6 +53,22 @@ export async function takeName(table: Table, gateway: string, name: string, now:
     await updateExisting(table, gatewayKeys.lease(before), setAttributes({ is_over: true }));
   }
   await putItem(table, { ...key, gateway, ttl: endOf(now) });
+}
+
+/**
+ * Records that a gateway of a deployment is alive. It counts as alive for the time of a lease.
+ * @param deployment the number of the deployment, higher than those of earlier ones
+ * @returns false while a gateway of a later deployment is alive
+ */
+export function isOfNewestDeployment(table: Table, deployment: number, now: string): Promise<boolean> {
+  const item = { ...gatewayKeys.newest, deployment, renewed_at: now, ttl: endOf(now) };
+  return putItemIf(table, item, {
+    ConditionExpression: 'attribute_not_exists(pk) OR deployment <= :deployment OR renewed_at < :ended',
+    ExpressionAttributeValues: {
+      ':deployment': deployment,
+      ':ended': new Date(Date.parse(now) - leaseInMilliseconds).toISOString(),
+    },
+  });
 }
 
 /**

@@ -12,11 +12,14 @@ const question = v.object({
   domain: v.string(),
   cvm_id: v.string(),
   stream: v.string(),
+  /** True if a second agent of the CVM has connected to the gateway that asks. */
+  is_rival: v.boolean(),
 });
 
-const answer = v.object({ type: v.literal('answer'), id: v.string(), answers: v.boolean() });
+/** Schema of the answer to a question of another gateway: the state of the agent, or null if the agent does not answer. */
+const answer = v.object({ type: v.literal('answer'), id: v.string(), state: v.nullable(v.string()) });
 
-/** The question of one gateway to another: whether an agent still answers on one of its streams. */
+/** The question of one gateway to another: which state an agent answers on a stream of the other gateway. */
 export type Question = v.InferOutput<typeof question>;
 
 /** A message from one gateway to another. Messages go through the table, because gateways cannot connect to each other. */

@@ -70,6 +70,8 @@ export type ApprovalOfRun = v.InferOutput<typeof approvalOfRun>;
 
 /** Schema of the snapshot of a run: what the run was started with. The agent's private key is stored apart. */
 export const storedSnapshot = v.object({
+  /** The owner of the computation when the run started. A later owner may not read the log of the run. */
+  owner: v.string(),
   manifest: manifestSchema,
   agent_config: v.object(agentConfigEntries),
   manifest_digest: v.string(),

@@ -1,11 +1,12 @@
-import { finalStatuses } from 'computation-management-formats/vocabulary';
+import { finalStatuses, reasonCodes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import type { Run } from './run.ts';
 
-/** Schema of the end of a run: its final status and the reason. */
+/** Schema of the end of a run: its final status and the reason, with the kind of the reason if programs can tell it apart. */
 export const ending = v.object({
   status: v.picklist(finalStatuses),
   reason: v.string(),
+  reason_code: v.optional(v.picklist(reasonCodes)),
   /** True if the CVM has confirmed that it stopped the run, false if it has not. Only cancelled runs have this field. */
   is_confirmed: v.optional(v.boolean()),
 });

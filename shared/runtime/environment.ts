@@ -75,6 +75,25 @@ const variables = {
   get GATEWAY_HEALTH_PORT() {
     return wholeNumber('GATEWAY_HEALTH_PORT', /^[1-9][0-9]{0,4}$/, 'a port');
   },
+  /** The hours after which a gateway that a deployment has replaced may go, even if attested connections are left. */
+  get DRAIN_HOURS() {
+    return count('DRAIN_HOURS');
+  },
+  /** The URL of Elastic Load Balancing in the Region, and the ARN of the target group that the tasks of the gateway are in. */
+  get BALANCER_URL() {
+    return text('BALANCER_URL');
+  },
+  get TARGET_GROUP_ARN() {
+    return text('TARGET_GROUP_ARN');
+  },
+  /** The URL at which ECS describes a task to the containers in it. */
+  get ECS_CONTAINER_METADATA_URI_V4() {
+    return text('ECS_CONTAINER_METADATA_URI_V4');
+  },
+  /** The URL at which ECS takes requests of the containers in a task. Undefined outside of ECS. */
+  get ECS_AGENT_URI() {
+    return process.env['ECS_AGENT_URI'];
+  },
   /** The names of the gateway in its certificate, separated by commas. */
   get GATEWAY_HOSTS() {
     return text('GATEWAY_HOSTS');

@@ -307,11 +307,15 @@ export const guestKeys = {
   guest: (reportId: string): Key => writableKey(`guest#${reportId}`, 'guest'),
 };
 
-/** Keys of what is stored for a gateway: its lease, the name that it has taken, and messages from other gateways. */
+/**
+ * Keys of what is stored for gateways: their leases, the names that they have taken, messages from other gateways, and the number
+ * of the newest deployment of them.
+ */
 export const gatewayKeys = {
   partition: (gateway: string) => `gateway#${gateway}`,
   lease: (gateway: string): Key => writableKey(gatewayKeys.partition(gateway), 'lease'),
   name: (name: string): Key => writableKey(`gateway-name#${name}`, 'gateway'),
+  newest: writableKey('gateways', 'newest'),
   message: (gateway: string, id: string): Key => writableKey(gatewayKeys.partition(gateway), `letter#${id}`),
   prefixes: { message: 'letter#' },
 };

@@ -147,7 +147,7 @@ async function failingAlgorithm(world: RehearsalWorld): Promise<string> {
   await run.start(id);
   await run.upload();
   const end = await ensureEnd(world, run, 'failed');
-  ensure(end.includes('exit status 3'), `The reason does not name the exit status: ${end}`);
+  ensure(end.includes('exit code 3'), `The reason does not name the exit code: ${end}`);
   await ensureOnce(world, run, ['Running/Failed', 'Failed/Failed']);
   await ensureRefused(world, id);
   const result = await run.fetchResult().then(() => '', String);
@@ -330,7 +330,7 @@ async function pythonWithoutPackages(world: RehearsalWorld): Promise<string> {
   await run.start(id);
   await run.upload();
   const end = await ensureEnd(world, run, 'failed', 300);
-  ensure(end.includes('error updating pip'), `The reason does not name what failed: ${end}`);
+  ensure(end === 'failed: The CVM failed.', `The reason says what a log said while the algorithm could write it: ${end}`);
   return end;
 }
 
@@ -522,13 +522,13 @@ async function otherManifest(world: RehearsalWorld): Promise<string> {
 }
 
 /** The agent fetches both files from a server of this machine. */
-async function pulled(world: RehearsalWorld): Promise<string> {
+async function pulled(world: RehearsalWorld, changed: Record<string, string> = {}): Promise<string> {
   const { authority, certificate, key } = await agentIdentity(world);
   const files: Record<string, string> = { '/sum.sh': sumAfter(0), '/numbers.csv': '1\n1000\n' };
   const asked: string[] = [];
   const server = createHttpsServer({ cert: certificate, key }, ({ url = '' }, response) => {
     asked.push(url);
-    response.writeHead(url in files ? 200 : 404).end(files[url]);
+    response.writeHead(url in files ? 200 : 404).end(changed[url] ?? files[url]);
   }).listen(0);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -547,8 +547,16 @@ async function pulled(world: RehearsalWorld): Promise<string> {
     await run.alice.cms('asset', 'add', url, '--checksum', checksum, '--type', type, '--computation', run.computationId);
   }
   await run.start(id);
-  const end = await ensureEnd(world, run, 'completed');
+  const isChanged = Object.keys(changed).length > 0;
+  const end = await ensureEnd(world, run, isChanged ? 'failed' : 'completed');
   server.close();
+  if (isChanged) {
+    ensure(
+      /fetched numbers\.csv with the hash [0-9a-f]{64}, but [0-9a-f]{64} was/.test(end),
+      `It does not name the change: ${end}`,
+    );
+    return end;
+  }
   ensure(asked.sort().join() === '/numbers.csv,/sum.sh', `The agent asked for ${asked.join()}.`);
   await run.fetchResult();
   await ensureOnce(world, run, wholeRun);
@@ -642,7 +650,8 @@ export const cases: RehearsalCase[] = [
   { name: 'policy', play: policyWithoutTee },
   { name: 'two-providers', play: twoProviders },
   { name: 'watch-and-send', play: watchAndSend },
-  { name: 'pulled', play: pulled },
+  { name: 'pulled', play: (world) => pulled(world) },
+  { name: 'pulled-changed', play: (world) => pulled(world, { '/numbers.csv': '2\n1000\n' }) },
   { name: 'long-arguments', play: longArguments },
   { name: 'one-gibibyte', play: oneGibibyte },
   { name: 'cut-while-sending', play: cutWhileSending },

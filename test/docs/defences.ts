@@ -36,8 +36,51 @@ const consumersAreNamed = shared(
   'true',
 );
 
+const onlyAttestedStream = shared('attestation/agent-record', "conditions.push(['attested_stream', ':stream', stream]);", ';');
+
 /** The defences by the attempts of docs/security.md that they prevent or detect. `npm run mutants:defences` takes them out. */
 export const defences: Record<string, Defence[]> = {
+  'Take a run by the token and the certificate of an attested machine': [onlyAttestedStream],
+  'Connect with the key of an attested CVM, and send no token': [onlyAttestedStream],
+  'Satisfy a policy by one token beside one that it refuses': [
+    at(
+      'packages/attestation/policy.ts',
+      'if (ofPolicy.every(({ passed }) => passed)) return [];',
+      'if (ofPolicy.length > 0) return [];',
+    ),
+  ],
+  'Attest software below the paravisor that asked for the report': [
+    at('packages/attestation/policy.ts', 'passed: vmpl !== null && vmpl <= highest,', 'passed: true,'),
+  ],
+  'Take a run in a guest that another run has used': [
+    shared('attestation/guests', 'attribute_not_exists(first_run) OR first_run = :run', 'attribute_not_exists(none)'),
+  ],
+  'Change the evidence of a run by a token after its end': [
+    shared('evidence/read-evidence', 'token_hashes.includes(token.hash) ?', 'token_hashes.length > 0 ?'),
+  ],
+  'Hide a refused token from the verifier': [
+    verifier('check-attestation', 'if (asStated && asStated.verdict !== verdict)', 'if (asStated?.verdict === null)'),
+  ],
+  'Leave out a token, or state one that came after the end': [
+    verifier('check-attestation', 'isSame && stated.length === tokens.length,', 'true,'),
+  ],
+  'Choose the time of a verdict': [verifier('check-attestation', 'if (before.length === 0)', 'if (tokens.length === 0)')],
+  'State times of a run that are out of order': [
+    verifier('check-run', "['issued_at', isInOrder(last.timestamp, statement.issued_at)],", "['issued_at', true],"),
+  ],
+  'State the fingerprint of another certificate': [
+    verifier('check-run', 'fingerprintIn(statement.certificate) === statement.certificate_fingerprint', 'true'),
+  ],
+  'Sign two truths of one run': [verifier('check-approvals', 'place >= 0 && place < approval,', 'true,')],
+  'Take over a computation by its name': [
+    shared('find/find', 'matches.length > limit || found.some(({ truncated }) => truncated)', 'false'),
+  ],
+  'Publish a secret in the address of a source, or lead the agent elsewhere by it': [
+    at('packages/formats/source.ts', "!url.includes('#')", 'true'),
+  ],
+  'Read the logs of earlier runs as a new owner': [
+    shared('logs/read-logs', 'owner: snapshot?.owner ?? row.owner', 'owner: row.owner'),
+  ],
   'Call without a token, or with a forged or expired one': [
     at(
       'local/http-api/authorize.ts',

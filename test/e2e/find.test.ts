@@ -20,10 +20,10 @@ describe('find', () => {
       await session.registerCvm(cvm, {});
       await vi.waitFor(async () => {
         expect(await find(unique.toUpperCase())).toEqual([
-          { kind: 'asset', id: asset.id, name: `${unique}.csv`, matched: 'name' },
-          { kind: 'computation', id, name: `Iris ${unique}`, matched: 'name' },
+          expect.objectContaining({ kind: 'asset', id: asset.id, name: `${unique}.csv`, matched: 'name' }),
+          expect.objectContaining({ kind: 'computation', id, name: `Iris ${unique}`, matched: 'name' }),
         ]);
-        expect(await find(cvm)).toEqual([{ kind: 'cvm', id: cvm, name: cvm, matched: 'id' }]);
+        expect(await find(cvm)).toEqual([{ kind: 'cvm', id: cvm, name: cvm, owner: null, matched: 'id' }]);
       }, untilTestEnds);
       expect(await find(id.slice(0, 18), { kind: 'computation' })).toMatchObject([{ id, matched: 'id' }]);
       const { checksum } = await session.done('assets/get-asset', { path: { id: asset.id } });

@@ -72,13 +72,14 @@ describe('a computation with an algorithm and 100 datasets', () => {
   let id: string;
   const datasets: string[] = [];
   beforeAll(async () => {
-    id = await session.readyComputation({ agent_config });
+    id = await session.readyComputation();
     const user_key = largeKey();
     for (let count = 100; count < 200; count++) {
       const dataset = await session.createAsset({ file_name: `${'🐧'.repeat(63)}${count}`, user_key });
       await session.link(dataset.id, id);
       datasets.push(dataset.id);
     }
+    await session.done('computations/update-computation', { path: { id }, body: { name: 'Largest', agent_config } });
   });
 
   it('starts with the largest manifest and the largest agent_config, and its CVM gets both complete', async () => {

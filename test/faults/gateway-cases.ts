@@ -111,6 +111,9 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
   renewLease: {
     '': async () => () => service().renewLease({ isOver: false }),
   },
+  isOfNewestDeployment: {
+    '': async () => () => service().isOfNewestDeployment(1),
+  },
   isAlive: {
     '': async () => {
       await service('gateway-2').renewLease({ isOver: false });
@@ -118,17 +121,17 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
     },
   },
   sendMessage: {
-    '': async () => () => service().sendMessage('gateway-2', { type: 'answer', id: '1', answers: true }),
+    '': async () => () => service().sendMessage('gateway-2', { type: 'answer', id: '1', state: 'Running' }),
   },
   messages: {
     '': async () => {
-      await service('gateway-2').sendMessage(gateway, { type: 'answer', id: '1', answers: true });
+      await service('gateway-2').sendMessage(gateway, { type: 'answer', id: '1', state: 'Running' });
       return () => service().messages();
     },
   },
   removeMessage: {
     '': async () => {
-      await service('gateway-2').sendMessage(gateway, { type: 'answer', id: '2', answers: true });
+      await service('gateway-2').sendMessage(gateway, { type: 'answer', id: '2', state: 'Running' });
       return () => service().removeMessage(gateway, '2');
     },
   },
@@ -137,6 +140,12 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
       const { cvmID } = await anAcceptedRun(world);
       const refusal = { reason: 'The CVM is registered with another certificate.', peer: '127.0.0.1:1' };
       return () => service().recordRefusal({ domain: world.domain, cvmId: cvmID }, refusal);
+    },
+  },
+  manifestBefore: {
+    'of a run': async (world) => {
+      const { run } = await started(world);
+      return () => service().manifestBefore(run, ['state:Running/InProgress']);
     },
   },
   agentRecord: {

@@ -31,7 +31,7 @@ describe('the metrics of a gateway', () => {
     const { certificate } = await issueServerCertificate(await createAuthority('test'), ['localhost']);
     const [one, two] = ['cvm-1', 'cvm-2'].map((cvmId) => ({ domain: 'd1', cvmId }));
     if (!one || !two) throw new Error('There are two.');
-    const gauges = { cvms: 3, missingForwarders: [one, two], spentCvms: [two], outboxAge: 0 };
+    const gauges = { cvms: 3, missingForwarders: [one, two], spentCvms: [two], attestedCvms: 0, outboxAge: 0 };
     const stop = emitGatewayMetrics({ counts: noCounts(), gauges: () => gauges }, certificate);
     vi.advanceTimersByTime(10 * minute);
     expect(values('MissingForwarders')).toEqual(Array.from({ length: 10 }, () => 2));

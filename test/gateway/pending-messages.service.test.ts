@@ -45,6 +45,12 @@ function reportingParts() {
   return { parts, reported };
 }
 
+/** Waits for the end of the run, and lets the agent's state agree with it. */
+async function confirmFailed(agentProcess: AgentProcess): Promise<void> {
+  await expect.poll(() => agentProcess.run?.isUnconfirmed).toBe(true);
+  agentProcess.run?.confirm('Failed');
+}
+
 function eventOf(computation_id: string): AgentEvent {
   const event = { event_type: 'Running', status: 'InProgress', originator: 'agent', timestamp: null, details: Buffer.alloc(0) };
   return { ...event, computation_id };
@@ -109,9 +115,11 @@ describe('an event that a CVM repeats without end', () => {
   it('leaves room for one that decides the run, however many come at once', async () => {
     const { parts, reported } = slowlyReadParts();
     parts.service.agentRecord = () => Promise.resolve({ run_id: 'r', computation_id: 'c' });
-    const pending = new PendingMessages(agentProcessOf(parts), parts);
+    const agentProcess = agentProcessOf(parts);
+    const pending = new PendingMessages(agentProcess, parts);
     for (let sent = 0; sent < 1_500; sent++) pending.take({ event: eventOf('c') });
     pending.take({ event: { ...eventOf('c'), event_type: 'Failed', status: 'Failed' } });
+    await confirmFailed(agentProcess);
     await expect.poll(() => reported).toHaveLength(2);
     expect([reported, parts.counts.eventsRefused]).toMatchObject([[{ status: 'InProgress' }, { status: 'Failed' }], 0]);
   });
@@ -145,17 +153,19 @@ describe('messages of a CVM whose record cannot be read', () => {
       let isBroken = true;
       parts.service.agentRecord = () =>
         isBroken ? Promise.reject(new Error('The table is broken.')) : Promise.resolve({ run_id: 'r', computation_id: 'c' });
-      const pending = new PendingMessages(agentProcessOf(parts), parts);
+      const agentProcess = agentProcessOf(parts);
+      const pending = new PendingMessages(agentProcess, parts);
       const lineOf = (text: string, message: string) => ({ level: text, message, computation_id: 'c', timestamp: null });
       pending.take({ event: eventOf('c') });
       for (let sent = 0; sent < 2_000; sent++) pending.take({ line: lineOf(level, 'working') });
-      pending.take({ line: lineOf('WARN', 'failed to run computation: exit status 3') });
+      pending.take({ line: lineOf('WARN', 'failed to run computation: algorithm execution error: exit status 3') });
       pending.take({ event: { ...eventOf('c'), event_type: 'Failed', status: 'Failed' } });
       isBroken = false;
+      await confirmFailed(agentProcess);
       await expect.poll(() => reported).toHaveLength(2);
       expect(reported).toMatchObject([
         { event_type: 'Running', status: 'InProgress' },
-        { event_type: 'Failed', reason: 'failed to run computation: exit status 3' },
+        { event_type: 'Failed', reason: 'The algorithm ended with the exit code 3.' },
       ]);
       expect(parts.counts).toMatchObject({ logLinesDropped: 1_003, eventsRefused: 0 });
     },

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { isOfQuestion } from '../../gateway/session/run-logs.ts';
 import { type GatewayParts, noCounts, defaultTimings } from '../../gateway/session/gateway-parts.ts';
 import { identityIn, identityUri } from '../../gateway/wire/identity.ts';
-import { eventId, FailureReason } from '../../gateway/wire/agent-events.ts';
+import { eventId } from '../../gateway/wire/agent-events.ts';
 import { Outbox } from '../../gateway/session/outbox.ts';
 import { HostedRun } from '../../gateway/session/hosted-run.ts';
 import type { AgentLog } from '../../gateway/wire/messages.ts';
@@ -223,6 +223,7 @@ describe('a run at a gateway', () => {
     }
     const end = { ...warning, event_type: 'Failed', status: 'Failed', timestamp: null };
     run.takeEvent(end);
+    run.confirm('Failed');
     await vi.waitFor(() => expect(ids.at(-1)).toBe(eventId(end)), untilTestEnds);
     expect(ids).toHaveLength(10_001);
     expect(counts.reportsDropped).toBe(1);
@@ -234,11 +235,12 @@ describe('a run at a gateway', () => {
     run.observe('Failed', defaultTimings.lateEvent);
     clock.now = () => 12_000;
     run.observe('Failed', defaultTimings.lateEvent);
-    const ofRun = { computation_id: '', timestamp: null };
-    run.takeLog({ ...ofRun, level: 'WARN', message: 'failed to run computation: exit status 3' });
-    run.takeEvent({ ...ofRun, event_type: 'Failed', status: 'Failed', originator: 'agent', details: Buffer.alloc(0) });
-    await vi.waitFor(() => expect(run.outbox.isEmpty).toBe(true), untilTestEnds);
-    expect(reasons).toEqual(['failed to run computation: exit status 3']);
+    const ofRun = { computation_id: 'c', timestamp: null, details: Buffer.alloc(0), originator: 'agent' };
+    run.takeEvent({ ...ofRun, event_type: 'Running', status: 'InProgress' });
+    run.takeLog({ ...ofRun, level: 'WARN', message: 'failed to run computation: algorithm execution error: exit status 3' });
+    run.takeEvent({ ...ofRun, event_type: 'Failed', status: 'Failed' });
+    run.confirm('Failed');
+    await vi.waitFor(() => expect(reasons).toEqual(['The algorithm ended with the exit code 3.']), untilTestEnds);
   });
 
   it('has no line in its log for each question of the gateway for the state of the agent', () => {
@@ -261,32 +263,6 @@ describe('a run at a gateway', () => {
     const reason = 'The agent has sent more than 4 attestations.';
     const { domain, cvm_id, run_id } = reference;
     expect(lines).toMatchObject([{ level: 'WARN', message: 'A report of a run was dropped.', domain, cvm_id, run_id, reason }]);
-  });
-});
-
-describe('the reason of a failure', () => {
-  const line = (message: string, level = 'WARN', nanos = 1) => ({
-    message,
-    level,
-    computation_id: '',
-    timestamp: { seconds: '1', nanos },
-  });
-
-  it('is the line of the agent, joined from its pieces', () => {
-    const reason = new FailureReason();
-    reason.read(line('Traceback of the algorithm', 'ERROR', 1));
-    reason.read(line('failed to run computation: algorithm execution', 'WARN', 2));
-    reason.read(line(' error: exit status 3', 'WARN', 2));
-    reason.read(line('failed to send log', 'ERROR', 3));
-    expect(reason.text).toBe('failed to run computation: algorithm execution error: exit status 3');
-  });
-
-  it('is unknown without such a line, and has 1,000 characters at most', () => {
-    const reason = new FailureReason();
-    reason.read(line('failed to run computation: it is only information', 'INFO'));
-    expect(reason.text).toBeUndefined();
-    reason.read(line(`failed to run computation: ${'x'.repeat(5_000)}`));
-    expect(reason.text).toHaveLength(1_000);
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { withRunLogs } from '../../local/cvms/run-logs.ts';
 import { failWritesOf } from '../support/fail-calls.ts';
-import { readyComputation } from '../support/ready-computation.ts';
+import { callAs, readyComputation } from '../support/ready-computation.ts';
 import { shortly, startGatewayStack } from '../support/gateway-stack.ts';
 import { eventsWithoutDatasets, type AgentOptions, type SimulatedAgent } from '../support/simulated-agent.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
@@ -42,7 +42,7 @@ async function expectRejected(cvmId: string, options: Partial<AgentOptions>): Pr
   await world.untilReady(cvmId);
   const { computationId } = await world.startRun(cvmId);
   const { reason } = await world.untilRun(computationId, 'failed');
-  expect(reason).toBe('The CVM rejected the run: The agent cannot start the run: no server');
+  expect(reason).toBe('The CVM rejected the run: The agent cannot start the run.');
 }
 
 describe('a run of an agent at the gateway', () => {
@@ -60,7 +60,7 @@ describe('a run of an agent at the gateway', () => {
     const { agent, computationId } = await atWork('fail-1');
     agent.fail();
     const { reason } = await world.untilRun(computationId, 'failed');
-    expect(reason).toContain('failed to run computation: algorithm execution error: exit status 3');
+    expect(reason).toBe('The algorithm ended with the exit code 3.');
   });
 
   it.each<[number, string, Partial<AgentOptions>]>([
@@ -211,6 +211,23 @@ describe('a run of an agent at the gateway', () => {
     const second = read(`wait=20&after=${String(next)}`);
     agent.log('INFO', 'Another line.');
     expect(await second).toMatchObject({ logs: [{ level: 'info', message: 'Another line.' }] });
+    agent.end();
+  });
+
+  it('has its log open to the owner at its start, and not to a later one', async () => {
+    const { token, baseUrl } = world.stack;
+    const as = async (user: string) => callAs(baseUrl, await token(user, ['d1:viewer']));
+    const computationId = await readyComputation(world.call);
+    const path = `/d1/computations/${computationId}`;
+    expect((await world.call('PUT', path, { name: 'Logged', log_access: 'parties' })).status).toBe(200);
+    const cvm = await world.enrol('owned-1');
+    const agent = world.connect(cvm, { onState: throughout });
+    await world.untilReady('owned-1');
+    await world.call('POST', `${path}/run?cvm=owned-1`);
+    await world.untilRun(computationId, 'completed');
+    expect((await world.call('PUT', path, { name: 'Logged', owner: 'mallory' })).status).toBe(200);
+    expect(await (await as('mallory'))('GET', `${path}/logs`)).toMatchObject({ status: 403 });
+    expect(await (await as('alice'))('GET', `${path}/logs`)).toMatchObject({ status: 200 });
     agent.end();
   });
 

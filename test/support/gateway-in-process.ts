@@ -25,7 +25,7 @@ export const testTimings: Partial<GatewayTimings> = {
 /** Starts a gateway in this process, on a free port. It takes CVMs with certificates of the authority, and keeps no logs. */
 export async function gatewayInProcess(
   authority: Authority,
-  options: Partial<Pick<GatewayOptions, 'timings' | 'clock' | 'logs'>> = {},
+  options: Partial<Pick<GatewayOptions, 'timings' | 'clock' | 'logs' | 'deployment'>> = {},
 ): Promise<Gateway> {
   const { certificate, key } = await issueServerCertificate(authority, ['localhost']);
   return await startGateway({

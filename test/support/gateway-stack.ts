@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { expect, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import {
   createAuthority,
   issueCvmCertificate,
@@ -61,6 +61,7 @@ export interface GatewayStack {
   call: Call;
   /** Issues a certificate, and registers the CVM with it. */
   enrol: (cvmId: string, options?: { domain?: string; isRegistered?: boolean }) => Promise<EnrolledCvm>;
+  /** Connects an agent. It ends with the test, because the gateway asks each agent for its state all the time. */
   connect: (cvm: EnrolledCvm, options?: Partial<AgentOptions>) => SimulatedAgent;
   /** Waits until a run can start on the CVM. */
   untilReady: (cvmId: string) => Promise<void>;
@@ -92,7 +93,6 @@ export async function startGatewayStack(options: Partial<StackOptions> = {}, { o
   const gateway = stack.cvmGateway ? { ...stack.cvmGateway, ...unkillable } : await gatewayProcess(authority);
   const others: TestedGateway[] = [];
   const call = repeating(callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator', 'd2:administrator'])));
-  const agents: SimulatedAgent[] = [];
   const world: GatewayStack = {
     stack,
     gateway,
@@ -116,7 +116,7 @@ export async function startGatewayStack(options: Partial<StackOptions> = {}, { o
     },
     connect: (cvm, more = {}) => {
       const agent = new SimulatedAgent({ reconnectInMilliseconds: 200, ...cvm, ...more });
-      agents.push(agent);
+      onTestFinished(() => agent.end());
       return agent;
     },
     untilReady: async (cvmId) => {
@@ -156,7 +156,6 @@ export async function startGatewayStack(options: Partial<StackOptions> = {}, { o
     },
     journal: async (computationId) => (await world.events(computationId)).map(shortly),
     stop: async () => {
-      for (const agent of agents) agent.end();
       if (ofItsOwn) await gateway.kill();
       for (const other of others) await other.kill();
       await stack.stop();

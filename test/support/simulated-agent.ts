@@ -1,18 +1,16 @@
-import { Client, credentials, Metadata, type ClientDuplexStream } from '@grpc/grpc-js';
-import type { ClientMessage, ServerMessage } from '../../gateway/wire/messages.ts';
-import { cvmsService, runRequestEncoding } from '../../gateway/wire/protocol.ts';
+import type { Client } from '@grpc/grpc-js';
+import type { ServerMessage } from '../../gateway/wire/messages.ts';
+import { runRequestEncoding } from '../../gateway/wire/protocol.ts';
+import {
+  type CvmCredentials,
+  type CvmStream as Stream,
+  openCvmStream,
+  type OutgoingMessage as Outgoing,
+} from '../../local/cvms/cvm-stream.ts';
 
-/** The address of the gateway, and the certificate and key with which the agent connects, in PEM. */
-export interface AgentOptions {
-  /** The address of the gateway, such as `localhost:7001`. */
-  address: string;
+export interface AgentOptions extends CvmCredentials {
   /** Default: `address`. */
   forwarderAddress?: string;
-  ca: string;
-  certificate?: string;
-  key?: string;
-  /** Sent as `job-id`. */
-  cvmId: string;
   /** Default 5 seconds, as the real agent. */
   reconnectInMilliseconds?: number;
   /** Default true: the CVM has a log-forwarder. */
@@ -23,6 +21,8 @@ export interface AgentOptions {
   dropsRequests?: number;
   /** Default true. A real agent may need some seconds. */
   attestsAtOnce?: boolean;
+  /** Returns the attestation token of a process of the agent. Default: bytes that are no token. */
+  token?: () => Uint8Array;
   /** Called in each new state. It may take the next step, as users who upload and fetch do. */
   onState?: (agent: SimulatedAgent, state: string) => void;
 }
@@ -36,9 +36,6 @@ export const eventsWithoutDatasets = [
   'ConsumingResults/Ready',
   'Complete/Completed',
 ];
-
-type Outgoing = Omit<ClientMessage, 'message'>;
-type Stream = ClientDuplexStream<Outgoing, ServerMessage>;
 
 /** The fields of its manifest that the agent reads. */
 export interface RunRequest {
@@ -60,6 +57,8 @@ export class SimulatedAgent {
   state = 'ReceivingManifest';
   /** The run requests that arrived, in order. */
   readonly requests: RunRequest[] = [];
+  /** The run requests among them that came over a stream without a genuine attestation before. */
+  readonly unattested: RunRequest[] = [];
   /** The events that were sent, whether or not they arrive, such as `Running/InProgress`. */
   readonly sentEvents = new Set<string>();
   /** The stops that arrived. */
@@ -72,6 +71,7 @@ export class SimulatedAgent {
   private agentStream: Stream | undefined;
   private forwarderStream: Stream | undefined;
   private readonly clients = new Set<Client>();
+  private attestedStream: Stream | undefined;
   private chunks: Uint8Array[] = [];
   private computationId = '';
   private isStopped = false;
@@ -88,27 +88,9 @@ export class SimulatedAgent {
   }
 
   private open(connectionType?: string): { stream: Stream; client: Client } {
-    const { ca, certificate, key, cvmId, forwarderAddress = this.address } = this.options;
-    const address = connectionType === undefined ? this.address : forwarderAddress;
-    const channel = credentials.createSsl(
-      Buffer.from(ca),
-      key === undefined ? null : Buffer.from(key),
-      certificate === undefined ? null : Buffer.from(certificate),
-    );
-    // A connection of its own: clients share one by default.
-    const client = new Client(address, channel, { 'grpc.use_local_subchannel_pool': 1, 'grpc.enable_retries': 0 });
+    const address = connectionType === undefined ? this.address : (this.options.forwarderAddress ?? this.address);
+    const { stream, client } = openCvmStream({ ...this.options, address }, connectionType);
     this.clients.add(client);
-    const metadata = new Metadata();
-    metadata.set('job-id', cvmId);
-    if (connectionType !== undefined) metadata.set('connection-type', connectionType);
-    const method = cvmsService()['Process'];
-    if (!method) throw new TypeError('cvms.proto has no Process.');
-    const stream = client.makeBidiStreamRequest(
-      method.path,
-      method.requestSerialize as (message: Outgoing) => Buffer,
-      method.responseDeserialize as unknown as (bytes: Buffer) => ServerMessage,
-      metadata,
-    );
     stream.on('error', (error) => this.errors.push(error as { code?: number }));
     return { stream, client };
   }
@@ -138,9 +120,11 @@ export class SimulatedAgent {
     });
   }
 
-  /** Sends an attestation, which a process does once. */
-  sendAttestation(): void {
-    const file = Buffer.from(`token of ${this.options.cvmId} at ${++clock}`);
+  /** Sends an attestation, which a process does once. @param foreign a token that proves nothing about this CVM */
+  sendAttestation(foreign?: Uint8Array): void {
+    const own = this.options.token?.() ?? `token of ${this.options.cvmId} at ${++clock}`;
+    const file = Buffer.from(foreign ?? own);
+    if (!foreign) this.attestedStream = this.agentStream;
     this.send({ vTPMattestationReport: { file, certSerialNumber: '1' } });
   }
 
@@ -191,6 +175,7 @@ export class SimulatedAgent {
   private takeRun(): void {
     const request = runRequestEncoding().decode(Buffer.concat(this.chunks.splice(0))) as unknown as RunRequest;
     this.requests.push(request);
+    if (this.attestedStream !== this.agentStream) this.unattested.push(request);
     const isDropped = this.requests.length <= (this.options.dropsRequests ?? 0);
     if (this.state !== 'ReceivingManifest' || isDropped) return; // without an answer
     this.computationId = request.id;
@@ -236,6 +221,12 @@ export class SimulatedAgent {
     if (this.state !== 'Running') return;
     this.log('WARN', `failed to run computation: ${cause}`);
     this.event('Running', 'Failed');
+    this.enter('Failed', 'Failed');
+  }
+
+  /** The agent cannot use a file that it fetches. */
+  failFetching(cause: string): void {
+    this.log('ERROR', cause);
     this.enter('Failed', 'Failed');
   }
 

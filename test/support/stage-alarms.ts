@@ -26,7 +26,7 @@ export interface Alarm {
 /** Values of consecutive periods by metric, such as `Invocations maintenance-purge`. The last one goes on. Undefined: no value. */
 export type Series = Record<string, readonly (number | undefined)[]>;
 
-const named = ['FunctionName', 'endpoint', 'QueueName', 'PipeName', 'task'];
+const named = ['FunctionName', 'endpoint', 'QueueName', 'PipeName', 'task', 'outcome'];
 
 /** The alarms of a stage's template, and which of them would start. CloudWatch's rules are applied here: AWS evaluates none of them. */
 export class AlarmsOfStage {
@@ -105,6 +105,8 @@ export const healthy: Series = {
   'Invocations maintenance-follow-table': [5],
   'Invocations events': [5],
   ExecutionsStarted: [1],
+  'RunsEnded completed': [4],
+  'RunsEnded failed': [2],
   ConnectedCvms: [10],
   NumberOfCopyJobsCompleted: [2],
   CertificateDays: [700],

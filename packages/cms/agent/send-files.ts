@@ -7,7 +7,7 @@ import { causeOf, pause, waitForRun } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { shellWord } from 'computation-management-words';
-import { confirm, type Connection, type Context } from '../context/context.ts';
+import { confirm, type Connection, type Context, printBefore } from '../context/context.ts';
 import { readPrivateKey } from '../files/key-files.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { startProgress } from '../terminal/progress.ts';
@@ -56,6 +56,7 @@ export async function sendFiles(
       `Send to the run ${printable(run.id)} of ${plainName(known.manifest.name)} on ${plainName(run.cvm_id)}?`,
     );
   }
+  await printBefore(context);
   (await openRightAgentSoon(context, connection, known, options)).close();
   for (const each of planned) {
     await untilEvent(context, connection, known, [`Receiving${each.dataset === undefined ? 'Algorithm' : 'Data'}/InProgress`]);

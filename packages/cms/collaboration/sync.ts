@@ -7,10 +7,11 @@ import {
   ServiceProblem,
   wholeAnswer,
 } from 'computation-management-client';
-import { printable } from 'computation-management-formats/printable';
+import { userText } from 'computation-management-words';
 import { approvalLevels } from 'computation-management-formats/vocabulary';
 import { detailsIn } from 'computation-management-formats/bytes';
 import type { Connection, Context } from '../context/context.ts';
+import { tellChanged } from '../context/find-by-name.ts';
 import type { GivenKey } from '../files/key-files.ts';
 import { hash, upload } from '../files/transfers.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
@@ -53,7 +54,7 @@ const stays = (lowers: readonly Lowering[], mayLower: boolean) =>
  * @returns the plan, and the computation if it exists
  */
 export async function planComputation(
-  context: Pick<Context, 'command' | 'note' | 'typed'>,
+  context: Context,
   connection: Connection,
   planned: Collaboration['computation'],
 ): Promise<Plan<{ id: string; step: Step }> & { id: string | undefined }> {
@@ -64,7 +65,7 @@ export async function planComputation(
   if (!found) {
     if (user !== owner) {
       const name = JSON.stringify(planned.name);
-      throw new CmsError(`${printable(owner)} has not created the computation ${name} yet, and must type this first.`, {
+      throw new CmsError(`${userText(owner)} has not created the computation ${name} yet, and must type this first.`, {
         next: context.typed,
         exitCode: exitCodes.notFound,
       });
@@ -74,6 +75,7 @@ export async function planComputation(
   }
   const { id } = found;
   const { data, etag } = wholeAnswer(await client.call('getComputation', { id }));
+  tellChanged(context, 'computation', () => Promise.resolve(data));
   const before: Body = data;
   const agent_config = { ...before.agent_config, ...fields.agent_config };
   const after: Body = { ...before, ...fields, agent_config };
@@ -152,12 +154,14 @@ export async function findComputation(
   for await (const { items, offset, total } of pages(client, 'listComputations', { owner })) {
     found.push(...items.filter((each) => each.name === name && each.owner === owner));
     if (offset > 0 || total < manyComputations) continue;
-    note(`Searching ${total} computations of ${owner} for ${JSON.stringify(name)}. To be faster, add its id to the file.\n`);
+    note(
+      `Searching ${total} computations of ${userText(owner)} for ${JSON.stringify(name)}. To be faster, add its id to the file.\n`,
+    );
   }
   if (found.length < 2) return found[0];
   const list = found.map((each) => `  id: ${each.id}`).join('\n');
   throw new UsageError(
-    `${printable(owner)} has several computations named ${JSON.stringify(name)}. Add one of these to the file:\n${list}`,
+    `${userText(owner)} has several computations named ${JSON.stringify(name)}. Add one of these to the file:\n${list}`,
   );
 }
 

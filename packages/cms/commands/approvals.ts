@@ -2,7 +2,7 @@ import { constants, type KeyObject, sign } from 'node:crypto';
 import { ServiceProblem, wholeAnswer } from 'computation-management-client';
 import { type Approved, approvalText, type Limits, limitsOf } from 'computation-management-formats/approval-text';
 import { plainName } from 'computation-management-formats/quoted-name';
-import { agoText, approvalRows, readJournalHead, shellWord } from 'computation-management-words';
+import { agoText, approvalRows, readJournalHead, shellWord, userText } from 'computation-management-words';
 import { named, recordApproval } from '../context/computation-reference.ts';
 import { confirm } from '../context/context.ts';
 import { formatCoverage, coverageOf, whyStale } from '../context/coverage.ts';
@@ -79,7 +79,7 @@ export function addApprovalCommands(program: CmsCommand): void {
       context.print(
         approval,
         () =>
-          `${approval.user} has approved the manifest ${manifest_digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}${limitsText(limitsOf(approval))}.\n`,
+          `${userText(approval.user)} has approved the manifest ${manifest_digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}${limitsText(limitsOf(approval))}.\n`,
       );
       if (!approval.stale) context.note(`Next: ${context.command(`check${named(context, connection, id)}`)}\n`);
       else {
@@ -107,7 +107,7 @@ export function addApprovalCommands(program: CmsCommand): void {
           : table(
               rows,
               [
-                { title: 'user', value: ({ user }) => user },
+                { title: 'user', value: ({ user }) => userText(user) },
                 { title: 'needed for', value: ({ because }) => because.map(plainReason).join(', '), cuts: true },
                 { title: 'approval', value: ({ state }) => state },
                 { title: 'approved', value: ({ approval }) => (approval ? agoText(approval.approved_at, now()) : '') },

@@ -2,7 +2,7 @@ import { lstat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { assetWithoutReading, type Item, type KnownAsset, sizeText } from 'computation-management-client';
 import { fileName } from 'computation-management-formats/fields';
-import { fetchLines, agoText } from 'computation-management-words';
+import { agoText, fetchLines, userText } from 'computation-management-words';
 import { printable } from 'computation-management-formats/printable';
 import * as v from 'valibot';
 import { computationId, named } from '../context/computation-reference.ts';
@@ -35,7 +35,7 @@ export function addAssetCommands(program: CmsCommand): void {
         { title: 'type', value: ({ asset_type }) => asset_type },
         { title: 'size', value: ({ size }) => sizeText(size) },
         { title: 'state', value: ({ state }) => state, colour: statusColour },
-        { title: 'creator', value: ({ created_by }) => created_by, cuts: true },
+        { title: 'creator', value: ({ created_by }) => userText(created_by) },
         { title: 'changed', value: ({ updated_at }) => agoText(updated_at, context.terminal.now()) },
       ];
       await listOf(context, 'listAssets', { filter, options, columns, first: 'asset upload FILE --type dataset' });
@@ -153,11 +153,13 @@ function assetDetails(asset: KnownAsset['asset'], { now }: Pick<Terminal, 'now'>
     ['Use', asset.use],
     [
       'Content',
-      asset.content_access === 'domain' ? 'every member of the domain may download it' : `only ${asset.created_by} gets it`,
+      asset.content_access === 'domain'
+        ? 'every member of the domain may download it'
+        : `only ${userText(asset.created_by)} gets it`,
     ],
-    ['Creator', asset.created_by],
+    ['Creator', userText(asset.created_by)],
     ['Created', ago(asset.created_at)],
     ['Changed', ago(asset.updated_at)],
-    ['Read by', asset.content_reads?.map(({ user, read_at }) => `${user}, ${ago(read_at)}`)],
+    ['Read by', asset.content_reads?.map(({ user, read_at }) => `${userText(user)}, ${ago(read_at)}`)],
   ]);
 }

@@ -3,10 +3,11 @@ import { type Arguments, type Item, type Schemas, wholeAnswer } from 'computatio
 import { attestationPolicyInput } from 'computation-management-formats/attestation';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
-import { policyLines, agoText } from 'computation-management-words';
+import { agoText, policyLines, userText, usersText } from 'computation-management-words';
 import * as v from 'valibot';
 import { parseDocument } from 'yaml';
 import { computationVariable, named, thenUse, useComputation } from '../context/computation-reference.ts';
+import { ownedText } from '../context/find-by-name.ts';
 import { confirm, type Connection, type Context } from '../context/context.ts';
 import { textOf } from '../files/read-file.ts';
 import { CmsError, UsageError } from '../terminal/cms-error.ts';
@@ -80,7 +81,7 @@ export function addComputationCommands(program: CmsCommand): void {
       const columns: Column<Item<'listComputations'>>[] = [
         { title: 'id', value: ({ id }) => id },
         { title: 'name', value: ({ name }) => name, cuts: true },
-        { title: 'owner', value: ({ owner }) => owner, cuts: true },
+        { title: 'owner', value: ({ owner }) => userText(owner) },
         { title: 'status', value: ({ status }) => status, colour: statusColour },
         { title: 'changed', value: (row) => agoText(row.updated_at, context.terminal.now()) },
       ];
@@ -139,7 +140,7 @@ export function addComputationCommands(program: CmsCommand): void {
     .onComputation(deleteOne, '<COMPUTATION>');
 
   const useOne = async (context: Context, connection: Connection, id: string) => {
-    const { name } = await connection.client.getComputation({ id, peek: 'true' });
+    const row = await connection.client.getComputation({ id, peek: 'true' });
     const variable = context.terminal.env[computationVariable];
     if (!(await useComputation(context, connection, id))) {
       const { server, domain } = connection;
@@ -148,7 +149,7 @@ export function addComputationCommands(program: CmsCommand): void {
         { next: `export ${computationVariable}=${id}` },
       );
     }
-    context.print({ computation: id }, () => `Using ${plainName(name)} (${id}).\n`);
+    context.print({ computation: id }, () => `Using ${ownedText(row)}.\n`);
     if (variable && named(context, connection, id) !== '') {
       const note = `${computationVariable} is set: commands use that computation, and not this one.`;
       context.note(`${note}\nNext: unset ${computationVariable}\n`);
@@ -165,18 +166,21 @@ function computationDetails(computation: Schemas['ComputationView'], { now }: Pi
     ['Name', name],
     ['Identifier', id],
     ['Description', description],
-    ['Owner', owner],
+    ['Owner', userText(owner)],
     ['Status', status],
     ['Approval', approval],
-    ['Consumers', (consumers ?? []).join(', ')],
-    ['Providers', (providers ?? []).join(', ')],
+    ['Consumers', usersText(consumers ?? [])],
+    ['Providers', usersText(providers ?? [])],
     ['Attestation', policyLines(computation.attestation_policy ?? null)],
     ['Log access', log_access],
     ['Log level', computation.agent_config?.log_level],
     ['Created', ago(computation.created_at)],
     ['Changed', ago(computation.updated_at)],
     ['Inputs', assets?.map((asset) => `${asset.asset_type}  ${plainName(asset.file_name)}  ${asset.id}`)],
-    ['Latest run', run && `${run.id} on ${run.cvm_id}: ${run.status}, started ${ago(run.started_at)} by ${run.started_by}`],
+    [
+      'Latest run',
+      run && `${run.id} on ${run.cvm_id}: ${run.status}, started ${ago(run.started_at)} by ${userText(run.started_by)}`,
+    ],
     ['Reason', run?.reason],
   ]);
 }

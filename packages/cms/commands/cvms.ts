@@ -1,7 +1,6 @@
 import { ServiceProblem } from 'computation-management-client';
 import { agoText } from 'computation-management-words';
 import { textOf } from '../files/read-file.ts';
-import { registeredCvm } from '../context/find-by-name.ts';
 import { details, statusColour } from '../terminal/table.ts';
 import { listOf, type ListOptions } from './list.ts';
 import type { CmsCommand } from './options.ts';
@@ -32,10 +31,10 @@ export function addCvmCommands(program: CmsCommand): void {
 
   cvm
     .subcommand('show', 'show a registered CVM')
-    .argument('<CVM>', 'its identifier, or the beginning of it')
-    .does(async (context, given: string) => {
-      const connection = await context.connect();
-      const found = await connection.client.getCvm({ cvmID: await registeredCvm(connection, given) });
+    .argument('<CVM>', 'its identifier')
+    .does(async (context, cvmID: string) => {
+      const { client } = await context.connect();
+      const found = await client.getCvm({ cvmID });
       const { presence } = found;
       context.print(found, () =>
         details([

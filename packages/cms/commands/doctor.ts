@@ -3,7 +3,7 @@ import * as http from 'node:http';
 import { join } from 'node:path';
 import { causeOf } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
-import { shellWord } from 'computation-management-words';
+import { shellWord, userText } from 'computation-management-words';
 import type { Context } from '../context/context.ts';
 import { proxyVariable } from '../context/target.ts';
 import { readPublicKey } from '../files/key-files.ts';
@@ -45,7 +45,7 @@ const checks: Record<string, (context: Context) => Promise<string>> = {
   token: async (context) => {
     const { client, user, domain } = await context.connect();
     await client.listComputations({ limit: 1 });
-    return `the service accepts it, as ${user} in the domain ${domain}`;
+    return `the service accepts it, as ${userText(user)} in the domain ${domain}`;
   },
   key: async ({ terminal: { home } }) => {
     const folder = join(home, '.ssh');

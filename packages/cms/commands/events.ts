@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { type Schemas, watchEvents } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
-import { agoText, detailFields, fieldsText } from 'computation-management-words';
+import { agoText, detailFields, fieldsText, userText } from 'computation-management-words';
 import { jsonText } from '../terminal/text.ts';
 import { listOf, type ListOptions } from './list.ts';
 import { type CmsCommand, given } from './options.ts';
@@ -36,7 +36,7 @@ export function addEventsCommand(program: CmsCommand): void {
           options,
           columns: [
             { title: 'time', value: ({ timestamp }) => agoText(timestamp, terminal.now()) },
-            { title: 'who', value: ({ originator }) => originator, cuts: true },
+            { title: 'who', value: ({ originator }) => userText(originator) },
             { title: 'event', value: ({ event_type }) => event_type },
             { title: 'status', value: ({ status }) => status },
             { title: 'details', value: (event) => shortDetails(event), cuts: true },
@@ -53,7 +53,7 @@ export function addEventsCommand(program: CmsCommand): void {
         terminal.out(
           context.isJson
             ? `${jsonText(event)}\n`
-            : `${printable([timestamp, originator, event_type, status, shortDetails(event)].join('  ').trimEnd())}\n`,
+            : `${printable([timestamp, userText(originator), event_type, status, shortDetails(event)].join('  ').trimEnd())}\n`,
         );
       }
     });

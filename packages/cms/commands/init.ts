@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { sizeText } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
-import { isNothing, shellWord } from 'computation-management-words';
+import { isNothing, shellWord, userText, usersText } from 'computation-management-words';
 import { confirm, type Context } from '../context/context.ts';
 import { CmsError, UsageError } from '../terminal/cms-error.ts';
 import {
@@ -125,11 +125,11 @@ function partyOf(
   { computation, parties }: Collaboration,
   { user, file }: { user: string; file: string },
 ) {
-  if (!Object.hasOwn(parties, computation.owner)) note(`${file} has no part for the owner ${printable(computation.owner)}.\n`);
+  if (!Object.hasOwn(parties, computation.owner)) note(`${file} has no part for the owner ${userText(computation.owner)}.\n`);
   if (Object.hasOwn(parties, user)) return parties[user];
   if (user === computation.owner) return undefined;
   throw new UsageError(
-    `You are ${printable(user)}, but ${file} has the parties ${Object.keys(parties).map(printable).join(', ')}. If one of them is you, name the profile of that login: --profile NAME.`,
+    `You are ${userText(user)}, but ${file} has the parties ${usersText(Object.keys(parties))}. If one of them is you, name the profile of that login: --profile NAME.`,
     command('whoami'),
   );
 }

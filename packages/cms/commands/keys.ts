@@ -1,9 +1,10 @@
-import { plainName, quotedName } from 'computation-management-formats/quoted-name';
-import { shellWord } from 'computation-management-words';
+import { findRows } from 'computation-management-client';
+import { shellWord, userText } from 'computation-management-words';
 import { confirm } from '../context/context.ts';
 import { computationId, named } from '../context/computation-reference.ts';
 import { readPublicKey } from '../files/key-files.ts';
 import { keyFile } from '../context/missing-items.ts';
+import { listed, ownedText, tellChanged } from '../context/find-by-name.ts';
 import type { CmsCommand } from './options.ts';
 
 export function addKeyCommands(program: CmsCommand): void {
@@ -20,7 +21,7 @@ export function addKeyCommands(program: CmsCommand): void {
       const connection = await context.connect();
       const id = await computationId(context, connection, reference);
       const answer = await connection.client.uploadKey({ id, body: { key } });
-      context.print(answer, () => `Uploaded ${file} as the key of ${connection.user}.\n`);
+      context.print(answer, () => `Uploaded ${file} as the key of ${userText(connection.user)}.\n`);
     });
 
   key
@@ -31,7 +32,12 @@ export function addKeyCommands(program: CmsCommand): void {
       const { key, fingerprint } = await readPublicKey(file);
       const { client } = await context.connect();
       const { keys, totals } = await client.getTodo();
-      const list = keys.map(({ computation_id, name }) => `  ${computation_id} ${quotedName(name)}\n`).join('');
+      const rows = await findRows(
+        keys.map(({ computation_id }) => computation_id),
+        (range) => listed(client, 'computation', range),
+      );
+      for (const row of rows.values()) tellChanged(context, 'computation', () => Promise.resolve(row));
+      const list = [...rows.values()].map((row) => `  ${ownedText(row)}\n`).join('');
       if (keys.length > 0 && options.yes !== true) {
         context.note(list);
         await confirm(context, `Upload ${fingerprint} to ${keys.length === 1 ? 'this computation' : `these ${keys.length}`}?`);
@@ -49,7 +55,7 @@ export function addKeyCommands(program: CmsCommand): void {
     .option('--user <USER>', 'the key of this user: only the owner and administrators can')
     .onComputation(async (context, connection, id, { user }: { user?: string }) => {
       await connection.client.removeKey({ id, user });
-      const whose = user === undefined ? 'You have' : `${plainName(user)} has`;
+      const whose = user === undefined ? 'You have' : `${userText(user)} has`;
       context.print({ computation: id, removed: user ?? connection.user }, () => `${whose} no key on this computation now.\n`);
     });
 

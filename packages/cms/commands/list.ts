@@ -44,7 +44,7 @@ export async function listOf<O extends ListOperation>(
   const { listed, total } = await readList(client, operation, filter, options);
   const isTable = !context.isJson && options.csv !== true;
   const shown = typeof columns !== 'function' ? columns : isTable ? await columns(listed, client) : [];
-  if (options.csv === true) context.terminal.out(csvOf(listed));
+  if (options.csv === true) context.terminal.out(csvOf(listed, context.terminal.columns !== undefined));
   else {
     context.print({ items: listed, total }, () =>
       listed.length === 0 ? 'Nothing found.\n' : table(listed, shown, context.terminal),

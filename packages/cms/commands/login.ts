@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { printable } from 'computation-management-formats/printable';
 import { roles } from 'computation-management-formats/vocabulary';
-import { agoText } from 'computation-management-words';
+import { agoText, userText } from 'computation-management-words';
 import type { Context } from '../context/context.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { details } from '../terminal/table.ts';
@@ -57,10 +57,10 @@ export function addLoginCommands(program: CmsCommand): void {
       context.print(
         { user: profile.user, server, domain, roles, profile: context.profileName },
         () =>
-          `Logged in to ${server} as ${printable(profile.user)}, ${printable(roles.join(', ')) || 'without a role'} in the domain ${domain}.\n`,
+          `Logged in to ${server} as ${userText(profile.user)}, ${printable(roles.join(', ')) || 'without a role'} in the domain ${domain}.\n`,
       );
       if (before && (before.user !== profile.user || before.server !== server)) {
-        const whose = `${printable(before.user)}${before.server === server ? '' : ` at ${before.server}`}`;
+        const whose = `${userText(before.user)}${before.server === server ? '' : ` at ${before.server}`}`;
         context.note(
           `This replaces the login of ${whose}. To keep both, name another profile: --profile NAME, or CMS_PROFILE.\n`,
         );
@@ -87,7 +87,7 @@ export function addLoginCommands(program: CmsCommand): void {
     const expires = claims.exp === undefined ? undefined : new Date(claims.exp * 1_000).toISOString();
     context.print({ user, server, domain, memberships: roles, expires_at: expires }, () =>
       details([
-        ['User', user],
+        ['User', userText(user)],
         ['Service', server],
         ['Domain', domain],
         ['Memberships', roles],

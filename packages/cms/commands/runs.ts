@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { findRows, page } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { runStatuses } from 'computation-management-formats/vocabulary';
-import { agoText } from 'computation-management-words';
+import { agoText, userText } from 'computation-management-words';
 import { sendFiles, type SendOptions } from '../agent/send-files.ts';
 import { asked } from '../context/context.ts';
 import { noteLikeCvms } from '../context/find-by-name.ts';
@@ -115,7 +115,7 @@ export function addRunCommands(program: CmsCommand): void {
             { title: 'cvm', value: ({ cvm_id }) => cvm_id, cuts: true },
             { title: 'status', value: ({ status }) => status, colour: statusColour },
             { title: 'started', value: ({ started_at }) => agoText(started_at, context.terminal.now()) },
-            { title: 'by', value: ({ started_by }) => started_by, cuts: true },
+            { title: 'by', value: ({ started_by }) => userText(started_by) },
           ];
         },
       });

@@ -28,6 +28,11 @@ export interface Context {
   /** Notes when the service stops answering, and when it answers again. */
   outages: Outages;
   isJson: boolean;
+  /**
+   * Keeps functions that print what a command names, until its first request that changes something. The requests of a command that only
+   * reads call none.
+   */
+  beforeChange: (() => Promise<void>)[];
   /** The command line as the user typed it, to name it as the command to type next. */
   typed: string;
   /** The command line that prints the help of the running command. */
@@ -67,6 +72,7 @@ export function contextOf(
     if (!isJson) terminal.err(printableLines(text));
   };
   const outages = watchOutages(note);
+  const beforeChange: Context['beforeChange'] = [];
   const localServer = localServerOf(env);
   const givenToken = trimmedToken(env['CMS_TOKEN'] ?? '');
   let latest: Target | undefined;
@@ -92,6 +98,7 @@ export function contextOf(
       token: givenToken ? givenToken : tokenOf(profiles, profileName, terminal),
       signal: terminal.signal,
       fetch: async (request) => {
+        if (request.method !== 'GET' && !new URL(request.url).pathname.endsWith('/dryrun')) await printBefore({ beforeChange });
         const response = await fetch(request);
         if (isAnswered(response)) outages.ended();
         return response.ok ? await withIdentifiers(response) : response;
@@ -106,6 +113,7 @@ export function contextOf(
     profiles,
     profileName,
     isJson,
+    beforeChange,
     typed,
     help,
     command,
@@ -175,6 +183,11 @@ async function withIdentifiers(response: Response): Promise<Response> {
 /** Returns the computation that a request names in its path, such as `/d1/computations/ID` or, of a link, `/d1/assets/ASSET/ID`. */
 function computationIn(request: string): string | undefined {
   return /\/(?:computations|assets\/[^/]+)\/([0-9a-f-]{36})(?:\/|$)/.exec(request)?.[1];
+}
+
+/** Prints what a command is about to change, once. */
+export async function printBefore({ beforeChange }: Pick<Context, 'beforeChange'>): Promise<void> {
+  for (const print of beforeChange.splice(0)) await print();
 }
 
 /** A connection to the service as a user in a domain. */

@@ -13,6 +13,7 @@ import {
   nobody,
   readCoverage,
   staleChanges,
+  userText,
 } from 'computation-management-words';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { hanging, wrapped } from '../terminal/text.ts';
@@ -140,7 +141,7 @@ export async function whyStale(
       client.listEvents({ id, from: approved_at, limit: 100, signal }),
     ]);
     return [
-      `The approval of ${plainName(user)}, given ${agoText(approved_at, now())}, does not count any more:`,
+      `The approval of ${userText(user)}, given ${agoText(approved_at, now())}, does not count any more:`,
       ...staleChanges(approval, { assets, events }).map(
         ({ sentence, at }) => `  - ${sentence}${at === undefined ? '' : `, ${agoText(at, now())}`}`,
       ),

@@ -1,7 +1,14 @@
 import * as http from 'node:http';
 import { lacksTls, type ServiceProblem } from 'computation-management-client';
-import { plainName } from 'computation-management-formats/quoted-name';
-import { describeProblem, mayNot, type ProblemText, sentence, shellWord, waitAMinute } from 'computation-management-words';
+import {
+  describeProblem,
+  mayNot,
+  type ProblemText,
+  sentence,
+  shellWord,
+  userText,
+  waitAMinute,
+} from 'computation-management-words';
 import { formatMissing, missingItems, missingTitle } from './missing-items.ts';
 import type { Credentials } from '../profile/profile.ts';
 import { localLogin, loginAgain } from '../profile/token.ts';
@@ -134,7 +141,7 @@ function unauthenticated(detail: string, { server, login, profileName, typed }: 
 const administratorMay = /^Requires [^.]*\badministrator\b|^The token has no role /;
 
 function forbidden(detail: string, { user, domain, isLocal, loginServer, profileName, login, command }: Circumstances): Wording {
-  const message = `${mayNot(user && plainName(user))} in the domain ${domain}: ${detail}`;
+  const message = `${mayNot(user && userText(user))} in the domain ${domain}: ${detail}`;
   const canLogIn = user !== undefined && isLocal && login !== 'variable' && administratorMay.test(detail);
   return {
     message,

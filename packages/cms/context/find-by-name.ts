@@ -1,50 +1,134 @@
-import { type Client, findRows, page, type Schemas } from 'computation-management-client';
+import { type Client, findRows, page, pause, type Schemas } from 'computation-management-client';
 import { plainName, quotedName } from 'computation-management-formats/quoted-name';
+import { userText } from 'computation-management-words';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { hanging, jsonText } from '../terminal/text.ts';
 import type { Connection, Context } from './context.ts';
 
 type Match = Pick<Schemas['Match'], 'id' | 'name'>;
 type Named = 'computation' | 'asset';
+/** A computation or an asset with the user to whom it belongs. */
+type Owned = Match & { owner: string | null };
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const partOfUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{4,22}$/i;
-/** The longest text that the service's search `find` is asked for, in Unicode code points. */
-export const longestQuery = 64;
+/** The longest text that the service's search `find` takes, in Unicode code points. */
+const longestQuery = 200;
+/** The largest number of matches that the service's search `find` returns. */
+const mostMatches = 50;
+const pauseInMilliseconds = 500;
+/** The largest number of searches for the name of a thing that was just created. */
+const mostSearches = 20;
 
 /** Returns the first characters of a text, at most `most` of them. */
-export const beginning = (text: string, most: number) => Array.from(text).slice(0, most).join('');
+const beginning = (text: string, most: number) => Array.from(text).slice(0, most).join('');
 
 /**
  * Returns the identifier of the computation or asset that a command names: by its identifier, the beginning of the identifier, or its exact
- * name. The beginning of a name is not enough, since others choose names: the full name is suggested instead.
- * @throws CmsError if the name fits none or several
+ * name, if no other has that name. The beginning of a name is not enough, and neither is an answer that the service has cut, since others
+ * choose names. A command that changes something prints the name, the identifier and the owner before.
+ * @throws CmsError if the name fits none, several, or more than the service lists
  */
-export async function identified(
-  { command }: Pick<Context, 'command'>,
-  { client, domain }: Pick<Connection, 'client' | 'domain'>,
+export async function identified(context: Context, connection: Connection, kind: Named, given: string): Promise<string> {
+  const { client } = connection;
+  if (uuid.test(given)) {
+    const id = given.toLowerCase();
+    tellChanged(context, kind, async () => (await findRows([id], (range) => listed(client, kind, range))).get(id));
+    return id;
+  }
+  for (let searches = 1; ; searches++) {
+    const [{ matches, truncated }, { items: newest }] = await Promise.all([
+      searched(connection, kind, given, {}),
+      listed(client, kind, { limit: 100, offset: 0 }), // a new name is found some seconds later
+    ]);
+    const known = distinct([...matches, ...newest]);
+    const fitting = known.filter((each) => isNamed(each, given));
+    const [only, ...others] = fitting;
+    if (truncated || others.length > 0) throw await ambiguous(context, connection, kind, given, { fitting, truncated });
+    if (!only) throw await unknown(context, connection, kind, given, known);
+    if (matches.some(({ id }) => id === only.id)) {
+      tellChanged(context, kind, () => Promise.resolve(only));
+      return only.id;
+    }
+    // The service's search does not know it yet, nor perhaps another one of that name.
+    if (searches === mostSearches) {
+      throw new CmsError(
+        `The ${kind} named ${quotedName(given)} is too new to be found by its name. Use its identifier: ${only.id}`,
+      );
+    }
+    await pause(pauseInMilliseconds, context.terminal.signal);
+  }
+}
+
+/** Searches for the computations or assets that have a name, or whose identifier begins with the text. */
+async function searched({ client }: Connection, kind: Named | undefined, given: string, filter: { owner?: string }) {
+  if (Array.from(given).length > longestQuery) return { matches: [], truncated: true };
+  const exact = partOfUuid.test(given) ? {} : ({ exact: 'true' } as const);
+  return await client.find({ q: given, limit: mostMatches, ...(kind && { kind }), ...exact, ...filter });
+}
+
+const isNamed = ({ id, name }: Match, given: string) =>
+  name === given || (partOfUuid.test(given) && id.startsWith(given.toLowerCase()));
+
+const distinct = <Each extends Match>(all: readonly Each[]) => [...new Map(all.map((each) => [each.id, each])).values()];
+
+/**
+ * Prints the name, the identifier and the owner of what a command names, on standard error, before the first request that changes
+ * something. Prints nothing for what the service does not know, since the service then refuses the change.
+ */
+export function tellChanged(
+  { beforeChange, isJson, terminal }: Context,
+  kind: Named,
+  read: () => Promise<Owned | undefined>,
+): void {
+  beforeChange.push(async () => {
+    const found = await read().catch(() => undefined);
+    if (!found) return;
+    const { id, name, owner } = found;
+    const text = isJson ? jsonText({ changing: { kind, id, name, owner } }) : `Changing the ${kind} ${ownedText(found)}.`;
+    terminal.err(`${isJson ? text : hanging(text, terminal.columns)}\n`);
+  });
+}
+
+/** Returns the name, the identifier and the owner of a computation or asset, such as `"Iris" (ID) of alice`. */
+export const ownedText = ({ id, name, owner }: Owned) => `${quotedName(name)} (${id}) of ${userText(owner ?? '')}`;
+
+/** Returns the error for a name that several computations or assets have, or may have. It lists those of the user first. */
+async function ambiguous(
+  { command }: Context,
+  connection: Connection,
   kind: Named,
   given: string,
-): Promise<string> {
-  if (uuid.test(given)) return given.toLowerCase();
-  const [{ matches }, { items: newest }] = await Promise.all([
-    client.find({ q: beginning(given, longestQuery), kind, limit: 50 }),
-    listed(client, kind, { limit: 100, offset: 0 }), // a new name is found some seconds later
-  ]);
-  const known = [...new Map<string, Match>([...matches, ...newest].map((match) => [match.id, match])).values()];
-  const byName = known.filter(({ name }) => name === given);
-  const byId = partOfUuid.test(given) ? known.filter(({ id }) => id.startsWith(given.toLowerCase())) : [];
-  const found = byName.length > 0 ? byName : byId;
-  const [only, ...others] = found;
-  const next = command(`${kind} list`);
-  if (only && others.length === 0) return only.id;
-  if (only) {
-    const ids = found.map(({ id }) => id).sort((one, other) => (one < other ? 1 : -1)); // newest first
-    const rows = await findRows(ids, (range) => listed(client, kind, range));
-    const list = ids.map((id) => `  ${id} of ${plainName(rows.get(id)?.owner ?? '')}`).join('\n');
-    throw new UsageError(`Several ${kind}s are named ${quotedName(given)}. Use an identifier:\n${list}`, next);
-  }
-  const message = `The domain ${domain} has no ${kind} named ${quotedName(given)}.${await suggestion(client, given, { kind, known })}`;
-  throw new CmsError(message, { next, exitCode: exitCodes.notFound });
+  { fitting, truncated }: { fitting: readonly Owned[]; truncated: boolean },
+): Promise<CmsError> {
+  const own = truncated ? (await searched(connection, kind, given, { owner: connection.user })).matches : [];
+  const byId = (one: Match, other: Match) => (one.id < other.id ? 1 : -1); // newest first
+  const all = distinct([...own.filter((each) => isNamed(each, given)).sort(byId), ...[...fitting].sort(byId)]);
+  const list = all.map(({ id, owner }) => `\n  ${id} of ${userText(owner ?? '')}`).join('');
+  const found = truncated
+    ? `More ${kind}s may be named ${quotedName(given)} than the service lists`
+    : `Several ${kind}s are named ${quotedName(given)}`;
+  return new UsageError(`${found}. Use an identifier:${list}`, command(`${kind} list`));
+}
+
+async function unknown(
+  { command }: Context,
+  { client, domain }: Connection,
+  kind: Named,
+  given: string,
+  known: Match[],
+): Promise<CmsError> {
+  const near = await suggestion(client, given, { kind, known });
+  const message = `The domain ${domain} has no ${kind} named ${quotedName(given)}.${near}`;
+  return new CmsError(message, { next: command(`${kind} list`), exitCode: exitCodes.notFound });
+}
+
+/** Finds the computation, asset or CVM of an identifier, or the only one of an exact name. */
+export async function onlyNamed(connection: Connection, given: string): Promise<Schemas['Match'] | 'none' | 'several'> {
+  const { matches, truncated } = await searched(connection, undefined, given, {});
+  const byId = matches.find(({ id }) => id === given || (uuid.test(given) && id === given.toLowerCase()));
+  const [only, ...others] = matches.filter((each) => isNamed(each, given));
+  return byId ?? (truncated || others.length > 0 ? 'several' : (only ?? 'none'));
 }
 
 /**
@@ -58,12 +142,6 @@ export async function suggestion(
 ): Promise<string> {
   const { matches } = await client.find({ q: beginning(given, 3), ...kind, limit: 50 });
   return didYouMean(nearest(given, [...known, ...matches]));
-}
-
-/** Returns the identifier of the only registered CVM that begins with a text. Otherwise returns the text itself. */
-export async function registeredCvm({ client }: Pick<Connection, 'client'>, given: string): Promise<string> {
-  const cvms = await cvmsLike(client, given);
-  return !cvms.includes(given) && cvms.length === 1 ? (cvms[0] ?? given) : given;
 }
 
 /**
@@ -99,8 +177,7 @@ const mostNear = 3;
 function nearest(given: string, candidates: readonly Match[]): Match[] {
   const plain = (text: string) => text.normalize('NFKC').toLowerCase();
   const most = Math.ceil(given.length / 3);
-  const each = [...new Map(candidates.map((match) => [match.id, match])).values()];
-  return each
+  return distinct(candidates)
     .map((match) => {
       const [name, text] = [plain(match.name), plain(given)];
       return { match, apart: name.includes(text) ? 0 : lettersApart(name, text) };

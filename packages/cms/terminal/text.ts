@@ -16,8 +16,8 @@ export function printableLines(text: string): string {
     .join('');
 }
 
-/** The characters that a terminal acts on, such as control characters, and that JSON does not escape. */
-const acted = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
+/** The characters that a terminal acts on, such as control characters, but for tabs and the ends of lines. */
+const acted = /(?!\r\n|[\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /**
  * Returns a value of JSON so that people can read it: the details of events, base64 in the API, are decoded, and hashes, lists of bytes in
@@ -80,9 +80,13 @@ export function hanging(line: string, columns = 110): string {
   return wrapped(line, Math.max(20, columns - 6)).join(`\n${' '.repeat(6)}`);
 }
 
-/** Returns rows as CSV, with a column for each field of the JSON, and without characters that a terminal acts on. */
-export function csvOf(rows: readonly unknown[]): string {
-  return csvText(printableTexts(JSON.parse(jsonText(rows)) as object[]));
+/**
+ * Returns rows as CSV, with a column for each field of the JSON. In a file or a pipe each text is exact. On a terminal, characters that the
+ * terminal acts on are escaped as in JSON.
+ */
+export function csvOf(rows: readonly unknown[], isTerminal: boolean): string {
+  const text = csvText(JSON.parse(jsonText(rows)) as object[]);
+  return isTerminal ? withoutActions(text) : text;
 }
 
 /** Quotes a path for a shell, unless it needs no quotes, with `~` for the home of the user. */

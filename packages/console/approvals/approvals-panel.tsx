@@ -18,7 +18,7 @@ import { addressOf } from '../routing/places.ts';
 import { StatusIndicator } from '../show/status.tsx';
 import { Term } from '../show/term.tsx';
 import { Ago, Moment, Time } from '../show/time.tsx';
-import { Name, Names } from '../show/visible-texts.tsx';
+import { Names, User } from '../show/visible-texts.tsx';
 import { mayApprove } from './approval.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 
@@ -52,7 +52,7 @@ export function ApprovalsPanel({ overview, reload }: Props) {
     reload();
   });
   const columns: Column<ApprovalRow>[] = [
-    { id: 'user', header: 'User', isRowHeader: true, cell: ({ user }) => <Name of={user} /> },
+    { id: 'user', header: 'User', isRowHeader: true, cell: ({ user }) => <User of={user} /> },
     {
       id: 'because',
       header: 'Needed for',

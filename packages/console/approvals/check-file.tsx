@@ -9,7 +9,7 @@ import { problemText } from '../loading/problem-text.ts';
 import { useAction } from '../loading/use-action.ts';
 import { Groups } from '../show/hash.tsx';
 import { StatusIndicator } from '../show/status.tsx';
-import { Name } from '../show/visible-texts.tsx';
+import { Name, User } from '../show/visible-texts.tsx';
 
 interface Props {
   /** The file of the manifest in words, such as `the algorithm`. */
@@ -122,7 +122,7 @@ export function OpenText({ id, creator, isMine, hash }: OpenProps) {
       </Button>
       {!isMine && (
         <Box variant="small" display="block">
-          <Name of={creator} /> sees that you read it.
+          <User of={creator} /> sees that you read it.
         </Box>
       )}
       <ProblemAlert problem={read.problem} />

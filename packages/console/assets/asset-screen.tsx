@@ -14,7 +14,7 @@ import { Hash, Lines } from '../show/hash.tsx';
 import { AssetState, Status, StatusIndicator } from '../show/status.tsx';
 import { sizeText } from '../show/texts.ts';
 import { Moment } from '../show/time.tsx';
-import { Name } from '../show/visible-texts.tsx';
+import { Name, User } from '../show/visible-texts.tsx';
 import { assetTypeText, fileFault, fileUploadTexts } from './asset-texts.ts';
 import { DeleteModal } from '../frame/confirm-modal.tsx';
 import { EditAsset } from './asset-fields.tsx';
@@ -94,7 +94,7 @@ function AssetSummary({ found: { asset } }: { found: KnownAsset }) {
               label: 'Creator',
               value: (
                 <>
-                  <Name of={asset.created_by} />
+                  <User of={asset.created_by} />
                   {isMine && ' (you)'}
                 </>
               ),
@@ -131,7 +131,7 @@ function ContentReads({ reads }: { reads: { user: string; read_at: string }[] })
         items={reads}
         rowKey={({ user, read_at }) => `${read_at} ${user}`}
         columns={[
-          { id: 'user', header: 'User', isRowHeader: true, cell: ({ user }) => <Name of={user} /> },
+          { id: 'user', header: 'User', isRowHeader: true, cell: ({ user }) => <User of={user} /> },
           { id: 'at', header: 'Read', cell: ({ read_at }) => <Moment at={read_at} /> },
         ]}
         empty="Nobody else has read it."
@@ -161,7 +161,7 @@ function LinkedComputations({ id }: { id: string }) {
           ),
         },
         { id: 'status', header: 'Status', minWidth: 120, cell: ({ status }) => <Status status={status} /> },
-        { id: 'owner', header: 'Owner', isSecondary: true, cell: ({ owner }) => <Name of={owner} /> },
+        { id: 'owner', header: 'Owner', isSecondary: true, cell: ({ owner }) => <User of={owner} /> },
       ]}
       empty="No computation uses it."
     />
@@ -193,7 +193,7 @@ export function ContentPanel({ found: { asset }, reload }: ContentProps) {
         <ReadContent asset={asset} isMine={asset.created_by === me.user} />
       ) : (
         <StatusIndicator type="info">
-          The content is withheld: only its creator, <Name of={asset.created_by} />, may read it. Compare the hash instead.
+          The content is withheld: only its creator, <User of={asset.created_by} />, may read it. Compare the hash instead.
         </StatusIndicator>
       )}
     </Panel>
@@ -212,7 +212,7 @@ function ReadContent({ asset, isMine }: { asset: KnownAsset['asset']; isMine: bo
       </Button>
       {!isMine && (
         <Box variant="small">
-          The creator, <Name of={asset.created_by} />, sees that you read it.
+          The creator, <User of={asset.created_by} />, sees that you read it.
         </Box>
       )}
       <ProblemAlert problem={download.problem} />

@@ -1,5 +1,6 @@
 import { Select } from '@cloudscape-design/components';
 import { page, type Schemas } from 'computation-management-client';
+import { userText } from 'computation-management-words';
 import { useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { problemText } from '../loading/problem-text.ts';
@@ -54,7 +55,7 @@ export function AssetSelect({ chosen, isOffered, onChoose }: Props) {
       options={wanted.map(({ id, file_name, asset_type, size, created_by }) => ({
         value: id,
         label: file_name,
-        description: `${asset_type}, ${sizeText(size)}, of ${created_by}`,
+        description: `${asset_type}, ${sizeText(size)}, of ${userText(created_by)}`,
       }))}
       onChange={({ detail }) => {
         const asset = wanted.find(({ id }) => id === detail.selectedOption.value);

@@ -10,7 +10,7 @@ import { useDomain } from '../access/console-context.ts';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 import { sizeText } from '../show/texts.ts';
 import { Ago } from '../show/time.tsx';
-import { Name } from '../show/visible-texts.tsx';
+import { User } from '../show/visible-texts.tsx';
 import { AssetState } from '../show/status.tsx';
 import { assetTypeOptions, assetTypeText } from './asset-texts.ts';
 
@@ -32,7 +32,7 @@ export function AssetsScreen() {
     { id: 'type', header: 'Type', isSecondary: true, cell: (asset) => assetTypeText(asset.asset_type) },
     { id: 'state', header: 'Content', minWidth: 150, cell: ({ state }) => <AssetState state={state} /> },
     { id: 'size', header: 'Size', isSecondary: true, cell: ({ size }) => sizeText(size) },
-    { id: 'creator', header: 'Creator', isSecondary: true, cell: ({ created_by }) => <Name of={created_by} /> },
+    { id: 'creator', header: 'Creator', isSecondary: true, cell: ({ created_by }) => <User of={created_by} /> },
     { id: 'updated', header: 'Updated', isSecondary: true, cell: ({ updated_at }) => <Ago at={updated_at} /> },
   ];
   const upload = permissions.createAnyAsset(me) && (

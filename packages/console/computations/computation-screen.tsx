@@ -23,7 +23,7 @@ import { fieldErrors } from '../loading/problem-text.ts';
 import { useAction } from '../loading/use-action.ts';
 import { configurationOf } from 'computation-management-formats/approval-text';
 import { factItems, Hash } from '../show/hash.tsx';
-import { Name, Names } from '../show/visible-texts.tsx';
+import { Names, User } from '../show/visible-texts.tsx';
 import { Moment } from '../show/time.tsx';
 import { type Column, FactTable } from '../lists/columns.tsx';
 import { StatusIndicator } from '../show/status.tsx';
@@ -227,14 +227,22 @@ export function SummaryPanel({ overview: { computation } }: { overview: Overview
       <KeyValuePairs
         columns={4}
         items={[
-          { label: 'Owner', value: <Name of={owner} /> },
+          { label: 'Owner', value: <User of={owner} /> },
           { label: 'Identifier', value: <Hash value={id} what="identifier" isWhole /> },
           { label: 'Approval', value: approvalTexts[approval] },
           {
             label: 'Result consumers',
-            value: consumers.length > 0 ? <Names of={consumers} /> : 'Everyone with the role result_consumer who uploads a key',
+            value:
+              consumers.length > 0 ? (
+                <Names of={consumers} as={User} />
+              ) : (
+                'Everyone with the role result_consumer who uploads a key'
+              ),
           },
-          { label: 'Providers', value: providers.length > 0 ? <Names of={providers} /> : 'Everyone who provides assets' },
+          {
+            label: 'Providers',
+            value: providers.length > 0 ? <Names of={providers} as={User} /> : 'Everyone who provides assets',
+          },
           { label: 'Created', value: <Moment at={created_at} /> },
           { label: 'Updated', value: <Moment at={updated_at} /> },
         ]}
@@ -290,7 +298,7 @@ export function PartiesPanel({ overview, reload }: PartiesProps) {
       isRowHeader: true,
       cell: ({ user }) => (
         <>
-          <Name of={user} /> {user === me.user && <Badge color="blue">you</Badge>}
+          <User of={user} /> {user === me.user && <Badge color="blue">you</Badge>}
         </>
       ),
     },

@@ -13,7 +13,7 @@ import { useDomain } from '../access/console-context.ts';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 import { Status, StatusIndicator, statusOptions } from '../show/status.tsx';
 import { Ago, Time } from '../show/time.tsx';
-import { Name, Names } from '../show/visible-texts.tsx';
+import { Names, User } from '../show/visible-texts.tsx';
 
 type Row = Schemas['ComputationRow'];
 
@@ -41,7 +41,7 @@ export function ComputationsScreen() {
       minWidth: 150,
       cell: (row) => <Waits row={row} round={round} todo={todo} />,
     },
-    { id: 'owner', header: 'Owner', isSecondary: true, cell: ({ owner: of }) => <Name of={of} /> },
+    { id: 'owner', header: 'Owner', isSecondary: true, cell: ({ owner: of }) => <User of={of} /> },
     { id: 'created', header: 'Created', isSecondary: true, cell: ({ created_at }) => <Time at={created_at} /> },
     { id: 'updated', header: 'Updated', isSecondary: true, cell: ({ updated_at }) => <Ago at={updated_at} /> },
   ];

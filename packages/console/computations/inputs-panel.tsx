@@ -13,7 +13,7 @@ import { addressOf } from '../routing/places.ts';
 import { Hash } from '../show/hash.tsx';
 import { AssetState, StatusIndicator } from '../show/status.tsx';
 import { sizeText } from '../show/texts.ts';
-import { Name, Warnings } from '../show/visible-texts.tsx';
+import { User, Warnings } from '../show/visible-texts.tsx';
 
 interface Props {
   overview: Overview;
@@ -70,7 +70,7 @@ export function InputsPanel({ overview, reload }: Props) {
       id: 'creator',
       header: 'Creator',
       isSecondary: true,
-      cell: ({ created_by }) => (created_by === undefined ? '-' : <Name of={created_by} />),
+      cell: ({ created_by }) => (created_by === undefined ? '-' : <User of={created_by} />),
     },
     {
       id: 'use',

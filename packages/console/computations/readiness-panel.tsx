@@ -11,7 +11,7 @@ import { useNow } from '../show/service-clock.ts';
 import { StatusIndicator, statusText } from '../show/status.tsx';
 import { durationText, momentText } from '../show/texts.ts';
 import { Ago } from '../show/time.tsx';
-import { Name, Names } from '../show/visible-texts.tsx';
+import { Name, Names, User } from '../show/visible-texts.tsx';
 import { type Me, permissions } from '../access/permissions.ts';
 
 /** Shows how ready a computation is for a run: what is there, who is waited for, and since when. */
@@ -96,7 +96,7 @@ function LatestRun({ run }: { run: Overview['computation']['run'] }) {
         {statusText(status)} <Ago at={ended_at ?? started_at} />
       </Link>
       <div>
-        On <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link>, started by <Name of={started_by} />
+        On <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link>, started by <User of={started_by} />
       </div>
     </>
   );
@@ -116,7 +116,7 @@ export function Debts({ overview: { parties, unowned, others }, since }: Props) 
       {parties.flatMap(({ user, owes }) =>
         owes.map((debt) => (
           <li key={JSON.stringify([user, debt])}>
-            <Name of={user} />
+            <User of={user} />
             {user === me.user && ' (you)'}: <DebtText debt={debt} />
             <Waited since={since?.(debt, user)} />
           </li>

@@ -10,7 +10,7 @@ import { useAddress } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { StatusIndicator } from '../show/status.tsx';
 import { Time } from '../show/time.tsx';
-import { Name } from '../show/visible-texts.tsx';
+import { Name, User } from '../show/visible-texts.tsx';
 import { detailsOf, eventMark, eventStatusText, eventText, eventTypes } from './event-texts.ts';
 
 type Event = Schemas['Event'];
@@ -34,7 +34,7 @@ export function EventsTable({ id }: { id: string }) {
         </StatusIndicator>
       ),
     },
-    { id: 'originator', header: 'By', isSecondary: true, cell: ({ originator }) => <Name of={originator} /> },
+    { id: 'originator', header: 'By', isSecondary: true, cell: ({ originator }) => <User of={originator} /> },
     {
       id: 'details',
       header: 'Details',

@@ -19,7 +19,7 @@ import { Hash, Lines } from '../show/hash.tsx';
 import { saveFile } from '../show/save-file.ts';
 import { Term } from '../show/term.tsx';
 import { sizeText } from '../show/texts.ts';
-import { Name, Names } from '../show/visible-texts.tsx';
+import { Name, Names, User } from '../show/visible-texts.tsx';
 import { Panel } from '../frame/screen-frame.tsx';
 
 interface TabProps {
@@ -138,7 +138,7 @@ function fileColumns(knowsParties: boolean, check: ViewProps['check'] = () => nu
 }
 
 function Party({ of }: { of: string | undefined }) {
-  return of === undefined ? 'Nobody whom the service names' : <Name of={of} />;
+  return of === undefined ? 'Nobody whom the service names' : <User of={of} />;
 }
 
 const receiverColumns: Column<Receiver>[] = [
@@ -148,7 +148,13 @@ const receiverColumns: Column<Receiver>[] = [
     isRowHeader: true,
     cell: ({ index, users }) => (
       <>
-        {users === undefined ? `Key ${index + 1}` : users.length === 0 ? 'Nobody whom the service names' : <Names of={users} />}
+        {users === undefined ? (
+          `Key ${index + 1}`
+        ) : users.length === 0 ? (
+          'Nobody whom the service names'
+        ) : (
+          <Names of={users} as={User} />
+        )}
         {index === 0 && ', the owner of the computation'}
       </>
     ),

@@ -23,7 +23,7 @@ import { Hash } from '../show/hash.tsx';
 import { Status, StatusIndicator } from '../show/status.tsx';
 import { Term } from '../show/term.tsx';
 import { Elapsed, Moment } from '../show/time.tsx';
-import { Name } from '../show/visible-texts.tsx';
+import { Name, User } from '../show/visible-texts.tsx';
 
 const tabs = ['events', 'log', 'manifest'] as const;
 const linesOfTab = 500;
@@ -135,7 +135,7 @@ export function RunSummary({ run, latest }: { run: Schemas['Run']; latest: strin
           items={[
             { label: 'Status', value: <Status status={status} /> },
             { label: 'CVM', value: <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link> },
-            { label: 'Started by', value: <Name of={started_by} /> },
+            { label: 'Started by', value: <User of={started_by} /> },
             { label: 'Started', value: <Moment at={started_at} /> },
             { label: 'Ended', value: ended_at === null ? 'Not yet' : <Moment at={ended_at} /> },
             { label: 'Duration', value: <Elapsed from={started_at} to={ended_at} /> },
@@ -197,7 +197,7 @@ export function AgentSteps({ run, events }: { run: Run; events: readonly Pick<Sc
       <ul className="timeline">
         {steps.map(({ user, what, file, command }) => (
           <li key={JSON.stringify([user, file])} className="long-words">
-            <strong>{user === me.user ? 'You' : <Name of={user} />}</strong>: {what} {file !== undefined && <Name of={file} />}{' '}
+            <strong>{user === me.user ? 'You' : <User of={user} />}</strong>: {what} {file !== undefined && <Name of={file} />}{' '}
             <Box variant="code">{command}</Box>{' '}
             <CopyToClipboard
               variant="icon"

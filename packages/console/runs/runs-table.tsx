@@ -12,7 +12,7 @@ import { addressOf } from '../routing/places.ts';
 import { Status, statusOptions } from '../show/status.tsx';
 import { durationText } from '../show/texts.ts';
 import { Time } from '../show/time.tsx';
-import { Name } from '../show/visible-texts.tsx';
+import { Name, User } from '../show/visible-texts.tsx';
 
 type Run = Schemas['Run'];
 
@@ -50,7 +50,7 @@ export function RunsTable({ computation }: { computation?: string }) {
       isSecondary: true,
       cell: ({ cvm_id }) => <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link>,
     },
-    { id: 'by', header: 'Started by', isSecondary: true, cell: ({ started_by }) => <Name of={started_by} /> },
+    { id: 'by', header: 'Started by', isSecondary: true, cell: ({ started_by }) => <User of={started_by} /> },
     {
       id: 'duration',
       header: 'Duration',

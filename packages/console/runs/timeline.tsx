@@ -8,7 +8,7 @@ import { useDomain } from '../access/console-context.ts';
 import { focusOn, isFocusLost } from '../frame/focus.ts';
 import { offsetText } from '../show/texts.ts';
 import { Time } from '../show/time.tsx';
-import { Name } from '../show/visible-texts.tsx';
+import { User } from '../show/visible-texts.tsx';
 import { eventsBefore, shownEvents } from './watched-run.ts';
 import { Details } from '../events/events-table.tsx';
 
@@ -75,7 +75,7 @@ export function Timeline({ run, events, earlier, isLive, announces }: Props) {
             <Box variant="strong">{eventText(event.event_type)}</Box> <Box variant="span">{eventStatusText(event)}</Box>
             <Box variant="small" display="block" color="text-body-secondary">
               <Time at={event.timestamp} />, {offsetText(Date.parse(event.timestamp) - startedAt)}, by{' '}
-              <Name of={event.originator} />
+              <User of={event.originator} />
             </Box>
             {detailsOf(event.details, reportersClock).length > 0 && (
               <Box variant="small">

@@ -1,4 +1,4 @@
-import { lettersNote } from 'computation-management-words';
+import { lettersNote, userText } from 'computation-management-words';
 import { Fragment } from 'react';
 
 /**
@@ -26,6 +26,11 @@ export function Name({ of }: { of: string }) {
       {lettersNote(of.replace(invisible, '').replace(blanks, ''))}
     </>
   );
+}
+
+/** Shows the identifier of a user in a box, as `userText` writes it, so that no two users look alike. */
+export function User({ of }: { of: string }) {
+  return <bdi className="name">{userText(of)}</bdi>;
 }
 
 const attributes = ['aria-label', 'title', 'alt'];
@@ -58,12 +63,12 @@ export function keepTextsVisible(): void {
   });
 }
 
-/** Shows names that other users chose, each in its box. */
-export function Names({ of }: { of: readonly string[] }) {
+/** Shows names that other users chose, each in its box. @param as `User` if they are users */
+export function Names({ of, as: One = Name }: { of: readonly string[]; as?: typeof Name }) {
   return of.map((name, index) => (
     <Fragment key={index}>
       {index > 0 && ', '}
-      <Name of={name} />
+      <One of={name} />
     </Fragment>
   ));
 }

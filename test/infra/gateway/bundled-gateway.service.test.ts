@@ -18,6 +18,9 @@ import { startStack } from '../../../local/stack.ts';
 import { startAnswering, startForwarding, type LocalRequest } from '../../support/answering-server.ts';
 import { gatewayUses } from '../../../gateway/uses.ts';
 import { tableActions } from '../../support/recorded-calls.ts';
+import { isOfNewestDeployment } from '../../../shared/rows/gateway-lease.ts';
+import { Deadline, systemClock, timestampOf } from '../../../shared/runtime/deadline.ts';
+import { openTable } from '../../../shared/table/table.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { serveKms } from '../../support/answering-aws.ts';
 import { SimulatedAgent } from '../../support/simulated-agent.ts';
@@ -45,6 +48,8 @@ let files: File[];
 let call: Call;
 let ports: { agents: number; health: number };
 let given: Record<string, string>;
+let askedOfEcs: LocalRequest[] = [];
+let askedOfBalancer: LocalRequest[] = [];
 /** The requests that gateways have sent, by the prefix of the called service in IAM. */
 const called: Record<string, LocalRequest[]> = {};
 
@@ -155,6 +160,13 @@ beforeAll(async () => {
   const Expiration = new Date(Date.now() + 3_600_000).toISOString();
   const credentials = await startAnswering(() => ({ AccessKeyId, SecretAccessKey, Token: 'session', Expiration }));
   stops.push(credentials.stop);
+  const Containers = [{ Networks: [{ IPv4Addresses: ['10.0.0.9'] }] }];
+  const ecs = await startAnswering(() => ({ Revision: '7', Containers, protection: { ProtectionEnabled: true } }));
+  stops.push(ecs.stop);
+  askedOfEcs = ecs.requests;
+  const balancer = await startAnswering(() => ({}));
+  stops.push(balancer.stop);
+  askedOfBalancer = balancer.requests;
   ports = { agents: await ownPort(), health: await ownPort() };
   given = {
     AWS_REGION: region,
@@ -166,6 +178,10 @@ beforeAll(async () => {
     TABLE_NAME: String(process.env['TABLE_NAME']),
     STATE_MACHINE_ARN: String(process.env['STATE_MACHINE_ARN']),
     BUNDLE_URL: `${storage.endpoint}/${bucket}`,
+    ECS_CONTAINER_METADATA_URI_V4: `${ecs.endpoint}/v4`,
+    ECS_AGENT_URI: `${ecs.endpoint}/api`,
+    BALANCER_URL: `${balancer.endpoint}/`,
+    TARGET_GROUP_ARN: 'arn:aws:elasticloadbalancing:local:1:targetgroup/gateway/1',
     GATEWAY_PORT: String(ports.agents),
     GATEWAY_HEALTH_PORT: String(ports.health),
   };
@@ -207,6 +223,24 @@ describe('the container of the gateway', () => {
       expect((await call('GET', `/d1/computations/${computation}/run`)).body).toMatchObject({ status: 'completed' });
     }, untilTestEnds);
     expect(agent.requests).toHaveLength(1);
+    const protections = () =>
+      askedOfEcs
+        .filter(({ method, path }) => method === 'PUT' && path === '/api/task-protection/v1/state')
+        .map(({ body }) => (JSON.parse(body) as { ProtectionEnabled: boolean }).ProtectionEnabled);
+    await expect.poll(protections, untilTestEnds).toEqual([true, false]); // from the attestation until the agent is spent
+
+    expect(askedOfBalancer).toEqual([]);
+    const table = openTable(() => new Deadline());
+    await isOfNewestDeployment(table, 8, timestampOf(systemClock));
+    await expect.poll(() => askedOfBalancer, untilTestEnds).toHaveLength(1);
+    expect(Object.fromEntries(new URLSearchParams(askedOfBalancer[0]?.body))).toEqual({
+      Action: 'DeregisterTargets',
+      Version: '2015-12-01',
+      TargetGroupArn: given['TARGET_GROUP_ARN'],
+      'Targets.member.1.Id': '10.0.0.9',
+      'Targets.member.1.Port': String(ports.agents),
+    });
+    expect(askedOfBalancer[0]?.headers['authorization']).toContain('/local/elasticloadbalancing/aws4_request');
 
     const exited = once(child, 'exit');
     child.kill('SIGTERM');

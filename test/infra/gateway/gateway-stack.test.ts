@@ -108,15 +108,37 @@ describe.each(synthesize(withGateway))('the gateway of $stage.name', (synthesize
     });
     expect(only(stack, 'AWS::ECS::Service')).toMatchObject({
       LaunchType: 'FARGATE',
-      DesiredCount: gateway.tasks,
       DeploymentConfiguration: {
         MinimumHealthyPercent: 100,
-        MaximumPercent: 200,
+        MaximumPercent: 400,
         DeploymentCircuitBreaker: { Enable: true, Rollback: true },
       },
       AvailabilityZoneRebalancing: 'DISABLED',
       EnableExecuteCommand: false,
     });
+  });
+
+  it('is deployed by a call that does not wait until replaced tasks have drained, from a function that may do nothing else', () => {
+    const service = Object.values(stack.resources).find(({ Type }) => Type === 'AWS::ECS::Service');
+    expect(service?.Properties['TaskDefinition']).toBe(nameIn(stage, 'gateway')); // so that CloudFormation never updates the service
+    expect(service?.Properties).not.toHaveProperty('DesiredCount');
+    const [id = '', definition] =
+      Object.entries(stack.resources).find(([, { Type }]) => Type === 'AWS::ECS::TaskDefinition') ?? [];
+    expect(service?.DependsOn).toContain(id);
+    expect(definition?.DeletionPolicy).toBe('Retain');
+    const { Create, Update, ServiceToken } = only<Record<'Create' | 'Update' | 'ServiceToken', unknown>>(stack, 'Custom::AWS');
+    expect(Update).toEqual(Create);
+    const parameters = { taskDefinition: `<${id}>`, desiredCount: gateway.tasks };
+    expect(JSON.parse(flat(Create))).toMatchObject({ service: 'ECS', action: 'UpdateService', parameters });
+    const functions = stack.ofType<{ Role: unknown; Runtime: string }>('AWS::Lambda::Function');
+    const deploying = functions[flat(ServiceToken).slice(1).split('.')[0] ?? ''];
+    expect(deploying?.Runtime).toBe('nodejs24.x');
+    expect(statementsOf(deploying?.Role).flatMap(({ Action }) => listed(Action))).toEqual([
+      'ecs:UpdateService',
+      'logs:CreateLogStream',
+      'logs:PutLogEvents',
+    ]);
+    expect(flat(statementsOf(deploying?.Role)[0]?.Resource)).toMatch(/^<\w+>$/);
   });
 
   it('runs a public image of one exact version as a user without rights, and has longer to stop than it drains', () => {
@@ -135,11 +157,14 @@ describe.each(synthesize(withGateway))('the gateway of $stage.name', (synthesize
         ...gatewayUses.sealingKey.map((action) => `kms:${action}`),
         's3:GetObject',
         's3:PutObject',
+        'ecs:UpdateTaskProtection',
+        'elasticloadbalancing:DeregisterTargets',
       ].sort(),
     );
     const resources = statements.flatMap(({ Resource }) => [Resource].flat()).map(flat);
     expect(resources.filter((resource) => resource.includes('*'))).toEqual([
       expect.stringMatching(/\/content\/attestation\/\*$/),
+      expect.stringMatching(new RegExp(`^arn:.*:task/${nameIn(stage, 'gateway')}/\\*$`)),
     ]);
     expect(resources.filter((resource) => resource.includes('cdk-')).every((resource) => /\.(mjs|proto)$/.test(resource))).toBe(
       true,
@@ -166,8 +191,9 @@ describe.each(synthesize(withGateway))('the gateway of $stage.name', (synthesize
   });
 
   it('has the variables that its bundle reads, and no others of the service', async () => {
-    const read = (await variables()).filter((name) => name !== 'GATEWAY_TLS');
-    const ofTheStart = ['AWS_REGION', 'BUNDLE_FILES', 'BUNDLE_URL', 'CERTIFICATE_VERSION', ...Object.keys(taskSettings)];
+    const read = (await variables()).filter((name) => name !== 'GATEWAY_TLS' && !name.startsWith('ECS_'));
+    const replacing = ['CERTIFICATE_VERSION', 'TASKS'];
+    const ofTheStart = ['AWS_REGION', 'BUNDLE_FILES', 'BUNDLE_URL', ...replacing, ...Object.keys(taskSettings)];
     expect(container.Environment.map(({ Name }) => Name).sort()).toEqual([...read, ...ofTheStart].sort());
   });
 
@@ -178,7 +204,7 @@ describe.each(synthesize(withGateway))('the gateway of $stage.name', (synthesize
   it('never waits for CloudWatch, and keeps its logs for the retention of the stage', () => {
     expect(container.LogConfiguration.Options).toMatchObject({ mode: 'non-blocking' });
     const logs = Object.values(stack.ofType<{ RetentionInDays: number }>('AWS::Logs::LogGroup'));
-    expect(logs).toHaveLength(2);
+    expect(logs).toHaveLength(3);
     expect(new Set(logs.map(({ RetentionInDays }) => RetentionInDays))).toEqual(new Set([stage.logRetention]));
   });
 
@@ -201,6 +227,7 @@ describe.each(synthesize(withGateway))('the gateway of $stage.name', (synthesize
       UnhealthyThresholdCount: 10,
       TargetGroupAttributes: expect.arrayContaining([
         { Key: 'deregistration_delay.timeout_seconds', Value: '10' },
+        { Key: 'deregistration_delay.connection_termination.enabled', Value: 'false' },
         { Key: 'preserve_client_ip.enabled', Value: 'true' },
       ]),
     });
@@ -235,7 +262,11 @@ describe.each(synthesize(withGateway))('the gateway of $stage.name', (synthesize
   });
 
   it('gets its certificate from a function that alone may sign with the key of the authority', () => {
-    const issuer = only<{ Role: unknown; Environment: { Variables: Record<string, unknown> } }>(stack, 'AWS::Lambda::Function');
+    const functions = Object.values(
+      stack.ofType<{ Role: unknown; Environment?: { Variables: Record<string, unknown> } }>('AWS::Lambda::Function'),
+    );
+    const issuer = functions.find(({ Environment }) => Environment);
+    if (!issuer?.Environment) throw new Error('The template has no function that issues certificates.');
     const actions = statementsOf(issuer.Role).flatMap(({ Action }) => listed(Action));
     expect(actions.filter((action) => !/^(logs|xray):/.test(action)).sort()).toEqual([
       'kms:GetPublicKey',
@@ -285,6 +316,7 @@ describe('the row of a gateway', () => {
   it.each([
     [{ port: 7001, tasks: 1 }, 'has 1 tasks'],
     [{ port: 8080, tasks: 2 }, 'cannot use port 8080'],
+    [{ port: 7001, tasks: 2, drainHours: 49 }, 'drainHours of 49, expected 1 to 48'],
     [{ port: 7001, tasks: 2, imageDigest: 'sha256:4f' }, 'imageDigest that is not sha256: and 64 hex digits'],
   ])('%j fails at synth', (gateway, reason) => {
     expect(errorsOf({ ...fullStage, gateway })).toEqual([expect.stringContaining(reason)]);

@@ -45,6 +45,8 @@ it.each<[string, Series, string[], string]>([
   ['the table is throttled', { WriteThrottleEvents: [9] }, ['table-throttles'], 'update-contributor-insights'],
   ['API Gateway may not call a function', { '5xx': [5] }, ['unanswered-requests'], 'status >= 500'],
   ['the role of the state machine is broken', { ExecutionsFailed: [1] }, ['run-lifecycle'], 'aws stepfunctions'],
+  ['the image of the CVMs is broken', { 'RunsEnded completed': [], 'RunsEnded failed': [5] }, ['failed-runs'], 'cms runs'],
+  ['most runs fail', { 'RunsEnded completed': [20], 'RunsEnded failed': [25] }, ['failed-runs'], 'reason'],
   ['a bad version does not start', { '5xx': [100] }, ['api-failures', 'unanswered-requests'], 'deploy.md#rolling-back'],
   [
     'a function lacks a permission',
@@ -65,6 +67,7 @@ it.each<[string, Series, string[], string]>([
 it.each<[string, Series]>([
   ['failures that functions counted in the period before', { '5xx': [4, 0], RequestsFailed: [0, 4] }],
   ['a run at the edge of a period', { 'Invocations maintenance-follow-table': [undefined, 5] }],
+  ['some failed runs beside as many that complete', { 'RunsEnded completed': [20], 'RunsEnded failed': [24] }],
   ['one caller with a wrong token in a quiet stage', { Count: [10], '4xx': [10] }],
 ])('does not page for %s', (_what, changed) => {
   expect(startedBy(changed)).toEqual([]);

@@ -398,8 +398,11 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
 
   it('sets every environment variable for at least one function', () => {
     const given = new Set<string>(functionNames.flatMap(variablesOf));
-    const setByLambda = ['AWS_REGION'];
+    const setByAws = ['AWS_REGION', 'ECS_AGENT_URI', 'ECS_CONTAINER_METADATA_URI_V4'];
     const ofTheGateway = [
+      'BALANCER_URL',
+      'DRAIN_HOURS',
+      'TARGET_GROUP_ARN',
       'GATEWAY_PORT',
       'GATEWAY_TLS',
       'GATEWAY_HEALTH_PORT',
@@ -407,7 +410,7 @@ describe.each(synthesize())('the service stack of $stage.name', (synthesized) =>
       'AUTHORITY_KEY_ARN',
       'TLS_SECRET_ARN',
     ];
-    expect([...given, ...setByLambda, ...ofTheGateway, 'CANARY'].sort()).toEqual(Object.keys(environment()).sort());
+    expect([...given, ...setByAws, ...ofTheGateway, 'CANARY'].sort()).toEqual(Object.keys(environment()).sort());
   });
 
   describe('the run lifecycle', () => {

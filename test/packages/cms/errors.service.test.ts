@@ -61,13 +61,19 @@ describe('errors of cms', () => {
   });
 
   it.each([
-    [['run', 'Incomes', '--cvm', 'a b'], /^--cvm: Expected .*\nNext: cms run --help\n$/],
+    [
+      ['run', 'Incomes', '--cvm', 'a b'],
+      /^Changing the computation "Incomes" \(\S+\) of alice\.\n--cvm: Expected .*\nNext: cms run --help\n$/,
+    ],
     [['cvm', 'show', 'a b'], /^CVM: Expected .*\nNext: cms cvm show --help\n$/],
     [
       ['todo', '--domain', 'a b'],
       /^The domain \(of --domain, CMS_DOMAIN or the profile\): Expected .*\nNext: cms todo --help\n$/,
     ],
-    [['computation', 'update', 'Incomes', '--name', 'x'.repeat(201)], /^--name: .*\nNext: cms computation update --help\n$/],
+    [
+      ['computation', 'update', 'Incomes', '--name', 'x'.repeat(201)],
+      /^Changing the computation "Incomes" \(\S+\) of alice\.\n--name: .*\nNext: cms computation update --help\n$/,
+    ],
     [
       [
         'computation',
@@ -266,7 +272,7 @@ describe('errors of cms', () => {
     const hidden = { CMS_SERVER: stack.baseUrl, CMS_COMPUTATION: '00000000-0000-8000-8000-000000000000' };
     expect(await cmsIn(join(folder, 'alice'), { env: hidden })('computation', 'use', id)).toEqual({
       exitCode: 0,
-      stdout: `Using Incomes (${id}).\n`,
+      stdout: `Using "Incomes" (${id}) of alice.\n`,
       stderr: 'CMS_COMPUTATION is set: commands use that computation, and not this one.\nNext: unset CMS_COMPUTATION\n',
     });
   });
@@ -801,24 +807,28 @@ describe('errors of cms', () => {
     const key = `${writeSshKeys(join(folder, 'alice'))}.pub`;
     await alice('key', 'add', key, '--yes');
     for (const name of ['One', 'Two']) await alice('computation', 'create', name);
-    expect(await alice('key', 'add', key)).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/"Two"\n[^]*"One"\n/) });
+    expect(await alice('key', 'add', key)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/"Two" \(\S+\) of alice\n[^]*"One" \(\S+\) of alice\n/),
+    });
     expect((await alice('key', 'add', key, '--yes')).stdout).toMatch(
-      /^Uploaded SHA256:\S{43} to:\n {2}\S+ "Two"\n {2}\S+ "One"\n$/,
+      /^Uploaded SHA256:\S{43} to:\n {2}"Two" \(\S+\) of alice\n {2}"One" \(\S+\) of alice\n$/,
     );
     expect((await alice('key', 'add', key)).stdout).toBe('No computation waits for your key.\n');
   });
 
-  it('cms cvm register registers a CVM, changes what options name, and cms cvm show takes the beginning of its identifier', async () => {
+  it('cms cvm register registers a CVM, changes what options name, and cms cvm show takes its whole identifier', async () => {
     await alice('cvm', 'register', 'gpu-node-1', '--description', 'A machine');
     expect(await alice('cvm', 'register', 'gpu-node-1', '--agent-url', 'cvm.example.com:7002')).toMatchObject({ exitCode: 0 });
     await vi.waitFor(
       async () =>
-        expect((await alice('cvm', 'show', 'gpu-')).stdout).toMatch(
+        expect((await alice('cvm', 'show', 'gpu-node-1')).stdout).toMatch(
           /Description +A machine\n[^]*Agent URL +cvm\.example\.com:7002\n/,
         ),
       untilTestEnds,
     );
     expect(await alice('cvm', 'register', 'gpu-node-1', '--agent-url', 'x')).toMatchObject({ exitCode: 2 });
+    expect(await alice('cvm', 'show', 'gpu-')).toMatchObject({ exitCode: 5 });
   });
 
   it('two parties and the owner of an algorithm come from nothing to a verified proof in eleven commands', async () => {

@@ -24,15 +24,16 @@ async function cms(answers: object[], ...args: string[]) {
 
 describe('cms find', () => {
   it('prints what the service finds', async () => {
-    const matches = [{ kind: 'asset', id, name: 'a.csv', matched: 'name' }];
-    const found = await cms([{ matches }], 'find', 'a', '--kind', 'asset');
-    expect(found).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`asset  ${id}  a.csv`) });
+    const matches = [{ kind: 'asset', id, name: 'a.csv', owner: 'bob', matched: 'name' }];
+    const found = await cms([{ matches, truncated: true }], 'find', 'a', '--kind', 'asset');
+    expect(found).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`asset  ${id}  bob    a.csv`) });
+    expect(found.stderr).toBe('There may be more. Type more of the name, or name a kind or an owner.\n');
     expect(found.asked).toEqual(['/d1/find?q=a&kind=asset&limit=20']);
   });
 
   it('suggests what begins alike, and marks a name that looks like another', async () => {
     expect((await cms([{ matches: [] }, { matches: [] }], 'find', 'wgaes')).stdout).toBe('Nothing found.\n');
-    const matches = ['wages.csv', 'w\u0430ges.csv'].map((name) => ({ kind: 'asset', id, name, matched: 'name' }));
+    const matches = ['wages.csv', 'w\u0430ges.csv'].map((name) => ({ kind: 'asset', id, name, owner: 'bob', matched: 'name' }));
     const near = await cms([{ matches: [] }, { matches: matches.slice(0, 1) }], 'find', 'wgaes.csv', '--kind', 'asset');
     expect(near).toMatchObject({ exitCode: 0, stdout: `Nothing found. Did you mean "wages.csv" (${id})?\n` });
     expect(near.asked[1]).toBe('/d1/find?q=wga&kind=asset&limit=50');
@@ -109,7 +110,7 @@ describe('a list', () => {
     const lines = [
       'id,details,originator,event_type,n,at,hash',
       `${id},"{""reason"":""Over, \\""and\\"" out""}",'=1+1,'-x,-1,' @a,`,
-      `${id},,"'\uff1d2 ",,,,01ff`,
+      `${id},,"'\uff1d2\n",,,,01ff`,
       '',
     ];
     expect((await cms([events], 'events', id, '--csv')).stdout).toBe(lines.join('\r\n'));

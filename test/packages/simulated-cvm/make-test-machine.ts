@@ -13,9 +13,9 @@ const target = join(import.meta.dirname, '../../../packages/simulated-cvm');
 const read = (name: string) => readFileSync(join(keys, `${name}_private_key.pem`));
 const pair = (name: string) => ({ privateKey: createPrivateKey(read(name)), publicKey: createPublicKey(read(name)) });
 const [ark, ask, vcek] = [pair('ark'), pair('ask'), pair('vcek')];
-const mark = Buffer.alloc(64, 0xd5);
+const [data, id] = [Buffer.alloc(64, 0xd5), Buffer.alloc(32, 0xd6)];
 const { report, certificates } = forgeSnp({
-  report: (bytes) => void mark.copy(bytes, 0x50),
+  report: (bytes) => void (data.copy(bytes, 0x50), id.copy(bytes, 0x140)),
   signer: vcek,
   leaf: { key: vcek, signer: ask },
   intermediate: { key: ask, signer: ark },
@@ -27,7 +27,8 @@ const machine = {
   key: vcek.privateKey.export({ format: 'pem', type: 'pkcs8' }),
   report: report.toString('base64', 0, 0x2a0),
   message: message.toString('base64'),
-  dataAt: message.indexOf(mark),
+  dataAt: message.indexOf(data),
+  idAt: message.indexOf(id),
   signatureAt: message.indexOf(report.subarray(0x2a0)),
 };
 writeFileSync(join(target, 'test-machine.json'), `${JSON.stringify(machine, null, 2)}\n`);

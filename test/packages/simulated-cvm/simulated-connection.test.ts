@@ -80,17 +80,16 @@ describe('connectCvm', () => {
 });
 
 describe('simulated CVMs', () => {
-  it('let nobody wait for evidence, and say whose the service refused', async () => {
+  it('name the CVM whose request the service refused', async () => {
     answers = [403];
     const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     const given = {
       baseUrl: service.endpoint,
       token: () => Promise.resolve('token'),
-      listClaimedCvms: () => Promise.resolve([]),
+      listClaimedCvms: () => Promise.resolve([{ domain: 'd1', cvm_id: 'sim-1', run_id: 'r1' }]),
     };
     const cvms = startSimulatedCvms(given);
-    expect(cvms.attest({ domain: 'd1', cvm_id: 'sim-attested-1', certificate: 'the PEM' })).toBeUndefined();
-    const said = expect.stringMatching(/^Simulated CVM sim-attested-1: /);
+    const said = expect.stringMatching(/^Simulated CVM sim-1: /);
     await vi.waitFor(() => expect(written.mock.calls).toEqual([[said]]), untilTestEnds);
     await cvms.stop();
     written.mockRestore();

@@ -627,7 +627,9 @@ describe('the check of an attestation whose token is given', () => {
   type Stated = Record<string, unknown>;
   /** Evidence whose service states a second token, as it likes, beside the genuine one. Both are given. */
   const beside = (second: ReturnType<typeof aToken>, stated: Stated, change?: (statement: Statement) => void) => {
-    const made = genuineEvidence(2, { tokens: [{ token: second.token, ...stated }] });
+    const made = genuineEvidence(2, {
+      tokens: [...files.tokens.map((token) => ({ token })), { token: second.token, ...stated }],
+    });
     change?.(made.statement);
     const signature = made.signed(made.statement);
     return { ...filesOf({ ...made, signature }), tokens: [...files.tokens, second.token] };

@@ -134,6 +134,8 @@ export interface Genuine {
   /** The events of the journal before and after these. */
   before: Event[];
   after: Event[];
+  /** The tokens that the statement is about. */
+  tokens: Uint8Array[];
   /** Tells whether the file of events is a page as the API returns it. Default: a list. */
   isPage?: boolean;
   /** Signs another statement with the same key. */
@@ -162,11 +164,13 @@ export interface Start extends Record<string, unknown> {
 interface Otherwise {
   /** The users whose approval the computation demands. Default: `none`. */
   level?: ApprovalLevel;
+  /** Changes the configuration, before the users approve it. */
+  configure?: ((configuration: Configuration) => void) | undefined;
   /** Changes what the run is started with. */
   change?: (start: Start) => void;
   /** Changes the events before the run. */
   changeBefore?: (events: NewEvent[]) => void;
-  /** Further tokens of the agent process, as the service states them. */
+  /** The tokens of the agent process, as the service states them. Default: one that satisfies the policy. */
   tokens?: StatedToken[];
   /** Changes the hashes of tokens that the event which ends the run names. */
   frozen?: (hashes: string[]) => string[] | undefined;
@@ -196,7 +200,7 @@ export function signedApproval(
   return { user, digest: manifest_digest, configuration_digest, ...limits, signature, key, approved_at: at(0) };
 }
 
-function startOf(level: ApprovalLevel): Start {
+function startOf(level: ApprovalLevel, configure?: Otherwise['configure']): Start {
   const [ofAlgorithm, ...ofDatasets] = checksums.map((checksum) => ({ hash: [...checksum], user_key: 'MCowBQYDK2VwAyEA' }));
   if (!ofAlgorithm) throw new TypeError('There is no algorithm.');
   const manifest = {
@@ -218,6 +222,7 @@ function startOf(level: ApprovalLevel): Start {
     log_access: 'none',
     result_review: null,
   });
+  configure?.(configuration);
   const digests = { manifest_digest: canonicalDigest(manifest), configuration_digest: canonicalDigest(configuration) };
   const limits: object[] = [{}, { cvm_ids: ['cvm-1', 'cvm-2'] }, { cvm_ids: ['cvm-1'], expires_at: at(3600) }];
   const approvals = signers.map((signer, index) =>
@@ -264,9 +269,16 @@ function eventsBefore({ approvals }: Start): NewEvent[] {
  * between its first and its last.
  */
 export function genuineEvidence(events = 8, otherwise: Otherwise = {}): Genuine {
-  const { level = 'none', change, changeBefore, duringRun, tokens = [], frozen = (hashes: string[]) => hashes } = otherwise;
-  const attestation = attestationOf([{ token: attested.token }, ...tokens]);
-  const start = startOf(level);
+  const {
+    level = 'none',
+    change,
+    changeBefore,
+    duringRun,
+    tokens = [{ token: attested.token }],
+    frozen = (hashes: string[]) => hashes,
+  } = otherwise;
+  const attestation = attestationOf(tokens);
+  const start = startOf(level, otherwise.configure);
   change?.(start);
   const { domain, cvm_id, ...started } = start;
   const { manifest, configuration } = start;
@@ -335,13 +347,14 @@ export function genuineEvidence(events = 8, otherwise: Otherwise = {}): Genuine 
     events: ofThisRun,
     before: journal.slice(0, before.length),
     after: journal.slice(-1),
+    tokens: tokens.map(({ token }) => token),
     signed,
   };
 }
 
 /** Returns the files as a user has them, with the events newest first. @param total the count that a page of events has */
 export function filesOf(
-  { statement, signature, key_id, keys, events, isPage = false }: Omit<Genuine, 'signed' | 'before' | 'after'>,
+  { statement, signature, key_id, keys, events, tokens, isPage = false }: Omit<Genuine, 'signed' | 'before' | 'after'>,
   total = events.length,
 ): { evidence: string; keys: string; events: string[]; tokens: Uint8Array[]; roots: Uint8Array[] } {
   const newestFirst = events.toReversed();
@@ -349,7 +362,7 @@ export function filesOf(
     evidence: JSON.stringify({ statement, signature, key_id, log: null }),
     keys: JSON.stringify(keys),
     events: [JSON.stringify(isPage ? { events: newestFirst, limit: 100, offset: 0, total } : newestFirst)],
-    tokens: [attested.token],
+    tokens,
     roots: attested.roots,
   };
 }

@@ -4,16 +4,18 @@ import { seededRandom } from '../../support/seeded-random.ts';
 import { isFoundAndNamed, objectionsTo } from './find-tampering.ts';
 import { genuineEvidence } from './genuine-evidence.ts';
 import { isBelieved, lie, wronglyHeld } from './lies.ts';
+import { lieAboutMachines, wronglyBelieved } from './machine-lies.ts';
 import { genuineFiles, tamper } from './tamperings.ts';
 
 /**
  * Tampers with evidence in random ways, and prints how many of each kind the verifier has found and named. Then lets a service lie, and
- * prints how often the verifier believes an approval that was not given.
+ * prints how often the verifier believes an approval that was not given, and how often it believes a machine that the policy refuses.
  */
 const { values } = parseArgs({
   options: {
     count: { type: 'string', default: '20000' },
     lies: { type: 'string', default: '5000' },
+    machines: { type: 'string', default: '5000' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
   },
 });
@@ -52,4 +54,18 @@ for (let told = 0; told < Number(values.lies); told++) {
 console.log(
   `${values.lies} statements of a lying service: ${wrong} hold for an approval that was not given. ${believed} have nothing that does not hold.`,
 );
-process.exit(found === made && wrong === 0 ? 0 : 1);
+
+const outcomes = { 0: 0, 1: 0, 3: 0 };
+let wrongMachines = 0;
+for (let told = 0; told < Number(values.machines); told++) {
+  const each = lieAboutMachines(random);
+  const { wrong: said, exitCode } = await wronglyBelieved(each);
+  outcomes[exitCode] += 1;
+  if (said.length > 0) console.log(`WRONGLY BELIEVED: ${each.what}: ${said.join(' ')}`);
+  wrongMachines += said.length > 0 ? 1 : 0;
+}
+console.log(
+  `${values.machines} statements of a service that lies about machines: ${wrongMachines} hold for a machine that the policy refuses. ` +
+    `Exit codes: ${outcomes[0]} are 0, ${outcomes[1]} are 1, ${outcomes[3]} are 3.`,
+);
+process.exit(found === made && wrong === 0 && wrongMachines === 0 ? 0 : 1);

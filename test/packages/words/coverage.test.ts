@@ -16,6 +16,10 @@ const agent_config = { cert_file: '', server_ca_file: '', client_ca_file: '', at
 const policy = { ...strictPolicy, measurements: ['a'.repeat(96)] };
 const safe = { agent_config, approval: 'all', attestation_policy: policy, log_access: 'none', result_review: null } as const;
 const fetched = { ...manifest, algorithm: { ...manifest.algorithm, source: { url: 'https://example.com/a.py' } } };
+const fetchedFrom = (url: string, kbs = url) => ({
+  ...manifest,
+  algorithm: { ...manifest.algorithm, source: { url }, kbs: { url: kbs, enabled: true as const } },
+});
 const row = { asset_type: 'algorithm', checksum: '01', created_by: 'alice' };
 const owners = { assets: [row as Schemas['AssetRow']], usersWith: () => ['bob'] };
 
@@ -33,6 +37,12 @@ describe('what an approval does not protect from', () => {
     [{ configuration: { ...safe, attestation_policy: { ...policy, allow_debug: true } } }, 'may debug it'],
     [{ configuration: { ...safe, agent_config: { ...agent_config, attested_tls: false } } }, 'TLS is not attested'],
     [{ configuration: { ...safe, log_access: 'parties' as const } }, 'All parties may read the logs'],
+    [{ manifest: fetchedFrom('http://169.254.169.254/latest/meta-data/') }, "the machine's own link, where clouds give"],
+    [
+      { manifest: fetchedFrom('docker://[::ffff:7f00:1]:5000/a') },
+      'fetches from "docker://[::ffff:7f00:1]:5000/a", which is the machine itself',
+    ],
+    [{ manifest: fetchedFrom('https://example.com/a', 'http://localhost:8080') }, 'fetches from "http://localhost:8080"'],
     [{ manifest }, 'The arguments of the algorithm are not covered'],
     [{ owners: { ...owners, assets: [] } }, 'The key invalid: "aaaa" belongs to nobody'],
     [{ owners: { ...owners, usersWith: () => [] } }, 'The key invalid: "bbbb" belongs to nobody'],

@@ -132,7 +132,11 @@ describe('the record of an agent process', () => {
     await setStream(cvm, 's2', 's1');
     const given = { ...run, ...attestation };
     expect(await bind(cvm, given, 's2')).toBeUndefined();
-    expect(await bind(cvm, { ...given, allow_reconnect: true }, 's2')).toEqual(run);
+    expect(await bind(cvm, { ...given, allow_reconnect: true }, 's2')).toEqual({
+      ...run,
+      bound_stream: 's2',
+      allow_reconnect: true,
+    });
     await setStream(cvm, 's1', 's2');
     expect(await bind(cvm, given, 's1')).toEqual({ ...run, bound_stream: 's1' });
   });

@@ -34,16 +34,16 @@ describe('placesOf', () => {
 
 describe('matchOf', () => {
   it.each([
-    ['average INCOME', { rank: 1, by: 'name' }],
-    ['average income by region', { rank: 0, by: 'name' }],
-    ['reg', { rank: 2, by: 'name' }],
-    ['reg aver, INC', { rank: 2, by: 'name' }],
+    ['average INCOME', { rank: 2, by: 'name' }],
+    ['average income by region', { rank: 1, by: 'name' }],
+    ['reg', { rank: 3, by: 'name' }],
+    ['reg aver, INC', { rank: 3, by: 'name' }],
     ['region x', undefined],
     ['region average income by x', undefined],
     [', ', undefined],
     ['verage', undefined],
     [id, { rank: 0, by: 'id' }],
-    [id.slice(0, 18).toUpperCase(), { rank: 1, by: 'id' }],
+    [id.slice(0, 18).toUpperCase(), { rank: 2, by: 'id' }],
     [id.slice(0, 17), undefined],
   ])('a computation for %s is %j', (query, match) => {
     expect(matchOf({ query }, computation('Average income by region'))).toEqual(match);
@@ -51,14 +51,14 @@ describe('matchOf', () => {
 
   it('takes a Greek prefix in capitals, though a final sigma has another small letter', () => {
     for (const query of ['ΣΟΦΟΣ', 'σοφος', 'σοφοσ']) {
-      expect(matchOf({ query }, computation('ΣΟΦΟΣΑ'))).toEqual({ rank: 1, by: 'name' });
+      expect(matchOf({ query }, computation('ΣΟΦΟΣΑ'))).toEqual({ rank: 2, by: 'name' });
       expect(placesToLook({ query }, 'computation')).toContainEqual(['word#σοφοσ']);
     }
   });
 
   it.each([
     ['rac', undefined],
-    ['RACK', { rank: 1, by: 'id' }],
+    ['RACK', { rank: 2, by: 'id' }],
     ['rack-1', { rank: 0, by: 'id' }],
   ])('a CVM for %s is %j', (query, match) => {
     expect(matchOf({ query }, cvm('Rack-1'))).toEqual(match);
@@ -66,12 +66,12 @@ describe('matchOf', () => {
 
   it('matches only a name, identifier or checksum in full if that is asked for, and only the rows of one owner', () => {
     const one = computation('Average income');
-    expect(matchOf({ query: 'average income', exact: true }, one)).toEqual({ rank: 0, by: 'name' });
+    expect(matchOf({ query: 'average income', exact: true }, one)).toEqual({ rank: 1, by: 'name' });
     expect(matchOf({ query: id, exact: true }, one)).toEqual({ rank: 0, by: 'id' });
-    expect(matchOf({ query: asset.checksum, exact: true }, asset)).toEqual({ rank: 0, by: 'checksum' });
+    expect(matchOf({ query: asset.checksum, exact: true }, asset)).toEqual({ rank: 1, by: 'checksum' });
     for (const query of ['average', 'average income ', id.slice(0, 18)])
       expect(matchOf({ query, exact: true }, one)).toBeUndefined();
-    expect(matchOf({ query: 'average', owner: 'alice' }, one)).toEqual({ rank: 1, by: 'name' });
+    expect(matchOf({ query: 'average', owner: 'alice' }, one)).toEqual({ rank: 2, by: 'name' });
     for (const owner of ['Alice', 'bob']) expect(matchOf({ query: 'average', owner }, one)).toBeUndefined();
     expect(placesToLook({ query: 'average', exact: true, owner: 'alice' }, 'computation')).toEqual([[exact('average', 'alice')]]);
     expect(placesToLook({ query: 'rack-1', exact: true }, 'cvm')).toEqual([['name#rack-1\t']]);
@@ -79,7 +79,7 @@ describe('matchOf', () => {
   });
 
   it('finds an asset by its whole checksum', () => {
-    expect(matchOf({ query: asset.checksum.toUpperCase() }, asset)).toEqual({ rank: 0, by: 'checksum' });
+    expect(matchOf({ query: asset.checksum.toUpperCase() }, asset)).toEqual({ rank: 1, by: 'checksum' });
     expect(matchOf({ query: asset.checksum.slice(1) }, asset)).toBeUndefined();
     expect(placesToLook({ query: asset.checksum }, 'asset')).toContainEqual([`checksum#${asset.checksum}`]);
   });

@@ -177,7 +177,7 @@ describe('a gateway', () => {
 
   it('gets its messages although one of them cannot be read, which is removed', async () => {
     const gateway = randomUUID();
-    const answer = { type: 'answer' as const, id: 'b', answers: true };
+    const answer = { type: 'answer' as const, id: 'b', state: 'Running' };
     await putItem(stores.table, { ...gatewayKeys.message(gateway, 'a'), type: 'greeting' });
     await sendToGateway(stores.table, gateway, answer, now);
     expect(await readMessagesToGateway(stores.table, gateway)).toEqual([answer]);
@@ -186,7 +186,7 @@ describe('a gateway', () => {
 
   it('gets each message until it removes it', async () => {
     const gateway = randomUUID();
-    const answer = { type: 'answer' as const, id: 'a', answers: true };
+    const answer = { type: 'answer' as const, id: 'a', state: 'Running' };
     await sendToGateway(stores.table, gateway, answer, now);
     await renew(gateway, 0);
     expect(await readMessagesToGateway(stores.table, gateway)).toEqual([answer]);
