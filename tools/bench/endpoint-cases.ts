@@ -1,3 +1,4 @@
+import { newCvmBody } from '../../test/support/cvm-certificate.ts';
 import type { EndpointRequest } from '../../test/support/http-event.ts';
 import { randomUUID } from 'node:crypto';
 import { indexRows } from '../../shared/find/index-names.ts';
@@ -8,7 +9,7 @@ import { Deadline } from '../../shared/runtime/deadline.ts';
 import { readEvidence } from '../../shared/evidence/read-evidence.ts';
 import { linkAsset } from '../../shared/assets/link-asset.ts';
 import type { RouteName } from '../../shared/endpoints/endpoints.ts';
-import { cvmBody } from '../../shared/openapi/examples.ts';
+
 import {
   aComputation,
   anApproval,
@@ -226,7 +227,7 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
     '': async ({ stores, domain }) => ({ path: { cvmID: await aRegisteredCvm(stores.table, domain) } }),
   },
   'cvms/register-cvm': {
-    'a new one': () => ({ path: { cvmID: aCvm() }, body: cvmBody }),
+    'a new one': async () => ({ path: { cvmID: aCvm() }, body: await newCvmBody() }),
     'described anew': async ({ stores, domain }) => ({
       path: { cvmID: await aRegisteredCvm(stores.table, domain) },
       body: { description: 'Rack 5' },

@@ -12,7 +12,7 @@ export const operationRoutes = {
   updateComputation: 'PUT /{domainID}/computations/{id}',
   /** Delete a computation. Also deletes its events, runs, keys and links. Returns 409 while a run is active. Requires the permission `administer` (roles: administrator), or being the owner of the computation. */
   deleteComputation: 'DELETE /{domainID}/computations/{id}',
-  /** Start a run. Runs the computation on a CVM. A 409 with the reason `run_active` or `cvm_busy` contains the conflicting run in `run_id`. If you lost the response to an earlier request, `run_id` shows the run that this request started. With an `attestation_policy`, a run starts only on a CVM whose `attestation` satisfies it. Otherwise, a 409 with the reason `cvm_not_attested` names the failing checks. Requires the permission `run` (roles: administrator, runner), or being the owner of the computation. */
+  /** Start a run. Runs the computation on a CVM. A 409 with the reason `run_active` or `cvm_busy` contains the conflicting run in `run_id`. If you lost the response to an earlier request, `run_id` shows the run that this request started. With an `attestation_policy`, a run starts only on a CVM whose attestation tokens, verified again now, all satisfy it, over the connection that attested. Otherwise, a 409 with the reason `cvm_not_attested` names the failing checks. Requires the permission `run` (roles: administrator, runner), or being the owner of the computation. */
   startRun: 'POST /{domainID}/computations/{id}/run',
   /** Get a run of a computation. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getRun: 'GET /{domainID}/computations/{id}/run',
@@ -52,9 +52,9 @@ export const operationRoutes = {
   listEvents: 'GET /{domainID}/computations/{id}/events',
   /** Get the latest lifecycle event of a computation. Ignores administrative events, such as updates, links and keys. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getStatus: 'GET /{domainID}/computations/{id}/status',
-  /** List the open commands of a CVM, oldest first, and its active run. Returns a command until the CVM accepts or rejects it, or until it expires. A request to stop the run withdraws its `run` command if that was not accepted. With `wait`, the response is held until there is a command. Commands of type `run` have `manifest` and `agent_config`. Requires the permission `operate_cvm` (roles: cvm). */
+  /** List the open commands of a CVM, oldest first, and its active run. Returns a command until the CVM accepts or rejects it, or until it expires. A request to stop the run withdraws its `run` command if that was not accepted. With `wait`, the response is held until there is a command. Commands of type `run` have `manifest` and `agent_config`. Returns 403 with the reason `gateway_only` for a CVM that is registered with a certificate. Requires the permission `operate_cvm` (roles: cvm). */
   listCommands: 'GET /{domainID}/cvms/{cvmID}/commands',
-  /** Report on runs. Records up to 50 reports. An event `ConsumingResults/Ready` or `Complete/Completed` completes the run. `Failed/Failed` or a rejection fails it. `Stopped/Stopped` ends a stop. Any report shows that the CVM is alive. Each report has a result, and an invalid one does not affect the others. A report of type `attestation` comes alone in its batch. Requires the permission `operate_cvm` (roles: cvm). */
+  /** Report on runs. Records up to 50 reports. An event `ConsumingResults/Ready` or `Complete/Completed` completes the run. `Failed/Failed` or a rejection fails it. `Stopped/Stopped` ends a stop. Any report shows that the CVM is alive. Each report has a result, and an invalid one does not affect the others. Returns 403 with the reason `gateway_only` for a CVM that is registered with a certificate. Requires the permission `operate_cvm` (roles: cvm). */
   report: 'POST /{domainID}/cvms/{cvmID}/reports',
   /** Get the attestation of a run. Returns what the service found in the attestation evidence of the agent process that has or had the run, with links to the tokens. The service keeps tokens for 400 days. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getAttestation: 'GET /{domainID}/computations/{id}/attestation',
@@ -76,7 +76,7 @@ export const operationRoutes = {
   listCvms: 'GET /{domainID}/cvms',
   /** Get a registered CVM. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer). */
   getCvm: 'GET /{domainID}/cvms/{cvmID}',
-  /** Register or update a CVM. Stores the SHA-256 fingerprint of the certificate. Returns 400 if `certificate` contains a private key. A run starts on a registered CVM only while the CVM is connected and its `fit` is not `spent`. Requires the permission `administer` (roles: administrator). */
+  /** Register or update a CVM. A CVM with a certificate is served through the gateway alone. Returns 400 if `certificate` contains a private key, and 409 if another CVM of the domain has a certificate with the same public key, or if the certificate would change while a run holds the CVM. A run starts on a registered CVM only while the CVM is connected and its `fit` is not `spent`. Requires the permission `administer` (roles: administrator). */
   registerCvm: 'PUT /{domainID}/cvms/{cvmID}',
   /** Remove a registered CVM. Also deletes the presence of the CVM. Keeps its past runs. Returns 409 while a run holds the CVM. Requires the permission `administer` (roles: administrator). */
   deleteCvm: 'DELETE /{domainID}/cvms/{cvmID}',
