@@ -159,7 +159,7 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
   'cvms/list-commands': {
     none: () => ({ path: { cvmID: aCvm() } }),
     'none, of a registered CVM, written': async ({ stores, domain }) => ({
-      path: { cvmID: await aRegisteredCvm(stores.table, domain) },
+      path: { cvmID: await aRegisteredCvm(stores.table, domain, { description: '' }) },
     }),
     'a run': async (world) => ({ path: { cvmID: (await anOfferedRun(world)).cvmID } }),
     'held for a second': () => ({ path: { cvmID: aCvm() }, query: { wait: '1' } }),
@@ -176,7 +176,7 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
       return { path: { cvmID }, body: { reports: [{ run_id, type: 'heartbeat' }] } };
     },
     'a heartbeat of a registered CVM, written': async ({ stores, domain }) => ({
-      path: { cvmID: await aRegisteredCvm(stores.table, domain) },
+      path: { cvmID: await aRegisteredCvm(stores.table, domain, { description: '' }) },
       body: { reports: [{ type: 'heartbeat', agent_state: 'ReceivingManifest', fit: 'ready' }] },
     }),
     'the end': (world) => anEvent(world, 'Complete', 'Completed'),
