@@ -2220,6 +2220,7 @@ export interface components {
             id: string;
             /** @description Its name: the file name of an asset, the identifier of a CVM. */
             name: string;
+            /** @description The owner of a computation, or the creator of an asset. null for a CVM. */
             owner: string | null;
             /**
              * @description What the text matches.
