@@ -7,7 +7,7 @@ import {
   type CoveredValue as Value,
   mostChanges,
 } from 'computation-management-formats/covered-changes';
-import { plainName as quoted } from 'computation-management-formats/quoted-name';
+import { plainName as quoted, userText } from 'computation-management-formats/quoted-name';
 
 /** An event of the journal, with its details decoded. */
 interface ChangeEvent {
@@ -198,7 +198,7 @@ const ofKey = (whose: string, verb = 'replaced') => saying([verb, `the key of ${
 function saying(what: string | [verb: string, object: string, rest?: string], event?: ChangeEvent): DescribedChange {
   if (typeof what === 'string') return { sentence: what, at: undefined };
   const [verb, object, ...rest] = what;
-  const words = event ? [quoted(event.originator), verb, object] : [object, 'was', verb];
+  const words = event ? [userText(event.originator), verb, object] : [object, 'was', verb];
   return { sentence: [...words, ...rest].join(' '), at: event?.timestamp };
 }
 

@@ -1,5 +1,5 @@
 import type { Schemas } from 'computation-management-client';
-import { plainName } from 'computation-management-formats/quoted-name';
+import { plainName, userText } from 'computation-management-formats/quoted-name';
 
 /** An item that a run of a computation waits for. */
 export interface MissingItem {
@@ -27,7 +27,7 @@ export function describeMissing({ keys, hashes, info }: Schemas['MissingItems'])
   return [
     ...keys.map((user): MissingItem => ({
       kind: 'key',
-      sentence: `The public key of ${plainName(user)}`,
+      sentence: `The public key of ${userText(user)}`,
       user: plainName(user),
     })),
     ...hashes.map((file): MissingItem => ({ kind: 'content', sentence: `The content of ${plainName(file)}`, file })),

@@ -13,8 +13,9 @@ export const matchSchema = v.pipe(
     kind: v.pipe(v.picklist(findKinds), v.description('What was found.')),
     id: v.pipe(shownText(64), v.description('Its identifier.')),
     name: v.pipe(shownText(255), v.description('Its name: the file name of an asset, the identifier of a CVM.')),
-    owner: v.nullable(
-      v.pipe(shownText(255), v.description('The owner of a computation, or the creator of an asset. Null for a CVM.')),
+    owner: v.pipe(
+      v.nullable(shownText(255)),
+      v.description('The owner of a computation, or the creator of an asset. null for a CVM.'),
     ),
     matched: v.pipe(v.picklist(['name', 'id', 'checksum']), v.description('What the text matches.')),
   }),

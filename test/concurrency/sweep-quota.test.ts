@@ -111,6 +111,8 @@ describe(`the sweep of ${count} claims under the quota of AWS`, () => {
       ended_at: null,
       started_by: 'alice',
       reason: null,
+      reason_code: null,
+      result: null,
       manifest_digest: '0'.repeat(64),
       configuration_digest: '0'.repeat(64),
     }));

@@ -81,7 +81,6 @@ describe('the OpenAPI document', () => {
       'Asset',
       'AssetInputFields',
       'AssetReplacementFields',
-      'AttestationReport',
       'QuoteCollateral',
     ]);
     expect(Math.max(...limitsIn(document.paths))).toBeLessThan(longestText);

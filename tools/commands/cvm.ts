@@ -15,8 +15,8 @@ import {
 import { noService, thisMachine, type EnrolmentTarget } from './this-machine.ts';
 
 /** The text that `npm run cvm -- --help` prints. */
-export const usage = `Usage: ${typed('cvm', 'enrol --domain DOMAIN --cvm CVM [--out DIR] [--key ec|rsa] [--stage STAGE] [--now]')}
-       ${typed('cvm', 'revoke --domain DOMAIN --cvm CVM [--stage STAGE] [--now]')}
+export const usage = `Usage: ${typed('cvm', 'enrol --domain DOMAIN --cvm CVM [--out DIR] [--key ec|rsa] [--stage STAGE]')}
+       ${typed('cvm', 'revoke --domain DOMAIN --cvm CVM [--stage STAGE]')}
 
 Lets a real CVM take runs from the service that runs on this machine. Set PORT to its port (default 3000). With --stage, from
 a stage on AWS: set TOKEN to a token of an administrator of the domain, and use the credentials of the stage's account.
@@ -28,8 +28,7 @@ a stage on AWS: set TOKEN to a token of an administrator of the domain, and use 
 
   --out     with enrol: where to write the key and the certificates (default certificates/CVM)
   --key     with enrol: the kind of key (default ec)
-  --stage   a stage of infra/stages/stages.ts with a gateway
-  --now     also while the CVM has a run, which then fails`;
+  --stage   a stage of infra/stages/stages.ts with a gateway`;
 
 const hereAlone = `
   Only programs on this machine reach that address, and none in a virtual machine. For others, start the service with
@@ -48,7 +47,6 @@ export async function cvmCommand(args: string[]): Promise<void> {
     out: { type: 'string' },
     key: { type: 'string' },
     stage: { type: 'string' },
-    now: { type: 'boolean' },
     help: { type: 'boolean', short: 'h' },
   });
   if (options.help) {
@@ -57,14 +55,13 @@ export async function cvmCommand(args: string[]): Promise<void> {
   }
   const { domain, cvm, key = 'ec' } = options;
   if (command !== 'enrol' && command !== 'revoke') throw new UsageError('Expected enrol or revoke.');
-  if (command === 'revoke') refuseOptions('`revoke`', options, ['domain', 'cvm', 'stage', 'now']);
+  if (command === 'revoke') refuseOptions('`revoke`', options, ['domain', 'cvm', 'stage']);
   if (!domain || !cvm) throw new UsageError('--domain and --cvm are required.');
   if (key !== 'ec' && key !== 'rsa') throw new UsageError(`--key is ${JSON.stringify(key)}; expected ec or rsa.`);
   const stage = stageFrom(options);
   const target = stage === undefined ? thisMachine(portFromEnvironment()) : await targetOfStage(stage);
   const registration = await readRegistration(target, { domain, cvm });
-  if (registration.endsRun && !options.now)
-    throw new UsageError(`${cvm} has a run, which would fail. Wait for its end, or add --now.`);
+  if (registration.hasRun) throw new UsageError(`${cvm} has a run. Wait for its end, or stop it.`);
   if (command === 'revoke') {
     if (!registration.isKnown) throw new UsageError(`${cvm} is not registered in the domain ${domain}.`);
     await registration.change(null);
@@ -134,7 +131,7 @@ ${enrolment.address.startsWith('localhost:') ? hereAlone : ''}`;
 interface Registration {
   isKnown: boolean;
   /** True if an agent may be at work on a run, which loses its connection if the CVM's certificate changes. */
-  endsRun: boolean;
+  hasRun: boolean;
   /** Registers the CVM with a certificate, or without one for null. Keeps the description of the CVM. */
   change: (certificate: string | null) => Promise<void>;
 }
@@ -155,7 +152,7 @@ async function readRegistration(
   const known = await ask((client) => client.getCvm({ cvmID }).catch(unlessMissing));
   return {
     isKnown: known !== undefined,
-    endsRun: known !== undefined && known.certificate_fingerprint !== null && known.presence.fit === 'busy',
+    hasRun: known !== undefined && known.certificate_fingerprint !== null && known.presence.fit === 'busy',
     change: async (certificate) => {
       const body = { description: known?.description ?? '', certificate };
       await ask((client) => client.registerCvm({ cvmID, body }));

@@ -7,7 +7,7 @@ import {
   ServiceProblem,
   wholeAnswer,
 } from 'computation-management-client';
-import { userText } from 'computation-management-words';
+import { userText, usersText } from 'computation-management-words';
 import { approvalLevels } from 'computation-management-formats/vocabulary';
 import { detailsIn } from 'computation-management-formats/bytes';
 import type { Connection, Context } from '../context/context.ts';
@@ -110,7 +110,7 @@ function loweredBy(before: Body, after: Body): (Lowering & { field: Protection }
   ] as const) {
     const [users, others] = [before[field] ?? [], after[field] ?? []];
     const isWider = others.length === 0 || others.some((user) => !users.includes(user));
-    if (users.length > 0 && isWider) lower(field, field, users.join(', '), others.join(', ') || everybody);
+    if (users.length > 0 && isWider) lower(field, field, usersText(users), usersText(others) || everybody);
   }
   const [level = 'none', asked = 'none'] = [before.approval, after.approval];
   if (approvalLevels.indexOf(asked) < approvalLevels.indexOf(level)) lower('approval', 'approval', level, asked);

@@ -50,7 +50,10 @@ export function addOpenCommand(program: CmsCommand): void {
         if (typeof only === 'string') {
           const near = only === 'several' ? '' : await suggestion(client, reference, {});
           const found = `${only === 'several' ? 'Several things are' : 'Nothing is'} named ${quotedName(reference)}.${near}`;
-          throw new CmsError(found, { next: context.command(`find ${shellWord(reference)}`), exitCode: exitCodes.notFound });
+          throw new CmsError(found, {
+            next: context.command(`find ${shellWord(reference)}`),
+            exitCode: only === 'several' ? exitCodes.usage : exitCodes.notFound,
+          });
         }
         url += `/${only.kind}s/${encodeURIComponent(only.id)}`;
       }

@@ -36,15 +36,16 @@ export function addKeyCommands(program: CmsCommand): void {
         keys.map(({ computation_id }) => computation_id),
         (range) => listed(client, 'computation', range),
       );
+      const found = keys.filter(({ computation_id }) => rows.has(computation_id)); // the others were deleted meanwhile
       for (const row of rows.values()) tellChanged(context, 'computation', () => Promise.resolve(row));
       const list = [...rows.values()].map((row) => `  ${ownedText(row)}\n`).join('');
-      if (keys.length > 0 && options.yes !== true) {
+      if (found.length > 0 && options.yes !== true) {
         context.note(list);
-        await confirm(context, `Upload ${fingerprint} to ${keys.length === 1 ? 'this computation' : `these ${keys.length}`}?`);
+        await confirm(context, `Upload ${fingerprint} to ${found.length === 1 ? 'this computation' : `these ${found.length}`}?`);
       }
-      for (const { computation_id: id } of keys) await client.uploadKey({ id, body: { key } });
-      context.print({ items: keys }, () =>
-        keys.length === 0 ? 'No computation waits for your key.\n' : `Uploaded ${fingerprint} to:\n${list}`,
+      for (const { computation_id: id } of found) await client.uploadKey({ id, body: { key } });
+      context.print({ items: found }, () =>
+        found.length === 0 ? 'No computation waits for your key.\n' : `Uploaded ${fingerprint} to:\n${list}`,
       );
       const left = totals.keys === null ? 'More may wait.' : `${totals.keys - keys.length} more wait.`;
       if (totals.keys !== keys.length) context.note(`${left}\nNext: ${context.typed}\n`);

@@ -62,7 +62,7 @@ export async function identified(context: Context, connection: Connection, kind:
 
 /** Searches for the computations or assets that have a name, or whose identifier begins with the text. */
 async function searched({ client }: Connection, kind: Named | undefined, given: string, filter: { owner?: string }) {
-  if (Array.from(given).length > longestQuery) return { matches: [], truncated: true };
+  if (Array.from(given).length > longestQuery) return { matches: [], truncated: false }; // no name is longer
   const exact = partOfUuid.test(given) ? {} : ({ exact: 'true' } as const);
   return await client.find({ q: given, limit: mostMatches, ...(kind && { kind }), ...exact, ...filter });
 }
@@ -82,7 +82,7 @@ export function tellChanged(
   read: () => Promise<Owned | undefined>,
 ): void {
   beforeChange.push(async () => {
-    const found = await read().catch(() => undefined);
+    const found = await read();
     if (!found) return;
     const { id, name, owner } = found;
     const text = isJson ? jsonText({ changing: { kind, id, name, owner } }) : `Changing the ${kind} ${ownedText(found)}.`;

@@ -19,6 +19,8 @@ const run = {
   ended_at: null,
   started_by: 'alice',
   reason: null,
+  reason_code: null,
+  result: null,
   manifest_digest: 'ab'.repeat(32),
   configuration_digest: 'cd'.repeat(32),
 };
@@ -60,6 +62,7 @@ describe('computationInput', () => {
       approval: 'none',
       log_access: 'none',
       attestation_policy: null,
+      result_review: null,
       consumers: [],
       providers: [],
     });
@@ -86,6 +89,7 @@ describe('computationSchema', () => {
       approval: 'all',
       log_access: 'parties',
       attestation_policy: null,
+      result_review: null,
       consumers: ['bob'],
       providers: ['carol'],
       assets,

@@ -60,7 +60,10 @@ describe('npm run cvm', () => {
 
     const fingerprint = async () => (await service.call('GET', '/d1/cvms/vm-1')).body['certificate_fingerprint'];
     const [before, key] = [await fingerprint(), read('key.pem')];
-    const refused = { status: 2, stderr: expect.stringMatching(/^vm-1 has a run, which would fail\..*\n\nUsage: npm run cvm/) };
+    const refused = {
+      status: 2,
+      stderr: expect.stringMatching(/^vm-1 has a run\. Wait for its end, or stop it\.\n\nUsage: npm run cvm/),
+    };
     expect(await cvm(port, 'enrol', ...place, '--out', directory)).toMatchObject(refused);
     expect(await cvm(port, 'revoke', ...place)).toMatchObject(refused);
     expect([await fingerprint(), read('key.pem')]).toEqual([before, key]);
@@ -69,15 +72,17 @@ describe('npm run cvm', () => {
       stderr: expect.stringContaining('vm-2 is not registered in the domain d1.'),
     });
     expect((await service.call('GET', '/d1/cvms/vm-2')).status).toBe(404);
-
-    expect(await cvm(port, 'revoke', ...place, '--now')).toMatchObject({ status: 0, stdout: expect.stringContaining('revoked') });
-    expect(await fingerprint()).toBeNull();
     const other = await readyComputation(service.call);
     await service.call('POST', `/d1/computations/${other}/run?cvm=sim-1`);
     await expect.poll(() => statusOf(other)).toBe('completed'); // by then a simulated vm-1 would have said something as well
-    expect(['running', 'failed']).toContain(await statusOf(computation)); // failed if vm-1 has been silent for a minute by now
-    const { body } = await service.call('GET', `/d1/computations/${computation}/events?event_type=Running`);
-    expect(body).toMatchObject({ events: [] });
+
+    const { body: journal } = await service.call('GET', `/d1/computations/${computation}/events?event_type=Running`);
+    expect(journal).toMatchObject({ events: [] });
+    expect((await service.call('POST', `/d1/computations/${computation}/stop`)).status).toBe(200);
+    await expect.poll(() => statusOf(computation)).toBe('cancelled');
+    await expect.poll(presence).toMatchObject({ fit: 'spent' });
+    expect(await cvm(port, 'revoke', ...place)).toMatchObject({ status: 0, stdout: expect.stringContaining('revoked') });
+    expect(await fingerprint()).toBeNull();
     agent.end();
     await service.end('SIGTERM');
   });

@@ -168,7 +168,7 @@ describe('what a user reads about a problem', () => {
   it('says that the service does not answer', () => {
     const problem = new ServiceProblem({ status: 0, code: 'unreachable', detail: 'fetch failed', request: '' });
     expect(problemText(problem)).toMatchObject({
-      title: 'The service does not answer',
+      title: 'No service answers',
       advice: 'Check your connection, then try again.',
     });
   });
