@@ -62,14 +62,14 @@ export const defences: Record<string, Defence[]> = {
     verifier('check-attestation', 'if (asStated && asStated.verdict !== verdict)', 'if (asStated?.verdict === null)'),
   ],
   'Leave out a token, or state one that came after the end': [
-    verifier('check-attestation', 'isSame && stated.length === tokens.length,', 'true,'),
+    verifier('check-attestation', 'isSame && hashes.length === tokens.length,', 'true,'),
   ],
-  'Choose the time of a verdict': [verifier('check-attestation', 'if (before.length === 0)', 'if (tokens.length === 0)')],
+  'Choose the time of a verdict': [verifier('check-attestation', 'if (before.length === 0)', 'if (judged.length === 0)')],
   'State times of a run that are out of order': [
     verifier('check-run', "['issued_at', isInOrder(last.timestamp, statement.issued_at)],", "['issued_at', true],"),
   ],
   'State the fingerprint of another certificate': [
-    verifier('check-run', 'fingerprintIn(statement.certificate) === statement.certificate_fingerprint', 'true'),
+    verifier('check-run', 'fingerprintIn(statement.certificate) === fingerprint', 'true'),
   ],
   'Sign two truths of one run': [verifier('check-approvals', 'place >= 0 && place < approval,', 'true,')],
   'Take over a computation by its name': [
