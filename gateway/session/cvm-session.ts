@@ -181,7 +181,12 @@ export class CvmSession {
     streams.heard();
     // Only the gateway that holds the CVM knows which stream is the present one.
     const isMoved = agentProcess.isOnOtherStream(agent);
-    if (isMoved && !((await streams.isHolder(agent)) && agentProcess.loseStream(agent))) return;
+    if (isMoved && !((await streams.isHolder(agent)) && agentProcess.loseStream(agent))) {
+      // The run ends with a report. Once it holds the CVM no more, its work on this stream is stopped.
+      agentProcess.isLearned = false;
+      agentProcess.nextLookAt = clock.now() + timings.command;
+      return;
+    }
     const interval = agentProcess.isBusy ? timings.stateOfBusy : timings.stateOfIdle;
     agentProcess.nextLookAt = clock.now() + interval * (0.9 + Math.random() / 5);
     this.confirm(state);
