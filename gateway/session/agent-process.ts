@@ -240,7 +240,7 @@ export class AgentProcess {
     if (record) this.setRecord(record);
     else await this.readRecord();
     const { run } = this;
-    if (!record) return true;
+    if (!record) return !on.isOpen;
     const { process } = record;
     const reference = hasRun ? run?.reference : undefined;
     if (reference && process !== undefined) await service.keepProcessOfRun({ ...this.identity, process, ...reference });
