@@ -76,12 +76,12 @@ export class CvmSession {
   }
 
   get isReported(): boolean {
-    return this.pending.isEmpty && this.agentProcess.outboxes.every((outbox) => outbox.isEmpty);
+    return this.pending.isEmpty && this.agentProcess.runs.every((run) => run.isReported);
   }
 
   /** True while a message or report of the CVM waits that must never be left out. */
   get holdsLasting(): boolean {
-    return this.pending.holdsDeciding || this.agentProcess.outboxes.some((outbox) => outbox.holdsLasting);
+    return this.pending.holdsDeciding || this.agentProcess.runs.some((run) => run.holdsLasting);
   }
 
   takeAttestation({ file }: AttestationToken, kind: string, on: AgentStream): void {

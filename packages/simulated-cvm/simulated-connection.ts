@@ -7,7 +7,7 @@ export type ArrivingCommand = Pick<Schemas['Command'], 'id' | 'type' | 'run_id' 
 
 /**
  * Returns the identifier of a report: the same one for the same fact. So a CVM that repeats, after a restart of this machine,
- * what it had reported adds nothing. Heartbeats and attestations get a new identifier each time.
+ * what it had reported adds nothing. Heartbeats get a new identifier each time.
  */
 function identifierOf(report: NewReport): string {
   switch (report.type) {
@@ -17,7 +17,6 @@ function identifierOf(report: NewReport): string {
     case 'rejected':
       return `${report.type}:${report.command_id}`;
     case 'heartbeat':
-    case 'attestation':
       return randomUUID();
   }
 }

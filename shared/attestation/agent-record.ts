@@ -105,6 +105,7 @@ export async function bindAgent(
     ].join(' AND '),
     ExpressionAttributeValues: Object.fromEntries(conditions.map(([, ...entry]) => entry)),
   };
+  // Marked before the manifest is sent, not once the agent has accepted: it may take the manifest, and its gateway die at once.
   const uses = guests.map((guest) => useOfGuest(guest, { domain, run_id: given.run_id }, hasPolicy && !allow_used_guest));
   try {
     await transact(table, [{ put }, { check }, ...uses]);
@@ -170,7 +171,7 @@ export async function recordAgentProcess(
 function forgetAttestation({ domain, cvmId }: Cvm): Action {
   const update = {
     Key: cvmKeys.cvm(domain, cvmId),
-    UpdateExpression: 'SET attestation = :none REMOVE other_attestations, attested_process, attested_stream, guests',
+    UpdateExpression: 'SET attestation = :none REMOVE attested_process, attested_stream, guests',
     ConditionExpression: 'attribute_exists(pk)',
     ExpressionAttributeValues: { ':none': null },
   };

@@ -17,7 +17,7 @@ export interface Registration {
    * The fingerprint of the certificate with which a CVM is registered. Undefined if the CVM is registered without a certificate.
    */
   certificate: string | undefined;
-  /** The SHA-256 of the attestation token of a CVM that was verified last. Undefined without an attestation. */
+  /** The SHA-256 of the attestation token whose attestation answers show of a CVM. Undefined without an attestation. */
   token: string | undefined;
   /** The identifier of the agent process whose attestation is stored. Undefined without an attestation. */
   process: string | undefined;

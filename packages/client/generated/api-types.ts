@@ -68,7 +68,7 @@ export interface paths {
         put?: never;
         /**
          * Start a run
-         * @description Runs the computation on a CVM. A 409 with the reason `run_active` or `cvm_busy` contains the conflicting run in `run_id`. If you lost the response to an earlier request, `run_id` shows the run that this request started. With an `attestation_policy`, a run starts only on a CVM whose `attestation` satisfies it. Otherwise, a 409 with the reason `cvm_not_attested` names the failing checks. Requires the permission `run` (roles: administrator, runner), or being the owner of the computation.
+         * @description Runs the computation on a CVM. A 409 with the reason `run_active` or `cvm_busy` contains the conflicting run in `run_id`. If you lost the response to an earlier request, `run_id` shows the run that this request started. With an `attestation_policy`, a run starts only on a CVM whose attestation tokens, verified again now, all satisfy it, over the connection that attested. Otherwise, a 409 with the reason `cvm_not_attested` names the failing checks. Requires the permission `run` (roles: administrator, runner), or being the owner of the computation.
          */
         post: operations["startRun"];
         delete?: never;
@@ -350,7 +350,7 @@ export interface paths {
         };
         /**
          * List the open commands of a CVM, oldest first, and its active run
-         * @description Returns a command until the CVM accepts or rejects it, or until it expires. A request to stop the run withdraws its `run` command if that was not accepted. With `wait`, the response is held until there is a command. Commands of type `run` have `manifest` and `agent_config`. Requires the permission `operate_cvm` (roles: cvm).
+         * @description Returns a command until the CVM accepts or rejects it, or until it expires. A request to stop the run withdraws its `run` command if that was not accepted. With `wait`, the response is held until there is a command. Commands of type `run` have `manifest` and `agent_config`. Returns 403 with the reason `gateway_only` for a CVM that is registered with a certificate. Requires the permission `operate_cvm` (roles: cvm).
          */
         get: operations["listCommands"];
         put?: never;
@@ -372,7 +372,7 @@ export interface paths {
         put?: never;
         /**
          * Report on runs
-         * @description Records up to 50 reports. An event `ConsumingResults/Ready` or `Complete/Completed` completes the run. `Failed/Failed` or a rejection fails it. `Stopped/Stopped` ends a stop. Any report shows that the CVM is alive. Each report has a result, and an invalid one does not affect the others. A report of type `attestation` comes alone in its batch. Requires the permission `operate_cvm` (roles: cvm).
+         * @description Records up to 50 reports. An event `ConsumingResults/Ready` or `Complete/Completed` completes the run. `Failed/Failed` or a rejection fails it. `Stopped/Stopped` ends a stop. Any report shows that the CVM is alive. Each report has a result, and an invalid one does not affect the others. Returns 403 with the reason `gateway_only` for a CVM that is registered with a certificate. Requires the permission `operate_cvm` (roles: cvm).
          */
         post: operations["report"];
         delete?: never;
@@ -478,7 +478,7 @@ export interface paths {
         };
         /**
          * Find computations, assets and CVMs
-         * @description Names of computations and file names of assets match if each word of the text begins one of the first 8 words of the name, in any order, or if the whole name equals the text, whatever their case. CVMs match by a prefix of the identifier of at least 4 characters, computations and assets by their identifier in full or by a prefix of at least 18 characters, assets also by their checksum in full. Exact matches come first, then prefixes of names, then prefixes of words; then by name, then the newest. Reads at most 50 candidates of each kind of match: `truncated` tells if there were more. So many names may be alike that a match is left out; `exact` and `owner` narrow the search before it is cut. A change of a name is found within a few seconds. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Names of computations and file names of assets match if each word of the text begins one of the first 8 words of the name, in any order, or if the whole name equals the text, whatever their case. CVMs match by a prefix of the identifier of at least 4 characters, computations and assets by their identifier in full or by a prefix of at least 18 characters, assets also by their checksum in full. Identifiers in full come first, then names and checksums in full, then prefixes of names, then prefixes of words; then by name, then the newest. Reads at most 50 candidates of each kind of match: `truncated` tells if there were more. So many names may be alike that a match is left out; `exact` and `owner` narrow the search before it is cut. A change of a name is found within a few seconds. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["find"];
         put?: never;
@@ -543,7 +543,7 @@ export interface paths {
         get: operations["getCvm"];
         /**
          * Register or update a CVM
-         * @description Stores the SHA-256 fingerprint of the certificate. Returns 400 if `certificate` contains a private key. A run starts on a registered CVM only while the CVM is connected and its `fit` is not `spent`. Requires the permission `administer` (roles: administrator).
+         * @description A CVM with a certificate is served through the gateway alone. Returns 400 if `certificate` contains a private key, and 409 if another CVM of the domain has a certificate with the same public key, or if the certificate would change while a run holds the CVM. A run starts on a registered CVM only while the CVM is connected and its `fit` is not `spent`. Requires the permission `administer` (roles: administrator).
          */
         put: operations["registerCvm"];
         post?: never;
@@ -638,8 +638,6 @@ export interface components {
              * @default
              */
             reason?: string;
-            /** @description The SHA-256 of the attestation token of the CVM, 64 hex digits. The run that is accepted keeps it. */
-            attestation_hash?: string;
         };
         /** @description The configuration of the agent in the CVM. */
         AgentConfig: {
@@ -1239,8 +1237,17 @@ export interface components {
             /** @description Why the content that was uploaded last could not be taken. Upload it again. Only in answers of `GET`. */
             problem?: string;
         };
-        /** @description What the service found in the attestation evidence of an agent process. */
-        Attestation: {
+        /** @description A check of attestation evidence. */
+        AttestationCheck: {
+            /** @description The name of the check. */
+            name: string;
+            /** @description Whether it passed. */
+            passed: boolean;
+            /** @description What was found, or why the check failed. */
+            detail: string;
+        };
+        /** @description What the service found in the attestation evidence of the present agent process of a CVM. */
+        AttestationOfCvm: {
             /** @description `snp`, `tdx`, or the name of a platform that is not supported. */
             platform: string;
             /**
@@ -1262,15 +1269,11 @@ export interface components {
             tcb: (components["schemas"]["SnpTcb"] | components["schemas"]["TdxTcb"]) | null;
             /** @description The SHA-256, hex, of the token that was verified. */
             token_hash: string;
-        };
-        /** @description A check of attestation evidence. */
-        AttestationCheck: {
-            /** @description The name of the check. */
-            name: string;
-            /** @description Whether it passed. */
-            passed: boolean;
-            /** @description What was found, or why the check failed. */
-            detail: string;
+            /**
+             * @description `attested` while the connection is open over which the evidence came. `reconnected`: it is closed. Then no run with an `attestation_policy` starts on the CVM until its agent is restarted, but for policies that allow reconnects.
+             * @enum {string}
+             */
+            connection: "attested" | "reconnected";
         };
         /** @description The attestation of the agent process that has or had a run. */
         AttestationOfRun: {
@@ -1360,25 +1363,6 @@ export interface components {
              * @default false
              */
             allow_used_guest?: boolean;
-        };
-        /** @description Attestation evidence of the agent process, alone in its batch. 4 for each process. */
-        AttestationReport: {
-            /**
-             * @description The kind of the report.
-             * @constant
-             */
-            type: "attestation";
-            /** @description An identifier that you choose. A second report with it on the same run is counted as a duplicate and ignored. */
-            id: string;
-            /** @description The run that the process works on. */
-            run_id?: string;
-            /**
-             * @description The kind of the token, as the reporter names it.
-             * @example eat
-             */
-            kind: string;
-            /** @description The token in base64, as the agent gave it. Up to 1 MiB. */
-            token: string;
         };
         /** @description A token that the agent process of the run sent. */
         AttestationToken: {
@@ -1750,7 +1734,7 @@ export interface components {
             /** @description Where parties reach the agent, `host:port`. null if it is not registered. */
             agent_url: string | null;
             /** @description The attestation of the present agent process with the present certificate. null until it is known. */
-            attestation: components["schemas"]["Attestation"] | null;
+            attestation: components["schemas"]["AttestationOfCvm"] | null;
             /**
              * Format: date-time
              * @description The time of the creation.
@@ -2376,7 +2360,7 @@ export interface components {
              * @description The kind of conflict (409), or of refusal (403).
              * @enum {string}
              */
-            reason?: "run_active" | "cvm_busy" | "cvm_not_ready" | "cvm_not_attested" | "second_algorithm" | "asset_in_use" | "file_name_taken" | "linked_too_widely" | "nothing_to_stop" | "stale_digest" | "unknown_event" | "logs_not_shared";
+            reason?: "run_active" | "cvm_busy" | "cvm_not_ready" | "cvm_not_attested" | "public_key_taken" | "second_algorithm" | "asset_in_use" | "file_name_taken" | "linked_too_widely" | "nothing_to_stop" | "stale_digest" | "unknown_event" | "logs_not_shared" | "gateway_only";
             /**
              * Format: uuid
              * @description The run that causes the conflict (409).
@@ -2488,7 +2472,7 @@ export interface components {
             reason?: string;
         };
         /** @description A report of a CVM. Its `type` says which kind it is. */
-        Report: components["schemas"]["AcceptedReport"] | components["schemas"]["RejectedReport"] | components["schemas"]["EventReport"] | components["schemas"]["HeartbeatReport"] | components["schemas"]["AttestationReport"];
+        Report: components["schemas"]["AcceptedReport"] | components["schemas"]["RejectedReport"] | components["schemas"]["EventReport"] | components["schemas"]["HeartbeatReport"];
         /** @description Reports of a CVM. */
         ReportBatch: {
             /** @description The reports, 1 to 50. */
