@@ -15,11 +15,11 @@ import { hashOfCollateral, readCollateral } from './collateral.ts';
  */
 export const tokenVerifier = () => verifyToken;
 
-/** What the attestation tokens of a CVM are verified with: its certificate, and documents of the makers of the hardware. */
+/** The documents that verify the attestation tokens of a CVM: its certificate, and those of the makers of the hardware. */
 type Documents = Pick<TokenOfProcess, 'bound_to'> & Awaited<ReturnType<typeof readCollateral>>;
 
 /**
- * Reads what the attestation tokens of a CVM are verified with. One round trip.
+ * Reads the documents that verify the attestation tokens of a CVM. One round trip.
  * @param bound_to the SHA-512 of the certificate of the CVM in hex. Null: it has none, so no token is verified
  */
 export async function documentsFor(table: Table, bound_to: string | null): Promise<Documents> {

@@ -97,6 +97,7 @@ export async function walkDomain(table: Table, domain: string, visit: (keys: Any
   });
   await visitRows(lists.runs(domain), ({ cvm_id }) => ofCvm(String(cvm_id)));
   await visitRows(lists.cvms(domain), ({ id }) => ofCvm(String(id)));
+  await visitAll(keysIn(table, cvmKeys.publicKey(domain, '').pk));
 
   const { computations, assets, runs, cvms } = lists;
   for (const list of [computations, assets, runs, cvms]) await visitAll(keysIn(table, listKeys.counter(list(domain)).pk));

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
 import { canonicalDigest, canonicalJson } from 'computation-management-formats/digests';
 import { describe, expect, it } from 'vitest';
-import { cvmBody } from '../../shared/openapi/examples.ts';
+import { newCertificate } from '../support/cvm-certificate.ts';
 import { digestsIn } from '../support/approval-digests.ts';
 import { base64, itAs, newCvm, publicKey, useSession } from '../support/session.ts';
 
@@ -230,16 +230,17 @@ describe('a run of a computation with an asset whose use takes approval', () => 
   itAs([provider], 'is refused on a CVM that has another certificate than when the approval named it', async () => {
     const { id } = await sharedComputation();
     const cvm = newCvm();
+    const certificate = await newCertificate();
     const register = (certificate: string | null) => session.registerCvm(cvm, { certificate });
     const info = async () => (await session.done(dryRun, { path: { id }, query: { cvm } })).missing_items.info;
-    await register(cvmBody.certificate);
+    await register(certificate);
     const body = { ...(await session.digestsOf(id)), cvm_ids: [cvm] };
     await session.done(approve, { path: { id }, body, as: provider });
     const another = `Approval of ${bob()}, which allows the CVM ${cvm} only with another certificate`;
     expect(await info()).not.toContain(another);
     await register(null);
     expect(await info()).toContain(another);
-    await register(cvmBody.certificate);
+    await register(certificate);
     expect(await info()).not.toContain(another);
   });
 
@@ -265,7 +266,7 @@ describe('stale_because', () => {
     const { id, dataset } = await sharedComputation('approval', { name: 'Iris', description: '' });
     const cvm = newCvm();
     const register = (certificate: string | null) => session.registerCvm(cvm, { certificate });
-    await register(cvmBody.certificate);
+    await register(await newCertificate());
     const { certificate_fingerprint } = await session.done('cvms/get-cvm', { path: { cvmID: cvm } });
     const approveAgain = async (fields: object = {}) =>
       await session.done(approve, { path: { id }, body: { ...(await session.digestsOf(id)), ...fields }, as: provider });

@@ -9,7 +9,6 @@ import {
   type BenchWorld,
 } from '../../tools/bench/bench-world.ts';
 import { openService, type GatewayService } from '../../gateway/session/service.ts';
-import { cvm as sampleCvm } from '../../shared/openapi/examples.ts';
 import { byAlice } from '../support/builders-store.ts';
 import { testClock } from '../support/test-clock.ts';
 
@@ -161,7 +160,7 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
       const cvm = await registered(world);
       await service().setCommandStream(cvm, { stream: 'stream-1', instead: undefined });
       const bound = { ...run, attempted_run_id: run.run_id, attempts: 1 };
-      const { certificate_fingerprint: certificate } = sampleCvm;
+      const { certificate = '' } = (await service().registration(cvm)) ?? {};
       return () => service().bindAgent(cvm, { ...bound, stream: 'stream-1', certificate });
     },
   },

@@ -262,7 +262,7 @@ describe('a computation with an attestation policy', () => {
     const ofGuest = (bytes: Buffer) => void guest.copy(bytes, 0x140);
     const first = await prepared(null, ofGuest);
     const { body: run_id } = await start(first.id, first.on);
-    const bound = { run_id: String(run_id), computation_id: first.id, stream: gateway.streamOf(first.on) };
+    const bound = { run_id: run_id as unknown as string, computation_id: first.id, stream: gateway.streamOf(first.on) };
     const { certificate = '' } = (await gateway.service.registration(reference(first.on))) ?? {};
     const before = await gateway.service.agentRecord(reference(first.on));
     expect(await gateway.service.bindAgent(reference(first.on), { ...before, ...bound, certificate })).toBeDefined();
@@ -284,9 +284,14 @@ describe('a computation with an attestation policy', () => {
     }
     await connect(on);
     await send(on, tokenOf(on));
-    await gateway.service.keepProcessOfRun({ ...reference(on), computation_id: id, run_id: String(run), process: 'another' });
+    await gateway.service.keepProcessOfRun({
+      ...reference(on),
+      computation_id: id,
+      run_id: run as unknown as string,
+      process: 'another',
+    });
     expect(await ofRun()).toMatchObject({ ...before, tokens: [{ hash: hashOf(token) }] });
-    const { body: evidence } = await alice('GET', `/d1/computations/${id}/evidence?run=${String(run)}`);
+    const { body: evidence } = await alice('GET', `/d1/computations/${id}/evidence?run=${run as unknown as string}`);
     const { attestation, events } = evidence['statement'] as { attestation: object; events: { last: { details: string } } };
     expect(attestation).toMatchObject({ verdict: 'verified', tokens: [{ hash: hashOf(token), verdict: 'verified' }] });
     const details = JSON.parse(Buffer.from(events.last.details, 'base64').toString()) as object;
@@ -299,10 +304,15 @@ describe('a computation with an attestation policy', () => {
     await completed(on, id, run);
     const token = tokenOf(on);
     await send(on, token);
-    await gateway.service.keepProcessOfRun({ ...reference(on), computation_id: id, run_id: String(run), process: 'later' });
+    await gateway.service.keepProcessOfRun({
+      ...reference(on),
+      computation_id: id,
+      run_id: run as unknown as string,
+      process: 'later',
+    });
     await attested(on, token);
     expect((await alice('GET', `/d1/computations/${id}/attestation`)).body).toMatchObject({ verdict: null, tokens: [] });
-    const { body } = await alice('GET', `/d1/computations/${id}/evidence?run=${String(run)}`);
+    const { body } = await alice('GET', `/d1/computations/${id}/evidence?run=${run as unknown as string}`);
     expect(body['statement']).toMatchObject({ attestation: null });
   });
 });
@@ -339,10 +349,12 @@ describe('a CVM with a certificate', () => {
 
 describe('a token', () => {
   it('is one of at most 4 of a process', async () => {
-    const { id, on } = await prepared();
-    const { body: run } = await start(id, on);
+    const { id, on } = await prepared(null);
     for (const fill of [1, 2, 3, 4]) await send(on, Buffer.alloc(20, fill).toString('base64'));
-    const { body } = await alice('GET', `/d1/computations/${id}/attestation?run=${String(run)}`);
+    const run_id = (await start(id, on)).body as unknown as string;
+    const { process = '' } = await gateway.service.agentRecord(reference(on));
+    await gateway.service.keepProcessOfRun({ ...reference(on), process, computation_id: id, run_id });
+    const { body } = await alice('GET', `/d1/computations/${id}/attestation?run=${run_id}`);
     expect(body['tokens']).toHaveLength(4);
   });
 

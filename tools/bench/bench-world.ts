@@ -3,7 +3,8 @@ import { runKeys } from '../../shared/table/keys.ts';
 import { type Table, getItem } from '../../shared/table/table.ts';
 import { putItem } from '../../shared/table/writes.ts';
 import { registerCvm } from '../../shared/cvms/register-cvm.ts';
-import { cvmBody } from '../../shared/openapi/examples.ts';
+import { newCvmBody } from '../../test/support/cvm-certificate.ts';
+import type { CvmInput } from '../../shared/rows/cvm.ts';
 import { linkAsset } from '../../shared/assets/link-asset.ts';
 import { recordReports } from '../../shared/cvms/record-reports.ts';
 import { readClaim, type Claim } from '../../shared/rows/claim.ts';
@@ -50,10 +51,10 @@ let cvms = 0;
 
 export const aCvm = () => `cvm-${++cvms}-of-bench`;
 
-/** Registers a CVM that never sends anything. Returns its identifier. */
-export async function aRegisteredCvm(table: Table, domain: string): Promise<string> {
+/** Registers a CVM that never sends anything, with a certificate if none is given. Returns its identifier. */
+export async function aRegisteredCvm(table: Table, domain: string, given?: CvmInput): Promise<string> {
   const cvmId = aCvm();
-  await registerCvm(table, { domain, cvmId, given: cvmBody, now: byAlice.now });
+  await registerCvm(table, { domain, cvmId, given: given ?? (await newCvmBody()), now: byAlice.now });
   return cvmId;
 }
 

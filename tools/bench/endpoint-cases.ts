@@ -1,3 +1,4 @@
+import { newCvmBody } from '../../test/support/cvm-certificate.ts';
 import type { EndpointRequest } from '../../test/support/http-event.ts';
 import { randomUUID } from 'node:crypto';
 import { indexRows } from '../../shared/find/index-names.ts';
@@ -8,7 +9,7 @@ import { Deadline } from '../../shared/runtime/deadline.ts';
 import { readEvidence } from '../../shared/evidence/read-evidence.ts';
 import { linkAsset } from '../../shared/assets/link-asset.ts';
 import type { RouteName } from '../../shared/endpoints/endpoints.ts';
-import { cvmBody } from '../../shared/openapi/examples.ts';
+
 import {
   aComputation,
   anApproval,
@@ -158,7 +159,7 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
   'cvms/list-commands': {
     none: () => ({ path: { cvmID: aCvm() } }),
     'none, of a registered CVM, written': async ({ stores, domain }) => ({
-      path: { cvmID: await aRegisteredCvm(stores.table, domain) },
+      path: { cvmID: await aRegisteredCvm(stores.table, domain, { description: '' }) },
     }),
     'a run': async (world) => ({ path: { cvmID: (await anOfferedRun(world)).cvmID } }),
     'held for a second': () => ({ path: { cvmID: aCvm() }, query: { wait: '1' } }),
@@ -175,7 +176,7 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
       return { path: { cvmID }, body: { reports: [{ run_id, type: 'heartbeat' }] } };
     },
     'a heartbeat of a registered CVM, written': async ({ stores, domain }) => ({
-      path: { cvmID: await aRegisteredCvm(stores.table, domain) },
+      path: { cvmID: await aRegisteredCvm(stores.table, domain, { description: '' }) },
       body: { reports: [{ type: 'heartbeat', agent_state: 'ReceivingManifest', fit: 'ready' }] },
     }),
     'the end': (world) => anEvent(world, 'Complete', 'Completed'),
@@ -226,7 +227,7 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
     '': async ({ stores, domain }) => ({ path: { cvmID: await aRegisteredCvm(stores.table, domain) } }),
   },
   'cvms/register-cvm': {
-    'a new one': () => ({ path: { cvmID: aCvm() }, body: cvmBody }),
+    'a new one': async () => ({ path: { cvmID: aCvm() }, body: await newCvmBody() }),
     'described anew': async ({ stores, domain }) => ({
       path: { cvmID: await aRegisteredCvm(stores.table, domain) },
       body: { description: 'Rack 5' },

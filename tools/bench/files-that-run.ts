@@ -1,18 +1,17 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { Session } from 'node:inspector/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withTestRoots } from 'computation-management-attestation/test-roots';
-import { cvmKeys } from '../../shared/table/keys.ts';
-import { getItem } from '../../shared/table/table.ts';
 import { localFunctions } from '../../local/functions/local-functions.ts';
 import { tokenVerifier } from '../../shared/attestation/index.ts';
 import type { RouteName } from '../../shared/endpoints/endpoints.ts';
-import { cvmBody } from '../../shared/openapi/examples.ts';
 import { readAgentRecord } from '../../shared/attestation/agent-record.ts';
-import { parseTokens, tokenKey } from '../../shared/rows/agent-tokens.ts';
+import { tokenKey } from '../../shared/rows/agent-tokens.ts';
 import { replaceClient } from '../../shared/runtime/clients.ts';
 import { coseOf, forgeSnp, messageOf } from '../../test/packages/attestation/forge-snp.ts';
+import { attestingCvms } from '../../test/support/attesting-cvm.ts';
+import { newCvmBody } from '../../test/support/cvm-certificate.ts';
 import { aReadyComputation, digestsOf, startStores } from '../../test/support/builders-store.ts';
 import { type EndpointRequest, httpEvent } from '../../test/support/http-event.ts';
 import { setTestEnvironment } from '../../test/support/test-environment.ts';
@@ -28,19 +27,15 @@ const service = /^(functions|shared|packages)\//;
 
 const stores = await startStores();
 setTestEnvironment(stores.endpoints);
-const machine = forgeSnp({ report: (report) => void certificateHash().copy(report, 0x50) });
-replaceClient(tokenVerifier, withTestRoots(machine.options.roots ?? []).verifyToken);
+replaceClient(tokenVerifier, withTestRoots(forgeSnp().options.roots ?? []).verifyToken);
 const invoke = localFunctions({});
 const world = await fillWorld(stores);
 const { domain } = world;
+const gateway = attestingCvms(domain);
 const coverage = new Session();
 coverage.connect();
 await coverage.post('Profiler.enable');
 await coverage.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
-
-function certificateHash(): Buffer {
-  return createHash('sha512').update(cvmBody.certificate).digest();
-}
 
 async function call(method: string, name: RouteName, request: EndpointRequest): Promise<unknown> {
   const { statusCode, body } = (await invoke(name, httpEvent(method, domain, request))) as { statusCode: number; body: string };
@@ -51,6 +46,8 @@ async function call(method: string, name: RouteName, request: EndpointRequest): 
 interface ReadyRun {
   id: string;
   cvmID: string;
+  /** The certificate of a CVM that the gateway serves. */
+  certificate?: string;
 }
 
 const readyForRun = async (): Promise<ReadyRun> => ({ id: (await aReadyComputation(stores, domain)).id, cvmID: aCvm() });
@@ -58,39 +55,51 @@ const readyForRun = async (): Promise<ReadyRun> => ({ id: (await aReadyComputati
 /** Registers a CVM, and gives a computation an attestation policy that the evidence of the CVM will satisfy. */
 async function readyToAttest(): Promise<ReadyRun> {
   const { id, cvmID } = await readyForRun();
-  await call('PUT', 'cvms/register-cvm', { path: { cvmID }, body: cvmBody });
+  const body = await newCvmBody();
+  await call('PUT', 'cvms/register-cvm', { path: { cvmID }, body });
+  await gateway.connect(cvmID);
   const attestation_policy = { platforms: ['snp'], measurements: ['ab'.repeat(48)] };
   await call('PUT', 'computations/update-computation', { path: { id }, body: { name: 'Iris', attestation_policy } });
-  return { id, cvmID };
+  return { id, cvmID, certificate: body.certificate };
 }
 
-const report = (cvmID: string, reported: object) =>
-  call('POST', 'cvms/report', { path: { cvmID }, body: { reports: [reported] } });
+const report = ({ cvmID, certificate }: ReadyRun, reported: object) =>
+  certificate === undefined
+    ? call('POST', 'cvms/report', { path: { cvmID }, body: { reports: [reported] } })
+    : gateway.report(cvmID, reported);
+const commandsOf = async ({ cvmID, certificate }: ReadyRun) =>
+  certificate === undefined
+    ? ((await call('GET', 'cvms/list-commands', { path: { cvmID } })) as { commands: { id: string }[] })
+    : await gateway.service.work({ domain, cvmId: cvmID });
 
 /** Carries a run to its completion: starts it, does each step of the state machine, and sends the reports of its CVM. */
-async function runToCompleted({ id, cvmID }: ReadyRun): Promise<void> {
+async function runToCompleted(ready: ReadyRun): Promise<void> {
+  const { id, cvmID } = ready;
   const run_id = String(await call('POST', 'runs/start-run', { path: { id }, query: { cvm: cvmID } }));
   const run = { domain, computation_id: id, run_id, cvm_id: cvmID };
   await invoke('lifecycle/offer-run', { run, task_token: taskToken });
-  const { commands } = (await call('GET', 'cvms/list-commands', { path: { cvmID } })) as { commands: { id: string }[] };
-  await report(cvmID, { run_id, id: 'a', type: 'accepted', command_id: commands[0]?.id });
+  const { commands } = await commandsOf(ready);
+  await report(ready, { run_id, id: 'a', type: 'accepted', command_id: commands[0]?.id });
   await invoke('lifecycle/await-cvm', { run, task_token: taskToken });
-  await report(cvmID, { run_id, id: 'b', type: 'event', event_type: 'Complete', status: 'Completed' });
+  await report(ready, { run_id, id: 'b', type: 'event', event_type: 'Complete', status: 'Completed' });
   await invoke('lifecycle/record-outcome', run);
   const { status } = (await call('GET', 'runs/get-run', { path: { id } })) as { status: string };
   if (status !== 'completed') throw new Error(`The run is ${status}.`);
 }
 
 /** Reports evidence of a CVM, as its agent does when it starts, and verifies the evidence. */
-async function attest({ cvmID }: ReadyRun): Promise<void> {
-  const raw_report = messageOf(machine.report, machine.certificates);
-  const token = Buffer.from(coseOf({ platform_type: 'SNP', raw_report }));
-  const id = createHash('sha256').update(token).digest('hex');
-  await report(cvmID, { type: 'attestation', id, kind: 'eat', token: token.toString('base64') });
+async function attest({ cvmID, certificate = '' }: ReadyRun): Promise<void> {
+  const report = (bytes: Buffer) => {
+    createHash('sha512').update(certificate).digest().copy(bytes, 0x50);
+    randomBytes(32).copy(bytes, 0x140);
+  };
+  const machine = forgeSnp({ report });
+  const token = Buffer.from(coseOf({ platform_type: 'SNP', raw_report: messageOf(machine.report, machine.certificates) }));
+  await gateway.send(cvmID, token.toString('base64'));
   const cvm = { domain, cvmId: cvmID };
   const { process = '' } = await readAgentRecord(stores.table, cvm);
-  const { tokens } = parseTokens(await getItem(stores.table, cvmKeys.process(domain, cvmID, process)));
-  await invoke('attestation/verify-token', { key: tokenKey({ ...cvm, process }, tokens[0]?.hash ?? '') });
+  const hash = createHash('sha256').update(token).digest('hex');
+  await invoke('attestation/verify-token', { key: tokenKey({ ...cvm, process }, hash) });
 }
 
 /**

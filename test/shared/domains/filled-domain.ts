@@ -6,11 +6,10 @@ import { endpointCases } from '../../../tools/bench/endpoint-cases.ts';
 import { taskCases } from '../../../tools/bench/task-cases.ts';
 import { localFunctions } from '../../../local/functions/local-functions.ts';
 import { routes, type RouteName } from '../../../shared/endpoints/endpoints.ts';
-import { cvm as sampleCvm } from '../../../shared/openapi/examples.ts';
 import { markForDeletion } from '../../../shared/assets/mark-for-deletion.ts';
 import { readAssetToChange } from '../../../shared/rows/read-asset.ts';
 import { unlinkAsset } from '../../../shared/assets/link-asset.ts';
-import { setCommandStream } from '../../../shared/rows/command-stream.ts';
+import { readRegistration, setCommandStream } from '../../../shared/rows/command-stream.ts';
 import { takeTokens } from '../../../shared/http/domain-limit.ts';
 import { takesKey, type Route } from '../../../shared/http/route.ts';
 import { keepProcessOfRun } from '../../../shared/rows/agent-tokens.ts';
@@ -80,7 +79,8 @@ async function recordAgent(world: BenchWorld): Promise<void> {
   const before = await readAgentRecord(table, cvm);
   await recordAgentProcess(table, cvm, { before, isNew: true, attestation_hash: '00', stream: 'stream-1' });
   const { stream } = commandStream;
-  await bindAgent(table, cvm, { run_id, computation_id, stream, certificate: sampleCvm.certificate_fingerprint });
+  const { certificate = '' } = (await readRegistration(table, cvm)) ?? {};
+  await bindAgent(table, cvm, { run_id, computation_id, stream, certificate });
   await keepProcessOfRun(table, { ...cvm, run_id, computation_id, process: 'process' });
 }
 

@@ -26,7 +26,7 @@ const others = ['d', 'd10', 'd1-x'];
 
 /** The first parts of the names of all partitions that a domain has. A new kind of item must be written by `fillDomain`. */
 const kindsOfKeys =
-  'agent answers approved assets claims commands computation computations content-checks content-reads counter cvm cvms due-lists find ' +
+  'agent answers approved assets claims commands computation computations content-checks content-reads counter cvm cvm-key cvms due-lists find ' +
   'index journal limit linked log logs nodes pending-commands purges runs runs-of user uses';
 
 let stores: Stores;
