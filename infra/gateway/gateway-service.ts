@@ -23,7 +23,7 @@ import { AwsCustomResource, type AwsSdkCall, PhysicalResourceId } from 'aws-cdk-
 import { Construct } from 'constructs';
 import { tokenPrefix } from '../../shared/rows/content-store.ts';
 import { gatewayUses } from '../../gateway/uses.ts';
-import { acknowledge } from '../house/acknowledge.ts';
+import { acknowledge, shownPartition } from '../house/acknowledge.ts';
 import { allow, permissionsFor, roleOf, type Resources } from '../house/permissions.ts';
 import { metricsNamespace, nameIn, type GatewayRow, type Stage } from '../stages/stage.ts';
 import type { GatewayBundle } from './gateway-bundle.ts';
@@ -120,8 +120,12 @@ export class GatewayService extends Construct {
       onUpdate: update,
       role: role.withoutPolicyUpdates(),
       logGroup,
+      memorySize: 256,
       installLatestAwsSdk: false,
     });
+    const caller = Stack.of(this).node.findChild(`AWS${AwsCustomResource.PROVIDER_FUNCTION_UUID.replaceAll('-', '')}`);
+    acknowledge(caller, 'Serverless-LambdaDLQ', 'CloudFormation waits for its answer and fails the deployment without one.');
+    acknowledge(caller, 'Serverless-LambdaTracing', 'It makes one call in a deployment.');
   }
 
   private taskDefinition({
@@ -205,6 +209,10 @@ export class GatewayService extends Construct {
     ]);
     const bucket = Token.isUnresolved(resources.contentArn) ? nameIn(stage, 'content-arn') : resources.contentArn;
     const tokens = `AwsSolutions-IAM5[Resource::${bucket}/${tokenPrefix}*]`;
+    const { account } = Stack.of(this);
+    const shownAccount = Token.isUnresolved(account) ? '<AWS::AccountId>' : account;
+    const ofCluster = `arn:${shownPartition(this)}:ecs:${stage.region}:${shownAccount}:task/${nameIn(stage, 'gateway')}/*`;
+    acknowledge(role, `AwsSolutions-IAM5[Resource::${ofCluster}]`, 'A task protects itself, and its name is not known before.');
     acknowledge(role, tokens, 'The attestation tokens of CVMs, which are objects of their own.');
     return role;
   }

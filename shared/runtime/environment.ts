@@ -92,7 +92,7 @@ const variables = {
   },
   /** The URL at which ECS takes requests of the containers in a task. Undefined outside of ECS. */
   get ECS_AGENT_URI() {
-    return process.env['ECS_AGENT_URI'];
+    return optional('ECS_AGENT_URI');
   },
   /** The names of the gateway in its certificate, separated by commas. */
   get GATEWAY_HOSTS() {
@@ -121,8 +121,12 @@ const variables = {
   },
 } as const;
 
+function optional(name: string): string | undefined {
+  return process.env[name];
+}
+
 function given(name: string): string {
-  const value = process.env[name];
+  const value = optional(name);
   if (value === undefined) throw new Error(`The environment variable ${name} is missing.`);
   return value;
 }

@@ -197,7 +197,7 @@ async function live(seed: number, computationOf: (allowsReconnect: boolean) => P
     expect(wrong, what).toEqual([]);
     agent.end();
   }
-  if (near && !isNearOver) await near.stop();
+  await history.endGateway();
   return `${isHonest ? 'honest' : 'other'} ${outcome}`;
 }
 
