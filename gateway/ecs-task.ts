@@ -10,7 +10,9 @@ import type { Deployment } from './replacement.ts';
 
 const metadata = v.object({
   Revision: v.pipe(v.string(), v.transform(Number), v.integer()),
-  Containers: v.tuple([v.looseObject({ Networks: v.tuple([v.looseObject({ IPv4Addresses: v.tuple([v.string()]) })]) })]),
+  Containers: v.tuple([
+    v.looseObject({ CreatedAt: v.string(), Networks: v.tuple([v.looseObject({ IPv4Addresses: v.tuple([v.string()]) })]) }),
+  ]),
 });
 
 /** The time in milliseconds that a load balancer may need until it sends no new connections to a target that was taken out. */
@@ -25,17 +27,18 @@ const untilRenewal = 20 * 60_000;
 /** The longest time in milliseconds that a request of a task may take, and until a failed one is repeated. */
 const longestInMilliseconds = 10_000;
 
-/** Returns the deployment of ECS that started the task of this process: the revision of its task definition. */
+/** Returns the deployment of ECS that started the task of this process: the revision of its task definition, and when. */
 export async function deploymentOfTask(): Promise<Deployment> {
   const { ECS_CONTAINER_METADATA_URI_V4, DRAIN_HOURS } = environment();
   const answer = await send(`${ECS_CONTAINER_METADATA_URI_V4}/task`);
   const { Revision, Containers } = v.parse(metadata, JSON.parse(answer));
-  const [address] = Containers[0].Networks[0].IPv4Addresses;
+  const [{ CreatedAt, Networks }] = Containers;
+  const [address] = Networks[0].IPv4Addresses;
   const leave = async () => {
     await takeOut(address);
     await delay(untilTakenOut);
   };
-  return { number: Revision, drainHours: DRAIN_HOURS, leave };
+  return { revision: Revision, startedAt: new Date(CreatedAt).toISOString(), drainHours: DRAIN_HOURS, leave };
 }
 
 /** Takes a task out of the target group of the load balancer, which keeps the connections that it has. */

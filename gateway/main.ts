@@ -9,11 +9,10 @@ import { emitGatewayMetrics } from './gateway-metrics.ts';
 import { lineRunLogs } from './session/run-logs.ts';
 import { startGateway } from './start-gateway.ts';
 
-/**
- * The schema of the variable `GATEWAY_TLS`: the certificates and the private key of the gateway, in PEM. The file with this
- * schema runs the gateway as a process that is configured by environment variables. The process ends on SIGTERM, or in a task of ECS
- * when a later deployment has replaced it and it has drained.
- */
+// Runs the gateway as a process that is configured by environment variables. It ends on SIGTERM, or in a task of ECS when a later
+// deployment has replaced it and it has drained.
+
+/** The schema of the variable `GATEWAY_TLS`: the certificates and the private key of the gateway, in PEM. */
 const tls = v.object({ ca: v.string(), certificate: v.string(), key: v.string() });
 
 // Node keeps a copy of the protocols' names for each TLS connection. It cuts them from a block of this size, 64 KiB by default, and

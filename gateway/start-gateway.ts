@@ -51,7 +51,7 @@ export interface Gateway {
   stop: () => Promise<void>;
 }
 
-/** The largest message that the gateway receives, in bytes. An attestation token has some tens of kilobytes. */
+/** The largest message that the gateway receives, in bytes. An attestation token has some tens of kilobytes, and at most this size. */
 const largestMessageInBytes = 1024 * 1024;
 
 const lookInMilliseconds = 50;
@@ -123,7 +123,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 function outboxesOf(sessions: Sessions): Outbox[] {
-  return sessions.all.flatMap((session) => session.agentProcess.outboxes);
+  return sessions.all.flatMap(({ agentProcess }) => agentProcess.runs.map(({ outbox }) => outbox));
 }
 
 /**

@@ -5,7 +5,6 @@ import type { AgentStream } from '../wire/agent-stream.ts';
 import type { CvmIdentity } from '../wire/identity.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { HostedRun } from './hosted-run.ts';
-import type { Outbox } from './outbox.ts';
 
 export const restarted = 'The agent restarted while the run was active.';
 
@@ -65,8 +64,9 @@ export class AgentProcess {
     return this.lastReported.endsWith('spent');
   }
 
-  get outboxes(): Outbox[] {
-    return [...(this.run ? [this.run] : []), ...this.former.values()].map(({ outbox }) => outbox);
+  /** The run of the agent process, and those of former ones whose reports may still wait to be sent. */
+  get runs(): HostedRun[] {
+    return [...(this.run ? [this.run] : []), ...this.former.values()];
   }
 
   /**
@@ -191,7 +191,7 @@ export class AgentProcess {
 
   private retire(run: HostedRun): void {
     this.parts.logs.end(run.reference.run_id);
-    for (const [id, { outbox }] of this.former) if (outbox.isEmpty) this.former.delete(id);
+    for (const [id, { isReported }] of this.former) if (isReported) this.former.delete(id);
     this.former.set(run.reference.run_id, run);
   }
 
@@ -240,7 +240,7 @@ export class AgentProcess {
     if (record) this.setRecord(record);
     else await this.readRecord();
     const { run } = this;
-    if (!record) return true;
+    if (!record) return !on.isOpen;
     const { process } = record;
     const reference = hasRun ? run?.reference : undefined;
     if (reference && process !== undefined) await service.keepProcessOfRun({ ...this.identity, process, ...reference });

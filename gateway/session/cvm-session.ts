@@ -76,12 +76,12 @@ export class CvmSession {
   }
 
   get isReported(): boolean {
-    return this.pending.isEmpty && this.agentProcess.outboxes.every((outbox) => outbox.isEmpty);
+    return this.pending.isEmpty && this.agentProcess.runs.every((run) => run.isReported);
   }
 
   /** True while a message or report of the CVM waits that must never be left out. */
   get holdsLasting(): boolean {
-    return this.pending.holdsDeciding || this.agentProcess.outboxes.some((outbox) => outbox.holdsLasting);
+    return this.pending.holdsDeciding || this.agentProcess.runs.some((run) => run.holdsLasting);
   }
 
   takeAttestation({ file }: AttestationToken, kind: string, on: AgentStream): void {
@@ -181,7 +181,12 @@ export class CvmSession {
     streams.heard();
     // Only the gateway that holds the CVM knows which stream is the present one.
     const isMoved = agentProcess.isOnOtherStream(agent);
-    if (isMoved && !((await streams.isHolder(agent)) && agentProcess.loseStream(agent))) return;
+    if (isMoved && !((await streams.isHolder(agent)) && agentProcess.loseStream(agent))) {
+      // The run ends with a report. Once it holds the CVM no more, its work on this stream is stopped.
+      agentProcess.isLearned = false;
+      agentProcess.nextLookAt = clock.now() + timings.command;
+      return;
+    }
     const interval = agentProcess.isBusy ? timings.stateOfBusy : timings.stateOfIdle;
     agentProcess.nextLookAt = clock.now() + interval * (0.9 + Math.random() / 5);
     this.confirm(state);

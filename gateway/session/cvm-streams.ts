@@ -71,7 +71,7 @@ export class CvmStreams {
 
   /**
    * True if the agent of the CVM is connected over the stream of its verified attestation, or of one that may yet be verified: until
-   * the CVM's item was read some time after the token came.
+   * the CVM's item was read two presence periods after the token came.
    */
   get isAttested(): boolean {
     const { agent, attested, parts } = this;

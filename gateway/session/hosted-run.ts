@@ -49,6 +49,8 @@ export class HostedRun {
   private readonly failure: FailureReason;
   private optionalEvents = 0;
   private readonly toldReasons = new Set<string>();
+  /** The number of failures of the run whose reasons are being looked for, so that no report says them yet. */
+  private failuresToReport = 0;
   private observed: { state: AgentState; since: number } | undefined;
 
   constructor(reference: RunReference, parts: GatewayParts, onStatus: () => void) {
@@ -90,6 +92,15 @@ export class HostedRun {
     return this.status !== undefined && !isActive(this.status);
   }
 
+  get isReported(): boolean {
+    return this.failuresToReport === 0 && this.outbox.isEmpty;
+  }
+
+  /** True while a report of the run waits that must never be left out. */
+  get holdsLasting(): boolean {
+    return this.failuresToReport > 0 || this.outbox.holdsLasting;
+  }
+
   get isAccepted(): boolean {
     return this.accepted;
   }
@@ -119,8 +130,7 @@ export class HostedRun {
 
   accept(commandId: string, attestationHash: string | undefined): void {
     this.commandId = commandId;
-    const hash = attestationHash === undefined ? {} : { attestation_hash: attestationHash };
-    this.report({ type: 'accepted', id: `accepted:${commandId}`, command_id: commandId, ...hash });
+    this.report({ type: 'accepted', id: `accepted:${commandId}`, command_id: commandId });
     this.noteAccepted();
     if (attestationHash !== undefined) this.attest(attestationHash);
   }
@@ -234,7 +244,9 @@ export class HostedRun {
 
   private async reportFailure(report: Record<string, unknown> & { id: string }): Promise<void> {
     this.known.add(report.id);
+    this.failuresToReport++;
     const { reason_code, ...given } = (await this.failure.find(() => this.readManifest())) ?? {};
+    this.failuresToReport--;
     this.report({ ...report, ...given }, { reason_code });
   }
 

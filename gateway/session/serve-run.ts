@@ -57,7 +57,7 @@ export async function deliverRun(
   const { commands } = await service.work(identity);
   const full = commands.find(({ id }) => id === command.id);
   if (!full) return true; // withdrawn
-  const { token_hash, allow_reconnect, allow_used_guest } = full;
+  const { token_hash, process, allow_reconnect, allow_used_guest } = full;
   if (token_hash === undefined && age < timings.attestation && agent.attestations === 0) return false;
   let data: Uint8Array;
   try {
@@ -69,10 +69,10 @@ export async function deliverRun(
   if (!streams.isSafe() || !agent.takesMessages) return false;
   if (token_hash !== undefined) {
     const registration = await service.registration(identity);
-    if (registration?.token !== token_hash) return await refuse(otherProcess);
+    if (registration?.token !== token_hash || registration.process !== process) return await refuse(otherProcess);
     if (!allow_reconnect && registration.attestedStream !== agent.id) return await refuse(otherConnection);
   }
-  const policy = { token_hash, allow_reconnect, allow_used_guest };
+  const policy = token_hash === undefined ? {} : { token_hash, process, allow_reconnect, allow_used_guest };
   const given = { ...record, run_id, computation_id, attempted_run_id: run_id, attempts: attempts + 1 };
   const bound = await service.bindAgent(identity, { ...given, ...policy, stream: agent.id, certificate: agent.fingerprint });
   if (!bound) {

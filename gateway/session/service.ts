@@ -71,7 +71,7 @@ export function openService(clock: Clock, gateway: string) {
     recordForwarder: (cvm: CvmIdentity, isThere: boolean) => recordForwarder(table, cvm, { gateway, isThere }),
     takeName: (name: string) => takeName(table, gateway, name, now()),
     renewLease: (lease: { isOver: boolean }) => renewLease(table, gateway, now(), lease),
-    isOfNewestDeployment: (deployment: number) => isOfNewestDeployment(table, deployment, now()),
+    isOfNewestDeployment: (gateway: { deployment: number; startedAt: string }) => isOfNewestDeployment(table, gateway, now()),
     isAlive: (other: string) => isAlive(table, other, now(), getBatched),
     messages: () => readMessagesToGateway(table, gateway),
     sendMessage: (to: string, message: MessageToGateway) => sendToGateway(table, to, message, now()),

@@ -4,6 +4,7 @@ import { shownText } from 'computation-management-formats/fields';
 import { assetTypes, reasonCodes } from 'computation-management-formats/vocabulary';
 import { journalKeys } from '../../shared/table/keys.ts';
 import { eventSchema, type AdministrativeEvent, type LifecycleEvent } from '../../shared/journal/event.ts';
+import { mostTokens } from '../../shared/rows/attestation.ts';
 import { longestReason } from '../../shared/rows/run.ts';
 
 /**
@@ -90,6 +91,13 @@ const assetDetails = v.object({
   file_name: shownText(255),
   asset_type: v.picklist(assetTypes),
 });
+const token_hashes = v.optional(
+  v.pipe(
+    v.array(sha256),
+    v.description('The SHA-256 of the attestation tokens that count for the run.'),
+    v.metadata({ maxItems: mostTokens }),
+  ),
+);
 const reason = v.pipe(shownText(longestReason), v.description('A sentence that may change.'));
 
 /**
@@ -102,11 +110,20 @@ export const eventDetails = {
     manifest_digest: sha256,
     configuration_digest: sha256,
     start_digest: v.pipe(sha256, v.description('Of what the run was started with, as its evidence states it.')),
+    allow_reconnect: v.optional(v.pipe(v.literal(true), v.description('The run may go on over a later connection of its CVM.'))),
   }),
   stop_requested: v.object({}),
-  completed: v.object({ reason }),
-  failed: v.object({ reason, reason_code: v.optional(v.pipe(v.picklist(reasonCodes), v.description('As of the run.'))) }),
-  cancelled: v.object({ reason, confirmed: v.pipe(v.boolean(), v.description('Whether the CVM confirmed the stop.')) }),
+  completed: v.object({ reason, token_hashes }),
+  failed: v.object({
+    reason,
+    token_hashes,
+    reason_code: v.optional(v.pipe(v.picklist(reasonCodes), v.description('As of the run.'))),
+  }),
+  cancelled: v.object({
+    reason,
+    token_hashes,
+    confirmed: v.pipe(v.boolean(), v.description('Whether the CVM confirmed the stop.')),
+  }),
   updated: v.object({ fields: v.pipe(v.array(shownText(64)), v.description('The names of the changed fields.')) }),
   owner_changed: v.object({ from: shownText(255), to: shownText(255) }),
   asset_linked: assetDetails,

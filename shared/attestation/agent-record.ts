@@ -58,7 +58,8 @@ export function parseAgentRecord(item: Item): AgentRecord {
 /** The run that an agent process gets, and the stream, certificate and attestation that its CVM must still have then. */
 export interface Binding extends AgentRecord {
   /**
-   * The SHA-256 of the attestation token that satisfied the attestation policy of the run. Undefined if the run has no policy.
+   * The SHA-256 of the attestation token that satisfied the attestation policy of the run, which the agent process `process` sent:
+   * another process may send the same token. Undefined if the run has no policy.
    */
   token_hash?: string | undefined;
   /** True if the attestation policy of the run lets an SNP guest work that another run has used. */
@@ -92,7 +93,8 @@ export async function bindAgent(
     ['held_stream', ':stream', stream],
     ['certificate_fingerprint', ':certificate', certificate],
   ];
-  if (hasPolicy) conditions.push(['attestation.token_hash', ':token', token_hash]);
+  if (hasPolicy)
+    conditions.push(['attestation.token_hash', ':token', token_hash], ['attested_process', ':process', given.process]);
   if (hasPolicy && !allow_reconnect) conditions.push(['attested_stream', ':stream', stream]);
   if (guests.length > 0) conditions.push(['guests', ':guests', guests]);
   const check = {
@@ -103,6 +105,7 @@ export async function bindAgent(
     ].join(' AND '),
     ExpressionAttributeValues: Object.fromEntries(conditions.map(([, ...entry]) => entry)),
   };
+  // Marked before the manifest is sent, not once the agent has accepted: it may take the manifest, and its gateway die at once.
   const uses = guests.map((guest) => useOfGuest(guest, { domain, run_id: given.run_id }, hasPolicy && !allow_used_guest));
   try {
     await transact(table, [{ put }, { check }, ...uses]);
@@ -127,7 +130,8 @@ export interface AttestedProcess {
  * Records an agent process that has sent an attestation. A new process has no attestation that the service has verified, so that
  * of its CVM is removed. A process that has a run keeps the hash under which it got the run. The tokens of one stream are those of
  * one process, so tokens over another stream begin anew, under another `process`. Safe to repeat.
- * @returns undefined if a process of the CVM was given a run since `before` was read, or the CVM is no longer registered
+ * @returns undefined if a process of the CVM was given a run or attested itself since `before` was read, or the CVM is no longer
+ *   registered
  */
 export async function recordAgentProcess(
   table: Table,
@@ -140,14 +144,19 @@ export async function recordAgentProcess(
   const record: AgentRecord = isNew
     ? { attempted_run_id, attempts, process, attestation_hash, attested_stream: stream }
     : { ...before, process, attestation_hash: before.attestation_hash ?? attestation_hash, attested_stream: stream };
+  const isStill = (name: string, placeholder: string, value: string | undefined) =>
+    `(attribute_not_exists(${name})${value === undefined ? '' : ` OR ${name} = ${placeholder}`})`;
+  const isOfRun = isStill('run_id', ':run_id', before.run_id);
+  const isOfProcess = isStill('#process', ':process', before.process);
   const put = {
     Item: { ...cvmKeys.agent(domain, cvmId), ...record },
-    ...(before.run_id === undefined
-      ? { ConditionExpression: 'attribute_not_exists(run_id)' }
-      : {
-          ConditionExpression: 'attribute_not_exists(run_id) OR run_id = :before',
-          ExpressionAttributeValues: { ':before': before.run_id },
-        }),
+    ConditionExpression: `${isOfRun} AND (${isOfProcess} OR attested_stream = :stream)`, // of this stream: a repeat
+    ExpressionAttributeNames: { '#process': 'process' },
+    ExpressionAttributeValues: {
+      ':stream': stream,
+      ...(before.run_id === undefined ? {} : { ':run_id': before.run_id }),
+      ...(before.process === undefined ? {} : { ':process': before.process }),
+    },
   };
   try {
     await transact(table, [{ put }, ...(isOther ? [forgetAttestation({ domain, cvmId })] : [])]);
@@ -162,7 +171,7 @@ export async function recordAgentProcess(
 function forgetAttestation({ domain, cvmId }: Cvm): Action {
   const update = {
     Key: cvmKeys.cvm(domain, cvmId),
-    UpdateExpression: 'SET attestation = :none REMOVE other_attestations, attested_process, attested_stream, guests',
+    UpdateExpression: 'SET attestation = :none REMOVE attested_process, attested_stream, guests',
     ConditionExpression: 'attribute_exists(pk)',
     ExpressionAttributeValues: { ':none': null },
   };

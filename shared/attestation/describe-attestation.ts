@@ -49,7 +49,7 @@ export async function describeAttestation(
   const run_id = run.id;
   const process = await readTokensOfRun(table, run);
   if (!process) return { run_id, verdict: null, checks: [], tokens: [] };
-  const [shown] = shownOf(process.tokens);
+  const shown = shownOf(process.tokens);
   const tokens = process.tokens.map(async ({ kind, hash, size }) => ({
     kind,
     hash,

@@ -73,11 +73,9 @@ async function keep(table: Table, owner: Process & { hash: string }, verified: V
   transaction.add({ put: { Item, ...unchangedTokens(before) }, otherwise: new StaleReadError() });
   if (cvm && agent && bound_to !== null && cvm.certificate_sha512 === bound_to) {
     const ofCertificate = tokens.filter((token) => token.bound_to === bound_to);
-    const [shown, ...others] = shownOf(ofCertificate);
     const guests = guestsIn(ofCertificate);
     const set = setAttributes({
-      attestation: shown,
-      other_attestations: others,
+      attestation: shownOf(ofCertificate),
       attested_process: process,
       attested_stream: agent.attested_stream,
       ...(guests.length > 0 ? { guests } : {}),
@@ -110,6 +108,8 @@ async function endUnsatisfied(table: Table, executions: Executions, { domain, cv
   const [item, tokens] = await getItems(table, keys);
   const ofRun = parseProcessOfRun(item);
   if (ofRun?.process !== process || !ofRun.attestation_policy) return;
-  const failures = failuresOf(tokensOfRun(ofRun, parseTokens(tokens)), ofRun.attestation_policy);
+  // A token that is not verified yet ends no honest run: it is judged once it is verified, and again as the run ends.
+  const verified = tokensOfRun(ofRun, parseTokens(tokens)).filter(({ attestation }) => attestation !== null);
+  const failures = failuresOf(verified, ofRun.attestation_policy);
   if (failures) await failRun(table, executions, claim, failures);
 }

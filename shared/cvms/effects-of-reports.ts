@@ -1,4 +1,4 @@
-import { type Run, type RunReference, runKey, findRun, attestationHashOf } from '../rows/run.ts';
+import { type Run, type RunReference, runKey, findRun } from '../rows/run.ts';
 import type { NewEvent } from '../journal/event.ts';
 import { type Claim, type ClaimChange, assertClaimed, claimKey, parseClaimOf, changeClaim } from '../rows/claim.ts';
 import { type Command, removeCommand } from '../rows/command.ts';
@@ -9,7 +9,6 @@ import { type Table, getItems, type Item } from '../table/table.ts';
 import { runKeys, type RowKey } from '../table/keys.ts';
 import { keysToChange, parseToChange, recordEvents, assertExists } from '../rows/change-computation.ts';
 import { Transaction, type Action, StaleReadError } from '../table/transaction.ts';
-import { addAttestationHash } from '../rows/change-run.ts';
 import { emitMetric } from '../runtime/log.ts';
 import { timeOf } from 'computation-management-formats/timestamps';
 import { findComputation } from '../rows/computation.ts';
@@ -49,37 +48,21 @@ export function answeredCommands(reports: Report[], claim: Claim): Command['type
 }
 
 /**
- * Returns the events that reports of a CVM add to the journal of their run: one for each event of the agent, and one for each
- * attestation hash other than that of the run.
- * @param attestation the hash that the run keeps
+ * Returns the events that reports of a CVM add to the journal of their run: one for each event of the agent.
  * @param isActive false: the events are recorded, but do not become the computation's status
  */
-function eventsOf(reports: Report[], run: Run, isActive: boolean, attestation?: string): NewEvent[] {
+function eventsOf(reports: Report[], run: Run, isActive: boolean): NewEvent[] {
   const ofRun = { run_id: run.id, cvm_id: run.cvm_id };
   return reports.flatMap((report): NewEvent[] => {
-    if (report.type === 'event') {
-      const { event_type, status, originator } = report;
-      const details = report.details ? Buffer.from(report.details, 'base64') : detailsOf(report);
-      return [{ event_type, status, originator, ...ofRun, details, lifecycle: isActive }];
-    }
-    if (report.type !== 'accepted' || !report.attestation_hash || report.attestation_hash === attestation) return [];
-    const details = { attestation_hash: report.attestation_hash };
-    return [{ event_type: 'Attestation', status: 'Received', originator: 'agent', ...ofRun, details, lifecycle: isActive }];
+    if (report.type !== 'event') return [];
+    const { event_type, status, originator } = report;
+    const details = report.details ? Buffer.from(report.details, 'base64') : detailsOf(report);
+    return [{ event_type, status, originator, ...ofRun, details, lifecycle: isActive }];
   });
 }
 
 function detailsOf({ occurred_at, reason }: Report & { type: 'event' }): Record<string, string> {
   return { ...(occurred_at ? { occurred_at } : {}), ...(reason ? { reason } : {}) };
-}
-
-/** Returns the attestation hash in the report by which a CVM accepts its run. Undefined if there is none. */
-function attestationOf(reports: Report[], claim: Claim): string | undefined {
-  for (const report of reports) {
-    if (report.type === 'accepted' && report.command_id === claim.run_command_id && report.attestation_hash) {
-      return report.attestation_hash;
-    }
-  }
-  return undefined;
 }
 
 /**
@@ -150,7 +133,7 @@ export async function recordLastingReports(table: Table, { reference, reports, n
   const keys = [...keysToChange(domain, computation_id), ...progressKeys(reference)];
   const items = await getItems(table, [...keys, ...markers]);
   const [row, head, ...progressItems] = items;
-  const { run, claim, attestation: kept } = parseProgress(reference, progressItems);
+  const { run, claim } = parseProgress(reference, progressItems);
   if (!run || !findComputation(row, computation_id)) {
     return { outcomes: reports.map(() => ({ outcome: 'unknown_run' })), status: null, claim: undefined };
   }
@@ -160,15 +143,12 @@ export async function recordLastingReports(table: Table, { reference, reports, n
 
   const transaction = new Transaction();
   for (const report of newReports) transaction.add(marker(report, reference, now));
-  const attestation = claim && attestationOf(newReports, claim);
-  const events = eventsOf(newReports, run, claim !== undefined, kept ?? attestation);
+  const events = eventsOf(newReports, run, claim !== undefined);
   const computation = parseToChange(domain, computation_id, [row, head]);
   if (events.length > 0) await recordEvents(table, transaction, computation, events, now);
   else assertExists(transaction, domain, computation_id);
   const change = claim && takeIntoClaim(transaction, reference, claim, { reports: newReports, now });
-  if (attestation !== undefined && kept === undefined) addAttestationHash(transaction, domain, run_id, attestation);
-  const isOfRun = events.length > 0 || attestation !== undefined;
-  if (claim && !change && isOfRun) assertClaimed(transaction, claim); // nothing is kept as the run's after the run's end
+  if (claim && !change && events.length > 0) assertClaimed(transaction, claim); // nothing is kept as the run's after the run's end
   await transaction.commit(table);
 
   emitMetrics(newReports, claim, change, now);
@@ -187,9 +167,8 @@ function progressKeys(reference: RunReference): RowKey[] {
 function parseProgress(
   reference: RunReference,
   [runItem, claimItem]: (Item | undefined)[], // other items may follow
-): { run: Run | undefined; claim: Claim | undefined; attestation: string | undefined } {
-  const run = findRun(runItem, reference.run_id);
-  return { run, claim: parseClaimOf(reference, claimItem), attestation: run && attestationHashOf(runItem) };
+): { run: Run | undefined; claim: Claim | undefined } {
+  return { run: findRun(runItem, reference.run_id), claim: parseClaimOf(reference, claimItem) };
 }
 
 /**

@@ -149,7 +149,8 @@ async function readWork(table: Table, claim: Claim, now: string): Promise<Work> 
       if (command.type === 'stop') return command;
       const { manifest, agent_config, attestation_policy } = parseSnapshot(others.slice(types.length));
       const { allow_reconnect, allow_used_guest } = attestation_policy ?? {};
-      return { ...command, manifest, agent_config, token_hash: current.token_hash, allow_reconnect, allow_used_guest };
+      const { token_hash, process } = current;
+      return { ...command, manifest, agent_config, token_hash, process, allow_reconnect, allow_used_guest };
     });
   return { commands, run: heldRun(current, run.status) };
 }

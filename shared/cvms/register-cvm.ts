@@ -51,7 +51,7 @@ export async function registerCvm(table: Table, request: RegisterRequest): Promi
     const transaction = new Transaction();
     if (isOfCertificate) {
       assertUnclaimed(transaction, { domain, cvm_id: cvmId });
-      exchangeKey(transaction, domain, { before: cvm?.public_key_hash, after: change.public_key_hash });
+      exchangeKey(transaction, { domain, cvmId }, { before: cvm?.public_key_hash, after: change.public_key_hash });
     }
     if (cvm) {
       const next = replaced(transaction, domain, cvm, change, now);
@@ -119,7 +119,7 @@ function hashOfPublicKey(certificate: string): string {
  */
 function exchangeKey(
   transaction: Transaction,
-  domain: string,
+  { domain, cvmId: id }: { domain: string; cvmId: string },
   { before, after }: { before?: string | null | undefined; after?: string | null | undefined },
 ): void {
   if ((before ?? null) === (after ?? null)) return; // a new certificate for the same key
@@ -127,7 +127,11 @@ function exchangeKey(
   if (!after) return;
   const detail = 'Another CVM of this domain has a certificate with the same public key. Make a key of its own for each CVM.';
   transaction.add({
-    put: { Item: { ...cvmKeys.publicKey(domain, after) }, ConditionExpression: 'attribute_not_exists(pk)' },
+    put: {
+      Item: { ...cvmKeys.publicKey(domain, after), id },
+      ConditionExpression: 'attribute_not_exists(pk) OR id = :id', // the same CVM's: of an equal request at the same time
+      ExpressionAttributeValues: { ':id': id },
+    },
     otherwise: conflict('public_key_taken', detail),
   });
 }
@@ -218,7 +222,7 @@ export function changeCvm(
 export function removeCvm(transaction: Transaction, domain: string, cvm: StoredCvm): void {
   transaction.add({ delete: { Key: cvmKeys.cvm(domain, cvm.id), ...unchanged(cvm) }, otherwise: new StaleReadError() });
   transaction.add({ delete: { Key: listKeys.row(lists.cvms(domain), cvm.listed_as) } });
-  exchangeKey(transaction, domain, { before: cvm.public_key_hash });
+  exchangeKey(transaction, { domain, cvmId: cvm.id }, { before: cvm.public_key_hash });
   recordInList(transaction, domain, { ...cvm, version: cvm.version + 1 }, { before: 'all' });
 }
 

@@ -54,20 +54,7 @@ export const reportSchema = v.pipe(
   v.variant(
     'type',
     [
-      kind('accepted', 'The CVM accepts a command.', {
-        ...base,
-        command_id: commandId,
-        reason,
-        attestation_hash: v.optional(
-          v.pipe(
-            v.string(),
-            v.regex(/^[0-9a-fA-F]{64}$/, 'Expected a hash in hex, 64 digits.'),
-            v.toLowerCase(),
-            v.metadata({ maxLength: 64 }),
-            v.description('The SHA-256 of the attestation token of the CVM, 64 hex digits. The run that is accepted keeps it.'),
-          ),
-        ),
-      }),
+      kind('accepted', 'The CVM accepts a command.', { ...base, command_id: commandId, reason }),
       kind('rejected', 'The CVM rejects a command.', { ...base, command_id: commandId, reason }),
       kind('event', 'An event of the agent in the CVM.', {
         ...base,

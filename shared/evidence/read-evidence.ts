@@ -1,5 +1,4 @@
 import { configurationOf } from 'computation-management-formats/approval-text';
-import { detailsIn } from 'computation-management-formats/bytes';
 import { fingerprintOfCertificate } from 'computation-management-formats/certificates';
 import { canonicalJson } from 'computation-management-formats/digests';
 import * as v from 'valibot';
@@ -93,7 +92,12 @@ async function makeStatement(
     result_consumers: snapshot.result_consumers,
     approvals: snapshot.approvals,
     events: { started, last },
-    attestation: process ? await statedAttestation(table, frozen(process.tokens, last, run)) : null,
+    attestation: process
+      ? await statedAttestation(
+          table,
+          process.tokens.map((token) => asAtEnd(token, run)),
+        )
+      : null,
     certificate: snapshot.certificate,
     certificate_fingerprint: snapshot.certificate === null ? null : fingerprintOfCertificate(snapshot.certificate),
     log: null,
@@ -102,16 +106,10 @@ async function makeStatement(
   });
 }
 
-/**
- * Returns the attestation tokens that counted when a run ended, which its last event names, with the verdicts that the service had
- * then: what came later changes no evidence.
- */
-function frozen(tokens: TokenOfProcess[], last: Event, { ended_at }: Run): TokenOfProcess[] {
-  const { token_hashes = [] } = detailsIn(last.details) as { token_hashes?: string[] };
-  const isInTime = ({ attestation }: TokenOfProcess) => attestation !== null && attestation.verified_at <= (ended_at ?? '');
-  return tokens.flatMap((token) =>
-    token_hashes.includes(token.hash) ? [isInTime(token) ? token : { ...token, attestation: null }] : [],
-  );
+/** Returns an attestation token that counted when a run ended, without a verdict of the service that is later than the end. */
+function asAtEnd(token: TokenOfProcess, { ended_at }: Run): TokenOfProcess {
+  const isInTime = token.attestation !== null && token.attestation.verified_at <= (ended_at ?? '');
+  return isInTime ? token : { ...token, attestation: null };
 }
 
 /**
@@ -119,7 +117,7 @@ function frozen(tokens: TokenOfProcess[], last: Event, { ended_at }: Run): Token
  * again. Null if none was verified.
  */
 async function statedAttestation(table: Table, tokens: TokenOfProcess[]): Promise<Statement['attestation']> {
-  const [shown] = shownOf(tokens);
+  const shown = shownOf(tokens);
   if (!shown) return null;
   const { verdict, checks } = shown;
   const stated = tokens.map(async ({ kind, hash, attestation, collateral_hash }) => ({

@@ -79,13 +79,10 @@ export function ownerOfToken(key: string): (Process & { hash: string }) | undefi
   return domain && cvmId && process && hash && more.length === 0 ? { domain, cvmId, process, hash } : undefined;
 }
 
-/** The largest number of bytes of an attestation token that the service keeps. */
-const longestTokenInBytes = 1024 * 1024;
-
 /**
  * Records an attestation token that an agent process sent over its stream, and stores it as an object, whose arrival lets a
- * function verify it. Takes up to 4 tokens of each process, and leaves out the rest. Of a token over 1 MiB only the hash is
- * recorded: it is never verified, so it satisfies no policy. Safe to repeat: a token whose object may be missing is written again.
+ * function verify it. Takes up to 4 tokens of each process, and leaves out the rest. Safe to repeat: a token whose object may be
+ * missing is written again.
  */
 export async function recordToken(
   table: Table,
@@ -104,7 +101,7 @@ export async function recordToken(
       const after = { ...before, tokens: [...before.tokens, added] };
       if (!(await putItemIf(table, tokensItem(process, after, now), unchangedTokens(before)))) throw new StaleReadError();
     }
-    if (token.length <= longestTokenInBytes) await putContent(store, tokenKey(process, hash), Buffer.from(token));
+    await putContent(store, tokenKey(process, hash), Buffer.from(token));
   });
 }
 
@@ -200,11 +197,11 @@ export function failuresOf(
 }
 
 /**
- * Selects the attestations that count for a CVM or a run. If a token was refused, only its attestation counts, and preferably one
- * refused for more than debugging; a refused token of an earlier certificate does not count. Otherwise all verified ones count,
- * the earliest first, or the earliest attestation if none is verified.
+ * Selects the attestation that answers show of a CVM or a run. If a token was refused, that is its attestation, and preferably one
+ * refused for more than debugging; a refused token of an earlier certificate does not count. Otherwise the earliest verified one,
+ * or the earliest attestation if none is verified. Undefined if no token is verified yet.
  */
-export function shownOf(tokens: TokenOfProcess[]): Attestation[] {
+export function shownOf(tokens: TokenOfProcess[]): Attestation | undefined {
   const verifiedAt = ({ attestation }: TokenOfProcess) => attestation?.verified_at ?? '';
   const sorted = tokens.toSorted((a, b) => verifiedAt(a).localeCompare(verifiedAt(b)));
   const counts = ({ attestation, bound_to }: TokenOfProcess) =>
@@ -212,7 +209,6 @@ export function shownOf(tokens: TokenOfProcess[]): Attestation[] {
   const attestations = sorted.filter(counts).flatMap(({ attestation }) => attestation ?? []);
   const refused = attestations.filter(({ verdict }) => verdict === 'refused');
   const isForMore = ({ checks }: Attestation) => checks.some(({ name, passed }) => !passed && name !== 'debug');
-  if (refused.length > 0) return [refused.find(isForMore) ?? refused[0]].flatMap((each) => each ?? []);
-  const verified = attestations.filter(({ verdict }) => verdict === 'verified');
-  return verified.length > 0 ? verified : attestations.slice(0, 1);
+  const verified = attestations.find(({ verdict }) => verdict === 'verified');
+  return refused.find(isForMore) ?? refused[0] ?? verified ?? attestations[0];
 }

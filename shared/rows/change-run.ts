@@ -66,22 +66,6 @@ function addNth(transaction: Transaction, { id: run_id, computation_id }: Run, a
 }
 
 /**
- * Stores the hash of the CVM's attestation token in the row of a run. The transaction fails with StaleReadError if the row has a
- * hash already.
- */
-export function addAttestationHash(transaction: Transaction, domain: string, runId: string, hash: string): void {
-  transaction.add({
-    update: {
-      Key: placeOf(domain, runId).key,
-      UpdateExpression: 'SET attestation_hash = :hash',
-      ConditionExpression: 'id = :id AND attribute_not_exists(attestation_hash)',
-      ExpressionAttributeValues: { ':id': runId, ':hash': hash },
-    },
-    otherwise: new StaleReadError(),
-  });
-}
-
-/**
  * Adds the deletion of a run to the transaction, with its list entry, after its computation was deleted. The transaction fails
  * with ConditionFailedError if the run is gone.
  */

@@ -14,6 +14,8 @@ const storedClaim = v.object({
   stop_command_id: v.string(),
   has_server_key: v.boolean(),
   token_hash: v.optional(v.string()),
+  /** The identifier of the agent process that satisfied the attestation policy of the run. Undefined without a policy. */
+  process: v.optional(v.string()),
   accepted_at: v.optional(v.string()),
   /**
    * The task token of the step in the execution of a run that waits until the CVM accepts the run. `run_token` replaces it when

@@ -17,8 +17,10 @@ export interface Registration {
    * The fingerprint of the certificate with which a CVM is registered. Undefined if the CVM is registered without a certificate.
    */
   certificate: string | undefined;
-  /** The SHA-256 of the attestation token of a CVM that was verified last. Undefined without an attestation. */
+  /** The SHA-256 of the attestation token whose attestation answers show of a CVM. Undefined without an attestation. */
   token: string | undefined;
+  /** The identifier of the agent process whose attestation is stored. Undefined without an attestation. */
+  process: string | undefined;
   /** The stream over which the token of the CVM's verified attestation came. Undefined without an attestation. */
   attestedStream: string | undefined;
   commandStream: CommandStream | undefined;
@@ -30,6 +32,7 @@ const holding = v.object({
   held_by: v.optional(v.string()),
   held_stream: v.optional(v.string()),
   forwarded_by: v.optional(v.string()),
+  attested_process: v.optional(v.string()),
   attested_stream: v.optional(v.string()),
 });
 
@@ -49,6 +52,7 @@ export async function readRegistration(
   return {
     certificate: certificate_fingerprint ?? undefined,
     token: attestation?.token_hash,
+    process: held.attested_process,
     attestedStream: held.attested_stream,
     commandStream: gateway === undefined || stream === undefined ? undefined : { gateway, stream },
     forwarder: held.forwarded_by,

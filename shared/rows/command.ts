@@ -30,11 +30,12 @@ export const commandSchema = v.pipe(
 export type Command = v.InferOutput<typeof commandSchema>;
 
 /**
- * An open command as gateways get it: with the hash of the attestation token of a run that has a policy, and what the policy
- * allows, which the answer of endpoint 25 (list commands) does not have.
+ * An open command as gateways get it: with the hash of the attestation token of a run that has a policy, the agent process that
+ * sent it, and what the policy allows, which the answer of endpoint 25 (list commands) does not have.
  */
 export type OpenCommand = Command & {
   token_hash?: string | undefined;
+  process?: string | undefined;
   allow_reconnect?: boolean | undefined;
   allow_used_guest?: boolean | undefined;
 };

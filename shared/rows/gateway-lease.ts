@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { gatewayKeys, type Key } from '../table/keys.ts';
 import { type Table, getItem, getItems, type Item } from '../table/table.ts';
-import { setAttributes, putItem, putItemIf, updateExisting } from '../table/writes.ts';
+import { setAttributes, putItem, putItemIf, updateExisting, updateIf } from '../table/writes.ts';
 import type { StoredPresence } from './presence.ts';
 import { parseStored } from '../table/stored.ts';
 
@@ -56,19 +56,32 @@ export async function takeName(table: Table, gateway: string, name: string, now:
 }
 
 /**
- * Records that a gateway of a deployment is alive. It counts as alive for the time of a lease.
- * @param deployment the number of the deployment, higher than those of earlier ones
- * @returns false while a gateway of a later deployment is alive
+ * Records that a gateway of a deployment is alive. It counts as alive for the time of a lease. Of several deployments, the one
+ * whose gateway started last is the newest: after a rollback that is the one with the lower revision.
+ * @param deployment the revision of the gateway's task definition, which other deployments do not have
+ * @param startedAt RFC 3339, UTC, milliseconds
+ * @returns false while a gateway is alive that a newer deployment started
  */
-export function isOfNewestDeployment(table: Table, deployment: number, now: string): Promise<boolean> {
-  const item = { ...gatewayKeys.newest, deployment, renewed_at: now, ttl: endOf(now) };
-  return putItemIf(table, item, {
-    ConditionExpression: 'attribute_not_exists(pk) OR deployment <= :deployment OR renewed_at < :ended',
+export async function isOfNewestDeployment(
+  table: Table,
+  { deployment, startedAt }: { deployment: number; startedAt: string },
+  now: string,
+): Promise<boolean> {
+  const renewed = { renewed_at: now, ttl: endOf(now) };
+  const item = { ...gatewayKeys.newest, deployment, started_at: startedAt, ...renewed };
+  const isLast = await putItemIf(table, item, {
+    ConditionExpression: 'attribute_not_exists(pk) OR started_at <= :started_at OR renewed_at < :ended',
     ExpressionAttributeValues: {
-      ':deployment': deployment,
+      ':started_at': startedAt,
       ':ended': new Date(Date.parse(now) - leaseInMilliseconds).toISOString(),
     },
   });
+  if (isLast) return true;
+  const isOfSame = {
+    ConditionExpression: 'deployment = :deployment',
+    ExpressionAttributeValues: { ':deployment': deployment },
+  };
+  return await updateIf(table, gatewayKeys.newest, setAttributes(renewed), isOfSame);
 }
 
 /**

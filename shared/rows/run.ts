@@ -76,13 +76,6 @@ export function findRun(item: Item | undefined, id: string): Run | undefined {
   return item?.['id'] === id ? parseStored(runSchema, item, 'run') : undefined;
 }
 
-const attested = v.object({ attestation_hash: v.optional(v.string()) });
-
-/** Returns the hash of the attestation token that the CVM reported when it accepted the run, from the row of the run. */
-export function attestationHashOf(runItem: Item | undefined): string | undefined {
-  return parseStored(attested, runItem, 'run').attestation_hash;
-}
-
 /** Reads a run in one round trip. Returns undefined if there is no such run. */
 export async function readRun(table: Table, domain: string, id: string): Promise<Run | undefined> {
   const key = runKey(domain, id);

@@ -77,11 +77,11 @@ export function refusalsOf(
 
 /**
  * Returns the check for the transaction that starts a run that the CVM has the same certificate by then, or still none, and the
- * same attestation if the run relies on it. The transaction fails with StaleReadError otherwise.
+ * same attestation of the same agent process if the run relies on it. The transaction fails with StaleReadError otherwise.
  */
 export function cvmIsStill(
   cvm: { domain: string; cvm_id: string },
-  { certificate, token_hash }: { certificate: string | undefined; token_hash: string | undefined },
+  { certificate, token_hash, process }: Record<'certificate' | 'token_hash' | 'process', string | undefined>,
 ): Action {
   const hasCertificate =
     certificate === undefined
@@ -89,10 +89,10 @@ export function cvmIsStill(
       : 'certificate_fingerprint = :certificate';
   const check = {
     Key: cvmKeys.cvm(cvm.domain, cvm.cvm_id),
-    ConditionExpression: `${hasCertificate}${token_hash === undefined ? '' : ' AND attestation.token_hash = :token'}`,
+    ConditionExpression: `${hasCertificate}${token_hash === undefined ? '' : ' AND attestation.token_hash = :token AND attested_process = :process'}`,
     ExpressionAttributeValues: {
       ':certificate': certificate ?? 'NULL',
-      ...(token_hash === undefined ? {} : { ':token': token_hash }),
+      ...(token_hash === undefined ? {} : { ':token': token_hash, ':process': process }),
     },
   };
   return { check, otherwise: new StaleReadError() };

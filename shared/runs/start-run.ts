@@ -173,8 +173,9 @@ async function transactionOf(
   await addRun(table, transaction, computation, run, { originator: by, details, now });
   addSnapshot(transaction, reference, snapshot);
   const token_hash = policy ? cvm.attestation.shown?.token_hash : undefined;
-  transaction.add(cvmIsStill({ domain, cvm_id }, { certificate: cvm.certificate, token_hash }), ...(judged?.checks ?? []));
   const { process } = cvm.attestation;
+  const isStill = cvmIsStill({ domain, cvm_id }, { certificate: cvm.certificate, token_hash, process });
+  transaction.add(isStill, ...(judged?.checks ?? []));
   if (policy && judged && process !== undefined) {
     const ofRun = { domain, computation_id, run_id: run.id, cvmId: cvm_id, process };
     const Item = processOfRunItem({ ...ofRun, attestation_policy: policy, judged: judged.tokens });
@@ -186,7 +187,7 @@ async function transactionOf(
     run_command_id: randomUUID(),
     stop_command_id: randomUUID(),
     has_server_key: inputs.agent_config.server_key !== '',
-    ...(token_hash === undefined ? {} : { token_hash }),
+    ...(token_hash === undefined ? {} : { token_hash, process }),
   });
   return transaction;
 }

@@ -308,8 +308,8 @@ export const guestKeys = {
 };
 
 /**
- * Keys of what is stored for gateways: their leases, the names that they have taken, messages from other gateways, and the number
- * of the newest deployment of them.
+ * Keys of what is stored for gateways: their leases, the names that they have taken, messages from other gateways, and their
+ * newest deployment.
  */
 export const gatewayKeys = {
   partition: (gateway: string) => `gateway#${gateway}`,

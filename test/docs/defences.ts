@@ -56,7 +56,7 @@ export const defences: Record<string, Defence[]> = {
     shared('attestation/guests', 'attribute_not_exists(first_run) OR first_run = :run', 'attribute_not_exists(none)'),
   ],
   'Change the evidence of a run by a token after its end': [
-    shared('evidence/read-evidence', 'token_hashes.includes(token.hash) ?', 'token_hashes.length > 0 ?'),
+    shared('rows/agent-tokens', 'if (!isActive(status)) return', 'if (isActive(status) && frozen.length > 0) return'),
   ],
   'Hide a refused token from the verifier': [
     verifier('check-attestation', 'if (asStated && asStated.verdict !== verdict)', 'if (asStated?.verdict === null)'),
@@ -316,11 +316,7 @@ export const defences: Record<string, Defence[]> = {
     shared('journal/event', 'seenAs.get(letter) ?? letter', 'letter'),
   ],
   'Accept a run a second time, with another attestation': [
-    shared(
-      'cvms/effects-of-reports',
-      "if (report.type !== 'accepted' || !report.attestation_hash || report.attestation_hash === attestation) return [];",
-      "if (report.type !== 'accepted' || report.attestation_hash !== '') return [];",
-    ),
+    at('gateway/session/hosted-run.ts', 'for (const hash of this.attestations) this.reportAttestation(hash);', ''),
     verifier('check-events', "if (event.event_type !== 'Attestation' || event.run_id !== run.id) return [];", 'return [];'),
   ],
 

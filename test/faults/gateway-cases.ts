@@ -112,7 +112,7 @@ export const gatewayCases: Record<keyof GatewayService, Record<string, (world: B
     '': async () => () => service().renewLease({ isOver: false }),
   },
   isOfNewestDeployment: {
-    '': async () => () => service().isOfNewestDeployment(1),
+    '': async () => () => service().isOfNewestDeployment({ deployment: 1, startedAt: '2026-01-01T00:00:00.000Z' }),
   },
   isAlive: {
     '': async () => {

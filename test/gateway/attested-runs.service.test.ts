@@ -70,6 +70,7 @@ describe('a run with a policy that allows no reconnects', () => {
     await near.stop();
     agent.loseConnection();
     expect(await world.untilRun(computationId, 'failed')).toMatchObject({ reason: expect.stringMatching(closed) });
+    await expect.poll(() => agent.stops).toBe(1);
     agent.end();
   });
 
@@ -119,11 +120,15 @@ describe('a run with a policy that allows reconnects', () => {
   });
 });
 
+let deployedAt = Date.now() - 3_600_000;
+/** Returns the time of a deployment, a while ago and later than the one before. */
+const deployedNext = () => new Date((deployedAt += 60_000)).toISOString();
+
 describe('a gateway that a later deployment has replaced', () => {
-  const deployed = async (number: number, left: number[] = []) =>
+  const deployed = async (revision: number, left: number[] = []) =>
     await gatewayInProcess(world.authority, {
       timings: { lease: 200, ping: 500 },
-      deployment: { number, drainHours: 24, leave: async () => void left.push(number) },
+      deployment: { revision, startedAt: deployedNext(), drainHours: 24, leave: async () => void left.push(revision) },
     });
 
   it('takes no new connections, serves its attested agents, and may go when the last of them is gone or spent', async () => {
@@ -133,7 +138,7 @@ describe('a gateway that a later deployment has replaced', () => {
       atWork('drained-1', strict, { address: addressOf(old) }),
       attested('drained-2', { address: addressOf(old) }),
     ]);
-    const next = await deployed(2);
+    const next = await deployed(0); // a rollback
     await expect.poll(() => left).toEqual([1]);
     let mayGo = false;
     void old.drained.then(() => (mayGo = true));
@@ -161,7 +166,7 @@ describe(`a deployment of the gateway with ${fleet.working} attested CVMs at wor
   async function deploy(policy: object) {
     const timings = { lease: 200, ping: 500 };
     const deployed = async () => {
-      const deployment = { number: ++deployments, drainHours: 24, leave: () => Promise.resolve() };
+      const deployment = { revision: ++deployments, startedAt: deployedNext(), drainHours: 24, leave: () => Promise.resolve() };
       return await gatewayInProcess(world.authority, { timings, deployment });
     };
     const old = await deployed();

@@ -638,8 +638,6 @@ export interface components {
              * @default
              */
             reason?: string;
-            /** @description The SHA-256 of the attestation token of the CVM, 64 hex digits. The run that is accepted keeps it. */
-            attestation_hash?: string;
         };
         /** @description The configuration of the agent in the CVM. */
         AgentConfig: {

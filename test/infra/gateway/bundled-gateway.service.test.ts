@@ -160,7 +160,8 @@ beforeAll(async () => {
   const Expiration = new Date(Date.now() + 3_600_000).toISOString();
   const credentials = await startAnswering(() => ({ AccessKeyId, SecretAccessKey, Token: 'session', Expiration }));
   stops.push(credentials.stop);
-  const Containers = [{ Networks: [{ IPv4Addresses: ['10.0.0.9'] }] }];
+  const CreatedAt = new Date(Date.now() - 3_600_000).toISOString().replace('Z', '202617Z'); // of an hour ago, in nanoseconds
+  const Containers = [{ CreatedAt, Networks: [{ IPv4Addresses: ['10.0.0.9'] }] }];
   const ecs = await startAnswering(() => ({ Revision: '7', Containers, protection: { ProtectionEnabled: true } }));
   stops.push(ecs.stop);
   askedOfEcs = ecs.requests;
@@ -231,7 +232,7 @@ describe('the container of the gateway', () => {
 
     expect(askedOfBalancer).toEqual([]);
     const table = openTable(() => new Deadline());
-    await isOfNewestDeployment(table, 8, timestampOf(systemClock));
+    await isOfNewestDeployment(table, { deployment: 8, startedAt: timestampOf(systemClock) }, timestampOf(systemClock));
     await expect.poll(() => askedOfBalancer, untilTestEnds).toHaveLength(1);
     expect(Object.fromEntries(new URLSearchParams(askedOfBalancer[0]?.body))).toEqual({
       Action: 'DeregisterTargets',

@@ -128,31 +128,34 @@ describe('the record of an agent process', () => {
   it('is given a run with a policy only over the stream that attested, unless the policy allows reconnects', async () => {
     const cvm = await heldCvm();
     const attestation = { token_hash: 'verified' };
-    await set(cvm, { attestation, attested_stream: 's1' });
+    await set(cvm, { attestation, attested_process: 'p1', attested_stream: 's1' });
     await setStream(cvm, 's2', 's1');
-    const given = { ...run, ...attestation };
+    const given = { ...run, ...attestation, process: 'p1' };
+    expect(await bind(cvm, { ...given, process: 'p0', allow_reconnect: true }, 's2')).toBeUndefined(); // the same token of another process
     expect(await bind(cvm, given, 's2')).toBeUndefined();
     expect(await bind(cvm, { ...given, allow_reconnect: true }, 's2')).toEqual({
       ...run,
+      process: 'p1',
       bound_stream: 's2',
       allow_reconnect: true,
     });
     await setStream(cvm, 's1', 's2');
-    expect(await bind(cvm, given, 's1')).toEqual({ ...run, bound_stream: 's1' });
+    expect(await bind(cvm, given, 's1')).toEqual({ ...run, process: 'p1', bound_stream: 's1' });
   });
 
   it('takes a run with a policy in a guest only if no run of any domain has used the guest, unless the policy allows that', async () => {
     const guests = ['ab'.repeat(32)];
     const attestation = { token_hash: 'verified' };
     const [first, second] = [await heldCvm(), await heldCvm()];
-    for (const cvm of [first, second]) await set(cvm, { attestation, attested_stream: 's1', guests });
+    const attested = { attestation, attested_process: 'p1', attested_stream: 's1', guests };
+    for (const cvm of [first, second]) await set(cvm, attested);
     expect(await bind(first, run)).toBeDefined();
-    const other = { ...run, run_id: 'run-2', ...attestation };
+    const other = { ...run, run_id: 'run-2', process: 'p1', ...attestation };
     expect(await bind(second, other)).toBeUndefined();
     expect(await bind(second, { ...other, allow_used_guest: true })).toBeDefined();
-    expect(await bind(first, { ...run, ...attestation })).toBeDefined(); // the same run once more
+    expect(await bind(first, { ...run, process: 'p1', ...attestation })).toBeDefined(); // the same run once more
     const third = await heldCvm();
-    await set(third, { attestation, attested_stream: 's1', guests });
+    await set(third, attested);
     expect(await bind(third, { ...other, run_id: 'run-3' })).toBeUndefined();
     expect(await bind(third, { ...run, run_id: 'run-3' })).toBeDefined();
   });
@@ -164,6 +167,7 @@ describe('the record of an agent process', () => {
     const after = await enter(cvm, 'hash', before, false, 's2');
     expect(after).toEqual({ ...before, process, attested_stream: 's2' });
     expect(after?.process).not.toBe(before?.process);
+    expect(await enter(cvm, 'hash', before, false, 's3')).toBeUndefined(); // another process was recorded since
   });
 
   it('has no hash if the process sent no token', async () => {

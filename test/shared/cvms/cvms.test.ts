@@ -6,6 +6,7 @@ import { recordOutcome } from '../../../shared/lifecycle/end-run.ts';
 import { recordReports } from '../../../shared/cvms/record-reports.ts';
 import type { Report } from '../../../shared/cvms/report.ts';
 import { startRun } from '../../../shared/runs/start-run.ts';
+import { cvmBody } from '../../../shared/openapi/examples.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
 import { Transaction, StaleReadError } from '../../../shared/table/transaction.ts';
 import { allowed, aReadyComputation, aRun, byAlice, endRunWith, startStores } from '../../support/builders-store.ts';
@@ -36,6 +37,19 @@ const idsOf = async (domain: string) =>
 const startOn = (domain: string, cvmId: string, computationId: string, when = now) =>
   startRun(stores.table, stores.executions, { domain, computationId, cvmId, by: 'alice', now: when, permit: allowed });
 const isConsistent = async () => expect(inconsistencies(await scan(stores.table))).toEqual([]);
+
+describe('the registration of a CVM', () => {
+  it('takes two equal first requests at once, of a CVM without a key so far', async () => {
+    const domain = newDomain();
+    await register(domain, 'cvm-1');
+    const put = (cvmId: string) => registerCvm(stores.table, { domain, cvmId, given: cvmBody, now });
+    asReadBefore(stores.mortal, cvmKeys.cvm(domain, 'cvm-1'), () => put('cvm-1'));
+    const late = await registerCvm(stores.mortal, { domain, cvmId: 'cvm-1', given: cvmBody, now });
+    expect(late).toMatchObject({ cvm: { certificate: cvmBody.certificate } });
+    await expect(put('cvm-2')).rejects.toMatchObject({ code: 'conflict' });
+    await isConsistent();
+  });
+});
 
 describe('the list of CVMs', () => {
   it('has pages of the newest first, with the exact total, also after many were removed', async () => {

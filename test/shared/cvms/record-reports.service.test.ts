@@ -12,7 +12,7 @@ import { asReadBefore } from '../../support/interleave.ts';
 import { inconsistencies, scan } from '../../support/inconsistencies.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { getItem } from '../../../shared/table/table.ts';
-import { readRun, runKey } from '../../../shared/rows/run.ts';
+import { readRun } from '../../../shared/rows/run.ts';
 import { readCvm } from '../../../shared/cvms/read-cvms.ts';
 
 const stores = sharedByTests(startStores);
@@ -154,69 +154,6 @@ describe('recordReports', () => {
     expect(await readRun(stores.table, domain, run)).toMatchObject({ reason: 'The CVM rejected the run.' });
     const late = (await record(cvmId, [rejected(run, 'after the end')])).results;
     expect(late).toEqual([{ id: 'after the end', outcome: 'recorded', run_status: 'failed' }]);
-  });
-
-  it('keeps the hash of the accepting attestation, and records others as events', async () => {
-    const reference = await aStartedRun();
-    const { computation_id, cvm_id: cvmId, run_id: run } = reference;
-    const claim = await readClaim(stores.table, reference);
-    const accepted = (id: string, command_id: string, digit: string): Report => ({
-      id,
-      run_id: run,
-      type: 'accepted',
-      command_id,
-      reason: '',
-      attestation_hash: digit.repeat(64),
-    });
-    const hash = async () => (await getItem(stores.table, runKey(domain, run) ?? { pk: '', sk: '' }))?.['attestation_hash'];
-    await record(cvmId, [accepted('of another command', 'x', 'a')]);
-    expect(await hash()).toBeUndefined();
-    const ofRun = (id: string, digit: string) => accepted(id, claim?.run_command_id ?? '', digit);
-    const recorded = async () =>
-      (await eventsOf(computation_id))
-        .filter(({ event_type }) => event_type === 'Attestation')
-        .map(({ details }) => (JSON.parse(atob(details)) as { attestation_hash: string }).attestation_hash[0])
-        .sort()
-        .join('');
-    await record(cvmId, [ofRun('1', 'b'), ofRun('2', 'b')]);
-    expect([await hash(), await recorded()]).toEqual(['b'.repeat(64), '']);
-    await record(cvmId, [ofRun('3', 'c'), ofRun('4', 'b'), accepted('5', claim?.stop_command_id ?? '', 'd')]);
-    await endRunWith(stores, domain, run);
-    await record(cvmId, [ofRun('6', 'e')]);
-    expect([await hash(), await recorded()]).toEqual(['b'.repeat(64), 'cde']);
-  });
-
-  it('loses no hash of attestations that are reported at once', async () => {
-    const reference = await aStartedRun();
-    const { computation_id, cvm_id: cvmId, run_id: run } = reference;
-    const { run_command_id: command_id = '' } = (await readClaim(stores.table, reference)) ?? {};
-    const hashes = ['a', 'b', 'c', 'd', 'e', 'f'].map((digit) => digit.repeat(64));
-    const accepted = (attestation_hash: string): Report => ({
-      id: attestation_hash,
-      run_id: run,
-      type: 'accepted',
-      command_id,
-      reason: '',
-      attestation_hash,
-    });
-    await Promise.all(hashes.map((hash) => record(cvmId, [accepted(hash)])));
-    const item = await getItem(stores.table, runKey(domain, run) ?? { pk: '', sk: '' });
-    const events = (await eventsOf(computation_id)).filter(({ event_type }) => event_type === 'Attestation');
-    const ofEvents = events.map(({ details }) => (JSON.parse(atob(details)) as { attestation_hash: string }).attestation_hash);
-    expect([item?.['attestation_hash'], ...ofEvents].sort()).toEqual(hashes);
-  });
-
-  it('keeps no hash of an attestation with a run that ends while its report is recorded', async () => {
-    const reference = await aStartedRun();
-    const { cvm_id: cvmId, run_id: run } = reference;
-    const { run_command_id: command_id = '' } = (await readClaim(stores.table, reference)) ?? {};
-    await record(cvmId, [anAgentEvent(run, 'accepts the run')]);
-    const hash = 'd'.repeat(64);
-    const accepted: Report = { id: 'a', run_id: run, type: 'accepted', command_id, reason: '', attestation_hash: hash };
-    asReadBefore(stores.mortal, cvmKeys.claim(domain, cvmId), () => endRunWith(stores, domain, run));
-    const given = { domain, cvmId, reports: [accepted], now: byAlice.now };
-    expect(await recordReports(stores.mortal, stores.executions, given)).toMatchObject({ accepted: 1 });
-    expect(await getItem(stores.table, runKey(domain, run) ?? { pk: '', sk: '' })).not.toHaveProperty('attestation_hash');
   });
 
   it('takes the reason of the event that ends the run, and keeps it in the details of an event without details', async () => {

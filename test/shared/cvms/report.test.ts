@@ -5,7 +5,6 @@ import { reportSchema } from '../../../shared/cvms/report.ts';
 
 const event = { id: 'r1', run_id: 'run', type: 'event', event_type: 'Running', status: 'InProgress' };
 const heartbeat = { type: 'heartbeat' };
-const accepted = { id: 'r1', run_id: 'run', type: 'accepted', command_id: 'c' };
 const isValid = (report: unknown) => v.is(reportSchema, report);
 
 describe('reportSchema', () => {
@@ -35,13 +34,6 @@ describe('reportSchema', () => {
     for (const occurred_at of times) expect(v.parse(reportSchema, { ...event, occurred_at })).toMatchObject({ occurred_at });
     const others = ['', '2025-07-17', '2025-02-30T08:00:00Z', '2025-07-17T08:00:00+0200', '1752739200', 5];
     expect(others.map((occurred_at) => isValid({ ...event, occurred_at }))).toEqual(others.map(() => false));
-  });
-
-  it('takes an acceptance with a hash of 64 hex digits, and puts it in lower case', () => {
-    const hashes = ['a'.repeat(63), 'a'.repeat(64), 'g'.repeat(64), 'a'.repeat(65)];
-    expect(hashes.map((attestation_hash) => isValid({ ...accepted, attestation_hash }))).toEqual([false, true, false, false]);
-    const upper = { ...accepted, attestation_hash: 'A'.repeat(64) };
-    expect(v.parse(reportSchema, upper)).toMatchObject({ attestation_hash: 'a'.repeat(64) });
   });
 
   it('takes a heartbeat without id and run_id, and with a known fitness and a state of up to 60 characters', () => {
