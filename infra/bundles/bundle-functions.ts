@@ -27,12 +27,15 @@ const limitInBytes = 350_000;
 const limitWithStorageInBytes = 470_000;
 const limitWithVerifierInBytes = 510_000;
 
+/** The functions that verify attestation: the task, and those that judge kept tokens again before a run starts. */
+export const functionsThatVerify = ['attestation/verify-token', 'runs/dry-run', 'runs/start-run'];
+
 const withStorage = new Set<string>(
   ([...routes, ...tasks] as readonly { name: string; uses: Uses }[]).flatMap(({ name, uses }) => (uses.content ? name : [])),
 );
 
 export function bundleLimitOf(name: string): number {
-  if (name === 'attestation/verify-token') return limitWithVerifierInBytes;
+  if (functionsThatVerify.includes(name)) return limitWithVerifierInBytes;
   return withStorage.has(name) ? limitWithStorageInBytes : limitInBytes;
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { cvmBody } from '../../shared/openapi/examples.ts';
 import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import { takesKey, type Route } from '../../shared/http/route.ts';
 import type { CallRequest } from '../support/client.ts';
@@ -209,6 +210,7 @@ const answers: Record<RouteName, Answers> = {
   },
   'cvms/register-cvm': {
     ...badBodies(registered(things.registered, { body: registration })),
+    409: registered(things.heldCvm, { body: { ...registration, certificate: cvmBody.certificate } }),
     412: registered(things.registered, { body: registration, ...stale }),
     201: registered(newCvm, { body: registration }),
     200: registered(things.registered, { body: registration }),

@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import {
   connect as connectHttp2,
@@ -110,9 +110,13 @@ const withoutStream = 1_500;
 async function impatientGateway(impatience: Partial<GatewayTimings>, cvmId = 'connected-1') {
   const authority = await createAuthority('impatient');
   const gateway = await gatewayInProcess(authority, { timings: impatience });
-  const publicKey = new X509Certificate(cvm.certificate).publicKey.export({ format: 'pem', type: 'spki' }).toString();
-  const cert = await issueCvmCertificate(authority, { domain: 'd1', cvmId }, publicKey);
-  return { gateway, tls: { ca: authority.certificate, key: cvm.key, cert } };
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const spki = publicKey.export({ format: 'pem', type: 'spki' }).toString();
+  const cert = await issueCvmCertificate(authority, { domain: 'd1', cvmId }, spki);
+  return {
+    gateway,
+    tls: { ca: authority.certificate, key: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), cert },
+  };
 }
 
 /** A message of an agent as gRPC frames it. */
@@ -267,7 +271,7 @@ describe('a connection', () => {
     await gateway.stop();
   });
 
-  it('is cut when the certificate of its CVM is revoked, also if that does not read, and what it still sends changes nothing', async () => {
+  it('is cut when the certificate of its CVM is revoked after a run, also if that does not read, and what it still sends changes nothing', async () => {
     const cvmId = 'deaf-1';
     const { gateway, tls } = await impatientGateway({ connectionWithoutStream: withoutStream }, cvmId);
     const address = `localhost:${gateway.port}`;
@@ -295,7 +299,11 @@ describe('a connection', () => {
     await expect.poll(events).toContain('Running/Starting');
     await asked; // what the gateway asks, nobody reads
     const { streamsRefused } = gateway.counts;
-    await world.call('PUT', `/d1/cvms/${cvmId}`, { description: '', certificate: null });
+    const revoke = async () => (await world.call('PUT', `/d1/cvms/${cvmId}`, { description: '', certificate: null })).status;
+    expect(await revoke()).toBe(409);
+    await world.call('POST', `/d1/computations/${computationId}/stop`);
+    await world.untilRun(computationId, 'cancelled');
+    expect(await revoke()).toBe(200);
     await expect.poll(() => gateway.counts.streamsRefused).toBe(streamsRefused + 1);
     send('Running', 'InProgress');
     await expect.poll(() => client.destroyed).toBe(true);

@@ -109,7 +109,7 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
       // also a code that this version does not know
       const mistakes = isTyped(problem, where) ? problem.errors.map((error) => mistake(error, where)) : undefined;
       return {
-        message: (mistakes ?? [detail, ...points.map((place) => `  ${place}`)]).join('\n'),
+        message: (mistakes ?? [detail, ...points.slice(0, problem.errors.length).map((place) => `  ${place}`)]).join('\n'),
         next: where.help,
       };
     }

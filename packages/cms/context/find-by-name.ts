@@ -2,7 +2,7 @@ import { type Client, findRows, page, pause, type Schemas } from 'computation-ma
 import { plainName, quotedName } from 'computation-management-formats/quoted-name';
 import { userText } from 'computation-management-words';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
-import { hanging, jsonText } from '../terminal/text.ts';
+import { jsonText } from '../terminal/text.ts';
 import type { Connection, Context } from './context.ts';
 
 type Match = Pick<Schemas['Match'], 'id' | 'name'>;
@@ -86,7 +86,7 @@ export function tellChanged(
     if (!found) return;
     const { id, name, owner } = found;
     const text = isJson ? jsonText({ changing: { kind, id, name, owner } }) : `Changing the ${kind} ${ownedText(found)}.`;
-    terminal.err(`${isJson ? text : hanging(text, terminal.columns)}\n`);
+    terminal.err(`${text}\n`); // not wrapped: no name of somebody else begins a line
   });
 }
 

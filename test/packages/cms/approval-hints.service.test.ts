@@ -245,7 +245,12 @@ describe('names of others', () => {
     const rows = assets
       .map((asset, index) => ({ ...asset, checksum: toHex(file(index).hash), mime_type: name, size: 1, created_by: name }))
       .reverse();
-    const event = { id: idOf(50), hash: 'ab'.repeat(32), originator: name, details: btoa(JSON.stringify({ fingerprint: parsePublicKey(key).fingerprint })) };
+    const event = {
+      id: idOf(50),
+      hash: 'ab'.repeat(32),
+      originator: name,
+      details: btoa(JSON.stringify({ fingerprint: parsePublicKey(key).fingerprint })),
+    };
     const digests = { 'manifest-digest': canonicalDigest(manifest), 'configuration-digest': canonicalDigest(configuration) };
     return cms({
       '/todo': json(todoOf(1)),

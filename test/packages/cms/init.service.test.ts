@@ -25,7 +25,8 @@ interface Done {
 
 const init = async (cms: ReturnType<typeof cmsIn>) => {
   const { exitCode, stdout, stderr } = await cms('init', file, '--yes', '--json');
-  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  const notes = stderr.split('\n').filter((line) => !line.startsWith('{"changing":'));
+  expect({ exitCode, notes }).toEqual({ exitCode: 0, notes: [''] });
   return JSON.parse(stdout) as Done;
 };
 const outcomes = ({ items }: Done) => items.map(({ subject, outcome }) => `${subject} ${outcome}`);
