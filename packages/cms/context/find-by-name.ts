@@ -1,4 +1,4 @@
-import { type Client, findRows, page, pause, type Schemas } from 'computation-management-client';
+import { type Client, findRows, page, pause, type Schemas, ServiceProblem } from 'computation-management-client';
 import { plainName, quotedName } from 'computation-management-formats/quoted-name';
 import { userText } from 'computation-management-words';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
@@ -33,7 +33,10 @@ export async function identified(context: Context, connection: Connection, kind:
   const { client } = connection;
   if (uuid.test(given)) {
     const id = given.toLowerCase();
-    tellChanged(context, kind, async () => (await findRows([id], (range) => listed(client, kind, range))).get(id));
+    tellChanged(context, kind, async () => {
+      if (kind === 'computation') return await client.getComputation({ id, peek: 'true' }).catch(unlessUnknown);
+      return (await findRows([id], (range) => listed(client, kind, range))).get(id);
+    });
     return id;
   }
   for (let searches = 1; ; searches++) {
@@ -58,6 +61,10 @@ export async function identified(context: Context, connection: Connection, kind:
     }
     await pause(pauseInMilliseconds, context.terminal.signal);
   }
+}
+
+function unlessUnknown(error: unknown): undefined {
+  if (!(error instanceof ServiceProblem) || error.code !== 'not_found') throw error;
 }
 
 /** Searches for the computations or assets that have a name, or whose identifier begins with the text. */

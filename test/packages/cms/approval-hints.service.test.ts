@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { startAnsweringServer, type Answer, type AnsweringServer } from '../../support/answering-server.ts';
 import { changesOfEachField } from '../../support/covered-changes.ts';
-import { cmsIn } from './fake-terminal.ts';
+import { withoutChanging, cmsIn } from './fake-terminal.ts';
 import { publicKey } from '../../support/ready-computation.ts';
 
 const idOf = (number: number) => `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`;
@@ -40,7 +40,9 @@ function cms(answers: Record<string, Answer>, signal = new AbortController().sig
     answers[path]?.(request, response);
   });
   const token = `e30.${Buffer.from(JSON.stringify({ sub: 'alice' })).toString('base64url')}.c2ln`;
-  return cmsIn('/nowhere', { env: { CMS_SERVER: server.endpoint, CMS_DOMAIN: 'd1', CMS_TOKEN: token }, signal, columns });
+  const env = { CMS_SERVER: server.endpoint, CMS_DOMAIN: 'd1', CMS_TOKEN: token };
+  const run = cmsIn('/nowhere', { env, signal, columns });
+  return async (...args: string[]) => withoutChanging(await run(...args));
 }
 
 const json =
@@ -436,7 +438,7 @@ describe('cms withdraw', () => {
     expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`Next: cms withdraw ${idOf(0)} --yes\n`) });
     expect(asked).toEqual([`GET ${path}`]);
     await cms(answers)('withdraw', idOf(0), '--yes');
-    expect(asked).toEqual([`DELETE ${path}/approvals`]);
+    expect(asked).toEqual([`GET ${path}`, `DELETE ${path}/approvals`]);
   });
 });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Answer, type AnsweringServer, silence, startAnsweringServer } from '../../support/answering-server.ts';
-import { cmsIn } from './fake-terminal.ts';
+import { withoutChanging, cmsIn } from './fake-terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cms-'));
 const home = process.cwd();
@@ -33,7 +33,8 @@ async function cms(answers: Record<string, Answer>, args: string[], signal = new
     answers[`${request.method} ${path}`]?.(request, response);
   });
   const token = `e30.${Buffer.from(JSON.stringify({ sub: 'alice' })).toString('base64url')}.c2ln`;
-  return await cmsIn(folder, { env: { CMS_SERVER: server.endpoint, CMS_DOMAIN: 'd1', CMS_TOKEN: token }, signal })(...args);
+  const env = { CMS_SERVER: server.endpoint, CMS_DOMAIN: 'd1', CMS_TOKEN: token };
+  return withoutChanging(await cmsIn(folder, { env, signal })(...args));
 }
 
 const computation = { [`GET /computations/${id}`]: json({ id, name: 'Incomes' }) };
