@@ -87,13 +87,23 @@ function kindOf(kind: string): string {
   return kind
     .replace(/ (?:[0-9a-f]{8}-|\d{4}-).*/, '')
     .replace(/^answers .*/, 'answers')
+    .replace(/^cvm-key .*/, 'cvm-key')
     .replace(/^log .*/, 'log');
 }
 
 const identifiers = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|cvm-\d+-of-bench/g;
 const times = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
 
-const ofIdentifiers = new Set(['hash', 'previous_hash', 'digest', 'manifest_digest', 'configuration_digest', 'signature']);
+const ofIdentifiers = new Set([
+  'hash',
+  'previous_hash',
+  'digest',
+  'manifest_digest',
+  'configuration_digest',
+  'signature',
+  'certificate',
+  'certificate_fingerprint',
+]);
 
 /**
  * A replacer for JSON.stringify: links hold times and signatures, digests and hashes depend on identifiers, and the details of
