@@ -90,6 +90,8 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     const alice = await clientOf(world(), 'alice', ['d1:administrator']);
     const { id, asset } = await readyComputation(world(), 'Changed everywhere');
     const dataset = await linkedBy('bob', id, 'penguins.csv');
+    const policy = (measurement: string) => ({ platforms: ['snp' as const], measurements: [measurement.repeat(48)] });
+    await alice.updateComputation({ id, body: { name: 'Changed everywhere', attestation_policy: policy('cd') } });
     await alice.approve({ id, body: digestsIn((await alice.call('getManifest', { id })).response.headers) });
     const pem = certificatePem;
     await alice.updateComputation({
@@ -99,7 +101,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
         description: 'Anew',
         approval: 'all',
         log_access: 'parties',
-        attestation_policy: { platforms: ['snp'], measurements: ['ab'.repeat(48)] },
+        attestation_policy: policy('ab'),
         agent_config: {
           attested_tls: true,
           cert_file: '/etc/cert.pem',
@@ -126,7 +128,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
       /^alice changed the description from .. to Anew/,
       /^alice changed the level of approval from none to all/,
       /^alice changed the access to logs from none to parties/,
-      /^alice changed .*(platform|measurement).* from nothing to /,
+      /^alice changed measurement 1 from cdcd.* to abab/,
       /^alice changed the attestation of the TLS of the agent from false to true/,
       /^alice changed the certificate of the agent from .. to "\/etc\/cert\.pem"/,
       /^alice changed the CA of the server from .. to /,

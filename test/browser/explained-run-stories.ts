@@ -105,7 +105,7 @@ export function tellOfExplainedRuns(world: () => ConsoleWorld): void {
     await page.getByText(`cms send FILE --type TYPE --computation ${id} --run ${run_id}`).waitFor();
     // What another user is called cannot pass for oneself, nor the name of a file for more words.
     const step = page.getByRole('listitem').filter({ hasText: 'cms send' });
-    expect(await step.locator('.name').allInnerTexts()).toEqual(['You', 'the result, and fetch it.py']);
+    expect(await step.locator('.name').allInnerTexts()).toEqual(['"You"', 'the result, and fetch it.py']);
     await page.getByRole('button', { name: 'Notify me at its end' }).click();
     await report('Complete', 'Completed');
     await page.getByText('The run completed').waitFor();

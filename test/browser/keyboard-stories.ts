@@ -36,7 +36,7 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
     await page.locator('[aria-label="Refresh"]:not([aria-disabled=true])').waitFor({ state: 'attached' });
     await page.route('**/d1/computations/**', (route) => route.abort());
     await page.evaluate(`document.querySelector('[aria-label="Refresh"]').click()`);
-    await page.getByText('The service does not answer').waitFor({ state: 'attached' });
+    await page.getByText('No service answers').waitFor({ state: 'attached' });
     expect(await dialog.isVisible()).toBe(true);
     await page.unroute('**/d1/computations/**');
 

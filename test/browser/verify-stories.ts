@@ -132,7 +132,7 @@ export function tellOfTheVerifier(world: () => ConsoleWorld): void {
       const { statement, signature, key_id, keys, events } = genuine;
       const { tokens, roots } = filesOf(genuine);
       const archive = {
-        evidence: { statement, signature, key_id },
+        evidence: { statement, signature, key_id, log: null },
         keys,
         events: { events: events.toReversed() },
         tokens: tokens.map((token) => Buffer.from(token).toString('base64')),
