@@ -106,7 +106,11 @@ describe('readinessOf', () => {
   );
 
   it('keeps the manifest, its digest, the assets and the approvals that count', () => {
-    const approvals = [anApproval('carol'), anApproval('bob', { cvm_ids: ['cvm-1'], certificates: { 'cvm-1': null } }), anApproval('dave', { digest: 'another' })];
+    const approvals = [
+      anApproval('carol'),
+      anApproval('bob', { cvm_ids: ['cvm-1'], certificates: { 'cvm-1': null } }),
+      anApproval('dave', { digest: 'another' }),
+    ];
     const { snapshot, missing } = readinessOf({ ...restricted, approvals }, { at, cvm: cvm('cvm-1') });
     expect(missing).toEqual(nothing);
     expect(snapshot).toMatchObject({
