@@ -258,7 +258,7 @@ describe('a run of a computation with an asset whose use takes approval', () => 
   });
 });
 
-/** What is not told of a change yet: whom it is about, who made it and when. */
+/** The members of a change that nothing fills yet: whom it is about, who made it and when. */
 const unknown = { user: null, by: null, at: null };
 
 describe('stale_because', () => {

@@ -184,7 +184,10 @@ describe('the index of names', () => {
     const id = await aComputation(table(), domain, 'Iris');
     await indexRows(table(), [rowOf(domain, id)]);
     await updateComputation(table(), {
-      ...{ domain, id, ...byAlice, seal: ({ plain }) => Promise.resolve({ digest: '', sealed: plain }) },
+      domain,
+      id,
+      ...byAlice,
+      seal: ({ plain }) => Promise.resolve({ digest: '', sealed: plain }),
       decide: (row, definition) => ({
         ...definition,
         fields: fieldsOf(row, { ...row, owner: 'bob' }),
