@@ -101,7 +101,7 @@ export function tellOfTheVerifier(world: () => ConsoleWorld): void {
         key: longKey(each),
       }));
       const endless = {
-        evidence: { statement: { ...statement, approvals }, signature, key_id },
+        evidence: { statement: { ...statement, approvals }, signature, key_id, log: null },
         keys,
         events: { events: [] },
         tokens: [],
