@@ -108,7 +108,7 @@ export class CvmStreams {
       if (!isThere()) return false;
       const current = this.agent;
       if (current && current.fingerprint !== agent.fingerprint) await this.endStrangers();
-      if (current?.isOpen && (await current.state()) !== undefined) return false;
+      if (current?.isOpen && (await current.stateNow()) !== undefined) return false;
       if (!(await this.hold(agent))) return false;
       if (isThere()) this.connect(agent); // else the next check releases it
       return true;
@@ -164,7 +164,7 @@ export class CvmStreams {
     if (agent?.id !== stream) return undefined;
     if (!is_rival) return await agent.state();
     await this.endStrangers();
-    const state = await agent.state();
+    const state = await agent.stateNow();
     if (state === undefined) agent.close();
     else this.checkSoon(this.parts.timings.answer); // the other gateway may not have got the answer in time
     return state;

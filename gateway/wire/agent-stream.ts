@@ -64,6 +64,14 @@ export class AgentStream {
     return this.asking;
   }
 
+  /**
+   * Asks the agent on the stream for its state, with a question of after the call. The answer to an earlier one may have been under way
+   * when the agent ended, so it does not show that the agent and a second one are there at once.
+   */
+  async stateNow(): Promise<AgentState | undefined> {
+    return this.asking && (await this.asking) === undefined ? undefined : await this.state();
+  }
+
   private async ask(): Promise<AgentState | undefined> {
     const id = String(++this.lastRequest);
     if (!this.send({ agentStateReq: { id } })) return undefined;

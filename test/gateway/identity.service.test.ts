@@ -7,6 +7,7 @@ import { Sessions } from '../../gateway/session/sessions.ts';
 import { startGateway } from '../../gateway/start-gateway.ts';
 import { AgentStream } from '../../gateway/wire/agent-stream.ts';
 import { limitOpenings } from '../../gateway/wire/limits.ts';
+import type { ServerMessage } from '../../gateway/wire/messages.ts';
 import { createAuthority, issueCvmCertificate } from '../../gateway/certificates/authority.ts';
 import { startGatewayStack, type EnrolledCvm, type GatewayStack } from '../support/gateway-stack.ts';
 import type { AgentOptions, SimulatedAgent } from '../support/simulated-agent.ts';
@@ -160,6 +161,32 @@ describe('an agent that does not read', () => {
     );
     agent.lost();
     expect(await session.streams.admit(agent)).toBe(false);
+  });
+});
+
+describe('the state that an agent answers while a second one connects', () => {
+  const asked: string[] = [];
+  const write = (message: ServerMessage) => 'agentStateReq' in message && asked.push(message.agentStateReq.id) > 0;
+  const streamOf = (answerInMilliseconds: number) =>
+    new AgentStream({ write, end: () => undefined, writableLength: 0 }, { fingerprint: '', answerInMilliseconds, now: 0 });
+
+  it('answers a question of after that, because an answer may have been under way when the first one ended', async () => {
+    const agent = streamOf(60_000);
+    const earlier = agent.state();
+    const now = agent.stateNow();
+    agent.answer({ id: String(asked.at(-1)), state: 'Running' });
+    expect(await earlier).toBe('Running');
+    await expect.poll(() => asked).toEqual(['1', '2']);
+    agent.lost();
+    expect(await now).toBeUndefined();
+  });
+
+  it('is not asked for twice of an agent that does not answer', async () => {
+    asked.length = 0;
+    const agent = streamOf(1);
+    void agent.state();
+    expect(await agent.stateNow()).toBeUndefined();
+    expect(asked).toEqual(['1']);
   });
 });
 
