@@ -210,6 +210,7 @@ describe('agents of a CVM that want to have a run with an attestation policy', (
     { timeout: 7_200_000 },
     async () => {
       const outcomes: Record<string, number> = {};
+      const failures: unknown[] = [];
       let next = 0;
       const worker = async () => {
         const free: Record<string, string> = {};
@@ -217,15 +218,17 @@ describe('agents of a CVM that want to have a run with an attestation policy', (
           const seed = sampleSeed * 10_000 + next++;
           const computationOf = async (allow_reconnect: boolean) =>
             (free[String(allow_reconnect)] ??= await computationWithPolicy(world.call, { allow_reconnect }));
-          const outcome = await live(seed, computationOf);
+          const outcome = await live(seed, computationOf).catch((error: unknown) => {
+            process.stdout.write(`The history of seed ${seed} fails: ${String(error)}\n`);
+            failures.push(error);
+            return 'failure';
+          });
           outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
         }
       };
-      try {
-        await Promise.all(Array.from({ length: atOnce }, worker));
-      } finally {
-        process.stdout.write(`Outcomes: ${JSON.stringify(outcomes)}\n`);
-      }
+      await Promise.all(Array.from({ length: atOnce }, worker));
+      process.stdout.write(`Outcomes: ${JSON.stringify(outcomes)}\n`);
+      expect(failures).toEqual([]);
       expect(Object.keys(outcomes).filter((outcome) => /^honest (?!completed)/.test(outcome))).toEqual([]);
     },
   );
