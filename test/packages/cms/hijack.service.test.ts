@@ -3,32 +3,119 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Stack, startStack } from '../../../local/stack.ts';
+import { createProgram } from '../../../packages/cms/run-cms.ts';
 import { amount, sampleSeed } from '../../support/amounts.ts';
+import { type Call, callAs } from '../../support/ready-computation.ts';
+import { repeating } from '../../support/repeating-call.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { cmsIn } from './fake-terminal.ts';
 import { writeSshKeys } from './ssh-keys.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cms-hijack-'));
-const key = `${writeSshKeys(folder)}.pub`;
+const key = writeSshKeys(folder);
 let stack: Stack;
-let as: Record<'alice' | 'mallory' | 'bob', ReturnType<typeof cmsIn>>;
+let as: Record<'alice' | 'mallory', Call>;
+let bob: ReturnType<typeof cmsIn>;
 
 beforeAll(async () => {
   stack = await startStack({ port: 0, simulator: false });
-  const user = (userName: string) => cmsIn(join(folder, userName), { env: { CMS_SERVER: stack.baseUrl }, userName });
-  as = { alice: user('alice'), mallory: user('mallory'), bob: user('bob') };
-  for (const [name, role] of [
-    ['alice', 'creator'],
-    ['mallory', 'creator'],
-    ['bob', 'dataset_provider'],
-  ] as const) {
-    await as[name]('login', '--local', '--role', role);
-  }
+  const user = async (name: string) => repeating(callAs(stack.baseUrl, await stack.token(name, ['d1:creator'])));
+  as = { alice: await user('alice'), mallory: await user('mallory') };
+  bob = cmsIn(folder, { env: { CMS_SERVER: stack.baseUrl }, userName: 'bob' });
+  await bob('login', '--local', '--role', 'dataset_provider');
 });
 afterAll(async () => {
   await stack.stop();
   rmSync(folder, { recursive: true });
 });
+
+type Kind = 'computation' | 'asset';
+type Command = ReturnType<typeof createProgram>;
+
+/**
+ * The commands of `cms` that take the name of a computation or of an asset, each with a command line that comes as far as its first request
+ * that changes something. FILE is a file of the user, and KEY its private key.
+ */
+const commandLines: [command: string, line: string][] = [
+  ['export', 'COMPUTATION'],
+  ['computation show', 'COMPUTATION'],
+  ['computation update', 'COMPUTATION --description changed'],
+  ['computation delete', 'COMPUTATION --yes'],
+  ['computation use', 'COMPUTATION'],
+  ['asset upload', 'FILE --type dataset --computation COMPUTATION'],
+  ['asset upload', 'FILE --asset ASSET'],
+  ['asset add', `https://files.example.com/a --type dataset --checksum ${'0'.repeat(64)} --computation COMPUTATION`],
+  ['asset declare', 'FILE --type dataset --computation COMPUTATION'],
+  ['asset show', 'ASSET'],
+  ['asset download', 'ASSET --output FILE.downloaded'],
+  ['asset link', 'ASSET COMPUTATION'],
+  ['asset unlink', 'ASSET COMPUTATION'],
+  ['asset delete', 'ASSET --yes'],
+  ['key upload', 'FILE COMPUTATION'],
+  ['key remove', 'COMPUTATION'],
+  ['key show', 'COMPUTATION'],
+  ['check', 'COMPUTATION'],
+  ['manifest', 'COMPUTATION'],
+  ['approve', 'COMPUTATION --yes'],
+  ['approvals', 'COMPUTATION'],
+  ['withdraw', 'COMPUTATION --yes'],
+  ['run', 'COMPUTATION --cvm cvm-1'],
+  ['watch', 'COMPUTATION'],
+  ['stop', 'COMPUTATION'],
+  ['runs', 'COMPUTATION'],
+  ['send', 'FILE --key KEY --computation COMPUTATION'],
+  ['result', 'COMPUTATION --key KEY --output FILE.result'],
+  ['attest', '--computation COMPUTATION'],
+  ['events', 'COMPUTATION'],
+  ['logs', 'COMPUTATION'],
+  ['evidence', 'COMPUTATION --output FILE.evidence'],
+];
+
+/** The places at which a command prints what it is about to change before the service answers. */
+const changing = [
+  'computation update COMPUTATION',
+  'computation delete COMPUTATION',
+  'asset upload COMPUTATION',
+  'asset add COMPUTATION',
+  'asset declare COMPUTATION',
+  'asset link ASSET',
+  'asset link COMPUTATION',
+  'asset unlink ASSET',
+  'asset unlink COMPUTATION',
+  'asset delete ASSET',
+  'key upload COMPUTATION',
+  'key remove COMPUTATION',
+  'withdraw COMPUTATION',
+  'run COMPUTATION',
+  'stop COMPUTATION',
+];
+
+/** Lists the commands below a command with each place at which they take the name of a computation or asset, such as `stop COMPUTATION`. */
+function placesOf(command: Command, path: string[] = []): string[] {
+  const taken = [...command.registeredArguments.map((each) => each.name()), ...command.options.map(({ flags }) => flags)];
+  const named = taken.flatMap((text) => /\b(COMPUTATION|ASSET)\b/.exec(text)?.[1] ?? []);
+  return [
+    ...named.map((place) => [...path, place].join(' ')),
+    ...command.commands.flatMap((each) => placesOf(each, [...path, each.name()])),
+  ];
+}
+
+/** The command lines with a name at one place and an identifier at the other one, for each place. */
+const cases = commandLines.flatMap(([command, line]) =>
+  [...line.matchAll(/COMPUTATION|ASSET/g)].map(([place]) => ({
+    place: `${command} ${place}`,
+    kind: place === 'ASSET' ? ('asset' as const) : ('computation' as const),
+    words: (names: Record<Kind, string>) => [
+      ...command.split(' '),
+      ...line.split(' ').map((word) => {
+        if (word === 'COMPUTATION') return names.computation;
+        if (word === 'ASSET') return names.asset;
+        return word === 'KEY' ? key : word.replace(/^FILE/, `${key}.pub`);
+      }),
+      '--json',
+    ],
+  })),
+);
 
 const lookAlikes: ((name: string, index: number) => string)[] = [
   (name, index) => `${name} ${index}`,
@@ -40,37 +127,70 @@ const lookAlikes: ((name: string, index: number) => string)[] = [
 ];
 const letters = 'aeiou bcd';
 
+/** Creates a computation and an asset of a name. @returns their identifiers; undefined for what the service refuses */
+async function create(user: 'alice' | 'mallory', name: string): Promise<Record<Kind, string | undefined>> {
+  const created = async (path: string, body: unknown) => (await as[user]('POST', path, body)).body['id'] as string | undefined;
+  return {
+    computation: await created('/d1/computations', { name }),
+    asset: await created('/d1/assets', { asset: { file_name: name, asset_type: 'dataset' } }),
+  };
+}
+
+describe('the commands of cms that take a name', () => {
+  it('are those whose names are tried here', () => {
+    const program = createProgram('0', () => () => Promise.resolve());
+    expect(cases.map(({ place }) => place).sort()).toEqual(placesOf(program).sort());
+  });
+});
+
 describe('a name that another user imitates', () => {
   const random = seededRandom(sampleSeed);
-  const lengths = Array.from({ length: amount({ sample: 2, full: 8 }) }, () => 1 + Math.floor(random() * 199));
-  it.each([...lengths, 200])(
-    `of %i characters leads no command of cms to the other's computation (seed ${sampleSeed})`,
+  const sample = [1 + Math.floor(random() * 199), 200];
+  const lengths = amount({ sample, full: Array.from({ length: 200 }, (_, index) => index + 1) });
+  it.each(lengths)(
+    `of %i characters leads no command of cms to what is the other's (seed ${sampleSeed})`,
+    { timeout: 120_000 },
     async (length) => {
-      const name =
-        `x${Array.from({ length: length - 1 }, () => letters[Math.floor(random() * letters.length)]).join('')}`.replace(
-          / $/,
-          'e',
-        );
-      const created = async (user: 'alice' | 'mallory', given: string) =>
-        JSON.parse((await as[user]('computation', 'create', given, '--json')).stdout) as { id: string; owner: string };
-      const { id } = await created('alice', name);
-      const count = amount({ sample: 60, full: 300 });
-      for (let index = 0; index < count; index++) {
-        const given = lookAlikes[index % lookAlikes.length]?.(name, index) ?? '';
-        if (Array.from(given).length <= 200 && given.trim() !== '' && given !== name) await created('mallory', given);
-      }
-      const uploaded = await as.bob('key', 'upload', key, name, '--json');
-      const changing = { changing: { kind: 'computation', id, name, owner: 'alice' } };
-      // Look-alikes make the answer long, and then no name is resolved. They never make it another one.
-      if (uploaded.exitCode === 0) expect(JSON.parse(uploaded.stderr)).toEqual(changing);
-      else expect(uploaded).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Use an identifier') });
-      await created('mallory', name);
-      const after = await as.bob('key', 'upload', key, name);
-      expect(after).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`${id} of alice`) });
-      expect(await as.bob('key', 'upload', key, id, '--json')).toMatchObject({
-        exitCode: 0,
-        stderr: `${JSON.stringify(changing)}\n`,
+      const drawn = Array.from({ length: length - 1 }, () => letters[Math.floor(random() * letters.length)]).join('');
+      const name = `x${drawn}`.replace(/ $/, 'e');
+      const { computation = '', asset = '' } = await create('alice', name);
+      const ids = { computation, asset };
+      const imitations = Array.from({ length: amount({ sample: 60, full: 300 }) }, (_, index) => {
+        return lookAlikes[index % lookAlikes.length]?.(name, index) ?? '';
       });
+      const others: Record<Kind, string | undefined>[] = [];
+      const worker = async () => {
+        for (let given = imitations.pop(); given !== undefined; given = imitations.pop()) {
+          if (given !== name) others.push(await create('mallory', given));
+        }
+      };
+      await Promise.all(Array.from({ length: 8 }, worker));
+      const changed: string[] = [];
+      for (const { place, kind, words } of cases) {
+        const { exitCode, stderr } = await bob(...words({ ...ids, [kind]: name }));
+        // Look-alikes may make the answer long, and then no name is resolved. They never make it another one.
+        if (exitCode === 2) expect(stderr, place).toContain('Use an identifier');
+        for (const line of stderr.split('\n').filter((each) => each.startsWith('{"changing":'))) {
+          const { changing: told } = JSON.parse(line) as { changing: { kind: Kind } };
+          expect(told, place).toEqual({ kind: told.kind, id: ids[told.kind], name, owner: 'alice' });
+          changed.push(place);
+        }
+      }
+      if (changed.length > 0) expect([...new Set(changed)]).toEqual(changing);
+
+      others.push(await create('mallory', name));
+      for (const { place, kind, words } of cases) {
+        const refused = await bob(...words({ ...ids, [kind]: name }));
+        expect(refused, place).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`${ids[kind]} of alice`) });
+        expect(refused.stderr, place).not.toContain('"changing"');
+      }
+      expect(await bob('key', 'upload', `${key}.pub`, computation)).toMatchObject({ exitCode: 0 });
+      for (const other of others.flatMap((each) => each.computation ?? [])) {
+        const { body } = await as.alice('GET', `/d1/computations/${other}/events?limit=100`);
+        expect(body, other).toMatchObject({ events: [{ event_type: 'created', originator: 'mallory' }], total: 1 });
+      }
+      const { assets } = (await as.alice('GET', `/d1/computations/${computation}`)).body as { assets: { id: string }[] };
+      expect(assets.filter(({ id }) => others.some((other) => other.asset === id))).toEqual([]);
     },
   );
 });
