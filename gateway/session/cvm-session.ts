@@ -86,11 +86,14 @@ export class CvmSession {
 
   takeAttestation({ file }: AttestationToken, kind: string, on: AgentStream): void {
     if (file.length > 0) on.attestedAt = this.parts.clock.now();
-    if (++on.attestations > mostAttestations) {
+    const hash = createHash('sha256').update(file).digest('hex');
+    if (on.attestations.has(hash)) return;
+    if (on.attestations.size === mostAttestations) {
       this.parts.counts.eventsRefused++;
       return;
     }
-    this.attestations.push({ token: file, hash: createHash('sha256').update(file).digest('hex'), kind, on });
+    on.attestations.add(hash);
+    this.attestations.push({ token: file, hash, kind, on });
     this.wake();
   }
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { setTimeout as delay } from 'node:timers/promises';
+import { mostTokens } from 'computation-management-attestation/policy';
 import type { ReasonCode } from 'computation-management-formats/vocabulary';
 import type { Manifest } from '../../shared/rows/manifest.ts';
 import { isActive, type RunReference } from '../../shared/rows/run.ts';
@@ -20,9 +21,10 @@ import { timestampOf } from '../../shared/runtime/deadline.ts';
 const mostOptionalEvents = 10_000;
 
 /**
- * The largest number of attestations that a gateway takes of one agent process. A process sends one in its life, on Azure two.
+ * The largest number of different attestations that a gateway takes of one agent process: those that may satisfy a policy, an empty
+ * one, and one that shows that there are more. A process sends one in its life, on Azure two.
  */
-export const mostAttestations = 4;
+export const mostAttestations = mostTokens + 2;
 
 /** The identifiers of the events that show that the algorithm of a run may have begun. */
 const eventsOfAlgorithm = ['Starting', 'InProgress', 'Completed', 'Failed'].map((status) => stateEventId('Running', status));

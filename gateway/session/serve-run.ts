@@ -58,7 +58,7 @@ export async function deliverRun(
   const full = commands.find(({ id }) => id === command.id);
   if (!full) return true; // withdrawn
   const { token_hash, process, allow_reconnect, allow_used_guest } = full;
-  if (token_hash === undefined && age < timings.attestation && agent.attestations === 0) return false;
+  if (token_hash === undefined && age < timings.attestation && agent.attestations.size === 0) return false;
   let data: Uint8Array;
   try {
     data = encodeRunRequest(full);

@@ -22,7 +22,8 @@ export class AgentStream {
   readonly id = randomUUID();
   readonly fingerprint: string;
   readonly openedAt: number;
-  attestations = 0;
+  /** The SHA-256, in hex, of each attestation that the agent sent over the stream. */
+  readonly attestations = new Set<string>();
   /** The time in milliseconds at which the agent last sent an attestation token over the stream. -Infinity if it sent none. */
   attestedAt = -Infinity;
   private readonly call: Call;

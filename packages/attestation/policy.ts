@@ -83,11 +83,19 @@ export const isJudged = ({ kind, verdict }: { kind: string; verdict: Pick<Judged
   kind !== 'azure' || verdict?.verdict !== 'unsupported' || verdict.platform !== 'azure';
 
 /**
+ * The most attestation tokens of one agent process that satisfy a policy. A fifth one that is kept shows that there were more, which
+ * nobody judged.
+ */
+export const mostTokens = 4;
+
+/**
  * Judges the attestation tokens of one agent process: for the gate of the service, its evidence, and the verifier. Each token that
- * `isJudged` must have a verdict and satisfy the policy.
+ * `isJudged` must have a verdict and satisfy the policy. More than `mostTokens` never do.
  * @returns the failed checks of all tokens, empty if the policy is satisfied
  */
 export function failedChecks(tokens: readonly JudgedToken[], policy: AttestationPolicy): Check[] {
+  if (tokens.length > mostTokens)
+    return [{ name: 'tokens', passed: false, detail: `the agent process sent more than ${mostTokens}, so not all are judged` }];
   const judged = tokens.filter(isJudged);
   if (judged.length === 0) return [{ name: 'evidence', passed: false, detail: 'there is none, and the policy demands it' }];
   return judged.flatMap(({ verdict }) => {

@@ -1,3 +1,4 @@
+import { mostTokens } from 'computation-management-attestation/policy';
 import { verdicts } from 'computation-management-formats/attestation';
 import { shownText } from 'computation-management-formats/fields';
 import { idOfRun } from 'computation-management-formats/identifiers';
@@ -7,7 +8,7 @@ import { type ContentStore, presignDownload } from '../rows/content-store.ts';
 import type { Run } from '../rows/run.ts';
 import type { Table } from '../table/table.ts';
 import { readTokensOfRun, shownOf, tokenKey } from '../rows/agent-tokens.ts';
-import { checksSchema, mostTokens } from '../rows/attestation.ts';
+import { checksSchema } from '../rows/attestation.ts';
 
 const token = v.pipe(
   v.object({
@@ -30,8 +31,10 @@ export const attestationOfRunSchema = v.pipe(
     checks: v.pipe(checksSchema, v.description('Every check, with what was found. Empty until a token is verified.')),
     tokens: v.pipe(
       v.array(token),
-      v.description('The tokens of the agent process. Verify them yourself.'),
-      v.metadata({ maxItems: mostTokens }),
+      v.description(
+        'The tokens of the agent process. Verify them yourself. Of more than 4, 5 are kept, and no policy is satisfied.',
+      ),
+      v.metadata({ maxItems: mostTokens + 1 }),
     ),
   }),
   v.title('AttestationOfRun'),

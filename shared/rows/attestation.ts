@@ -125,6 +125,3 @@ export function attestationOf(item: Item | undefined, isHeld: boolean): CvmAttes
 export function guestsOf(item: Item | undefined): string[] {
   return item ? parseStored(provenGuests, item, 'registered CVM').guests : [];
 }
-
-/** The most attestation tokens that the service takes from one agent process of a CVM. */
-export const mostTokens = 4;

@@ -63,6 +63,16 @@ describe('a run with a policy that allows no reconnects', () => {
     other.end();
   });
 
+  it('fails when a fifth token comes over that connection, after repeats and an empty one too', async () => {
+    const { cvm, agent, computationId } = await atWork('strict-5', strict);
+    const token = machineToken(cvm.certificate);
+    for (const each of [token, token, token, new Uint8Array(), token]) agent.sendAttestation(each);
+    for (let sent = 0; sent < 3; sent++) agent.sendAttestation(machineToken(cvm.certificate));
+    const { reason } = await world.untilRun(computationId, 'failed');
+    expect(reason).toContain('the agent process sent more than 4');
+    agent.end();
+  });
+
   it('fails at the gateway to which the agent connects when its gateway has gone', async () => {
     const near = await gatewayInProcess(world.authority);
     const { agent, computationId } = await atWork('strict-3', strict, { address: addressOf(near) });

@@ -213,6 +213,17 @@ describe('a computation with an attestation policy', () => {
     expect(await start(id, on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested' } });
   });
 
+  it('fails if its CVM sends a fifth token, however good, which may hide a refused one, and cannot start after that', async () => {
+    const { id, on } = await prepared();
+    for (let sent = 1; sent < 4; sent++) await send(on, tokenOf(on));
+    await expect.poll(async () => (await start(id, on)).status, untilTestEnds).toBe(200);
+    await send(on, tokenOf(on));
+    const failed = { status: 'failed', reason: expect.stringContaining('tokens: the agent process sent more than 4') };
+    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject(failed);
+    const detail = expect.stringContaining('sent more than 4');
+    expect(await start(id, on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested', detail } });
+  });
+
   it('starts only while each token of the process is verified: one over 1 MiB never is', async () => {
     const { id, on } = await prepared();
     await send(on, Buffer.alloc(1024 * 1024 + 1).toString('base64'));
@@ -348,14 +359,14 @@ describe('a CVM with a certificate', () => {
 });
 
 describe('a token', () => {
-  it('is one of at most 4 of a process', async () => {
+  it('is one of at most 5 of a process', async () => {
     const { id, on } = await prepared(null);
-    for (const fill of [1, 2, 3, 4]) await send(on, Buffer.alloc(20, fill).toString('base64'));
+    for (const fill of [1, 2, 3, 4, 5]) await send(on, Buffer.alloc(20, fill).toString('base64'));
     const run_id = (await start(id, on)).body as unknown as string;
     const { process = '' } = await gateway.service.agentRecord(reference(on));
     await gateway.service.keepProcessOfRun({ ...reference(on), process, computation_id: id, run_id });
     const { body } = await alice('GET', `/d1/computations/${id}/attestation?run=${run_id}`);
-    expect(body['tokens']).toHaveLength(4);
+    expect(body['tokens']).toHaveLength(5);
   });
 
   it('of a platform that nobody can verify is unsupported, by name', async () => {

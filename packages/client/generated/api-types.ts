@@ -1287,7 +1287,7 @@ export interface components {
             verdict: ("verified" | "refused" | "unsupported") | null;
             /** @description Every check, with what was found. Empty until a token is verified. */
             checks: components["schemas"]["AttestationCheck"][];
-            /** @description The tokens of the agent process. Verify them yourself. */
+            /** @description The tokens of the agent process. Verify them yourself. Of more than 4, 5 are kept, and no policy is satisfied. */
             tokens: components["schemas"]["AttestationToken"][];
         };
         /** @description What the service found in the attestation of the agent process that had the run. */

@@ -253,7 +253,8 @@ describe('failed checks of the tokens of a process', () => {
   it.each<[(keyof typeof tokens)[], boolean, string[]]>([
     [[], false, ['evidence']],
     [['good'], false, []],
-    [['good', 'good'], false, []],
+    [['good', 'good', 'good', 'good'], false, []],
+    [['good', 'good', 'good', 'good', 'azure'], true, ['tokens']],
     [['unsupported', 'good'], false, ['evidence', 'platform', 'measurement', 'debug']],
     [['other', 'good'], false, ['measurement']],
     [['good', 'other'], true, ['measurement']],
