@@ -5,6 +5,7 @@ import type { ReasonCode } from 'computation-management-formats/vocabulary';
 import type { Manifest } from '../../shared/rows/manifest.ts';
 import { isActive, type RunReference } from '../../shared/rows/run.ts';
 import { longestReason, reportSchema, type LastingReport } from '../../shared/cvms/index.ts';
+import type { gatewayEvents } from '../../shared/journal/event.ts';
 import { log } from '../../shared/runtime/log.ts';
 import { eventId, occursOnceInARun, stateEventId, statesAfterEnd, eventOfState, inferredDetails } from '../wire/agent-events.ts';
 import { FailureReason } from '../wire/failure-reason.ts';
@@ -159,7 +160,7 @@ export class HostedRun {
   private reportAttestation(attestation_hash: string): void {
     const id = `attestation:${attestation_hash}`;
     const details = Buffer.from(JSON.stringify({ attestation_hash })).toString('base64');
-    this.report({ type: 'event', id, event_type: 'Attestation', status: 'Received', details });
+    this.reportOwn({ id, event_type: 'Attestation', status: 'Received', details });
   }
 
   /** Takes an event of the agent. One that ends the run is reported once a state of the agent agrees: see `confirm`. */
@@ -241,7 +242,13 @@ export class HostedRun {
       because: 'The agent has connected again.',
       inferred_at: timestampOf(this.parts.wallClock),
     });
-    this.report({ type: 'event', id, event_type: 'Reconnected', status: 'Warning', details });
+    this.reportOwn({ id, event_type: 'Reconnected', status: 'Warning', details });
+  }
+
+  /** Reports what the gateway itself saw, under a name that reports of CVMs may not have. */
+  private reportOwn(event: { id: string; event_type: (typeof gatewayEvents)[number]; status: string; details: string }): void {
+    this.known.add(event.id);
+    this.outbox.add({ type: 'event', run_id: this.reference.run_id, originator: 'agent', ...event }, { isOptional: false });
   }
 
   private async reportFailure(report: Record<string, unknown> & { id: string }): Promise<void> {

@@ -20,6 +20,9 @@ export const administrativeEvents = [
 ] as const;
 export type AdministrativeEvent = (typeof administrativeEvents)[number];
 
+/** The types of the events by which a gateway records what it saw of the connections of a CVM. No CVM reports them. */
+export const gatewayEvents = ['Attestation', 'Reconnected', 'IdentityConflict', 'StreamRefused'] as const;
+
 /**
  * Latin letters, each with the letters and signs, such as Cyrillic ones, that look like it. An event type that is spelled with such
  * letters is recognized.
@@ -55,7 +58,7 @@ function seenName(name: string): string {
   return letters.join('').replace(/[^\p{L}\p{N}]/gu, '');
 }
 
-const ownEvents = new Set([...lifecycleEvents, ...administrativeEvents].map(seenName));
+const ownEvents = new Set([...lifecycleEvents, ...administrativeEvents, ...gatewayEvents].map(seenName));
 const agentsOwn = 'Failed';
 
 /**
@@ -87,7 +90,7 @@ export const eventSchema = v.pipe(
       shownText(60),
       v.description(
         `The type of the event. Lifecycle: ${inCode(lifecycleEvents)}. Administrative changes: ` +
-          `${inCode(administrativeEvents)}. Any other type is the name of an event that the agent in the CVM reported.`,
+          `${inCode(administrativeEvents)}. Recorded by a gateway: ${inCode(gatewayEvents)}. Any other type is the name of an event that the agent in the CVM reported.`,
       ),
       v.examples(['started', 'completed']),
     ),

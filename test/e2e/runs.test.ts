@@ -442,6 +442,8 @@ describe('the reports of a CVM', () => {
     ['the originator alice', { id: '1', run_id: absent, ...complete, originator: 'alice' }, '/originator'],
     ['an end of the service', { id: '1', run_id: absent, ...complete, event_type: 'cancelled' }, '/event_type'],
     ['a user’s event', { id: '1', run_id: absent, ...complete, event_type: 'key_uploaded' }, '/event_type'],
+    ['an event of gateways', { id: '1', run_id: absent, ...complete, event_type: 'Attestation' }, '/event_type'],
+    ['one that looks like it', { id: '1', run_id: absent, ...complete, event_type: 'reconnected' }, '/event_type'],
     ['details that are no base64', { id: '1', run_id: absent, ...complete, details: '%' }, '/details'],
     ['an unknown field', { id: '1', run_id: absent, type: 'heartbeat', x: 1 }, '/x'],
   ])('are invalid with: %s', async (_what, entry, pointer) => {

@@ -1810,7 +1810,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description The type of the event. Lifecycle: `created`, `started`, `stop_requested`, `completed`, `failed`, `cancelled`. Administrative changes: `updated`, `owner_changed`, `asset_linked`, `asset_unlinked`, `key_uploaded`, `key_removed`, `approved`, `approval_withdrawn`. Any other type is the name of an event that the agent in the CVM reported.
+             * @description The type of the event. Lifecycle: `created`, `started`, `stop_requested`, `completed`, `failed`, `cancelled`. Administrative changes: `updated`, `owner_changed`, `asset_linked`, `asset_unlinked`, `key_uploaded`, `key_removed`, `approved`, `approval_withdrawn`. Recorded by a gateway: `Attestation`, `Reconnected`, `IdentityConflict`, `StreamRefused`. Any other type is the name of an event that the agent in the CVM reported.
              * @example started
              * @example completed
              */

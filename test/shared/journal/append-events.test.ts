@@ -26,6 +26,7 @@ import { getItem, queryPrefix } from '../../../shared/table/table.ts';
 it.each([
   [true, ['created', 'started', 'stop_requested', 'completed', 'failed', 'cancelled', 'updated', 'owner_changed']],
   [true, ['asset_linked', 'asset_unlinked', 'key_uploaded', 'key_removed', 'approved', 'approval_withdrawn']],
+  [true, ['Attestation', 'Reconnected', 'IdentityConflict', 'StreamRefused', 'attestation', 'Re-connected', 'Аttestation']],
   [true, ['Completed', 'APPROVED', 'approved ', ' approved', 'ap proved', 'approved\u200b', 'stop-requested', 'stopRequested']],
   [true, ['аpproved', 'ｃompleted', 'failed.', 'fаiled', 'créated', 'cоmpleted', 'ѕtarted', 'fa1led', 'FAILED', 'failed']],
   [false, ['Running', 'Complete', 'Failed', 'Stopped', 'ReceivingAlgorithm', 'Approval', '']],
