@@ -7,6 +7,7 @@ import { Outbox } from '../../gateway/session/outbox.ts';
 import { HostedRun } from '../../gateway/session/hosted-run.ts';
 import type { AgentLog } from '../../gateway/wire/messages.ts';
 import type { LastingReport } from '../../shared/cvms/report.ts';
+import type { Manifest } from '../../shared/rows/manifest.ts';
 import type { RunReference } from '../../shared/rows/run.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { systemClock } from '../../shared/runtime/deadline.ts';
@@ -188,15 +189,16 @@ describe('a run at a gateway', () => {
     const clock = { ...systemClock };
     const lines: string[] = [];
     const logs = { write: (_: RunReference, { message }: AgentLog) => lines.push(message) > 0 };
+    const readManifest = vi.fn<() => Promise<Manifest>>();
     const parts = {
-      service: { report },
+      service: { report, manifestBefore: readManifest },
       counts,
       clock,
       wallClock: systemClock,
       timings: { ...defaultTimings, firstRetry: 1, longestRetry: 2 },
       logs,
     } as unknown as GatewayParts;
-    return { run: new HostedRun(reference, parts, () => undefined), ids, reasons, lines, counts, clock };
+    return { run: new HostedRun(reference, parts, () => undefined), ids, reasons, lines, counts, clock, readManifest };
   }
 
   it('has an event inferred again whose report was left out, because the code failed on it five times', async () => {
@@ -241,6 +243,25 @@ describe('a run at a gateway', () => {
     run.takeEvent({ ...ofRun, event_type: 'Failed', status: 'Failed' });
     run.confirm('Failed');
     await vi.waitFor(() => expect(reasons).toEqual(['The algorithm ended with the exit code 3.']), untilTestEnds);
+  });
+
+  it('is not reported as failed before its manifest is read, which tells why, and is not left out meanwhile', async () => {
+    const { run, reasons, ids, readManifest } = hosted();
+    const manifests = Array.from({ length: 2 }, () => Promise.withResolvers<Manifest>());
+    for (const { promise } of manifests) readManifest.mockReturnValueOnce(promise);
+    const [approved, found] = ['ab'.repeat(32), 'cd'.repeat(32)];
+    const message = `algorithm hash mismatch: expected ${approved}, got ${found}`;
+    run.takeLog({ computation_id: 'c', timestamp: null, level: 'ERROR', message });
+    run.observe('Failed', 0);
+    manifests[0]?.reject(new Error('The table does not answer.'));
+    await vi.waitFor(() => expect(readManifest).toHaveBeenCalledTimes(2), untilTestEnds);
+    expect([run.isReported, run.holdsLasting, ids]).toEqual([false, true, []]);
+    const source = { type: 'https', url: 'https://files.example.com/a' };
+    const algorithm = { hash: Array.from({ length: 32 }, () => 0xab), user_key: 'AAAA', source };
+    manifests[1]?.resolve({ id: 'c', name: '', description: '', algorithm, datasets: [], result_consumers: [] });
+    const reason = `The agent fetched the algorithm with the hash ${found}, but ${approved} was approved.`;
+    await vi.waitFor(() => expect(reasons).toEqual([reason]), untilTestEnds);
+    await vi.waitFor(() => expect(run.isReported).toBe(true), untilTestEnds);
   });
 
   it('has no line in its log for each question of the gateway for the state of the agent', () => {

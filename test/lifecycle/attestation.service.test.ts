@@ -224,6 +224,28 @@ describe('a computation with an attestation policy', () => {
     expect(await start(id, on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested', detail } });
   });
 
+  it('goes on while a token waits for its verdict, and ends as failed if it waits by then', async () => {
+    const { id, on } = await prepared();
+    const { body: run } = await start(id, on);
+    const [waiting, good] = [tokenOf(on), tokenOf(on)];
+    const { verifyToken } = withTestRoots(snpRoots);
+    const verified: string[] = [];
+    const verify: typeof verifyToken = async (token, options) => {
+      const hash = createHash('sha256').update(token).digest('hex');
+      if (hash === hashOf(waiting)) throw new Error('There is no verdict now.');
+      verified.push(hash);
+      return await verifyToken(token, options);
+    };
+    replaceClient(tokenVerifier, verify);
+    for (const token of [waiting, good]) await send(on, token);
+    await expect.poll(() => verified, untilTestEnds).toContain(hashOf(good));
+    expect(await runOf(id)).toMatchObject({ status: 'running' });
+    await report(on, { type: 'event', id: 'end', run_id: run, event_type: 'Complete', status: 'Completed' });
+    const failed = { status: 'failed', reason: expect.stringContaining('a token is not verified') };
+    await expect.poll(() => runOf(id), untilTestEnds).toMatchObject(failed);
+    replaceClient(tokenVerifier, verifyToken);
+  });
+
   it('starts only while each token of the process is verified: one over 1 MiB never is', async () => {
     const { id, on } = await prepared();
     await send(on, Buffer.alloc(1024 * 1024 + 1).toString('base64'));

@@ -6,6 +6,7 @@ import { cvm as sampleCvm, cvmBody } from '../../../shared/openapi/examples.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
 import { setAttributes, updateExisting } from '../../../shared/table/writes.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
+import { beforeTheNextTransaction } from '../../support/interleave.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { getItem } from '../../../shared/table/table.ts';
 
@@ -141,6 +142,21 @@ describe('the record of an agent process', () => {
     });
     await setStream(cvm, 's1', 's2');
     expect(await bind(cvm, given, 's1')).toEqual({ ...run, process: 'p1', bound_stream: 's1' });
+  });
+
+  it.each<[string, (cvm: Cvm) => Promise<unknown>]>([
+    ['process', (cvm) => set(cvm, { attested_process: 'p2' })],
+    ['token', (cvm) => set(cvm, { attestation: { token_hash: 'of another' } })],
+    ['connection', (cvm) => set(cvm, { attested_stream: 's2' })],
+    ['present stream', (cvm) => setStream(cvm, 's2', 's1')],
+    ['certificate', (cvm) => set(cvm, { certificate_fingerprint: 'of another' })],
+  ])('is given no run with a policy if another %s is recorded just before the transaction', async (_what, change) => {
+    const cvm = await heldCvm();
+    const attestation = { token_hash: 'verified' };
+    await set(cvm, { attestation, attested_process: 'p1', attested_stream: 's1' });
+    beforeTheNextTransaction(embedded.table, () => change(cvm));
+    expect(await bind(cvm, { ...run, ...attestation, process: 'p1' })).toBeUndefined();
+    expect(await read(cvm)).toEqual({});
   });
 
   it('takes a run with a policy in a guest only if no run of any domain has used the guest, unless the policy allows that', async () => {
