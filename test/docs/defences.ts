@@ -49,6 +49,9 @@ export const defences: Record<string, Defence[]> = {
       'if (ofPolicy.length > 0) return [];',
     ),
   ],
+  'Send tokens until a refused one is left out': [
+    at('packages/attestation/policy.ts', 'if (tokens.length > mostTokens)', 'if (tokens.length > 2 * mostTokens)'),
+  ],
   'Attest software below the paravisor that asked for the report': [
     at('packages/attestation/policy.ts', 'passed: vmpl !== null && vmpl <= highest,', 'passed: true,'),
   ],
@@ -65,6 +68,9 @@ export const defences: Record<string, Defence[]> = {
     verifier('check-attestation', 'isSame && hashes.length === tokens.length,', 'true,'),
   ],
   'Choose the time of a verdict': [verifier('check-attestation', 'if (before.length === 0)', 'if (judged.length === 0)')],
+  'State more than anyone checks': [
+    verifier('check-evidence', 'unknownMembers(statement, form.output)', 'unknownMembers(form.output, form.output)'),
+  ],
   'State times of a run that are out of order': [
     verifier('check-run', "['issued_at', isInOrder(last.timestamp, statement.issued_at)],", "['issued_at', true],"),
   ],
