@@ -2,5 +2,5 @@
 export { type AgentEvent, behaviourOf, stoppedEvents } from './simulated-behaviour.ts';
 export { connectCvm } from './simulated-connection.ts';
 export { simulateCvm } from './simulated-cvm.ts';
-export { attests, testRoot, testToken } from './simulated-evidence.ts';
+export { attests, testRoot, testToken, testTokenOver } from './simulated-evidence.ts';
 export { startSimulatedCvms } from './simulated-cvms.ts';

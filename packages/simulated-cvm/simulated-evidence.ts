@@ -23,9 +23,17 @@ type TestMachine = Record<'key' | 'report' | 'message', string> & Record<'dataAt
  * token is of another guest, as of a machine that was started anew.
  */
 export function testToken(certificate: string): Buffer {
+  return testTokenOver(createHash('sha512').update(certificate).digest());
+}
+
+/**
+ * Makes the attestation token of an SNP machine with test keys over the given report data.
+ * @param data the report data, 64 bytes
+ * @param guest the REPORT_ID of the guest, 32 bytes. Default: that of a machine that was started anew
+ */
+export function testTokenOver(data: Buffer, guest: Buffer = randomBytes(32)): Buffer {
   const machine = JSON.parse(read('test-machine.json')) as TestMachine;
   const [report, message] = [Buffer.from(machine.report, 'base64'), Buffer.from(machine.message, 'base64')];
-  const [data, guest] = [createHash('sha512').update(certificate).digest(), randomBytes(32)];
   report.set(data, 0x50);
   report.set(guest, 0x140);
   message.set(data, machine.dataAt);

@@ -65,6 +65,8 @@ export interface CvmOptions {
   environment: Record<string, string>;
   /** The port of the gateway on this machine. */
   gatewayPort: number;
+  /** Names the evidence, of `evidences`, that a stand-in for the attestation-service gives. Default: no stand-in. */
+  evidence?: string | undefined;
   /** Another port of this machine that the programs reach under its number. */
   alsoReaches?: number | undefined;
 }
@@ -103,6 +105,8 @@ export class AgentCvm {
   private readonly stops: (() => Promise<void>)[] = [];
   /** The address at which users reach the agent, such as `localhost:40123`. */
   address = '';
+  /** Cuts the connections to the gateway. */
+  cutGateway: () => void = () => undefined;
   /** Cuts the connections of users. */
   cutUsers: () => void = () => undefined;
 
@@ -135,7 +139,9 @@ export class AgentCvm {
     const places = [toAgent, String(portOfUsers)];
     for (const port of [gatewayPort, alsoReaches].filter((each) => each !== undefined)) {
       const out = join(directory, `${port}.sock`);
-      this.stops.push((await relay(out, port)).stop);
+      const outward = await relay(out, port);
+      this.stops.push(outward.stop);
+      if (port === gatewayPort) this.cutGateway = outward.cut;
       places.push(String(port), out);
     }
     const inner = this.spawnInside(process.execPath, [join(import.meta.dirname, 'relay.ts'), ...places], 'pipe');
@@ -161,7 +167,10 @@ export class AgentCvm {
     const path = socket && `/proc/${this.namespaces.pid}/root${socket}`;
     if (path) rmSync(path, { force: true }); // a program that was killed leaves it
     const log = openSync(join(this.options.directory, `${name}.log`), 'a');
-    const child = this.spawnInside(this.options.program(name), [], log);
+    const { evidence, program } = this.options;
+    const isStandIn = name === 'attestation-service' && evidence !== undefined;
+    const standIn = [join(import.meta.dirname, 'stand-in-attestation.ts'), evidence ?? ''];
+    const child = isStandIn ? this.spawnInside(process.execPath, standIn, log) : this.spawnInside(program(name), [], log);
     closeSync(log);
     this.children.set(name, child);
     for (let tries = 0; path && !existsSync(path); tries++) {

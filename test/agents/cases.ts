@@ -45,7 +45,7 @@ async function agentEvents(world: RehearsalWorld, { computationId }: RehearsedRu
   return { all: named.map(nameOf), inferred: named.filter(isInferred).map(nameOf) };
 }
 
-async function ensureOnce(world: RehearsalWorld, run: RehearsedRun, expected: string[]): Promise<string[]> {
+export async function ensureOnce(world: RehearsalWorld, run: RehearsedRun, expected: string[]): Promise<string[]> {
   const { all, inferred } = await agentEvents(world, run);
   for (const name of expected) {
     const times = all.filter((each) => each === name).length;
@@ -54,7 +54,7 @@ async function ensureOnce(world: RehearsalWorld, run: RehearsedRun, expected: st
   return inferred;
 }
 
-async function ensureEnd(world: RehearsalWorld, run: RehearsedRun, status: string, seconds = 60): Promise<string> {
+export async function ensureEnd(world: RehearsalWorld, run: RehearsedRun, status: string, seconds = 60): Promise<string> {
   const end = await world.service.untilOver(run.computationId, seconds);
   ensure(end.status === status, `The run ended as ${end.status}: ${end.reason}`);
   return `${end.status}: ${end.reason}`;
@@ -77,9 +77,14 @@ const sumAfter = (seconds: number) =>
   `#!/bin/sh\nsleep ${seconds}\ncat datasets/*.csv | awk '{ total += $1 } END { print total }' > results/sum.txt\n`;
 
 /** Starts a run whose algorithm works for a while, and waits until it works. */
-async function atWork(world: RehearsalWorld, seconds: number, on?: { id: string; cvm: AgentCvm }) {
+export async function atWork(
+  world: RehearsalWorld,
+  seconds: number,
+  on?: { id: string; cvm: AgentCvm },
+  inputs: Parameters<RehearsalWorld['computation']>[0] = {},
+) {
   const { id, cvm } = on ?? (await world.cvm());
-  const run = await world.computation({ algorithm: sumAfter(seconds) });
+  const run = await world.computation({ algorithm: sumAfter(seconds), ...inputs });
   await run.start(id);
   await run.upload();
   await world.service.untilEvent(run.computationId, 'Running/InProgress');
@@ -429,7 +434,7 @@ async function anotherAddress(world: RehearsalWorld): Promise<string> {
   return `cms sent 0 bytes there. At the right address: ${end}`;
 }
 
-async function refusalOf(run: RehearsedRun): Promise<string> {
+export async function refusalOf(run: RehearsedRun): Promise<string> {
   return await run.upload().then(
     () => '',
     (error: unknown) => String(error),
@@ -534,7 +539,7 @@ async function pulled(world: RehearsalWorld, changed: Record<string, string> = {
   const { port } = server.address() as AddressInfo;
   const ca = join(world.folder('agent'), 'ca.pem');
   writeFileSync(ca, authority.certificate);
-  const { id } = await world.cvm(1, { SSL_CERT_FILE: ca }, port);
+  const { id } = await world.cvm(1, { SSL_CERT_FILE: ca }, { alsoReaches: port });
   const run = await world.computation({ datasets: 0, expected: '1001', isPulled: true });
   for (const [path, type] of [
     ['/sum.sh', 'algorithm'],

@@ -1,9 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { AgentCvm, type Program } from './agent-cvm.ts';
+import { AgentCvm, type CvmOptions, type Program } from './agent-cvm.ts';
 import { RehearsedParty } from './rehearsed-party.ts';
 import { RehearsedRun, type RunInputs } from './rehearsed-run.ts';
 import type { RehearsedService } from './rehearsed-service.ts';
+
+type MoreOfCvm = Pick<CvmOptions, 'alsoReaches' | 'evidence'>;
 
 /** The world of a case: the service, and CVMs and computations of its own. */
 export class RehearsalWorld {
@@ -23,11 +25,11 @@ export class RehearsalWorld {
   }
 
   /** Enrols a CVM, starts it, and waits until it can take a run. @param more environment variables of its programs */
-  async cvm(number = 1, more: Record<string, string> = {}, alsoReaches?: number): Promise<{ id: string; cvm: AgentCvm }> {
+  async cvm(number = 1, more: Record<string, string> = {}, options: MoreOfCvm = {}): Promise<{ id: string; cvm: AgentCvm }> {
     const id = `${this.name}-${number}`;
     const directory = join(this.directory, `cvm-${number}`);
     const environment = await this.service.enrol(id, join(directory, 'certs'));
-    const cvm = await this.start(directory, { ...environment, ...more }, alsoReaches);
+    const cvm = await this.start(directory, { ...environment, ...more }, options);
     await this.service.ask('PUT', `/d1/cvms/${id}`, { description: '', agent_url: cvm.address });
     await this.service.untilFit(id);
     return { id, cvm };
@@ -40,9 +42,9 @@ export class RehearsalWorld {
     return await this.start(`${original}-copy`, environment);
   }
 
-  private async start(directory: string, environment: Record<string, string>, alsoReaches?: number): Promise<AgentCvm> {
+  private async start(directory: string, environment: Record<string, string>, options: MoreOfCvm = {}): Promise<AgentCvm> {
     const { gatewayPort } = this.service;
-    const cvm = await AgentCvm.start({ directory, environment, gatewayPort, alsoReaches, program: this.program });
+    const cvm = await AgentCvm.start({ directory, environment, gatewayPort, ...options, program: this.program });
     this.cvms.push(cvm);
     return cvm;
   }

@@ -6,9 +6,12 @@ import { printTable } from '../../tools/bench/print-table.ts';
 import { killServices } from '../support/service-process.ts';
 import { demandPrerequisites } from '../prerequisites.ts';
 import { buildAgent, commitOf } from './agent-cvm.ts';
-import { cases, type RehearsalCase } from './cases.ts';
+import { attestedCases } from './attested-cases.ts';
+import { cases as otherCases, type RehearsalCase } from './cases.ts';
 import { RehearsalWorld } from './rehearsal-world.ts';
 import { RehearsedService, ServiceWithOwnGateway } from './rehearsed-service.ts';
+
+const cases = [...otherCases, ...attestedCases];
 
 const usage = `Usage: npm run rehearse:agent -- --source DIR [--replace MODULE=DIR]... [--only CASE]... [--keep]
 

@@ -35,6 +35,8 @@ export interface RunInputs {
   agent?: string[];
   /** The `agent_config` of the computation. Default: none. */
   agentConfig?: Record<string, unknown>;
+  /** The `attestation_policy` of the computation. Default: none. */
+  policy?: object;
   /** Default: one. */
   datasets?: number;
   /** The kind of the participant's key. Default ed25519. */
@@ -78,10 +80,10 @@ export class RehearsedRun {
 
   /** Creates the computation and all that a run of it needs. */
   static async prepare(service: RehearsedService, directory: string, inputs: RunInputs = {}): Promise<RehearsedRun> {
-    const { large, sentAs = [], agent = ['--unbound'], agentConfig, datasets = large ? 0 : 1, keys = 'ed25519' } = inputs;
+    const { large, sentAs = [], agent = ['--unbound'], datasets = large ? 0 : 1, keys = 'ed25519' } = inputs;
     const { algorithm = large ? hashLarge : sum } = inputs;
     const alice = await RehearsedParty.join(service, join(directory, 'alice'), { user: 'alice', keys });
-    const given = { name: 'Sum', ...(agentConfig ? { agent_config: agentConfig } : {}) };
+    const given = { name: 'Sum', agent_config: inputs.agentConfig ?? {}, attestation_policy: inputs.policy ?? null };
     const { id } = await service.ask('POST', '/d1/computations', given);
     const computationId = String(id);
     await alice.cms('key', 'upload', alice.publicKey, computationId);

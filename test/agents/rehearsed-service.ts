@@ -54,7 +54,7 @@ export class RehearsedService {
   }
 
   async start(): Promise<void> {
-    this.process = await startService(['--data', this.directory], ':', {
+    this.process = await startService(['--data', this.directory, '--test-evidence'], ':', {
       environment: { GATEWAY_PORT: String(this.gatewayPort) },
     });
     ensure(!this.process.hasEnded(), `The service did not start: ${this.process.output()}`);
@@ -101,6 +101,17 @@ export class RehearsedService {
       return Object.entries(expected).every(([field, value]) => presence[field] === value);
     };
     await until(`The CVM ${cvmId} is ${Object.values(expected).join(' and ')}`, isSo, seconds);
+  }
+
+  /** Waits for a verdict on the evidence of a CVM. @returns why the evidence is refused */
+  async untilJudged(cvmId: string, verdict: string): Promise<string> {
+    const attestation = async () =>
+      (await this.call('GET', `/d1/cvms/${cvmId}`)).body['attestation'] as {
+        verdict: string;
+        checks: { name: string; passed: boolean }[];
+      } | null;
+    await until(`The evidence of ${cvmId} is ${verdict}`, async () => (await attestation())?.verdict === verdict);
+    return ((await attestation())?.checks ?? []).flatMap(({ name, passed }) => (passed ? [] : name)).join();
   }
 
   async run(computationId: string): Promise<{ status: string; reason: string | null }> {
