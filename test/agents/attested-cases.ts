@@ -18,7 +18,7 @@ interface Machine {
 /** Starts a CVM whose evidence satisfies the policy. @param evidence by the names of `evidences` */
 async function attestedCvm(world: RehearsalWorld, evidence = 'fresh'): Promise<Machine> {
   const machine = await world.cvm(1, {}, { evidence });
-  await world.service.untilJudged(machine.id, 'verified');
+  await world.service.untilAttestation(machine.id, { verdict: 'verified' });
   return machine;
 }
 
@@ -48,16 +48,10 @@ async function attested(world: RehearsalWorld): Promise<string> {
   return await completes(world, id, strict);
 }
 
-/** Cuts the connections of the agent and of the log-forwarder, and waits until the agent is back. */
-async function reconnect(world: RehearsalWorld, { id, cvm }: Machine, fit: string): Promise<void> {
-  cvm.cutGateway();
-  await world.service.untilPresence(id, { state: 'connected', fit: 'unknown' }, 10).catch(() => undefined);
-  await world.service.untilPresence(id, { state: 'connected', fit });
-}
-
 async function cutBefore(world: RehearsalWorld): Promise<string> {
   const machine = await attestedCvm(world);
-  await reconnect(world, machine, 'ready');
+  machine.cvm.cutGateway();
+  await world.service.untilAttestation(machine.id, { verdict: 'verified', connection: 'reconnected' });
   await ensureNotAttested(world, machine.id, 'restart the agent, or allow reconnects');
   return `A start with a strict policy was refused. With allow_reconnect: ${await completes(world, machine.id, reconnecting)}`;
 }
@@ -70,7 +64,7 @@ async function cutStrict(world: RehearsalWorld): Promise<string> {
   ensure(end.includes('The connection over which the agent attested itself has closed'), `The reason is another one: ${end}`);
   await machine.cvm.restart();
   await world.service.untilFit(machine.id);
-  await world.service.untilJudged(machine.id, 'verified');
+  await world.service.untilAttestation(machine.id, { verdict: 'verified' });
   return `${end} After a restart of the CVM: ${await completes(world, machine.id, strict)}`;
 }
 
@@ -86,7 +80,7 @@ async function cutReconnecting(world: RehearsalWorld): Promise<string> {
 
 async function replayed(world: RehearsalWorld): Promise<string> {
   const { id } = await world.cvm(1, {}, { evidence: 'replayed' });
-  const failed = await world.service.untilJudged(id, 'refused');
+  const failed = await world.service.untilAttestation(id, { verdict: 'refused' });
   ensure(failed === 'report_data', `These checks failed: ${failed}.`);
   await ensureNotAttested(world, id, 'report_data');
   return 'The evidence was refused for its report data, and so was the start.';

@@ -56,6 +56,7 @@ export class RehearsedService {
   async start(): Promise<void> {
     this.process = await startService(['--data', this.directory, '--test-evidence'], ':', {
       environment: { GATEWAY_PORT: String(this.gatewayPort) },
+      simulator: true, // which test evidence demands
     });
     ensure(!this.process.hasEnded(), `The service did not start: ${this.process.output()}`);
   }
@@ -103,15 +104,18 @@ export class RehearsedService {
     await until(`The CVM ${cvmId} is ${Object.values(expected).join(' and ')}`, isSo, seconds);
   }
 
-  /** Waits for a verdict on the evidence of a CVM. @returns why the evidence is refused */
-  async untilJudged(cvmId: string, verdict: string): Promise<string> {
-    const attestation = async () =>
-      (await this.call('GET', `/d1/cvms/${cvmId}`)).body['attestation'] as {
-        verdict: string;
-        checks: { name: string; passed: boolean }[];
-      } | null;
-    await until(`The evidence of ${cvmId} is ${verdict}`, async () => (await attestation())?.verdict === verdict);
-    return ((await attestation())?.checks ?? []).flatMap(({ name, passed }) => (passed ? [] : name)).join();
+  /** Waits until the attestation of a CVM is as expected. @returns the names of the checks that failed */
+  async untilAttestation(cvmId: string, expected: Record<string, string>): Promise<string> {
+    let failed = '';
+    const isSo = async () => {
+      const { attestation } = (await this.call('GET', `/d1/cvms/${cvmId}`)).body as {
+        attestation: (Record<string, unknown> & { checks: { name: string; passed: boolean }[] }) | null;
+      };
+      failed = (attestation?.checks ?? []).flatMap(({ name, passed }) => (passed ? [] : name)).join();
+      return Object.entries(expected).every(([field, value]) => attestation?.[field] === value);
+    };
+    await until(`The attestation of ${cvmId} is ${Object.values(expected).join(' and ')}`, isSo);
+    return failed;
   }
 
   async run(computationId: string): Promise<{ status: string; reason: string | null }> {
