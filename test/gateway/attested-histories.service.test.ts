@@ -157,10 +157,16 @@ async function live(seed: number, computationOf: (allowsReconnect: boolean) => P
     },
     random,
   };
+  const untilTaken = () =>
+    untilAttested(world.call, cvmId, history.token).catch((error: unknown) => {
+      throw new Error(`${what}, ${JSON.stringify(history.genuine.errors)}`, { cause: error });
+    });
   const happen = async (moment: Moment) => {
     for (const { name } of happened.filter((each) => each.moment === moment)) {
       await delay(random() * 200);
       await happenings[name]?.happen(history);
+      // An agent attests once. A token on a connection that breaks before it is taken is lost, and somebody must restart the agent again.
+      if (isHonest && name === 'the agent restarts') await untilTaken();
     }
   };
 
@@ -171,9 +177,7 @@ async function live(seed: number, computationOf: (allowsReconnect: boolean) => P
   const computation = await computationOf(allow_reconnect);
   await happen('before');
   if (isHonest) {
-    await untilAttested(world.call, cvmId, history.token).catch((error: unknown) => {
-      throw new Error(`${what}, ${JSON.stringify(history.genuine.errors)}`, { cause: error });
-    });
+    await untilTaken();
     await world.untilReady(cvmId);
   }
   const started = await world.call('POST', `/d1/computations/${computation}/run?cvm=${cvmId}`);
