@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { setTimeout as delay } from 'node:timers/promises';
-import { mostTokens } from 'computation-management-attestation/policy';
 import type { ReasonCode } from 'computation-management-formats/vocabulary';
 import type { Manifest } from '../../shared/rows/manifest.ts';
+import { mostKeptTokens } from '../../shared/rows/attestation.ts';
 import { isActive, type RunReference } from '../../shared/rows/run.ts';
 import { longestReason, reportSchema, type LastingReport } from '../../shared/cvms/index.ts';
 import type { gatewayEvents } from '../../shared/journal/event.ts';
@@ -22,10 +22,10 @@ import { timestampOf } from '../../shared/runtime/deadline.ts';
 const mostOptionalEvents = 10_000;
 
 /**
- * The largest number of different attestations that a gateway takes of one agent process: those that may satisfy a policy, an empty
- * one, and one that shows that there are more. A process sends one in its life, on Azure two.
+ * The largest number of different attestations that a gateway takes of one agent process: those that the service keeps, and an empty
+ * one. A process sends one in its life, on Azure two.
  */
-export const mostAttestations = mostTokens + 2;
+export const mostAttestations = mostKeptTokens + 1;
 
 /** The identifiers of the events that show that the algorithm of a run may have begun. */
 const eventsOfAlgorithm = ['Starting', 'InProgress', 'Completed', 'Failed'].map((status) => stateEventId('Running', status));

@@ -1,10 +1,10 @@
-import { mostTokens } from 'computation-management-attestation/policy';
 import { domainId, identifier } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { shownText } from 'computation-management-formats/fields';
 import { assetTypes, reasonCodes } from 'computation-management-formats/vocabulary';
 import { journalKeys } from '../../shared/table/keys.ts';
 import { eventSchema, type AdministrativeEvent, type LifecycleEvent } from '../../shared/journal/event.ts';
+import { mostKeptTokens } from '../../shared/rows/attestation.ts';
 import { longestReason } from '../../shared/rows/run.ts';
 
 /**
@@ -95,7 +95,7 @@ const token_hashes = v.optional(
   v.pipe(
     v.array(sha256),
     v.description('The SHA-256 of the attestation tokens that count for the run.'),
-    v.metadata({ maxItems: mostTokens + 1 }),
+    v.metadata({ maxItems: mostKeptTokens }),
   ),
 );
 const reason = v.pipe(shownText(longestReason), v.description('A sentence that may change.'));

@@ -1,4 +1,3 @@
-import { mostTokens } from 'computation-management-attestation/policy';
 import { verdicts } from 'computation-management-formats/attestation';
 import { shownText } from 'computation-management-formats/fields';
 import { idOfRun } from 'computation-management-formats/identifiers';
@@ -8,7 +7,7 @@ import { type ContentStore, presignDownload } from '../rows/content-store.ts';
 import type { Run } from '../rows/run.ts';
 import type { Table } from '../table/table.ts';
 import { readTokensOfRun, shownOf, tokenKey } from '../rows/agent-tokens.ts';
-import { checksSchema } from '../rows/attestation.ts';
+import { checksSchema, mostKeptTokens } from '../rows/attestation.ts';
 
 const token = v.pipe(
   v.object({
@@ -34,7 +33,7 @@ export const attestationOfRunSchema = v.pipe(
       v.description(
         'The tokens of the agent process. Verify them yourself. Of more than 4, 5 are kept, and no policy is satisfied.',
       ),
-      v.metadata({ maxItems: mostTokens + 1 }),
+      v.metadata({ maxItems: mostKeptTokens }),
     ),
   }),
   v.title('AttestationOfRun'),

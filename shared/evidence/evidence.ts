@@ -1,4 +1,3 @@
-import { mostTokens } from 'computation-management-attestation/policy';
 import { attestationPolicy, collateralMembers, tokenVerdicts, verdicts } from 'computation-management-formats/attestation';
 import { lengthOfThumbprint } from 'computation-management-formats/es256';
 import { shownText } from 'computation-management-formats/fields';
@@ -10,7 +9,7 @@ import { runSchema } from '../rows/run.ts';
 import { eventSchema } from '../journal/event.ts';
 import { manifestSchema } from '../rows/manifest.ts';
 import { storedSnapshot } from '../rows/run-snapshot.ts';
-import { checksSchema } from '../rows/attestation.ts';
+import { checksSchema, mostKeptTokens } from '../rows/attestation.ts';
 
 const digest = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits.'), v.metadata({ maxLength: 64 }));
 
@@ -69,7 +68,7 @@ const attestationOfStatement = v.pipe(
         ),
       ),
       v.description('The tokens of the agent process.'),
-      v.metadata({ maxItems: mostTokens + 1 }),
+      v.metadata({ maxItems: mostKeptTokens }),
     ),
   }),
   v.title('AttestationOfStatement'),

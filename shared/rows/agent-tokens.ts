@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { failedChecks, mostTokens } from 'computation-management-attestation/policy';
+import { failedChecks } from 'computation-management-attestation/policy';
 import { type AttestationPolicy, attestationPolicy } from 'computation-management-formats/attestation';
 import * as v from 'valibot';
 import { truncate } from '../runtime/errors.ts';
@@ -9,7 +9,7 @@ import { type ContentStore, putContent, tokenPrefix } from './content-store.ts';
 import { cvmKeys, runKeys, type Key } from '../table/keys.ts';
 import { type Table, getItem, type Item } from '../table/table.ts';
 import { putItemIf, setAttributes } from '../table/writes.ts';
-import { type Attestation, storedAttestation } from './attestation.ts';
+import { type Attestation, mostKeptTokens, storedAttestation } from './attestation.ts';
 import { parseStored } from '../table/stored.ts';
 import { ConditionFailedError, StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
 
@@ -95,7 +95,7 @@ export async function recordToken(
   await withFreshReads(table, async (table) => {
     const before = parseTokens(await getItem(table, cvmKeys.process(process.domain, process.cvmId, process.process)));
     const known = before.tokens.find((each) => each.hash === hash);
-    if (known ? known.attestation : before.tokens.length > mostTokens) return;
+    if (known ? known.attestation : before.tokens.length >= mostKeptTokens) return;
     if (!known) {
       const added = { kind, hash, size: token.length, attestation: null, bound_to: null, collateral_hash: null };
       const after = { ...before, tokens: [...before.tokens, added] };

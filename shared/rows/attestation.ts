@@ -1,3 +1,4 @@
+import { mostTokens } from 'computation-management-attestation/policy';
 import * as v from 'valibot';
 import { shownText } from 'computation-management-formats/fields';
 import { timestamp } from 'computation-management-formats/timestamps';
@@ -125,3 +126,9 @@ export function attestationOf(item: Item | undefined, isHeld: boolean): CvmAttes
 export function guestsOf(item: Item | undefined): string[] {
   return item ? parseStored(provenGuests, item, 'registered CVM').guests : [];
 }
+
+/**
+ * The most attestation tokens that the service keeps of one agent process: as many as may satisfy a policy, and one that shows that there
+ * were more.
+ */
+export const mostKeptTokens = mostTokens + 1;

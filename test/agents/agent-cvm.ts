@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ok as ensure } from 'node:assert';
 import { exitCodeOf, tailOf } from '../rehearse/emulator.ts';
 import { relay } from './relay.ts';
+import type { evidences } from './stand-in-attestation.ts';
 
 /** The programs of a CVM. */
 const programs = ['agent', 'computation-runner', 'log-forwarder', 'attestation-service'] as const;
@@ -66,7 +67,7 @@ export interface CvmOptions {
   /** The port of the gateway on this machine. */
   gatewayPort: number;
   /** Names the evidence, of `evidences`, that a stand-in for the attestation-service gives. Default: no stand-in. */
-  evidence?: string | undefined;
+  evidence?: keyof typeof evidences | undefined;
   /** Another port of this machine that the programs reach under its number. */
   alsoReaches?: number | undefined;
 }

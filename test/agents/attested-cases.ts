@@ -1,6 +1,6 @@
 import { ok as ensure } from 'node:assert';
 import { join } from 'node:path';
-import type { AgentCvm } from './agent-cvm.ts';
+import type { AgentCvm, CvmOptions } from './agent-cvm.ts';
 import { atWork, ensureEnd, ensureOnce, refusalOf, type RehearsalCase } from './cases.ts';
 import type { RehearsalWorld } from './rehearsal-world.ts';
 import type { RunInputs } from './rehearsed-run.ts';
@@ -16,7 +16,7 @@ interface Machine {
 }
 
 /** Starts a CVM whose evidence satisfies the policy. @param evidence by the names of `evidences` */
-async function attestedCvm(world: RehearsalWorld, evidence = 'fresh'): Promise<Machine> {
+async function attestedCvm(world: RehearsalWorld, evidence: CvmOptions['evidence'] = 'fresh'): Promise<Machine> {
   const machine = await world.cvm(1, {}, { evidence });
   await world.service.untilAttestation(machine.id, { verdict: 'verified' });
   return machine;
