@@ -12,7 +12,8 @@ import { type Table, getItems } from '../table/table.ts';
 import { type Approval, type ApprovalInput, describeApproval, type Refusal } from './approval.ts';
 import { isInJournal } from '../journal/read-journal.ts';
 import { readCertificates } from './list-approvals.ts';
-import { approvedAttributes } from './stale-because.ts';
+import { explainChanges } from './explain-changes.ts';
+import { approvedAttributes, aroundOf } from './stale-because.ts';
 import { ownReasons } from './readiness.ts';
 
 interface ApproveRequest extends AnsweredRequest {
@@ -63,7 +64,8 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Co
       approved_at: now,
     };
     const transaction = new Transaction();
-    const describe = (given: StoredApproval) => describeApproval(given, ownReasons(given, inputs, now));
+    const describe = (given: StoredApproval) =>
+      describeApproval(given, ownReasons(given, inputs, now).map(explainChanges({ approval: given, inputs })));
     const before = inputs.approvals.find(({ user_id }) => user_id === by);
     if (before && isDeepStrictEqual(before, { ...approval, approved_at: before.approved_at })) {
       return await commitChange(table, transaction, { decision: describe(before), permitted }, answerKeeper);
@@ -74,7 +76,14 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Co
     await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, addedRefusals, event, now });
     transaction.add(
       { put: { Item: { ...computationKeys.approval(computationId, by), ...approval } } },
-      { put: { Item: { ...approvedKeys.approved(computationId, by), ...approvedAttributes({ manifest, configuration }) } } },
+      {
+        put: {
+          Item: {
+            ...approvedKeys.approved(computationId, by),
+            ...approvedAttributes({ manifest, configuration, around: aroundOf(inputs) }),
+          },
+        },
+      },
       { delete: { Key: computationKeys.refusal(computationId, by) } },
     );
     return await commitChange(table, transaction, { decision: describe(approval), permitted }, answerKeeper);

@@ -140,7 +140,7 @@ export async function replaceFields(
   return row;
 }
 
-/** What becomes more or less, if negative, when the inputs of a computation change: its linked datasets, and its refusals. */
+/** The numbers of linked datasets and of refusals by which the inputs of a computation grow. Negative if they shrink. */
 interface AddedInputs {
   addedDatasets: number;
   addedRefusals?: number;

@@ -16,7 +16,7 @@ export interface Participation {
   computation: number;
   /** True if the user is the owner of the computation, or a consumer that it names. */
   isNamed: boolean;
-  /** As what the computation names the user. */
+  /** The parts for which the computation names the user. */
   named: ('provider' | 'consumer')[];
   hasKey: boolean;
   /** The numbers of the user's own assets that are linked to the computation. */
