@@ -7,7 +7,7 @@ import { recordContentRead } from '../../shared/assets/content-reads.ts';
 import { readEvents } from '../../shared/events/read-events.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { readEvidence } from '../../shared/evidence/read-evidence.ts';
-import { linkAsset, unlinkAsset } from '../../shared/assets/link-asset.ts';
+import { linkAsset } from '../../shared/assets/link-asset.ts';
 import type { RouteName } from '../../shared/endpoints/endpoints.ts';
 
 import {
@@ -194,9 +194,10 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
   'approvals/list-approvals': {
     '': ({ known }) => ({ path: { id: known.id } }),
     'a stale one': async ({ stores, domain }) => {
-      const { id, algorithm } = await aReadyComputation(stores, domain);
+      const { id } = await aReadyComputation(stores, domain);
       await anApproval(stores, domain, id, 'alice');
-      await unlinkAsset(stores.table, { domain, assetId: algorithm, computationId: id, ...byAlice });
+      const assetId = await anAsset(stores, domain, { file_name: 'later.csv', asset_type: 'dataset' });
+      await linkAsset(stores.table, { domain, assetId, computationId: id, ...byAlice });
       return { path: { id } };
     },
   },
