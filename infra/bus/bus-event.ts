@@ -1,6 +1,6 @@
 import { domainId, identifier } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
-import { shownText } from 'computation-management-formats/fields';
+import { longestRefusal, shownText } from 'computation-management-formats/fields';
 import { assetTypes, reasonCodes } from 'computation-management-formats/vocabulary';
 import { journalKeys } from '../../shared/table/keys.ts';
 import { eventSchema, type AdministrativeEvent, type LifecycleEvent } from '../../shared/journal/event.ts';
@@ -137,5 +137,8 @@ export const eventDetails = {
     cvm_ids: v.optional(v.array(shownText(64))),
     expires_at: v.optional(shownText(35)),
   }),
-  approval_withdrawn: v.object({ digest: sha256 }),
+  approval_withdrawn: v.object({
+    digest: v.optional(v.pipe(sha256, v.description('Of the approval. Absent if the user has withdrawn a refusal.'))),
+  }),
+  approval_refused: v.object({ reason: shownText(longestRefusal) }),
 } satisfies Record<LifecycleEvent | AdministrativeEvent, v.GenericSchema>;

@@ -9,10 +9,11 @@ import { parseApproval, type StoredApproval } from '../rows/stored-approval.ts';
 import { type AnsweredRequest, commitChange, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
 import { approvedKeys, computationKeys } from '../table/keys.ts';
 import { type Table, getItems } from '../table/table.ts';
-import { type Approval, type ApprovalInput, describeApproval } from './approval.ts';
+import { type Approval, type ApprovalInput, describeApproval, type Refusal } from './approval.ts';
 import { isInJournal } from '../journal/read-journal.ts';
 import { readCertificates } from './list-approvals.ts';
-import { approvedAttributes } from './stale-because.ts';
+import { explainChanges } from './explain-changes.ts';
+import { approvedAttributes, aroundOf } from './stale-because.ts';
 import { ownReasons } from './readiness.ts';
 
 interface ApproveRequest extends AnsweredRequest {
@@ -24,18 +25,18 @@ interface ApproveRequest extends AnsweredRequest {
   permit: (parties: Relations) => Permitted;
 }
 
-interface Approved {
-  approval: Approval;
+export interface Decided {
+  decision: Approval | Refusal;
   permitted: Permitted;
 }
 
 /**
- * Records the caller's approval of the manifest and configuration of a computation, in place of an earlier one. Writes nothing if
+ * Records the caller's approval of the manifest and configuration of a computation, in place of an earlier one or a refusal. Writes nothing if
  * the caller has already given the same approval. Four round trips.
  * @throws ServiceError `not_found`; `forbidden`; `incomplete` while there is no manifest; `conflict` if a given digest is not the
  *   current one, or the journal lacks the event that `journal_head` names; `invalid_request`, after all of these, for a signature that is missing or not the caller's
  */
-export async function approve(table: Table, request: ApproveRequest): Promise<Committed<Approved>> {
+export async function approve(table: Table, request: ApproveRequest): Promise<Committed<Decided>> {
   const { domain, computationId, given, by, now, permit, answerKeeper } = request;
   return await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, computationId);
@@ -44,7 +45,7 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Co
       readCertificates(table, domain, given.cvm_ids ?? []),
       given.journal_head ? isInJournal(table, computationId, given.journal_head) : true,
     ]);
-    const permitted = permit(partiesOf(inputs));
+    const permitted = permit(relationsTo(inputs));
     const { digest, configuration_digest, manifest, configuration, missing } = approvableOf(inputs);
     if (missing) throw noManifest(missing);
     if (given.digest !== digest || given.configuration_digest !== configuration_digest) {
@@ -63,24 +64,35 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Co
       approved_at: now,
     };
     const transaction = new Transaction();
-    const describe = (given: StoredApproval) => describeApproval(given, ownReasons(given, inputs, now));
+    const describe = (given: StoredApproval) =>
+      describeApproval(given, ownReasons(given, inputs, now).map(explainChanges({ approval: given, inputs })));
     const before = inputs.approvals.find(({ user_id }) => user_id === by);
     if (before && isDeepStrictEqual(before, { ...approval, approved_at: before.approved_at })) {
-      return await commitChange(table, transaction, { approval: describe(before), permitted }, answerKeeper);
+      return await commitChange(table, transaction, { decision: describe(before), permitted }, answerKeeper);
     }
     const details = { digest, configuration_digest, signed: approval.signature !== null, ...limitsOf(approval) };
     const event = { event_type: 'approved', status: 'success', originator: by, details, lifecycle: false } as const;
-    await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now });
+    const hasRefused = inputs.refusals.some(({ user_id }) => user_id === by);
+    const addedRefusals = hasRefused ? -1 : 0;
+    await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, addedRefusals, event, now });
     transaction.add(
       { put: { Item: { ...computationKeys.approval(computationId, by), ...approval } } },
-      { put: { Item: { ...approvedKeys.approved(computationId, by), ...approvedAttributes({ manifest, configuration }) } } },
+      {
+        put: {
+          Item: {
+            ...approvedKeys.approved(computationId, by),
+            ...approvedAttributes({ manifest, configuration, around: aroundOf(inputs) }),
+          },
+        },
+      },
     );
-    return await commitChange(table, transaction, { approval: describe(approval), permitted }, answerKeeper);
+    if (hasRefused) transaction.add({ delete: { Key: computationKeys.refusal(computationId, by) } });
+    return await commitChange(table, transaction, { decision: describe(approval), permitted }, answerKeeper);
   });
 }
 
 /** Returns the users who are related to a computation as its owner, creators of its assets or result consumers. */
-function partiesOf(inputs: Inputs): Relations {
+export function relationsTo(inputs: Inputs): Relations {
   return {
     owner: inputs.computation.owner,
     creator: assetsOf(inputs).map(({ created_by }) => created_by),
@@ -137,21 +149,28 @@ interface WithdrawRequest extends AnsweredRequest {
 }
 
 /**
- * Deletes the caller's approval of a computation. Writes nothing if there is none. Active runs go on. Two round trips.
+ * Deletes the caller's approval of a computation, or the caller's refusal. Writes nothing if there is neither. Active runs go on. Two
+ * round trips.
  * @throws ServiceError `not_found`
  */
 export async function withdrawApproval(table: Table, request: WithdrawRequest): Promise<Committed<object>> {
   const { domain, computationId, by, now, answerKeeper } = request;
-  const Key = computationKeys.approval(computationId, by);
+  const [approval, refusal] = [computationKeys.approval(computationId, by), computationKeys.refusal(computationId, by)];
   return await withFreshReads(table, async (table) => {
-    const [item, ...computationItems] = await getItems(table, [Key, ...keysToChange(domain, computationId)]);
+    const [given, refused, ...computationItems] = await getItems(table, [
+      approval,
+      refusal,
+      ...keysToChange(domain, computationId),
+    ]);
     const computation = parseToChange(domain, computationId, computationItems);
     const transaction = new Transaction();
-    if (!item) return await commitChange(table, transaction, {}, answerKeeper);
-    const details = { digest: parseApproval(item).digest };
+    if (!given && !refused) return await commitChange(table, transaction, {}, answerKeeper);
+    const details = given ? { digest: parseApproval(given).digest } : {};
     const event = { event_type: 'approval_withdrawn', status: 'success', originator: by, details, lifecycle: false } as const;
-    await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now });
-    transaction.add({ delete: { Key } }, { delete: { Key: approvedKeys.approved(computationId, by) } });
+    const addedRefusals = refused ? -1 : 0;
+    await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, addedRefusals, event, now });
+    const keys = given ? [approval, approvedKeys.approved(computationId, by)] : [refusal];
+    transaction.add(...keys.map((Key) => ({ delete: { Key } })));
     return await commitChange(table, transaction, {}, answerKeeper);
   });
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Item, type Table, queryPrefix } from '../table/table.ts';
+import { type Item, type Table, queryPartition } from '../table/table.ts';
 import { parseStored } from '../table/stored.ts';
 import {
   type AgentConfig,
@@ -13,7 +13,8 @@ import { canonicalJson } from 'computation-management-formats/digests';
 import { type AttestationPolicy, attestationPolicy } from 'computation-management-formats/attestation';
 import { computationKeys, type Key, userKeys } from '../table/keys.ts';
 import { assetTypes } from 'computation-management-formats/vocabulary';
-import type { Transaction } from '../table/transaction.ts';
+import { type Action, actionsPerTransaction, Transaction } from '../table/transaction.ts';
+import { log } from '../runtime/log.ts';
 import { computationNumber } from './computation.ts';
 
 const linkSchema = v.object({
@@ -27,6 +28,8 @@ const linkSchema = v.object({
 const consumersSchema = v.object({ consumers: v.array(v.string()) });
 
 const providersSchema = v.object({ providers: v.array(v.string()) });
+
+const participantSchema = v.object({ user_id: v.string(), is_consumer: v.optional(v.boolean(), false) });
 
 const storedPolicy = v.object({ attestation_policy: v.optional(v.nullable(attestationPolicy), null) });
 
@@ -54,11 +57,16 @@ export interface Definition {
   providers: string[];
   algorithm: Link | undefined;
   datasets: Link[];
+  /**
+   * The users who uploaded a key to the computation, approved or refused, an entry for each of these acts. `is_consumer` is true for
+   * a key whose user had the role `result_consumer` when uploading it.
+   */
+  acts: v.InferOutput<typeof participantSchema>[];
 }
 
 /**
- * Parses what is stored beside the row of a computation: its configuration, links, consumers and providers.
- * @param items the items of the computation under `part#`
+ * Parses what is stored beside the row of a computation: its configuration, links, consumers and providers, and who has acted.
+ * @param items the items of the computation at `computationKeys`
  */
 export function parseDefinition(items: Item[]): Definition {
   const links = items.filter((item) => 'asset_id' in item).map((item) => parseStored(linkSchema, item, 'link'));
@@ -71,12 +79,16 @@ export function parseDefinition(items: Item[]): Definition {
     providers: parseProviders(items.find((item) => 'providers' in item)),
     algorithm: links.find((link) => link.asset_type === 'algorithm'),
     datasets: links.filter((link) => link.asset_type === 'dataset').sort((a, b) => a.linked_as - b.linked_as),
+    acts: items.filter((item) => 'user_id' in item).map((item) => parseStored(participantSchema, item, 'participant')),
   };
 }
 
-/** Reads the definition of a computation in one round trip: the limits keep it below the 1 MB of a query. */
+/**
+ * Reads the definition of a computation in one round trip for each MB. Its parts have less than 1 MB by their limits; anybody with
+ * `view` may add a key.
+ */
 export async function readDefinition(table: Table, id: string): Promise<Definition> {
-  return parseDefinition(await queryPrefix(table, computationKeys.partition(id), computationKeys.prefixes.part));
+  return parseDefinition(await queryPartition(table, computationKeys.partition(id)));
 }
 
 /**
@@ -93,6 +105,7 @@ export const emptyDefinition: Definition = {
   providers: [],
   algorithm: undefined,
   datasets: [],
+  acts: [],
 };
 
 /**
@@ -125,12 +138,39 @@ export function replaceDefinition(
   if (changed.has('consumers')) {
     putList(transaction, computationKeys.consumers(id), { consumers });
     const placeOf = (user: string) => userKeys.consumer(domain, user, computationNumber(id));
-    for (const user of consumers.filter((each) => !before.consumers.includes(each)))
-      transaction.add({ put: { Item: { ...placeOf(user) } } });
-    for (const user of before.consumers.filter((each) => !consumers.includes(each)))
-      transaction.add({ delete: { Key: placeOf(user) } });
+    transaction.add(...changesOfNames(before.consumers, consumers, placeOf));
   }
-  if (changed.has('providers')) putList(transaction, computationKeys.providers(id), { providers });
+  if (changed.has('providers')) {
+    putList(transaction, computationKeys.providers(id), { providers });
+    const placeOf = (user: string) => userKeys.provider(domain, user, computationNumber(id));
+    addOrFollow(transaction, changesOfNames(before.providers, providers, placeOf));
+  }
+}
+
+/** Returns the writes for the items of users who are named after a change and were not before, and of those who no longer are. */
+function changesOfNames(before: string[], after: string[], placeOf: (user: string) => Key): Action[] {
+  return [
+    ...after.filter((user) => !before.includes(user)).map((user) => ({ put: { Item: { ...placeOf(user) } } })),
+    ...before.filter((user) => !after.includes(user)).map((user) => ({ delete: { Key: placeOf(user) } })),
+  ];
+}
+
+/**
+ * Adds writes to a transaction as long as it has room for them and for the kept answer. Those that are left, at most 200, are
+ * written right after it. If that fails, invitations are missing, or stay in the table, where nobody sees them.
+ */
+function addOrFollow(transaction: Transaction, actions: Action[]): void {
+  const room = transaction.actionsLeft - 1;
+  transaction.add(...actions.slice(0, room));
+  for (let start = room; start < actions.length; start += actionsPerTransaction) {
+    const following = new Transaction();
+    following.add(...actions.slice(start, start + actionsPerTransaction));
+    transaction.afterwards(async (table) => {
+      await following.commit(table).catch((error: unknown) => {
+        log('WARN', 'Named providers are not all invited.', {}, error);
+      });
+    });
+  }
 }
 
 function putList(transaction: Transaction, key: Key, list: Record<string, string[]>): void {
