@@ -16,6 +16,7 @@ let as: Record<Mistake['who'], ReturnType<typeof cmsIn>>;
 const policy = (measurement: string) => `platforms: [snp]\nmeasurements: ['${measurement}']\n`;
 const files = {
   'penguin-sizes.py': 'print(1)\n',
+  'second.py': 'print(2)\n',
   'penguins.csv': 'mass\n1\n',
   'collaboration.yaml': 'computation: { name: Penguins, owner: alice }\nparties: { alice: {}, bob: {} }\n',
   'broken.yaml': 'computation: [\n',
@@ -46,7 +47,7 @@ beforeAll(async () => {
   await did('bob', 'login --local --role dataset_provider');
   await did('carol', 'login --local --role viewer');
   for (const who of ['alice', 'bob'] as const) await did(who, `key create ${who}.key`);
-  await did('alice', 'asset upload penguin-sizes.py --type algorithm');
+  await did('alice', 'asset upload penguin-sizes.py second.py --type algorithm');
   for (const [name, options] of [
     ['Open', ''],
     ['Twin', ''],
@@ -71,11 +72,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const whole = mistakes.filter(({ why }) => why !== undefined);
+const whole = mistakes.filter(({ why }) => why);
 const nexts = new Map<string, string>();
 
 describe('a mistake', () => {
-  it(`leads to what, why and what next in at least 54 of the first 60, of ${mistakes.length}`, () => {
+  it(`of ${mistakes.length} is told with its reason in at least 54`, () => {
     expect(whole.length).toBeGreaterThanOrEqual(54);
   });
 

@@ -21,7 +21,7 @@ const [alice, bob, carol] = [of('alice'), of('bob'), of('carol')];
  */
 export const mistakes: readonly Mistake[] = [
   // command lines
-  alice('runn Open --cvm sim-1', /Unknown command 'runn'/, /Did you mean run/, /^cms --help$/),
+  alice('runn Open --cvm sim-1', /Unknown command 'runn'/, /Did you mean one of run, runs/, /^cms --help$/),
   alice('run Open --cmv sim-1', /Unknown option '--cmv'/, /Did you mean --cvm/, /^cms run --help$/),
   alice('run Open', /Missing option --cvm/, /choose the CVM/, /^cms run Open --cvm sim-1$/),
   alice('computation list --status done', /'done' is invalid/, /Allowed choices are created/, /--help$/),
@@ -36,7 +36,7 @@ export const mistakes: readonly Mistake[] = [
   alice('check Twin', /Several computations are named "Twin"/, /Use an identifier:\n +\S{36} of alice/, /^cms computation list$/),
   alice('check 00000000-0000-8000-8000-000000000000', /No such computation/, /deleted|domain|such/, /^cms computation list$/),
   alice('asset show nothing.csv', /no asset named "nothing.csv"/, /The domain d1 has/, /^cms asset list$/),
-  alice('cvm show nothing', /No such CVM/, undefined, /^cms cvm list$/),
+  alice('cvm show nothing', /No such registered CVM/, undefined, /^cms cvm list$/),
   alice('find "falls 496"', /Nothing found/, /beginnings of words/, /^cms computation list$/),
   alice('find "2026 site 496"', /Nothing found/, /beginnings of words/, /^cms computation list$/),
   alice('find 00000000-01f3', /Nothing found/, /first 18 characters/, /^cms computation list$/),
@@ -53,7 +53,7 @@ export const mistakes: readonly Mistake[] = [
   alice('todo --profile nobody', /not logged in/, /in the profile nobody/, /^cms login .*--profile nobody/),
   carol('computation create Mine', /carol may not/, /Requires/, /^cms (login|whoami)/),
   bob('computation update Open --name Mine', /bob may not/, /Requires|owner/, /^cms (login|whoami)/),
-  carol('asset download penguins.csv', /carol may not|only/i, /creator|content_access|Requires/, /^cms /),
+  carol('asset download penguins.csv --output copy.csv', /carol may not/, /Only bob gets the content/, /^cms /),
   alice('run Open --cvm "a b"', /--cvm/, /Expected/, /--help$/),
   // keys
   alice('key upload penguins.csv Open', /penguins\.csv/, /key/i, /^cms key upload --help$/),
@@ -114,7 +114,7 @@ export const mistakes: readonly Mistake[] = [
   ),
   alice('asset upload nofile.csv', /There is no file "nofile\.csv"/, undefined, /^ls /),
   alice('asset upload penguins.csv --type dataset --name a/b', /--name/, /without slashes/, /--help$/),
-  alice('asset link penguin-sizes.py Study', /algorithm/, /already|one/, /^cms computation show \S{36}$/),
+  alice('asset link second.py Study', /algorithm/, /already|one/, /^cms computation show \S{36}$/),
   alice('asset add https://example.com/a.csv --type dataset --checksum zz', /checksum/, /Expected/, /--help$/),
   alice('asset delete penguin-sizes.py', /Cannot ask for confirmation/, /not a terminal/, /--yes$/),
   alice('verify penguins.csv --keys penguins.csv', /not JSON/, /expected a file that cms or the console saved/, /^ls /),
@@ -154,7 +154,7 @@ export const mistakes: readonly Mistake[] = [
   alice(
     'check Attested',
     /lacks nothing but a machine/,
-    /Waiting for a machine:\n[^]*it is [0-9a-f]{8}…, the policy\s+allows cdcdcdcd…/,
+    /Waiting for a machine:\n[^]*it is\s+[0-9a-f]{8}…, the policy\s+allows cdcdcdcd…/,
     /^cms cvm list$/,
   ),
   alice('run Attested --cvm never-seen', /does not satisfy the attestation policy/, /not registered/, /^cms cvm list$/),
