@@ -18,7 +18,7 @@ import {
 import { type Lowering, otherAssets, planAsset, planComputation, planKey, type Step } from '../collaboration/sync.ts';
 import { exportedCollaboration, yamlText } from '../collaboration/export.ts';
 import { machinesFor, nextRun, thenUse, waitingForMachine } from '../context/computation-reference.ts';
-import { privateKeyBeside, readPublicKey } from '../files/key-files.ts';
+import { makeKeyPair, privateKeyBeside, readPublicKey } from '../files/key-files.ts';
 import { formatMissing, missingItems } from '../context/missing-items.ts';
 import { table } from '../terminal/table.ts';
 import { expectFile } from '../files/transfers.ts';
@@ -47,7 +47,7 @@ export function addInitCommand(program: CmsCommand): void {
       const { client, domain, user } = connection;
       const { home } = context.terminal;
       const party = partyOf(context, plan, { user, file });
-      const { parts, key } = await expectParts({ file, home, ...options }, party);
+      const { parts, key } = await expectParts(context, { file, home, ...options }, party);
       const computation = await planComputation(context, connection, plan.computation);
       const planned = [];
       for (const part of parts) planned.push({ ...part, ...(await planAsset(context, connection, computation.id, part)) });
@@ -154,7 +154,7 @@ interface Options {
  * written the paths.
  * @throws CmsError that names all mistakes, such as a path that leads out of the folder of the file
  */
-async function expectParts(place: Place, party: Party | null | undefined) {
+async function expectParts(context: Context, place: Place & Options, party: Party | null | undefined) {
   const mistakes: CmsError[] = [];
   const collected = (error: unknown): undefined => {
     if (!(error instanceof CmsError)) throw error;
@@ -171,9 +171,17 @@ async function expectParts(place: Place, party: Party | null | undefined) {
     if (file !== undefined && size !== undefined) parts.push({ planned, file, size });
   }
   const keyFile = party?.key === undefined ? undefined : await pathFrom(place, party.key, { isKey: true }).catch(collected);
-  const read = keyFile === undefined ? undefined : await readPublicKey(keyFile).catch(collected);
-  const key = read && { ...read, planned: party?.key ?? '', file: keyFile ?? '' };
-  const [first] = mistakes;
+  const keyOf = async (file: string) => ({ ...(await readPublicKey(file)), planned: party?.key ?? '', file });
+  const key = keyFile === undefined ? undefined : await keyOf(keyFile).catch(collected);
+  const [first, ...others] = mistakes;
+  const canMake = first?.next?.startsWith('cms key create ') === true && others.length === 0;
+  if (canMake && keyFile !== undefined && (place.yes === true || context.terminal.ask)) {
+    const file = keyFile.replace(/\.pub$/, '');
+    if (place.yes !== true) await confirm(context, `You have no key. Make ${shellPath(file, place.home)}, which signs for you?`);
+    const made = await makeKeyPair(file);
+    context.note(`Made the private key ${shellPath(file, place.home)}, which only you can read. Keep it to yourself.\n`);
+    return { parts, key: await keyOf(made) };
+  }
   if (!first) return { parts, key };
   const message = mistakes.map((each) => each.message).join('\n');
   throw new UsageError(message, first.next, first);
