@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { sizeText } from 'computation-management-client';
@@ -8,6 +9,7 @@ import { CmsError, UsageError } from '../terminal/cms-error.ts';
 import {
   type Collaboration,
   exampleCollaboration,
+  usualCollaboration,
   type Party,
   type PlannedAsset,
   parseCollaboration,
@@ -15,8 +17,8 @@ import {
 } from '../collaboration/collaboration.ts';
 import { type Lowering, otherAssets, planAsset, planComputation, planKey, type Step } from '../collaboration/sync.ts';
 import { exportedCollaboration, yamlText } from '../collaboration/export.ts';
-import { nextRun, thenUse } from '../context/computation-reference.ts';
-import { privateKeyBeside, readPublicKey } from '../files/key-files.ts';
+import { machinesFor, nextRun, thenUse, waitingForMachine } from '../context/computation-reference.ts';
+import { makeKeyPair, privateKeyBeside, readPublicKey } from '../files/key-files.ts';
 import { formatMissing, missingItems } from '../context/missing-items.ts';
 import { table } from '../terminal/table.ts';
 import { expectFile } from '../files/transfers.ts';
@@ -36,14 +38,16 @@ export function addInitCommand(program: CmsCommand): void {
         return;
       }
       if (file === undefined) {
-        throw new UsageError('Name the file of the collaboration.', 'cms init --example > collaboration.yaml');
+        const makeOne = `cms init --example > ${usualCollaboration}`;
+        const next = existsSync(usualCollaboration) ? `cms init ${usualCollaboration}` : makeOne;
+        throw new UsageError('Name the file of the collaboration.', next);
       }
       const plan = await readCollaboration(file);
       const connection = await context.connect();
       const { client, domain, user } = connection;
       const { home } = context.terminal;
       const party = partyOf(context, plan, { user, file });
-      const { parts, key } = await expectParts({ file, home, ...options }, party);
+      const { parts, key } = await expectParts(context, { file, home, ...options }, party);
       const computation = await planComputation(context, connection, plan.computation);
       const planned = [];
       for (const part of parts) planned.push({ ...part, ...(await planAsset(context, connection, computation.id, part)) });
@@ -86,11 +90,15 @@ export function addInitCommand(program: CmsCommand): void {
       const { missing_items } = await client.dryRun({ id });
       context.print({ computation: id, items: steps, missing_items }, () => formatSteps(id, steps));
       if (context.isJson) return;
+      const made = await client.getComputation({ id });
       if (isNothing(missing_items)) {
-        context.note(`Ready to run.\n${await nextRun(context, connection, id)}`);
+        const machines = await machinesFor(context, connection, made);
+        if (machines && machines.fitting === undefined) {
+          context.note(`${waitingForMachine(machines, context.terminal.columns)}Next: ${context.command('cvm list')}\n`);
+        } else context.note(`Ready to run.\n${await nextRun(context, connection, id, machines?.fitting)}`);
         return;
       }
-      const { approval, assets } = await client.getComputation({ id });
+      const { approval, assets } = made;
       const privateKey = key && privateKeyBeside(key.file);
       const ownKey = privateKey === undefined ? undefined : { user, file: shellPath(privateKey, home) };
       const items = missingItems(missing_items, { id, isSigned: approval === 'all_signed', assets, ownKey });
@@ -111,7 +119,8 @@ export function addExportCommand(program: CmsCommand): void {
 /** Prints an example of the file of `cms init`. @throws CmsError if the command names a file, which a user may expect to be written */
 function printExample({ print }: Context, file: string | undefined): void {
   if (file !== undefined) {
-    throw new UsageError('--example prints to standard output, and takes no FILE.', `cms init --example > ${shellWord(file)}`);
+    const next = existsSync(file) ? `cms init ${shellWord(file)}` : `cms init --example > ${shellWord(file)}`;
+    throw new UsageError('--example prints to standard output, and takes no FILE.', next);
   }
   print(parseCollaboration(exampleCollaboration, 'example'), () => exampleCollaboration);
 }
@@ -145,7 +154,7 @@ interface Options {
  * written the paths.
  * @throws CmsError that names all mistakes, such as a path that leads out of the folder of the file
  */
-async function expectParts(place: Place, party: Party | null | undefined) {
+async function expectParts(context: Context, place: Place & Options, party: Party | null | undefined) {
   const mistakes: CmsError[] = [];
   const collected = (error: unknown): undefined => {
     if (!(error instanceof CmsError)) throw error;
@@ -162,9 +171,17 @@ async function expectParts(place: Place, party: Party | null | undefined) {
     if (file !== undefined && size !== undefined) parts.push({ planned, file, size });
   }
   const keyFile = party?.key === undefined ? undefined : await pathFrom(place, party.key, { isKey: true }).catch(collected);
-  const read = keyFile === undefined ? undefined : await readPublicKey(keyFile).catch(collected);
-  const key = read && { ...read, planned: party?.key ?? '', file: keyFile ?? '' };
-  const [first] = mistakes;
+  const keyOf = async (file: string) => ({ ...(await readPublicKey(file)), planned: party?.key ?? '', file });
+  const key = keyFile === undefined ? undefined : await keyOf(keyFile).catch(collected);
+  const [first, ...others] = mistakes;
+  const canMake = first?.next?.startsWith('cms key create ') === true && others.length === 0;
+  if (canMake && keyFile !== undefined && (place.yes === true || context.terminal.ask)) {
+    const file = keyFile.replace(/\.pub$/, '');
+    if (place.yes !== true) await confirm(context, `You have no key. Make ${shellPath(file, place.home)}, which signs for you?`);
+    const made = await makeKeyPair(file);
+    context.note(`Made the private key ${shellPath(file, place.home)}, which only you can read. Keep it to yourself.\n`);
+    return { parts, key: await keyOf(made) };
+  }
   if (!first) return { parts, key };
   const message = mistakes.map((each) => each.message).join('\n');
   throw new UsageError(message, first.next, first);

@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { openTerminal, type Typed } from './open-terminal.ts';
-import { writeSshKeys } from './ssh-keys.ts';
 
 const repository = join(import.meta.dirname, '../../..');
 
@@ -16,8 +15,7 @@ export const story: readonly (readonly [Party, string])[] = [
   ['bob', 'cms approve --sign id_ed25519 --yes'],
   ['alice', 'cms approve --sign ~/.ssh/id_ed25519 --yes'],
   ['alice', 'cms run --cvm sim-1 --watch'],
-  ['bob', 'cms evidence'],
-  ['bob', 'cms verify'],
+  ['bob', 'cms evidence --verify'],
 ];
 
 /** A command of the story with what came of it. */
@@ -50,9 +48,6 @@ export async function playStory(
   symlinkSync(join(repository, 'tools'), join(clone, 'tools'));
   writeFileSync(join(programs, 'cms'), `#!/bin/sh\nexec '${node}' '${program}' "$@"\n`, { mode: 0o755 });
   writeFileSync(join(programs, 'npx'), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 });
-  writeSshKeys(home);
-  const spare = dirname(writeSshKeys(join(folder, 'spare')));
-  writeFileSync(join(programs, 'ssh-keygen'), `#!/bin/sh\nexec cp '${spare}/'* .\n`, { mode: 0o755 });
   const open = () => openTerminal({ folder: clone, programs, home, server });
   const terminals = { alice: open(), bob: open() };
   try {
