@@ -17,8 +17,8 @@ import { serviceNow } from '../show/service-clock.ts';
 import { momentText, namesIn } from '../show/texts.ts';
 import { Name } from '../show/visible-texts.tsx';
 import { approveCommand, expiryAfter } from './approval.ts';
-import { NeedsPassphrase } from './openssh-key.ts';
-import { readPrivateKey, type Sign } from './private-key.ts';
+import { NeedsPassphrase } from '../keys/openssh-key.ts';
+import { readPrivateKey, type Sign } from '../keys/private-key.ts';
 
 const lifetimes = [
   { value: '', label: 'Until something changes' },

@@ -6,8 +6,8 @@ import { isSignatureOf } from 'computation-management-formats/approval-signature
 import { toBase64 } from 'computation-management-formats/bytes';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { afterAll, describe, expect, it } from 'vitest';
-import { NeedsPassphrase, UnusableKey } from '../../../../packages/console/approvals/openssh-key.ts';
-import { readPrivateKey } from '../../../../packages/console/approvals/private-key.ts';
+import { NeedsPassphrase, UnusableKey } from '../../../../packages/console/keys/openssh-key.ts';
+import { readPrivateKey } from '../../../../packages/console/keys/private-key.ts';
 import { pemKey, type PrivateKeyFile, sshKey } from '../../../support/private-key-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'private-keys-'));
