@@ -1,6 +1,6 @@
 import { domainId, identifier } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
-import { shownText } from 'computation-management-formats/fields';
+import { longestRefusal, shownText } from 'computation-management-formats/fields';
 import { assetTypes, reasonCodes } from 'computation-management-formats/vocabulary';
 import { journalKeys } from '../../shared/table/keys.ts';
 import { eventSchema, type AdministrativeEvent, type LifecycleEvent } from '../../shared/journal/event.ts';
@@ -138,4 +138,5 @@ export const eventDetails = {
     expires_at: v.optional(shownText(35)),
   }),
   approval_withdrawn: v.object({ digest: sha256 }),
+  approval_refused: v.object({ reason: shownText(longestRefusal) }),
 } satisfies Record<LifecycleEvent | AdministrativeEvent, v.GenericSchema>;

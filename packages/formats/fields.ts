@@ -105,6 +105,18 @@ export const computationName = v.pipe(
   v.examples(['Average income by region']),
 );
 
+/** The most characters of the reason of a refusal. */
+export const longestRefusal = 1_000;
+
+/** The schema of the reason that a user gives for a refusal to approve. Everyone in the domain reads it. */
+export const refusalReason = v.pipe(
+  text(1, longestRefusal),
+  hasVisible,
+  withoutPrivateKey,
+  v.description('Why you refuse, in your words. 1 to 1,000 characters, at least one of them visible.'),
+  v.examples(['The data may not leave the hospital before the ethics board has met.']),
+);
+
 export const userId = v.pipe(
   text(1, 255),
   withoutPrivateKey,

@@ -1,9 +1,9 @@
-import { base64Text, shownText, strictObject } from 'computation-management-formats/fields';
+import { base64Text, longestRefusal, refusalReason, shownText, strictObject } from 'computation-management-formats/fields';
 import { cvmId } from 'computation-management-formats/identifiers';
 import { exactTimestamp, timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import { type ApprovalChange, mostChanges } from 'computation-management-formats/covered-changes';
-import { journalHead, mostCvms, type StoredApproval } from '../rows/stored-approval.ts';
+import { journalHead, mostCvms, type StoredApproval, type StoredRefusal } from '../rows/stored-approval.ts';
 import { approvalChange } from './stale-because.ts';
 
 const ofDigest = 'The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785).';
@@ -33,6 +33,7 @@ const longestSignature = 4_096;
 
 export const approvalInput = v.pipe(
   strictObject({
+    decision: v.optional(v.pipe(v.null_(), v.description('Omit it to approve.'))),
     digest,
     configuration_digest: configurationDigest,
     cvm_ids: v.optional(
@@ -76,6 +77,22 @@ export const approvalInput = v.pipe(
 );
 export type ApprovalInput = v.InferOutput<typeof approvalInput>;
 
+const refusalInput = v.pipe(
+  strictObject({
+    decision: v.pipe(v.literal('refuse'), v.description('Says that you refuse.')),
+    reason: refusalReason,
+  }),
+  v.title('RefusalInput'),
+  v.description('A refusal to approve.'),
+);
+export type RefusalInput = v.InferOutput<typeof refusalInput>;
+
+export const decisionInput = v.variant(
+  'decision',
+  [refusalInput, approvalInput],
+  'Expected "refuse", or no decision for an approval.',
+);
+
 export const approvalSchema = v.pipe(
   v.object({
     user: v.pipe(shownText(255), v.description('The user who approved.')),
@@ -113,6 +130,17 @@ export const approvalSchema = v.pipe(
 );
 export type Approval = v.InferOutput<typeof approvalSchema>;
 
+export const refusalSchema = v.pipe(
+  v.object({
+    user: v.pipe(shownText(255), v.description('The user who refused.')),
+    reason: v.pipe(shownText(longestRefusal), v.description('Why, in the words of the user.')),
+    refused_at: v.pipe(timestamp, v.description('The time of the refusal.')),
+  }),
+  v.title('Refusal'),
+  v.description('The refusal of a user to approve.'),
+);
+export type Refusal = v.InferOutput<typeof refusalSchema>;
+
 /**
  * Returns a stored approval of a computation in the form that the API shows.
  * @param because the reasons why the approval does not count any more; empty if it counts
@@ -135,4 +163,9 @@ export function describeApproval(stored: StoredApproval, because: ApprovalChange
     stale_because: stale ? because.slice(0, mostChanges).map((change) => ({ ...change, user: null, by: null, at: null })) : null,
     approved_at,
   };
+}
+
+/** Returns a stored refusal in the form that the API shows. */
+export function describeRefusal({ user_id, reason, refused_at }: StoredRefusal): Refusal {
+  return { user: user_id, reason, refused_at };
 }

@@ -9,7 +9,7 @@ import { parseApproval, type StoredApproval } from '../rows/stored-approval.ts';
 import { type AnsweredRequest, commitChange, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
 import { approvedKeys, computationKeys } from '../table/keys.ts';
 import { type Table, getItems } from '../table/table.ts';
-import { type Approval, type ApprovalInput, describeApproval } from './approval.ts';
+import { type Approval, type ApprovalInput, describeApproval, type Refusal } from './approval.ts';
 import { isInJournal } from '../journal/read-journal.ts';
 import { readCertificates } from './list-approvals.ts';
 import { approvedAttributes } from './stale-because.ts';
@@ -24,8 +24,8 @@ interface ApproveRequest extends AnsweredRequest {
   permit: (parties: Relations) => Permitted;
 }
 
-interface Approved {
-  approval: Approval;
+export interface Decided {
+  decision: Approval | Refusal;
   permitted: Permitted;
 }
 
@@ -35,7 +35,7 @@ interface Approved {
  * @throws ServiceError `not_found`; `forbidden`; `incomplete` while there is no manifest; `conflict` if a given digest is not the
  *   current one, or the journal lacks the event that `journal_head` names; `invalid_request`, after all of these, for a signature that is missing or not the caller's
  */
-export async function approve(table: Table, request: ApproveRequest): Promise<Committed<Approved>> {
+export async function approve(table: Table, request: ApproveRequest): Promise<Committed<Decided>> {
   const { domain, computationId, given, by, now, permit, answerKeeper } = request;
   return await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, computationId);
@@ -44,7 +44,7 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Co
       readCertificates(table, domain, given.cvm_ids ?? []),
       given.journal_head ? isInJournal(table, computationId, given.journal_head) : true,
     ]);
-    const permitted = permit(partiesOf(inputs));
+    const permitted = permit(relationsTo(inputs));
     const { digest, configuration_digest, manifest, configuration, missing } = approvableOf(inputs);
     if (missing) throw noManifest(missing);
     if (given.digest !== digest || given.configuration_digest !== configuration_digest) {
@@ -66,7 +66,7 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Co
     const describe = (given: StoredApproval) => describeApproval(given, ownReasons(given, inputs, now));
     const before = inputs.approvals.find(({ user_id }) => user_id === by);
     if (before && isDeepStrictEqual(before, { ...approval, approved_at: before.approved_at })) {
-      return await commitChange(table, transaction, { approval: describe(before), permitted }, answerKeeper);
+      return await commitChange(table, transaction, { decision: describe(before), permitted }, answerKeeper);
     }
     const details = { digest, configuration_digest, signed: approval.signature !== null, ...limitsOf(approval) };
     const event = { event_type: 'approved', status: 'success', originator: by, details, lifecycle: false } as const;
@@ -74,13 +74,14 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Co
     transaction.add(
       { put: { Item: { ...computationKeys.approval(computationId, by), ...approval } } },
       { put: { Item: { ...approvedKeys.approved(computationId, by), ...approvedAttributes({ manifest, configuration }) } } },
+      { delete: { Key: computationKeys.refusal(computationId, by) } },
     );
-    return await commitChange(table, transaction, { approval: describe(approval), permitted }, answerKeeper);
+    return await commitChange(table, transaction, { decision: describe(approval), permitted }, answerKeeper);
   });
 }
 
 /** Returns the users who are related to a computation as its owner, creators of its assets or result consumers. */
-function partiesOf(inputs: Inputs): Relations {
+export function relationsTo(inputs: Inputs): Relations {
   return {
     owner: inputs.computation.owner,
     creator: assetsOf(inputs).map(({ created_by }) => created_by),

@@ -4,7 +4,7 @@ import { approvableOf, draftOf, readInputs } from '../rows/manifest.ts';
 import type { StoredApproval } from '../rows/stored-approval.ts';
 import { approvedKeys, cvmKeys } from '../table/keys.ts';
 import { type Table, getItems, type Item } from '../table/table.ts';
-import { describeApproval, type Approval } from './approval.ts';
+import { describeApproval, describeRefusal, type Approval, type Refusal } from './approval.ts';
 import { becauseOf, neededApprovals, ownReasons } from './readiness.ts';
 import { parseApproved } from './stale-because.ts';
 import { parseStored } from '../table/stored.ts';
@@ -21,7 +21,7 @@ export async function listApprovals(
   domain: string,
   id: string,
   at: string,
-): Promise<{ needed: { user: string; because: string[] }[]; approvals: Approval[]; refusals: never[] }> {
+): Promise<{ needed: { user: string; because: string[] }[]; approvals: Approval[]; refusals: Refusal[] }> {
   const inputs = await readInputs(table, domain, await readComputation(table, domain, id));
   const current = { ...approvableOf(inputs), manifest: draftOf(inputs) };
   const others = inputs.approvals.filter((given) => isOfOther(given, current));
@@ -41,7 +41,7 @@ export async function listApprovals(
   return {
     needed: neededApprovals(inputs).map((needed) => ({ user: needed.user, because: becauseOf(needed) })),
     approvals: inputs.approvals.map((given) => describeApproval(given, because(given))),
-    refusals: [],
+    refusals: inputs.refusals.map(describeRefusal),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Configuration } from 'computation-management-formats/approval-text';
 import { longestValue } from 'computation-management-formats/covered-changes';
 import { shownText } from 'computation-management-formats/fields';
+import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import type { Manifest } from '../rows/manifest.ts';
 import { parseStored, storedBytes, deflated, inflated } from '../table/stored.ts';
@@ -17,9 +18,9 @@ export const approvalChange = v.pipe(
     ),
     approved: v.pipe(value, v.description('The value when the user approved. null: none.')),
     current: v.pipe(value, v.description('The value now. null: none.')),
-    user: v.pipe(v.null_(), v.description('The user whom the change is about. null for nobody.')),
-    by: v.pipe(v.null_(), v.description('The user who made the change. null if nobody is known.')),
-    at: v.pipe(v.null_(), v.description('The time of the change. null if it is not known.')),
+    user: v.pipe(v.nullable(shownText(255)), v.description('The user whom the change is about. null for nobody.')),
+    by: v.pipe(v.nullable(shownText(255)), v.description('The user who made the change. null if nobody is known.')),
+    at: v.pipe(v.nullable(timestamp), v.description('The time of the change. null if it is not known.')),
   }),
   v.title('ApprovalChange'),
   v.description(

@@ -16,6 +16,7 @@ import {
   readComputation,
 } from '../rows/computation.ts';
 import type { ComputationStatus } from 'computation-management-formats/vocabulary';
+import { partiesOf } from '../rows/parties.ts';
 import { rowLists } from '../table/row-lists.ts';
 import { readPage } from '../table/read-page.ts';
 import { parseStored } from '../table/stored.ts';
@@ -51,6 +52,7 @@ export function describeComputation(
       file_name,
       asset_type,
     })),
+    parties: partiesOf(row, definition),
   };
 }
 

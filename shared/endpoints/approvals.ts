@@ -1,7 +1,6 @@
 import { shownText } from 'computation-management-formats/fields';
-import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
-import { approvalInput, approvalSchema } from '../approvals/approval.ts';
+import { approvalSchema, decisionInput, refusalSchema } from '../approvals/approval.ts';
 import type { Route } from '../http/route.ts';
 import { appends, reads } from '../runtime/uses.ts';
 import { mostReasons } from '../approvals/readiness.ts';
@@ -10,13 +9,13 @@ export const approveRoute = {
   name: 'approvals/approve',
   method: 'POST',
   path: '/{domainID}/computations/{id}/approvals',
-  summary: 'Approve the manifest and the configuration of a computation',
-  access: { anyOf: [], or: ['owner', 'creator', 'consumer'] },
+  summary: 'Approve the manifest and the configuration of a computation, or refuse',
+  access: { anyOf: [], or: ['owner', 'creator', 'consumer', 'provider'] },
   uses: { table: appends },
-  impact: 'Users cannot approve manifests, so computations that need approval cannot be run.',
-  body: approvalInput,
+  impact: 'Users cannot approve manifests or refuse to, so computations that need approval cannot be run.',
+  body: decisionInput,
   status: 201,
-  response: approvalSchema,
+  response: v.union([approvalSchema, refusalSchema]),
   errors: ['not_found', 'conflict', 'incomplete', 'unsupported_media_type', 'too_large'],
   reasons: ['stale_digest', 'unknown_event'],
   description:
@@ -25,7 +24,10 @@ export const approveRoute = {
     'manifest or the configuration changes. Changes of `log_level` and `server_key` do not matter. Each user has one approval per ' +
     'computation: approving again replaces it. Returns 409 `stale_digest` with the current digests if one of them is another, and 409 ' +
     '`unknown_event` if `journal_head` is no event of this computation. ' +
-    'Returns 422 with the missing items if there is no manifest.',
+    'Returns 422 with the missing items if there is no manifest. ' +
+    'To refuse, send `{decision: "refuse", reason}`. A refusal replaces your approval, and your next approval replaces the refusal. ' +
+    'You can refuse at any time, also as a provider or consumer whom the computation names. Where a run needs your approval, the ' +
+    'refusal stands in its place in what the run lacks.',
 } as const satisfies Route;
 
 const neededApproval = v.pipe(
@@ -41,16 +43,6 @@ const neededApproval = v.pipe(
   }),
   v.title('NeededApproval'),
   v.description('A user whose approval a run needs.'),
-);
-
-const refusal = v.pipe(
-  v.object({
-    user: v.pipe(shownText(255), v.description('The user who refused.')),
-    reason: v.pipe(shownText(1_000), v.description('Why, in the words of the user.')),
-    refused_at: v.pipe(timestamp, v.description('The time of the refusal.')),
-  }),
-  v.title('Refusal'),
-  v.description('The refusal of a user to approve.'),
 );
 
 export const listApprovalsRoute = {
@@ -69,7 +61,7 @@ export const listApprovalsRoute = {
         v.description('The users whose approval a run needs, including those who have approved.'),
       ),
       approvals: v.pipe(v.array(approvalSchema), v.description('The approvals that were given, by user.')),
-      refusals: v.pipe(v.array(refusal), v.description('The refusals that stand, by user.')),
+      refusals: v.pipe(v.array(refusalSchema), v.description('The refusals that stand, by user.')),
     }),
     v.title('Approvals'),
     v.description('The approvals of a computation: those that a run needs, and those that were given.'),
@@ -81,11 +73,11 @@ export const withdrawApprovalRoute = {
   name: 'approvals/withdraw-approval',
   method: 'DELETE',
   path: '/{domainID}/computations/{id}/approvals',
-  summary: 'Withdraw your approval',
+  summary: 'Withdraw your approval or your refusal',
   access: { anyOf: ['view'] },
   uses: { table: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] },
-  impact: 'Users cannot withdraw their approvals.',
+  impact: 'Users cannot withdraw their approvals and refusals.',
   status: 204,
   errors: ['not_found'],
-  description: 'Also succeeds if you have not approved. Does not stop active runs.',
+  description: 'Also succeeds if you have neither approved nor refused. Does not stop active runs.',
 } as const satisfies Route;

@@ -79,7 +79,7 @@ function memberships(claim: unknown): string[] {
 }
 
 /** A relation of a caller to a resource, such as its owner. A relation may allow a request whatever the caller's roles are. */
-export type Relation = 'owner' | 'creator' | 'consumer';
+export type Relation = 'owner' | 'creator' | 'consumer' | 'provider';
 
 /** The users who have each relation to a resource. */
 export type Relations = Partial<Record<Relation, string | readonly string[]>>;
@@ -149,6 +149,7 @@ const relationNames: Record<Relation, string> = {
   owner: 'the owner of the computation',
   creator: 'the creator of an asset concerned',
   consumer: 'a result consumer',
+  provider: 'a provider whom the computation names, to refuse',
 };
 
 /** Returns the error for a caller without access. It says which role or relation is required. */

@@ -17,6 +17,7 @@ export const administrativeEvents = [
   'key_removed',
   'approved',
   'approval_withdrawn',
+  'approval_refused',
 ] as const;
 export type AdministrativeEvent = (typeof administrativeEvents)[number];
 

@@ -145,6 +145,12 @@ const approval = {
   approved_at: at,
 };
 
+const refusal = {
+  user: 'carol',
+  reason: 'The ethics board has not met yet.',
+  refused_at: at,
+};
+
 const todo = {
   approvals: [
     {
@@ -158,8 +164,8 @@ const todo = {
   content: [{ asset_id: assetId, file_name: 'penguins.csv' }],
   reviews: [],
   refusals: [],
-  invitations: [],
-  totals: { approvals: 1, keys: 1, content: 1, reviews: 0, refusals: 0, invitations: 0 },
+  invitations: [{ computation_id: computationId, name: 'Body mass by species', owner: 'alice', expected: ['provider'] }],
+  totals: { approvals: 1, keys: 1, content: 1, reviews: 0, refusals: 0, invitations: 1 },
   as_of: later,
 };
 
@@ -352,7 +358,7 @@ export const examples = {
   'evidence/get-evidence': { response: evidence },
   'approvals/approve': { request: approvalBody, response: approval },
   'approvals/list-approvals': {
-    response: { needed: [{ user: 'bob', because: ['penguins.csv'] }], approvals: [approval], refusals: [] },
+    response: { needed: [{ user: 'bob', because: ['penguins.csv'] }], approvals: [approval], refusals: [refusal] },
   },
   'approvals/withdraw-approval': {},
   'keys/remove-key': {},

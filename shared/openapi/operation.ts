@@ -62,6 +62,7 @@ function accessOf(route: Route): string {
 function relationIn({ path }: Route, relation: Relation): string {
   if (relation === 'owner') return 'the owner of the computation';
   if (relation === 'consumer') return 'a result consumer';
+  if (relation === 'provider') return 'a provider whom the computation names (to refuse)';
   return path.includes('/assets/') ? 'the creator of the asset' : 'the creator of an asset in it';
 }
 

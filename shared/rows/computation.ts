@@ -133,6 +133,7 @@ export const computationReplacement = v.pipe(
     created_at: returnedField,
     updated_at: returnedField,
     assets: returnedField,
+    parties: returnedField,
     run: returnedField,
   }),
   v.title('ComputationReplacement'),
@@ -201,6 +202,30 @@ const linkedAsset = v.pipe(
   v.description('An asset that is linked to a computation.'),
 );
 
+const party = v.pipe(
+  v.object({
+    user: v.pipe(shownText(255), v.description("A user's `sub`.")),
+    parts: v.pipe(
+      v.array(v.picklist(['owner', 'provider', 'consumer', 'reviewer'])),
+      v.description(
+        'What the user does: the owner of the computation; a provider, who has linked an asset or is named in `providers`; a result ' +
+          'consumer, who may fetch results. Nobody is a `reviewer` yet.',
+      ),
+      v.metadata({ minItems: 1, maxItems: 4 }),
+    ),
+    invited: v.pipe(
+      v.boolean(),
+      v.description(
+        '`true` if the computation only names the user, who has not acted: has no key and no linked asset here, and has neither approved ' +
+          'nor refused.',
+      ),
+    ),
+  }),
+  v.title('Party'),
+  v.description('A user who takes part in a computation, or whom it names.'),
+);
+export type Party = v.InferOutput<typeof party>;
+
 const detailEntries = {
   agent_config: agentConfigOutput,
   approval,
@@ -223,6 +248,10 @@ const detailEntries = {
     v.array(linkedAsset),
     v.description('The linked assets: the algorithm, then the datasets in the order in which they were linked.'),
     v.metadata({ maxItems: assetsPerComputation }),
+  ),
+  parties: v.pipe(
+    v.array(party),
+    v.description('The users who take part and those whom the computation names. The owner first.'),
   ),
   run: v.pipe(v.nullable(runSchema), v.description('The latest run. null if the computation was never run.')),
 };

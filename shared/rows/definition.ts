@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Item, type Table, queryPrefix } from '../table/table.ts';
+import { type Item, type Table, queryPartition } from '../table/table.ts';
 import { parseStored } from '../table/stored.ts';
 import {
   type AgentConfig,
@@ -28,6 +28,8 @@ const consumersSchema = v.object({ consumers: v.array(v.string()) });
 
 const providersSchema = v.object({ providers: v.array(v.string()) });
 
+const participantSchema = v.object({ user_id: v.string(), is_consumer: v.optional(v.boolean(), false) });
+
 const storedPolicy = v.object({ attestation_policy: v.optional(v.nullable(attestationPolicy), null) });
 
 /** The link of an asset to a computation, as it is stored with the computation. */
@@ -54,11 +56,16 @@ export interface Definition {
   providers: string[];
   algorithm: Link | undefined;
   datasets: Link[];
+  /**
+   * The users who uploaded a key to the computation, approved or refused, an entry for each of these acts. `is_consumer` is true for
+   * a key whose user had the role `result_consumer` when uploading it.
+   */
+  acts: v.InferOutput<typeof participantSchema>[];
 }
 
 /**
- * Parses what is stored beside the row of a computation: its configuration, links, consumers and providers.
- * @param items the items of the computation under `part#`
+ * Parses what is stored beside the row of a computation: its configuration, links, consumers and providers, and who has acted.
+ * @param items the items of the computation at `computationKeys`
  */
 export function parseDefinition(items: Item[]): Definition {
   const links = items.filter((item) => 'asset_id' in item).map((item) => parseStored(linkSchema, item, 'link'));
@@ -71,12 +78,16 @@ export function parseDefinition(items: Item[]): Definition {
     providers: parseProviders(items.find((item) => 'providers' in item)),
     algorithm: links.find((link) => link.asset_type === 'algorithm'),
     datasets: links.filter((link) => link.asset_type === 'dataset').sort((a, b) => a.linked_as - b.linked_as),
+    acts: items.filter((item) => 'user_id' in item).map((item) => parseStored(participantSchema, item, 'participant')),
   };
 }
 
-/** Reads the definition of a computation in one round trip: the limits keep it below the 1 MB of a query. */
+/**
+ * Reads the definition of a computation in one round trip for each MB. Its parts have less than 1 MB by their limits; anybody with
+ * `view` may add a key.
+ */
 export async function readDefinition(table: Table, id: string): Promise<Definition> {
-  return parseDefinition(await queryPrefix(table, computationKeys.partition(id), computationKeys.prefixes.part));
+  return parseDefinition(await queryPartition(table, computationKeys.partition(id)));
 }
 
 /**
@@ -93,6 +104,7 @@ export const emptyDefinition: Definition = {
   providers: [],
   algorithm: undefined,
   datasets: [],
+  acts: [],
 };
 
 /**

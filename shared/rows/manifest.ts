@@ -9,7 +9,7 @@ import * as v from 'valibot';
 import type { StoredAsset } from './asset.ts';
 import type { StoredAgentConfig } from './agent-config.ts';
 import { assetsPerComputation, datasetsPerComputation, nameOfComputation, type StoredComputation } from './computation.ts';
-import { type StoredApproval, parseApproval } from './stored-approval.ts';
+import { type StoredApproval, parseApproval, parseRefusal, type StoredRefusal } from './stored-approval.ts';
 import { type Table, getItems, queryPartition, type Item } from '../table/table.ts';
 import { assetKey, findAsset } from './read-asset.ts';
 import { computationKeys } from '../table/keys.ts';
@@ -114,6 +114,7 @@ export interface Inputs {
    */
   providers: string[];
   approvals: StoredApproval[];
+  refusals: StoredRefusal[];
 }
 
 /** The largest manifest in bytes. Together with the agent's configuration it fits into one DynamoDB item and one gRPC message. */
@@ -257,7 +258,7 @@ export async function readInputs(table: Table, domain: string, computation: Stor
  */
 export interface Parts extends Pick<
   Inputs,
-  'agent_config' | 'attestation_policy' | 'consumers' | 'providers' | 'keys' | 'approvals'
+  'agent_config' | 'attestation_policy' | 'consumers' | 'providers' | 'keys' | 'approvals' | 'refusals'
 > {
   /**
    * The identifiers of the assets linked to a computation: the algorithm, then the datasets in the order in which they were
@@ -268,10 +269,10 @@ export interface Parts extends Pick<
 
 /** Reads the inputs of a run that are stored beside the row of the computation, in one round trip for each MB. */
 export async function readParts(table: Table, computationId: string): Promise<Parts> {
-  const { key, approval, part } = computationKeys.prefixes;
+  const { key, approval, refusal } = computationKeys.prefixes;
   const items = await queryPartition(table, computationKeys.partition(computationId));
   const startingWith = (prefix: string) => items.filter((item) => String(item['sk']).startsWith(prefix));
-  const { agent_config, attestation_policy, consumers, providers, algorithm, datasets } = parseDefinition(startingWith(part));
+  const { agent_config, attestation_policy, consumers, providers, algorithm, datasets } = parseDefinition(items);
   return {
     agent_config,
     attestation_policy,
@@ -280,6 +281,7 @@ export async function readParts(table: Table, computationId: string): Promise<Pa
     assetIds: [...(algorithm ? [algorithm] : []), ...datasets].map((link) => link.asset_id),
     keys: startingWith(key).map(parseParticipantKey),
     approvals: startingWith(approval).map(parseApproval),
+    refusals: startingWith(refusal).map(parseRefusal),
   };
 }
 

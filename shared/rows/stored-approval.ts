@@ -55,3 +55,11 @@ export type StoredApproval = v.InferOutput<typeof storedApproval>;
 export function parseApproval(item: Item): StoredApproval {
   return parseStored(storedApproval, item, 'approval');
 }
+
+const storedRefusal = v.object({ user_id: v.string(), reason: v.string(), refused_at: v.string() });
+/** The refusal of a user to approve as it is stored with the computation. */
+export type StoredRefusal = v.InferOutput<typeof storedRefusal>;
+
+export function parseRefusal(item: Item): StoredRefusal {
+  return parseStored(storedRefusal, item, 'refusal');
+}

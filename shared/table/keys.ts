@@ -169,7 +169,9 @@ export const computationKeys = {
   userKey: (computationId: string, userId: string): Key => writableKey(computationKeys.partition(computationId), `key#${userId}`),
   approval: (computationId: string, userId: string): Key =>
     writableKey(computationKeys.partition(computationId), `approval#${userId}`),
-  prefixes: { part: 'part#', dataset: 'part#dataset#', key: 'key#', approval: 'approval#' },
+  refusal: (computationId: string, userId: string): Key =>
+    writableKey(computationKeys.partition(computationId), `refusal#${userId}`),
+  prefixes: { part: 'part#', dataset: 'part#dataset#', key: 'key#', approval: 'approval#', refusal: 'refusal#' },
 };
 
 /**

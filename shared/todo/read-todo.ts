@@ -281,6 +281,11 @@ export const todoSchema = v.pipe(
     }),
     invitations: listOf('Invitation', 'A computation that names you, in which you have not acted.', {
       owner: v.pipe(shownText(255), v.description("The owner of the computation, a user's `sub`.")),
+      expected: v.pipe(
+        v.array(v.picklist(['provider', 'consumer'])),
+        v.description('As what the computation names you.'),
+        v.metadata({ minItems: 1, maxItems: 2 }),
+      ),
     }),
     totals: v.pipe(
       v.object({

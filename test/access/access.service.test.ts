@@ -166,7 +166,13 @@ async function expectHead(route: Route, someone: Someone, path: Record<string, s
   expect([answer.status, bodiesOfHead]).toEqual([status, ['']]);
 }
 
-const ownedByOthers: Parties = { owner: stranger, creator: stranger, consumer: stranger, participant: stranger };
+const ownedByOthers: Parties = {
+  owner: stranger,
+  creator: stranger,
+  consumer: stranger,
+  provider: stranger,
+  participant: stranger,
+};
 
 describe('the roles and the access of each route', () => {
   it('match the tables copied from docs/contract.md', () => {

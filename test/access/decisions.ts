@@ -55,7 +55,12 @@ export const specified: readonly SpecifiedEndpoint[] = [
   { number: 26, method: 'POST', path: '/{domainID}/cvms/{cvmID}/reports', needs: 'operate_cvm' },
   { number: 0, method: 'GET', path: '/{domainID}/computations/{id}/attestation', needs: 'view' },
   { number: 0, method: 'GET', path: '/{domainID}/computations/{id}/evidence', needs: 'view' },
-  { number: 0, method: 'POST', path: '/{domainID}/computations/{id}/approvals', needs: 'owner or creator or consumer' },
+  {
+    number: 0,
+    method: 'POST',
+    path: '/{domainID}/computations/{id}/approvals',
+    needs: 'owner or creator or consumer or provider',
+  },
   { number: 0, method: 'GET', path: '/{domainID}/computations/{id}/approvals', needs: 'view' },
   { number: 0, method: 'DELETE', path: '/{domainID}/computations/{id}/approvals', needs: 'view' },
   { number: 0, method: 'DELETE', path: '/{domainID}/computations/{id}/key', needs: 'view' },

@@ -297,7 +297,7 @@ describe('stale_because', () => {
     await register(null);
     expect(await because()).toEqual([{ path: '/cvm_ids/0', approved: certificate_fingerprint, current: null, ...unknown }]);
     const expires_at = '2020-01-01T00:00:00.000Z';
-    expect((await approveAgain({ expires_at })).stale_because).toMatchObject([{ path: '/expires_at', approved: expires_at }]);
+    expect(await approveAgain({ expires_at })).toMatchObject({ stale_because: [{ path: '/expires_at', approved: expires_at }] });
   });
 });
 

@@ -333,6 +333,7 @@ export function inputs(fields: Partial<Inputs> = {}): Inputs {
     consumers: [],
     providers: [],
     approvals: [],
+    refusals: [],
     ...fields,
   };
 }

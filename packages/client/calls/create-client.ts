@@ -27,7 +27,11 @@ type Operations = {
     ? <Peek extends PeekValue = undefined>(
         given: Omit<ComputationArguments<Peek>, 'ifNoneMatch'>,
       ) => Promise<ComputationAnswer<Peek>>
-    : (...given: OptionalIfEmpty<Omit<Arguments<O>, 'ifNoneMatch'>>) => Promise<Data<O>>;
+    : O extends 'approve'
+      ? <Decision extends Arguments<'approve'>['body']>(
+          given: Omit<Arguments<'approve'>, 'body'> & { body: Decision },
+        ) => Promise<DecisionAnswer<Decision>>
+      : (...given: OptionalIfEmpty<Omit<Arguments<O>, 'ifNoneMatch'>>) => Promise<Data<O>>;
 };
 
 interface Call {
@@ -142,6 +146,9 @@ type ComputationArguments<Peek extends PeekValue> = Omit<Arguments<'getComputati
  * computation.
  */
 type ComputationAnswer<Peek extends PeekValue> = Peek extends 'true' ? Schemas['ComputationRow'] : Schemas['Computation'];
+
+/** The body that `approve` returns: the refusal for `{decision: 'refuse', reason}`, else the approval. */
+type DecisionAnswer<Decision> = Decision extends { decision: 'refuse' } ? Schemas['Refusal'] : Schemas['Approval'];
 
 type PeekValue = Arguments<'getComputation'>['peek'];
 

@@ -34,6 +34,7 @@ const definition: Definition = {
   providers: [],
   algorithm: undefined,
   datasets: [dataset],
+  acts: [],
 };
 const withConfig = (config: Partial<Definition['agent_config']>): Definition => ({
   ...definition,

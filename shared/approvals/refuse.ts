@@ -1,0 +1,52 @@
+import type { Permitted, Relations } from '../http/caller.ts';
+import { changeInputsWithEvent, readToChange } from '../rows/change-computation.ts';
+import { readInputs } from '../rows/manifest.ts';
+import type { StoredRefusal } from '../rows/stored-approval.ts';
+import { approvedKeys, computationKeys } from '../table/keys.ts';
+import type { Table } from '../table/table.ts';
+import { type AnsweredRequest, commitChange, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
+import { describeRefusal } from './approval.ts';
+import { type Decided, relationsTo } from './approve.ts';
+
+interface RefuseRequest extends AnsweredRequest {
+  domain: string;
+  computationId: string;
+  reason: string;
+  by: string;
+  now: string;
+  permit: (parties: Relations) => Permitted;
+}
+
+/**
+ * Records that the caller refuses to approve a computation, in place of an approval or an earlier refusal. Needs no manifest.
+ * Writes nothing if the caller has already refused with the same reason. Four round trips.
+ * @throws ServiceError `not_found`; `forbidden` for a user who is no party and whom the computation does not name
+ */
+export async function refuse(table: Table, request: RefuseRequest): Promise<Committed<Decided>> {
+  const { domain, computationId, reason, by, now, permit, answerKeeper } = request;
+  return await withFreshReads(table, async (table) => {
+    const computation = await readToChange(table, domain, computationId);
+    const inputs = await readInputs(table, domain, computation.row);
+    const permitted = permit({ ...relationsTo(inputs), provider: inputs.providers });
+    const transaction = new Transaction();
+    const before = inputs.refusals.find(({ user_id }) => user_id === by);
+    if (before?.reason === reason) {
+      return await commitChange(table, transaction, { decision: describeRefusal(before), permitted }, answerKeeper);
+    }
+    const refusal: StoredRefusal = { user_id: by, reason, refused_at: now };
+    const event = {
+      event_type: 'approval_refused',
+      status: 'success',
+      originator: by,
+      details: { reason },
+      lifecycle: false,
+    } as const;
+    await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now });
+    transaction.add(
+      { put: { Item: { ...computationKeys.refusal(computationId, by), ...refusal } } },
+      { delete: { Key: computationKeys.approval(computationId, by) } },
+      { delete: { Key: approvedKeys.approved(computationId, by) } },
+    );
+    return await commitChange(table, transaction, { decision: describeRefusal(refusal), permitted }, answerKeeper);
+  });
+}
