@@ -5,6 +5,7 @@ import { printable } from 'computation-management-formats/printable';
 import { plainName, quotedName } from 'computation-management-formats/quoted-name';
 import {
   agoText,
+  changeCards,
   ContradictionError,
   type Coverage,
   describeConfiguration,
@@ -12,7 +13,6 @@ import {
   hashGroups,
   nobody,
   readCoverage,
-  staleChanges,
   userText,
 } from 'computation-management-words';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
@@ -136,13 +136,13 @@ export async function whyStale(
   const { approvals } = await client.listApprovals({ id, signal });
   const explain = async (approval: Schemas['Approval']) => {
     const { user, approved_at } = approval;
-    const [{ assets }, { events }] = await Promise.all([
+    const [computation, { events }] = await Promise.all([
       client.getComputation({ id, signal }),
       client.listEvents({ id, from: approved_at, limit: 100, signal }),
     ]);
     return [
       `The approval of ${userText(user)}, given ${agoText(approved_at, now())}, does not count any more:`,
-      ...staleChanges(approval, { assets, events }).map(
+      ...changeCards(approval, { computation, events }).map(
         ({ sentence, at }) => `  - ${sentence}${at === undefined ? '' : `, ${agoText(at, now())}`}`,
       ),
     ].map((line) => `${hanging(printable(line), columns)}\n`);

@@ -1,5 +1,5 @@
 import { toHex } from 'computation-management-formats/bytes';
-import { describeChanges } from 'computation-management-words';
+import { changeCards } from 'computation-management-words';
 import { configurationOf } from 'computation-management-formats/approval-text';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { parsePublicKey } from 'computation-management-formats/public-key';
@@ -168,7 +168,7 @@ describe('a stale approval', () => {
     (body: object): Answer =>
     (request, response) =>
       json(body)(request, response.setHeaders(new Map(Object.entries(digests))));
-  const asset = { id: idOf(9), asset_type: 'dataset', file_name: 'a.csv' };
+  const asset = { id: idOf(9), asset_type: 'dataset' as const, file_name: 'a.csv' };
   const none = { limit: 100, offset: 0, total: 0 };
 
   it.each([['approve', idOf(0), '--yes'], ['check', idOf(0)], ['todo'], ['approvals', idOf(0)]])(
@@ -187,9 +187,13 @@ describe('a stale approval', () => {
           }),
           [`${path}/approvals`]: json({ ...approval, needed: [], approvals: [given] }),
         })(...line);
-        const told = `${ran.stdout}${ran.stderr}`.match(/(?<=^ +- ).*$/gm);
-        const sentences = describeChanges(stale_because, { datasets: ['a.csv'], cvm_ids: null, events: [] });
-        expect(told).toEqual(sentences.map(({ sentence }) => sentence));
+        const told = `${ran.stdout}${ran.stderr}`.replace(/\n {4,}(?=[^\s-])/g, ' ').match(/(?<=^ +- ).*$/gm);
+        const changed = stale_because.map((change) => ({ ...change, user: null, by: null, at: null }));
+        const cards = changeCards(
+          { ...given, stale_because: changed },
+          { computation: { owner: 'alice', assets: [asset] }, events: [] },
+        );
+        expect(told).toEqual(cards.map(({ sentence }) => sentence));
       }
     },
   );
