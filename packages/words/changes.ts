@@ -13,20 +13,20 @@ import { approvalLevels } from 'computation-management-formats/vocabulary';
 import { fingerprintOf } from './manifest.ts';
 import { type MarkedText, markedPair } from './marked.ts';
 
-/** What a change is about, from the most to the least harmful. */
+/** The subjects of changes, from the most to the least harmful. */
 const subjects = ['receiver', 'machine', 'logs', 'code', 'data', 'address', 'key', 'agent', 'approval', 'other'] as const;
-/** What a change does to the protection of the parties, from the most to the least harmful. */
+/** The effects of changes on the protection of the parties, from the most to the least harmful. */
 const effects = ['weaker', 'changed', 'stricter'] as const;
 
 /** A change of what an approval covers, in words. */
 export interface ChangeCard {
-  /** What the change is about: who receives the results, which machines may run, who reads logs, the code, the data, and so on. */
+  /** The subject of the change: who receives the results, which machines may run, who reads logs, the code, the data, and so on. */
   subject: (typeof subjects)[number];
   /** The user whom the change is about, as the service names the user. null: nobody, or nobody is known. */
   user: string | null;
   /** The change in a sentence without a full stop, such as `alice lets carol receive the results`. Names in it are quoted. */
   sentence: string;
-  /** Whether the change protects the parties less (`weaker`), more (`stricter`), or neither. */
+  /** The effect of the change: it protects the parties less (`weaker`), more (`stricter`), or neither. */
   effect: (typeof effects)[number];
   /** The value that was approved, quoted, with the characters marked that differ from `current`. null: there was none. */
   approved: MarkedText | null;
@@ -64,10 +64,8 @@ interface Circumstances {
   events: readonly ChangeEvent[];
 }
 
-type Party = 'owner' | 'providers' | 'consumers' | 'assets';
-
 export interface Journal {
-  computation: Pick<Schemas['ComputationView'], Party>;
+  computation: Pick<Schemas['ComputationView'], 'parties' | 'assets'>;
   /** The events of the computation, newest first, at least back to the oldest approval to explain. */
   events: readonly Schemas['Event'][];
 }
@@ -79,7 +77,7 @@ type Explained = Pick<Schemas['Approval'], 'approved_at' | 'cvm_ids' | 'stale_be
  * what was approved. The most harmful comes first. Empty for an approval that counts.
  */
 export function changeCards({ approved_at, cvm_ids, stale_because }: Explained, { computation, events }: Journal): ChangeCard[] {
-  const { owner, providers = [], consumers = [], assets = [] } = computation;
+  const { parties = [], assets = [] } = computation;
   const changes = stale_because ?? [];
   const namesOf = (type: string) => assets.filter(({ asset_type }) => asset_type === type).map(({ file_name }) => file_name);
   const [algorithm] = namesOf('algorithm');
@@ -88,7 +86,7 @@ export function changeCards({ approved_at, cvm_ids, stale_because }: Explained, 
   const cards = describeEach(changes, {
     algorithm: algorithm === undefined ? 'the algorithm' : quoted(algorithm),
     datasets: namesOf('dataset'),
-    people: [owner, ...providers, ...consumers, ...named, ...originators],
+    people: [...parties.map(({ user }) => user), ...named, ...originators],
     cvm_ids,
     events: events
       .filter(({ timestamp }) => timestamp >= approved_at)

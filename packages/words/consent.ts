@@ -8,14 +8,14 @@ import { type Coverage, nobody } from './coverage.ts';
 /** A part of a sentence. The texts of all parts, one after the other, are the sentence. */
 export interface SentencePart {
   text: string;
-  /** What the part names. Undefined for the words between names. Names are quoted, so that none can imitate the words around it. */
+  /** The kind of thing that the part names. Undefined for the words between names. Names are quoted, so that none can imitate the words around it. */
   names?: 'person' | 'file' | 'machines' | 'end';
-  /** What a reader must not overlook about the name, such as `looks like alice`. */
+  /** The warning about the name, such as `looks like alice`. */
   warning?: string;
 }
 
 interface Reading {
-  computation: Pick<Schemas['ComputationView'], 'owner' | 'providers' | 'consumers'>;
+  computation: Pick<Schemas['ComputationView'], 'parties'>;
   /** The user who reads the sentence, and is `you` in it. */
   you: string;
   /** The limits of the approval. */
@@ -35,12 +35,12 @@ export function consentSentence(
   { files, receivers, configuration }: Coverage,
   { computation, you, limits = {}, changes = [] }: Reading,
 ): SentencePart[] {
-  const { owner, providers = [], consumers = [] } = computation;
   const receiving = receivers.flatMap(({ users, fingerprint }) =>
     users?.length ? users : [`the holder of the key ${fingerprint}`],
   );
   const creators = files.flatMap(({ asset }) => asset?.created_by ?? []);
-  const people = new Set([owner, ...providers, ...consumers, ...creators, ...receivers.flatMap(({ users = [] }) => users)]);
+  const named = (computation.parties ?? []).map(({ user }) => user);
+  const people = new Set([...named, ...creators, ...receivers.flatMap(({ users = [] }) => users)]);
   const cameSince = new Set(changes.flatMap(({ subject, current, user }) => (subject === 'receiver' && current ? user : [])));
   const personOf = (user: string, ending = ''): SentencePart => {
     if (user === you) return { text: ending === '' ? 'you' : 'your', names: 'person' };
@@ -82,7 +82,7 @@ export function consentSentence(
     { text: endText(limits), names: 'end' } as const,
     { text: '.' },
   ];
-  return first ? [{ ...first, text: first.text === 'your' ? 'Your' : first.text }, ...rest] : rest;
+  return [{ ...first, text: first.text === 'your' ? 'Your' : first.text }, ...rest];
 }
 
 /** Returns the texts of parts, one after the other. */

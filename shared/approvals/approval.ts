@@ -87,10 +87,10 @@ const refusalInput = v.pipe(
 );
 export type RefusalInput = v.InferOutput<typeof refusalInput>;
 
-export const decisionInput = v.variant(
-  'decision',
-  [refusalInput, approvalInput],
-  'Expected "refuse", or no decision for an approval.',
+export const decisionInput = v.pipe(
+  v.variant('decision', [refusalInput, approvalInput], 'Expected "refuse", or no decision for an approval.'),
+  v.title('DecisionInput'),
+  v.description('An approval to give, or a refusal.'),
 );
 
 export const approvalSchema = v.pipe(
@@ -140,6 +140,12 @@ export const refusalSchema = v.pipe(
   v.description('The refusal of a user to approve.'),
 );
 export type Refusal = v.InferOutput<typeof refusalSchema>;
+
+export const decisionSchema = v.pipe(
+  v.union([approvalSchema, refusalSchema]),
+  v.title('Decision'),
+  v.description('The approval that was given, or the refusal.'),
+);
 
 /**
  * Returns a stored approval of a computation in the form that the API shows.

@@ -1798,6 +1798,10 @@ export interface components {
             /** @description Ignored. The service sets this field. */
             presence?: unknown;
         };
+        /** @description The approval that was given, or the refusal. */
+        Decision: components["schemas"]["Approval"] | components["schemas"]["Refusal"];
+        /** @description An approval to give, or a refusal. */
+        DecisionInput: components["schemas"]["RefusalInput"] | components["schemas"]["ApprovalInput"];
         /** @description The result of the check before a run. */
         DryRun: {
             missing_items: components["schemas"]["MissingItems"];
@@ -3732,7 +3736,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RefusalInput"] | components["schemas"]["ApprovalInput"];
+                "application/json": components["schemas"]["DecisionInput"];
             };
         };
         responses: {
@@ -3742,7 +3746,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Approval"] | components["schemas"]["Refusal"];
+                    "application/json": components["schemas"]["Decision"];
                 };
             };
         };

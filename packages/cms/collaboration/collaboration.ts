@@ -137,6 +137,9 @@ const collaborationSchema = v.strictObject({
 /** The content of the file of `cms init`. */
 export type Collaboration = v.InferOutput<typeof collaborationSchema>;
 
+/** The name that the guide gives the file of `cms init`. */
+export const usualCollaboration = 'collaboration.yaml';
+
 /** Reads the file of `cms init`. @throws CmsError that names each mistake in the file with its line */
 export async function readCollaboration(file: string): Promise<Collaboration> {
   const content = await readFile(file).catch((error: unknown) => {

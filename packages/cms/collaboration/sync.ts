@@ -9,7 +9,7 @@ import {
 } from 'computation-management-client';
 import { userText, usersText } from 'computation-management-words';
 import { approvalLevels } from 'computation-management-formats/vocabulary';
-import { detailsIn } from 'computation-management-formats/bytes';
+import { uploadedKey } from '../context/computation-reference.ts';
 import type { Connection, Context } from '../context/context.ts';
 import { tellChanged } from '../context/find-by-name.ts';
 import type { GivenKey } from '../files/key-files.ts';
@@ -273,19 +273,17 @@ export async function otherAssets(
  * @param id the identifier of the computation, if it exists
  */
 export async function planKey(
-  { client, user }: Connection,
+  connection: Connection,
   id: string | undefined,
   { planned, key, fingerprint }: GivenKey & { planned: string },
 ): Promise<{ isUpload: boolean; apply: (computation: string) => Promise<Step> }> {
   const done = (outcome: string): Step => ({ subject: 'key', name: planned, outcome });
-  const [latest] =
-    id === undefined ? [] : (await client.listEvents({ id, event_type: 'key_uploaded', originator: user, limit: 1 })).events;
-  const isSame = latest !== undefined && detailsIn(latest.details)['fingerprint'] === fingerprint;
-  const isUpload = id === undefined || !isSame || !(await client.checkKey({ id })).uploaded; // it may have been removed
+  const before = id === undefined ? undefined : await uploadedKey(connection, id);
+  const isUpload = before !== fingerprint;
   const apply = async (computation: string) => {
     if (!isUpload) return done('unchanged');
-    await client.uploadKey({ id: computation, body: { key } });
-    return done(latest ? 'uploaded; replaces the previous key' : 'uploaded');
+    await connection.client.uploadKey({ id: computation, body: { key } });
+    return done(before === undefined ? 'uploaded' : 'uploaded; replaces the previous key');
   };
   return { isUpload, apply };
 }

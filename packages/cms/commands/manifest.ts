@@ -3,7 +3,7 @@ import { printable } from 'computation-management-formats/printable';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { isNothing } from 'computation-management-words';
 import { nextRun } from '../context/computation-reference.ts';
-import { formatCoverage, formatManifest, coverageOf, whyStale } from '../context/coverage.ts';
+import { formatCoverage, formatManifest, coverageOf, staleApprovals, staleText } from '../context/coverage.ts';
 import { formatMissing, isLimit, missingItems, missingTitle, namesApproval } from '../context/missing-items.ts';
 import { exitCodes } from '../terminal/cms-error.ts';
 import { hanging } from '../terminal/text.ts';
@@ -30,18 +30,18 @@ export function addCheckCommand(program: CmsCommand): void {
       const { missing_items, warnings = [] } = data;
       const isReady = isNothing(missing_items);
       const isStale = !context.isJson && namesApproval(missing_items);
-      const stale = isStale ? await whyStale(context, connection, id) : '';
+      const stale = isStale ? await staleApprovals(context, connection, id) : [];
       const isCovered = manifest_digest !== undefined && !context.isJson;
       const covered = isCovered
-        ? `${formatCoverage(await coverageOf(context, connection, { id, computation }), context.terminal)}\n`
-        : '';
+        ? `${formatCoverage(await coverageOf(context, connection, { id, computation }), context.terminal, { computation, you: user, stale })}\n`
+        : staleText(stale);
       const isSigned = computation.approval === 'all_signed';
       const items = missingItems(missing_items, { id, isSigned, assets: computation.assets });
       const name = plainName(computation.name);
       context.print({ computation: id, ready: isReady, missing_items, warnings, manifest_digest }, () =>
         isReady
           ? `${covered}${hanging(`${name} is ready to run.`, context.terminal.columns)}\n`
-          : `${covered}${hanging(`${name} is not ready. ${missingTitle(items)}`, context.terminal.columns)}\n${formatMissing(items, { user, command: context.command })}${stale}`,
+          : `${covered}${hanging(`${name} is not ready. ${missingTitle(items)}`, context.terminal.columns)}\n${formatMissing(items, { user, command: context.command })}`,
       );
       for (const warning of context.isJson ? [] : warnings)
         context.note(`${hanging(printable(`Warning: ${warning}.`), context.terminal.columns)}\n`);

@@ -1,3 +1,4 @@
+import { detailsIn } from 'computation-management-formats/bytes';
 import { printable } from 'computation-management-formats/printable';
 import { shellWord } from 'computation-management-words';
 import type { Profile } from '../profile/profile.ts';
@@ -49,6 +50,16 @@ export async function useComputation({ profiles, profileName }: Context, connect
   }
   connection.profile = { ...profile, computation: id };
   return true;
+}
+
+/** Returns the fingerprint of the key that the caller last uploaded to a computation. Undefined if the computation has no key of the caller. */
+export async function uploadedKey({ client, user }: Connection, id: string): Promise<string | undefined> {
+  const [{ uploaded }, { events }] = await Promise.all([
+    client.checkKey({ id }),
+    client.listEvents({ id, event_type: 'key_uploaded', originator: user, limit: 1 }),
+  ]);
+  const fingerprint = detailsIn(events[0]?.details ?? '')['fingerprint'];
+  return uploaded ? String(fingerprint) : undefined; // it may have been removed since
 }
 
 /** Stores what this user approved in the profile, so that `cms send` sends to no run of anything else. Undefined removes it. */

@@ -21,7 +21,9 @@ const todoOf = (count: number) => ({
   })),
   keys: [],
   content: [],
-  totals: { approvals: count, keys: 0, content: 0 },
+  refusals: [],
+  invitations: [],
+  totals: { approvals: count, keys: 0, content: 0, refusals: 0, invitations: 0 },
 });
 
 let server: AnsweringServer;
@@ -67,6 +69,7 @@ const approval = {
   stale: false,
   stale_because: null,
   approvals: [],
+  refusals: [],
   approved_at: '',
 };
 
@@ -187,12 +190,10 @@ describe('a stale approval', () => {
           }),
           [`${path}/approvals`]: json({ ...approval, needed: [], approvals: [given] }),
         })(...line);
-        const told = `${ran.stdout}${ran.stderr}`.replace(/\n {4,}(?=[^\s-])/g, ' ').match(/(?<=^ +- ).*$/gm);
+        const lines = `${ran.stdout}${ran.stderr}`.replace(/\n {6,8}(?=[^\s-])(?!before:|now:)/g, ' ').match(/(?<=^ +- ).*$/gm);
+        const told = lines?.map((line) => line.replace(/ \[(?:weaker|stricter)\]$/, ''));
         const changed = stale_because.map((change) => ({ ...change, user: null, by: null, at: null }));
-        const cards = changeCards(
-          { ...given, stale_because: changed },
-          { computation: { owner: 'alice', assets: [asset] }, events: [] },
-        );
+        const cards = changeCards({ ...given, stale_because: changed }, { computation: { assets: [asset] }, events: [] });
         expect(told).toEqual(cards.map(({ sentence }) => sentence));
       }
     },
@@ -312,14 +313,16 @@ describe('names of others in other places', () => {
   const lookAlike = 'a\u0430.csv';
   const corpus = [...['Algorithm', 'a.csv', ' a.csv', 'a\u202e.csv', '\u3164', lookAlike], `${'x '.repeat(120)}To do: 0`];
   const labels =
-    /^(?:Approve|Upload your key to|Upload the content of|To do:|Active runs:|Your approvals that expire:| {4,}| {2}["\w-])/;
+    /^(?:Refusal of|Invitation of|Approve|Upload your key to|Upload the content of|To do:|Active runs:|Your approvals that expire:| {4,}| {2}["\w-])/;
 
   it('begin no line of cms todo and cms status, and each is told from the others', async () => {
     const todo = {
       approvals: [],
       keys: corpus.map((name, index) => ({ computation_id: idOf(index), name })),
       content: corpus.map((file_name, index) => ({ asset_id: idOf(index), file_name })),
-      totals: { approvals: 0, keys: corpus.length, content: corpus.length },
+      refusals: corpus.map((name, index) => ({ computation_id: idOf(index), name, user: name })),
+      invitations: corpus.map((name, index) => ({ computation_id: idOf(index), name, owner: name, expected: ['provider'] })),
+      totals: { approvals: 0, keys: corpus.length, content: corpus.length, refusals: corpus.length, invitations: corpus.length },
     };
     const page = { limit: 100, offset: 0, total: corpus.length };
     const run = { cvm_id: 'cvm-1', status: 'running', started_at: '2026-01-01T00:00:00.000Z' };

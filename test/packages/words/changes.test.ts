@@ -19,14 +19,14 @@ const events = [
 ];
 type Entry = ApprovalChange & { user?: string; by?: string; at?: string };
 const linked = (...names: string[]) => names.map((file_name) => ({ id: '', file_name, asset_type: 'dataset' as const }));
-const cardsOf = (changes: Entry[], { assets = linked('a.csv'), consumers = [] as string[], events = [] as unknown[] } = {}) =>
+const cardsOf = (changes: Entry[], { assets = linked('a.csv'), events = [] as unknown[] } = {}) =>
   changeCards(
     {
       approved_at: at,
       cvm_ids: ['cvm-1'],
-      stale_because: changes.map((change) => ({ user: null, by: null, at: null, ...change })) as never,
+      stale_because: changes.map((change) => ({ user: null, by: null, at: null, ...change })),
     },
-    { computation: { owner: 'alice', providers: [], consumers, assets }, events: events as never },
+    { computation: { parties: [{ user: 'alice', parts: ['owner'], invited: false }], assets }, events: events as never },
   );
 const sentences = (path: string, approved: string | number | boolean | null, current: string | number | boolean | null) =>
   cardsOf([{ path, approved, current }], { events }).map(({ sentence, at }) => sentence + (at === undefined ? '' : ` at ${at}`));
