@@ -457,8 +457,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List your open tasks: approvals, keys and content
-         * @description Each list has up to 100 entries. `approvals` and `keys` cover computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. Those that you created and own, uploaded a key to or linked an asset to come first. `totals` are exact, or null if you take part in more than 300 computations or if they have more than 1,000 assets. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * List your open tasks: approvals, keys and content, refusals and invitations
+         * @description Each list has up to 100 entries. All but `content` cover computations in which you take part: as the owner, with an asset or a key, or as a consumer or provider whom the computation names. Those that you created and own, uploaded a key to or linked an asset to come first. `totals` are exact, or null if you take part in more than 300 computations or if they have more than 1,000 assets. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getTodo"];
         put?: never;
@@ -2488,6 +2488,14 @@ export interface components {
             name: string;
             /** @description The user who refused. */
             user: string;
+            /** @description Why, in the words of the user. */
+            reason: string;
+            /**
+             * Format: date-time
+             * @description The time of the refusal.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            refused_at: string;
         };
         /** @description The CVM rejects a command. */
         RejectedReport: {
@@ -2741,9 +2749,9 @@ export interface components {
             content: components["schemas"]["ContentToUpload"][];
             /** @description Empty: not supported yet. */
             reviews: components["schemas"]["ReviewToGive"][];
-            /** @description Empty: not supported yet. */
+            /** @description Refusals of users whose approval your computations need. */
             refusals: components["schemas"]["RefusalToRead"][];
-            /** @description Empty: not supported yet. */
+            /** @description Computations that name you, in which you have no key and no asset, and have neither approved nor refused. The newest 20 of each owner, newest first. */
             invitations: components["schemas"]["Invitation"][];
             totals: components["schemas"]["TodoTotals"];
             /**
