@@ -62,6 +62,8 @@ export function consentSentence(
     const whose = asset?.created_by;
     return whose === undefined ? [file, { text: ` of ${nobody}` }] : [personOf(whose, "'s"), { text: ' ' }, file];
   };
+  const isWarned = ({ warning }: SentencePart) => Number(warning !== undefined);
+  const receivedBy = receiving.map((user) => personOf(user)).sort((a, b) => isWarned(b) - isWarned(a)); // no warning is left out
   const [algorithm, ...datasets] = files;
   const isYours = ({ asset }: Coverage['files'][number]) => Number(asset?.created_by === you);
   const read = datasets.toSorted((a, b) => isYours(b) - isYours(a)).map(fileOf);
@@ -73,7 +75,7 @@ export function consentSentence(
     { text: machinesText(configuration.attestation_policy, limits.cvm_ids), names: 'machines' } as const,
     { text: '; ' },
     ...listed(
-      receiving.map((user) => [personOf(user)]),
+      receivedBy.map((part) => [part]),
       'receivers',
     ),
     { text: receiving.length === 1 && receiving[0] !== you ? ' gets the result' : ' get the result' },

@@ -215,7 +215,8 @@ function refuse(mistakes: string[]): void {
   }
 }
 
-function describe({ type, kind, input, received, expected, message, path }: v.BaseIssue<unknown>): string {
+/** Returns the mistake that a schema found in a value of a file, in a sentence. */
+export function describe({ type, kind, input, received, expected, message, path }: v.BaseIssue<unknown>): string {
   if (kind === 'schema' && type === 'strict_object' && expected === 'never') {
     return `Unknown field ${String(path?.at(-1)?.key)}.`;
   }

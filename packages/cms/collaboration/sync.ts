@@ -13,7 +13,7 @@ import { uploadedKey } from '../context/computation-reference.ts';
 import type { Connection, Context } from '../context/context.ts';
 import { tellChanged } from '../context/find-by-name.ts';
 import type { GivenKey } from '../files/key-files.ts';
-import { hash, upload } from '../files/transfers.ts';
+import { hash, upload, usualUse } from '../files/transfers.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { type Collaboration, nameOf, type PlannedAsset } from './collaboration.ts';
 
@@ -204,8 +204,8 @@ export async function planAsset(
   });
   const apply = async (computationID: string, mayLower: boolean) => {
     // A new asset takes over who may use and read the one before.
-    const { use, content_access } = linked?.before ?? {};
-    const before = { ...(use === undefined ? {} : { use }), ...(content_access === undefined ? {} : { content_access }) };
+    const { use = usualUse(asset_type), content_access } = linked?.before ?? {};
+    const before = { use, ...(content_access === undefined ? {} : { content_access }) };
     const kept = mayLower ? {} : Object.fromEntries(lowered.map((name) => [name, linked?.before[name]]));
     const fields = { file_name, asset_type, ...others, ...kept };
     if (linked && (file === undefined || !isUpload)) {
@@ -224,7 +224,8 @@ export async function planAsset(
     if (linked) await client.unlinkAsset({ id: linked.before.id, computationID });
     await client.linkAsset({ id: asset.id, computationID });
     const made = file === undefined ? 'created and linked' : 'uploaded and linked';
-    const outcome = linked ? `${made}; replaces the previous one` : made;
+    const isClosed = others.use === undefined && asset.use === 'approval' ? '; runs need your approval' : '';
+    const outcome = `${made}${linked ? '; replaces the previous one' : isClosed}`;
     return done(asset.id, `${outcome}${stays(lowers, mayLower)}`);
   };
   return { isUpload, lowers, apply };
