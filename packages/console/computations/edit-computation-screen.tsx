@@ -363,7 +363,7 @@ export function newFields(owner: string): ComputationFields {
 }
 
 export function fieldsOf(computation: Schemas['Computation']): ComputationFields {
-  const { id: _, status: _1, created_at: _2, updated_at: _3, assets: _4, run: _5, ...given } = computation;
+  const { id: _, status: _1, created_at: _2, updated_at: _3, assets: _4, run: _5, parties: _6, ...given } = computation;
   return { ...given, agent_config: { ...noConfiguration, ...given.agent_config } };
 }
 
