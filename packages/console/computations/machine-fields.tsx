@@ -46,14 +46,8 @@ export const policyFields = (
 const platforms = { snp: 'AMD SEV-SNP', tdx: 'Intel TDX' } as const;
 const components = ['bootloader', 'tee', 'snp', 'microcode'] as const;
 const flags = ['allow_debug', 'allow_reconnect', 'allow_used_guest'] as const;
-const statuses = [
-  'UpToDate',
-  'SWHardeningNeeded',
-  'ConfigurationNeeded',
-  'ConfigurationAndSWHardeningNeeded',
-  'OutOfDate',
-  'OutOfDateConfigurationNeeded',
-] as const;
+/** The members of a policy that the form takes as text, with an entry on each line. */
+type Listed = 'measurements' | 'accepted_tcb_statuses' | 'accepted_advisories';
 
 interface Props {
   policy: Policy | null;
@@ -64,21 +58,18 @@ interface Props {
 /** Shows the fields that decide which machines may run a computation: from verified machines of the domain, or from measurements. */
 export function MachineFields({ policy, onChange, errors }: Props) {
   const { client, domain } = useDomain();
-  const [typed, setTyped] = useState<Partial<Record<'measurements' | 'accepted_advisories', string>>>({});
+  const [typed, setTyped] = useState<Partial<Record<Listed | 'minimum_tcb', string>>>({});
   const loaded = useLoaded(domain, (signal) => page(client, 'listCvms', { limit: 100, signal }));
   const given = policy ?? strictest;
   const set = (changed: Partial<Policy>) => onChange({ ...given, ...changed });
   const toggled = <Entry extends string>(entries: readonly Entry[], entry: Entry, isIn: boolean) =>
     isIn ? [...new Set([...entries, entry])] : entries.filter((each) => each !== entry);
-  const field = (name: keyof typeof policyMembers) => ({
-    label: policyMembers[name].label,
-    description: policyMembers[name].means,
-    constraintText: policyMembers[name].loosened,
-    errorText: policyFields.some((each) => each === `/attestation_policy/${name}`)
-      ? errors.at(`/attestation_policy/${name}` as (typeof policyFields)[number])
-      : undefined,
-  });
-  const list = (name: 'measurements' | 'accepted_advisories', warningText = '') => (
+  const field = (name: keyof typeof policyMembers) => {
+    const [label, description, constraintText] = policyMembers[name];
+    const place = policyFields.find((each) => each === `/attestation_policy/${name}`);
+    return { label, description, constraintText, errorText: place && errors.at(place) };
+  };
+  const list = (name: Listed, warningText = '') => (
     <FormField {...field(name)} warningText={warningText}>
       <Textarea
         value={typed[name] ?? given[name].join('\n')}
@@ -161,45 +152,32 @@ export function MachineFields({ policy, onChange, errors }: Props) {
                   />
                 </FormField>
                 <FormField {...field('minimum_tcb')}>
-                  <div className="row">
-                    {components.map((name) => (
-                      <Input
-                        key={name}
-                        type="number"
-                        ariaLabel={`Least version: ${name}`}
-                        placeholder={name}
-                        value={given.minimum_tcb ? String(given.minimum_tcb[name]) : ''}
-                        onChange={({ detail: { value } }) => {
-                          const least = given.minimum_tcb ?? { bootloader: 0, tee: 0, snp: 0, microcode: 0, fmc: null };
-                          const changed = { ...least, [name]: Number(value) };
-                          set({ minimum_tcb: components.every((each) => changed[each] === 0) ? null : changed });
-                        }}
-                      />
-                    ))}
-                  </div>
+                  <Input
+                    value={
+                      typed.minimum_tcb ??
+                      components
+                        .map((name) => given.minimum_tcb?.[name])
+                        .join(', ')
+                        .replace(/^[, ]+$/, '')
+                    }
+                    placeholder="bootloader, TEE, SNP firmware, microcode: such as 4, 0, 24, 219"
+                    onChange={({ detail: { value } }) => {
+                      const [bootloader = 0, tee = 0, snp = 0, microcode = 0] = value.split(',').map(Number);
+                      setTyped({ ...typed, minimum_tcb: value });
+                      set({ minimum_tcb: value.trim() === '' ? null : { bootloader, tee, snp, microcode, fmc: null } });
+                    }}
+                  />
                 </FormField>
-                <FormField {...field('accepted_tcb_statuses')}>
-                  {statuses.map((status) => (
-                    <Checkbox
-                      key={status}
-                      checked={given.accepted_tcb_statuses.includes(status)}
-                      onChange={({ detail }) =>
-                        set({ accepted_tcb_statuses: toggled(given.accepted_tcb_statuses, status, detail.checked) })
-                      }
-                    >
-                      {status}
-                    </Checkbox>
-                  ))}
-                </FormField>
+                {list('accepted_tcb_statuses')}
                 {list('accepted_advisories')}
                 {flags.map((name) => (
                   <Checkbox
                     key={name}
                     checked={given[name]}
-                    description={`${policyMembers[name].means} ${policyMembers[name].loosened}`}
+                    description={policyMembers[name].slice(1).join(' ')}
                     onChange={({ detail }) => set({ [name]: detail.checked })}
                   >
-                    {policyMembers[name].label}
+                    {policyMembers[name][0]}
                   </Checkbox>
                 ))}
               </SpaceBetween>
