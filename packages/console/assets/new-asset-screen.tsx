@@ -23,7 +23,11 @@ type Fields = AssetFieldValues & Pick<Schemas['AssetRow'], 'asset_type'>;
 /** The ways in which the agent of a CVM gets the file of a new asset. */
 const ways = [
   { value: 'upload', label: 'I upload it here', description: 'The service stores it. The agent gets it from you at the run.' },
-  { value: 'declare', label: 'I send it to the CVM myself', description: 'Only its hash, computed here, leaves this page.' },
+  {
+    value: 'declare',
+    label: 'I send it to the CVM myself',
+    description: 'Only its hash, computed here, leaves this page. A run also needs a sample here, which may be any file.',
+  },
   { value: 'fetch', label: 'The agent fetches it', description: 'From an address that everyone in the domain reads.' },
 ] as const;
 type Way = (typeof ways)[number]['value'];

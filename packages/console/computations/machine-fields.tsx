@@ -96,7 +96,7 @@ export function MachineFields({ policy, onChange, errors }: Props) {
           onChange={({ detail }) => onChange(detail.value === 'any' ? null : given)}
         />
         {policy !== null && (
-          <>
+          <div className="stack">
             <FormField
               label="Verified machines of this domain"
               description="Each that you tick adds its platform and its measurement."
@@ -182,7 +182,7 @@ export function MachineFields({ policy, onChange, errors }: Props) {
                 ))}
               </SpaceBetween>
             </ExpandableSection>
-          </>
+          </div>
         )}
       </SpaceBetween>
     </Panel>

@@ -3,6 +3,7 @@ import { approvalRows, type ApprovalState } from 'computation-management-words';
 import { useState } from 'react';
 import { useDomain, useFrame } from '../access/console-context.ts';
 import { permissions } from '../access/permissions.ts';
+import { assetTypeText } from '../assets/asset-texts.ts';
 import { mayApprove } from '../approvals/approval.ts';
 import { Changes, Limits, useChanges } from '../approvals/approvals-panel.tsx';
 import { ConfirmModal } from '../frame/confirm-modal.tsx';
@@ -14,7 +15,7 @@ import { addressOf } from '../routing/places.ts';
 import { StatusIndicator } from '../show/status.tsx';
 import { Term } from '../show/term.tsx';
 import { Moment } from '../show/time.tsx';
-import { Name, Names, User } from '../show/visible-texts.tsx';
+import { Name, User } from '../show/visible-texts.tsx';
 import { expectedOf, invitationText } from './invitation.ts';
 
 const looks: Record<ApprovalState, { type: StatusIndicatorProps.Type; text: string }> = {
@@ -67,7 +68,20 @@ export function PeoplePanel({ overview, reload }: Props) {
       header: 'Brings',
       isSecondary: true,
       minWidth: 150,
-      cell: ({ files, parts }) => <Names of={[...partTexts(parts, files), ...files]} />,
+      cell: ({ files, parts }) => (
+        <>
+          {parts
+            .filter((part) => part !== 'provider' || files.length === 0)
+            .map((part) => (
+              <div key={part}>{texts[part]}</div>
+            ))}
+          {files.map(({ asset_type, file_name }) => (
+            <div key={asset_type + file_name}>
+              {assetTypeText(asset_type)} <Name of={file_name} />
+            </div>
+          ))}
+        </>
+      ),
     },
     {
       id: 'key',
@@ -121,14 +135,13 @@ export function PeoplePanel({ overview, reload }: Props) {
           '-'
         ) : (
           <CopyToClipboard
-            variant="inline"
-            textToDisplay={party.isInvited ? 'Copy invitation' : 'Copy reminder'}
+            copyButtonText={party.isInvited ? 'Copy invitation' : 'Copy reminder'}
             textToCopy={invitationText(
               computation,
               party,
               new URL(addressOf({ screen: 'computation', domain, id }), location.href).href,
             )}
-            copyButtonAriaLabel={`Copy the text for ${party.user}`}
+            copyButtonAriaLabel={`Copy ${party.isInvited ? 'invitation' : 'reminder'} for ${party.user}`}
             copySuccessText="Copied"
             copyErrorText="Not copied"
           />
@@ -183,12 +196,8 @@ export function PeoplePanel({ overview, reload }: Props) {
 }
 
 const texts: Record<Party['parts'][number], string> = {
-  owner: 'owner',
-  provider: 'a file, not linked yet',
-  consumer: 'receives the results',
-  reviewer: 'reviews the result',
+  owner: 'Owner',
+  provider: 'A file, not linked yet',
+  consumer: 'Receives the results',
+  reviewer: 'Reviews the result',
 };
-
-function partTexts(parts: Party['parts'], files: readonly string[]): string[] {
-  return parts.filter((part) => part !== 'provider' || files.length === 0).map((part) => texts[part]);
-}

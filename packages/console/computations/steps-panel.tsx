@@ -21,8 +21,8 @@ interface Props {
 
 /** Shows the five steps of a computation, and of the first open one who is waited for and since when, with the user's own button. */
 export function StepsPanel({ overview, move, onAddKey }: Props) {
-  const { client, me } = useDomain();
-  const { computation, parties, isReady, machines } = overview;
+  const { client } = useDomain();
+  const { computation, parties, unowned, others, isReady, machines } = overview;
   const steps = stepsOf(overview);
   const open = steps.find(({ isDone }) => !isDone);
   const waiting = parties.filter(({ owes, isInvited }) => owes.length > 0 || isInvited);
@@ -35,7 +35,7 @@ export function StepsPanel({ overview, move, onAddKey }: Props) {
     ? 'A run is active'
     : isReady
       ? 'Ready to run'
-      : waiting.some(({ user }) => user === me.user)
+      : move && !isReady
         ? 'Waiting for you'
         : open?.name === 'Machine'
           ? 'Waiting for a machine'
@@ -51,7 +51,9 @@ export function StepsPanel({ overview, move, onAddKey }: Props) {
             </li>
           ))}
         </ol>
-        {!isReady && <Debts overview={overview} since={(debt, user) => owedSince(debt, user, events)} />}
+        {!isReady && waiting.length + unowned.length + others.length > 0 && (
+          <Debts overview={overview} since={(debt, user) => owedSince(debt, user, events)} />
+        )}
         {!hasMachine(machines) && <Machines of={machines ?? []} />}
         {computation.run && <LatestRun run={computation.run} />}
         {move?.does === 'add-key' && (
@@ -87,7 +89,7 @@ function Machines({ of }: { of: NonNullable<Overview['machines']> }) {
         {of.length === 0 && <li>No CVM is registered: an administrator registers one, and starts its agent.</li>}
         {of.map(({ id, reasons }) => (
           <li key={id}>
-            <Name of={id} /> {reasons.join('; ')}
+            <Name of={id} />: {reasons.join('; ')}
           </li>
         ))}
       </ul>

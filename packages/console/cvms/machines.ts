@@ -37,10 +37,14 @@ function whyRefused(policy: Policy, attestation: NonNullable<Schemas['Cvm']['att
   const vmpl = level === undefined ? null : Number(/\d+$/.exec(level)?.[0] ?? NaN);
   const failed = failedChecks([{ kind: '', verdict: { ...attestation, guest: null, vmpl } }], policy);
   return [
-    ...failed.map(
-      ({ name, detail }) =>
-        `${name.replaceAll('_', ' ')}: ${detail.replaceAll(/([0-9a-f]{8})[0-9a-f]{80}([0-9a-f]{8})/g, '$1…$2')}`,
-    ),
+    ...failed.map(inWords),
     ...(connection === 'reconnected' && !policy.allow_reconnect ? ['lost the connection that attested: restart its agent'] : []),
   ];
+}
+
+/** Formats a failed check as a part of a sentence about its CVM, with measurements cut in the middle. */
+function inWords({ name, detail }: { name: string; detail: string }): string {
+  const short = detail.replaceAll(/([0-9a-f]{8})[0-9a-f]{80}([0-9a-f]{8})/g, '$1…$2');
+  const what = name.replaceAll('_', ' ');
+  return short.startsWith('it is ') ? `its ${what} is ${short.slice(6)}` : `${what}: ${short}`;
 }

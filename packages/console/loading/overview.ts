@@ -81,8 +81,8 @@ export interface Party {
   parts: Schemas['Party']['parts'];
   /** True if the computation only names the user, who has not acted yet. */
   isInvited: boolean;
-  /** The files that the user brings, such as `dataset penguins.csv`. */
-  files: string[];
+  /** The files that the user brings. */
+  files: Pick<Input, 'asset_type' | 'file_name'>[];
   /** The things that a run still waits for from this user. */
   owes: Debt[];
   /** The refusal of the user, if one stands. */
@@ -131,7 +131,7 @@ export function partiesOf({ computation, inputs, missing, approvals }: Given): D
 
   for (const { user, parts, invited } of computation.parties) Object.assign(party(user), { parts, isInvited: invited });
   for (const { created_by, asset_type, file_name } of inputs) {
-    if (created_by !== undefined) party(created_by).files.push(`${asset_type} ${file_name}`);
+    if (created_by !== undefined) party(created_by).files.push({ asset_type, file_name });
   }
   for (const refusal of approvals.refusals) party(refusal.user).refusal = refusal;
 
@@ -146,6 +146,7 @@ export function partiesOf({ computation, inputs, missing, approvals }: Given): D
     if (!pending.some(({ created_by }) => created_by !== undefined)) unowned.push({ kind: 'content', files: [file] });
   }
   for (const { user, because } of missingApprovals(approvals)) {
+    if (party(user).refusal) continue; // it stands in the place of the approval
     const isOnlyConsumer = because.includes(resultConsumer) && because.length === 1;
     party(user).owes.push({ kind: 'approval', files: isOnlyConsumer ? [] : because });
   }

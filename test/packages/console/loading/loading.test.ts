@@ -49,8 +49,20 @@ describe('the parties of a computation', () => {
     const nothingOwed = { owes: [], refusal: undefined };
     expect(parties).toEqual([
       { user: 'alice', parts: ['owner', 'consumer'], isInvited: false, files: [], ...nothingOwed },
-      { user: 'dana', parts: ['provider'], isInvited: false, files: ['algorithm sizes.py'], ...nothingOwed },
-      { user: 'bob', parts: ['provider'], isInvited: false, files: ['dataset penguins.csv'], ...nothingOwed },
+      {
+        user: 'dana',
+        parts: ['provider'],
+        isInvited: false,
+        files: [{ asset_type: 'algorithm', file_name: 'sizes.py' }],
+        ...nothingOwed,
+      },
+      {
+        user: 'bob',
+        parts: ['provider'],
+        isInvited: false,
+        files: [{ asset_type: 'dataset', file_name: 'penguins.csv' }],
+        ...nothingOwed,
+      },
       { user: 'carol', parts: ['consumer'], isInvited: true, files: [], ...nothingOwed },
     ]);
   });
