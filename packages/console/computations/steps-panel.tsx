@@ -35,7 +35,7 @@ export function StepsPanel({ overview, move, onAddKey }: Props) {
     ? 'A run is active'
     : isReady
       ? 'Ready to run'
-      : move && !isReady
+      : move
         ? 'Waiting for you'
         : open?.name === 'Machine'
           ? 'Waiting for a machine'
