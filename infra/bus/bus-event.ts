@@ -137,6 +137,8 @@ export const eventDetails = {
     cvm_ids: v.optional(v.array(shownText(64))),
     expires_at: v.optional(shownText(35)),
   }),
-  approval_withdrawn: v.object({ digest: sha256 }),
+  approval_withdrawn: v.object({
+    digest: v.optional(v.pipe(sha256, v.description('Of the approval. Absent if the user has withdrawn a refusal.'))),
+  }),
   approval_refused: v.object({ reason: shownText(longestRefusal) }),
 } satisfies Record<LifecycleEvent | AdministrativeEvent, v.GenericSchema>;

@@ -25,6 +25,15 @@ export interface ApprovalChange {
   current: CoveredValue;
 }
 
+/** A difference between what a user approved and what would run now, with the places of the entry of a list in which it is. */
+export interface PlacedChange extends ApprovalChange {
+  /**
+   * The places of the changed receiver or dataset in the approved list and in the current list. undefined in a list that lacks it.
+   * Absent outside of these lists.
+   */
+  places?: readonly [approved: number | undefined, current: number | undefined];
+}
+
 /** The parts of a dataset in a manifest that are compared. */
 interface Dataset {
   filename: string;
@@ -34,40 +43,69 @@ interface Dataset {
 
 /** The manifest and the configuration that an approval covers. A manifest that is not complete may lack members. */
 export interface Covered {
-  manifest: { datasets: Dataset[] };
+  manifest: { datasets: Dataset[]; algorithm?: object | undefined; result_consumers?: object[] };
   configuration: object;
+  /**
+   * The users who may fetch the result, in the order of their keys in the manifest, by whom these keys are matched. Absent: keys are
+   * matched by their places.
+   */
+  receivers?: readonly string[];
 }
 
 /**
  * Returns the differences between the manifest and configuration that were approved and those that would run now. Datasets are
- * matched by their file names.
+ * matched by their file names. Receivers come first, then the configuration, the algorithm, the datasets and the rest, so that a
+ * limit on the number of differences hides the most harmful ones last.
  */
-export function changesBetween(approved: Covered, current: Covered): ApprovalChange[] {
-  const { datasets: before, ...manifestBefore } = approved.manifest;
-  const { datasets: after, ...manifestAfter } = current.manifest;
+export function changesBetween(approved: Covered, current: Covered): PlacedChange[] {
+  const { datasets: before, algorithm, result_consumers: _, ...rest } = approved.manifest;
+  const { datasets: after, algorithm: newAlgorithm, result_consumers: __, ...newRest } = current.manifest;
   return [
-    ...differences('/manifest', manifestBefore, manifestAfter),
-    ...differencesOfDatasets(before, after),
+    ...differencesByName('/manifest/result_consumers', receiversOf(approved), receiversOf(current)),
     ...differences('/configuration', approved.configuration, current.configuration),
+    ...differences('/manifest/algorithm', algorithm, newAlgorithm),
+    ...differencesByName('/manifest/datasets', datasetsOf(before), datasetsOf(after), '/filename'),
+    ...differences('/manifest', rest, newRest),
   ];
 }
 
+/** An entry of a list in a manifest, with the name by which it is matched. */
+interface Named {
+  name: string;
+  value: object;
+}
+
+function receiversOf({ manifest: { result_consumers = [] }, receivers = [] }: Covered): Named[] {
+  return result_consumers.map((value, index) => ({ name: receivers[index] ?? String(index), value }));
+}
+
+function datasetsOf(datasets: Dataset[]): Named[] {
+  return datasets.map((value) => ({ name: value.filename, value }));
+}
+
 /**
- * Returns the differences between the datasets of two manifests: datasets that were added, removed, changed or moved to another
- * place.
+ * Returns the differences between two lists in a manifest: entries that were added, removed or changed.
+ * @param placeOfName the place of the name in an entry, for entries that were moved to another place. Default: the order does not matter
  */
-function differencesOfDatasets(before: Dataset[], after: Dataset[]): ApprovalChange[] {
-  const find = (all: Dataset[], name: string) => all.find(({ filename }) => filename === name);
-  const at = (index: number, ...[one, other]: [Dataset | undefined, Dataset | undefined]) =>
-    differences(`/manifest/datasets/${index}`, one, other);
-  const stay = before.filter(({ filename }) => find(after, filename));
-  const moved = after.filter(({ filename }) => find(before, filename));
+function differencesByName(path: string, before: Named[], after: Named[], placeOfName?: string): PlacedChange[] {
+  const find = (all: Named[], { name }: Named) => all.find((each) => each.name === name);
+  const placeIn = (all: Named[], entry: Named | undefined) => (entry ? all.indexOf(entry) : undefined);
+  const at = (one: Named | undefined, other: Named | undefined, changes: ApprovalChange[]): PlacedChange[] =>
+    changes.map((each) => ({ ...each, places: [placeIn(before, one), placeIn(after, other)] }));
+  const stay = before.filter((each) => find(after, each));
+  const moved = after.filter((each) => find(before, each));
   return [
-    ...before.flatMap((dataset, index) => (find(after, dataset.filename) ? [] : at(index, dataset, undefined))),
-    ...after.flatMap((dataset, index) => at(index, find(before, dataset.filename), dataset)),
-    ...moved.flatMap((dataset, index) =>
-      differences(`/manifest/datasets/${after.indexOf(dataset)}/filename`, stay[index]?.filename, dataset.filename),
+    ...before.flatMap((each, index) =>
+      find(after, each) ? [] : at(each, undefined, differences(`${path}/${index}`, each.value, undefined)),
     ),
+    ...after.flatMap((each, index) => {
+      const one = find(before, each);
+      return at(one, each, differences(`${path}/${index}`, one?.value, each.value));
+    }),
+    ...(placeOfName === undefined ? [] : moved).flatMap((each, index) => {
+      const place = `${path}/${after.indexOf(each)}${placeOfName}`;
+      return at(stay[index], each, differences(place, stay[index]?.name, each.name));
+    }),
   ];
 }
 

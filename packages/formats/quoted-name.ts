@@ -14,10 +14,16 @@ const escape = (letter: string) => (/["\\]/.test(letter) ? `\\${letter}` : `\\u{
  * be seen as themselves are escaped. Letters beyond ASCII, which may look like other letters, are named after the quoted text.
  */
 export function quotedName(text: string): string {
+  const quoted = quotedText(text);
+  return `${quoted}${lettersNote(quoted)}`;
+}
+
+/** Quotes a text of somebody else, such as the reason of a refusal, as `quotedName` does, but without the note about its letters. */
+export function quotedText(text: string): string {
   const shown = text
     .replace(escaped, escape)
     .replace(beyondAscii, (letter) => (letter.normalize('NFKC') === letter ? letter : escape(letter)));
-  return `"${shown}"${lettersNote(shown)}`;
+  return `"${shown}"`;
 }
 
 /**

@@ -269,13 +269,13 @@ function isOmitted(statement: Statement, event: ChainedEvent, later: ChainedEven
 }
 
 /**
- * Returns whether an event of the journal gives or ends the approval of a user. The removal of a user's key ends the approval
- * too.
+ * Returns whether an event of the journal gives or ends the approval of a user. A refusal and the removal of a user's key end the
+ * approval too.
  */
 function decides(event: ChainedEvent, user: string): boolean {
   const { event_type, originator } = event;
   if (event_type === 'key_removed') return detailsOf(event)['user'] === user;
-  return originator === user && (event_type === 'approved' || event_type === 'approval_withdrawn');
+  return originator === user && ['approved', 'approval_withdrawn', 'approval_refused'].includes(event_type);
 }
 
 function checkLastOne(approval: Approval, event: ChainedEvent | undefined): Finding[] {

@@ -7,7 +7,41 @@ import {
   type CoveredValue as Value,
   mostChanges,
 } from 'computation-management-formats/covered-changes';
-import { plainName as quoted, userText } from 'computation-management-formats/quoted-name';
+import { imitated, lookAlikeOf } from 'computation-management-formats/look-alikes';
+import { plainName as quoted, quotedName, userText } from 'computation-management-formats/quoted-name';
+import { approvalLevels } from 'computation-management-formats/vocabulary';
+import { fingerprintOf } from './manifest.ts';
+import { type MarkedText, markedPair } from './marked.ts';
+
+/** The subjects of changes, from the most to the least harmful. */
+const subjects = ['receiver', 'machine', 'logs', 'code', 'data', 'address', 'key', 'agent', 'approval', 'other'] as const;
+/** The effects of changes on the protection of the parties, from the most to the least harmful. */
+const effects = ['weaker', 'changed', 'stricter'] as const;
+
+/** A change of what an approval covers, in words. */
+export interface ChangeCard {
+  /** The subject of the change: who receives the results, which machines may run, who reads logs, the code, the data, and so on. */
+  subject: (typeof subjects)[number];
+  /** The user whom the change is about, as the service names the user. null: nobody, or nobody is known. */
+  user: string | null;
+  /** The change in a sentence without a full stop, such as `alice lets carol receive the results`. Names in it are quoted. */
+  sentence: string;
+  /** The effect of the change: it protects the parties less (`weaker`), more (`stricter`), or neither. */
+  effect: (typeof effects)[number];
+  /** The value that was approved, quoted, with the characters marked that differ from `current`. null: there was none. */
+  approved: MarkedText | null;
+  /** The value now, quoted, with the characters marked that differ from `approved`. null: there is none. */
+  current: MarkedText | null;
+  /** The user who made the change, as the service names the user. Undefined if nobody is known. */
+  by: string | undefined;
+  /** The time of the change, RFC 3339. Undefined if it is not known. */
+  at: string | undefined;
+  /** The name in the change that a reader could take for another name, and that name. Undefined if there is none. */
+  warning: string | undefined;
+}
+
+/** A difference between what was approved and what would run now. The service says who made it. */
+type Change = ApprovalChange & Partial<Pick<Schemas['ApprovalChange'], 'user' | 'by' | 'at'>>;
 
 /** An event of the journal, with its details decoded. */
 interface ChangeEvent {
@@ -18,46 +52,48 @@ interface ChangeEvent {
 }
 
 interface Circumstances {
+  /** The name of the algorithm now, quoted. */
+  algorithm: string;
   /** The names of the datasets that are linked to the computation now, in the order of the manifest. */
   datasets: readonly string[];
+  /** All users whom the computation names. A name that looks like one of them is warned of. */
+  people: readonly string[];
   /** The CVMs to which the approval is limited. null: the approval is for all CVMs. */
   cvm_ids: readonly string[] | null;
-  /** The events of the computation since the approval, newest first. The events tell who made a change. */
+  /** The events of the computation since the approval, newest first. Used where the service does not say who made a change. */
   events: readonly ChangeEvent[];
 }
 
-/** A change of what an approval covers in words, such as `alice replaced a.py 100e… by b.py bc76…`. */
-export interface DescribedChange {
-  sentence: string;
-  /** The time of the change, RFC 3339. Undefined if no event tells it. */
-  at: string | undefined;
-}
-
-interface Journal {
-  /** The linked assets of the computation. */
-  assets: readonly Schemas['AssetOfComputation'][];
+export interface Journal {
+  computation: Pick<Schemas['ComputationView'], 'parties' | 'assets'>;
   /** The events of the computation, newest first, at least back to the oldest approval to explain. */
   events: readonly Schemas['Event'][];
 }
 
-/** Describes why an approval does not count any more: who changed what, as far as the events tell. Empty for one that counts. */
-export function staleChanges(
-  { approved_at, cvm_ids, stale_because }: Pick<Schemas['Approval'], 'approved_at' | 'cvm_ids' | 'stale_because'>,
-  { assets, events }: Journal,
-): DescribedChange[] {
-  return describeChanges(stale_because ?? [], {
-    datasets: assets.filter(({ asset_type }) => asset_type === 'dataset').map(({ file_name }) => file_name),
+type Explained = Pick<Schemas['Approval'], 'approved_at' | 'cvm_ids' | 'stale_because'>;
+
+/**
+ * Describes why an approval does not count any more, one card for each change: who changed what, and whether it is weaker or stricter than
+ * what was approved. The most harmful comes first. Empty for an approval that counts.
+ */
+export function changeCards({ approved_at, cvm_ids, stale_because }: Explained, { computation, events }: Journal): ChangeCard[] {
+  const { parties = [], assets = [] } = computation;
+  const changes = stale_because ?? [];
+  const namesOf = (type: string) => assets.filter(({ asset_type }) => asset_type === type).map(({ file_name }) => file_name);
+  const [algorithm] = namesOf('algorithm');
+  const originators = events.map(({ originator }) => originator);
+  const named = changes.flatMap(({ user, by }) => [user, by].filter((name) => name !== null));
+  const cards = describeEach(changes, {
+    algorithm: algorithm === undefined ? 'the algorithm' : quoted(algorithm),
+    datasets: namesOf('dataset'),
+    people: [...parties.map(({ user }) => user), ...named, ...originators],
     cvm_ids,
     events: events
       .filter(({ timestamp }) => timestamp >= approved_at)
       .map((event) => ({ ...event, details: detailsIn(event.details) })),
   });
-}
-
-/** Describes changes of what an approval covers as the service names them, such as `alice replaced a.py 100e… by b.py bc76…`. */
-export function describeChanges(changes: readonly ApprovalChange[], given: Circumstances): DescribedChange[] {
-  const more = changes.length >= mostChanges ? [saying('There may be more changes: check everything again')] : [];
-  return [...describeEach(changes, given), ...more];
+  const more = { ...emptyCard, sentence: 'There may be more changes: check everything again' };
+  return changes.length >= mostChanges ? [...cards, more] : cards;
 }
 
 /**
@@ -68,143 +104,325 @@ export function describeDifferences(earlier: Covered & { cvm_id: string }, later
   const ofCvm = { path: '/run/cvm_id', approved: earlier.cvm_id, current: later.cvm_id };
   const changes = [...(earlier.cvm_id === later.cvm_id ? [] : [ofCvm]), ...changesBetween(earlier, later)];
   const datasets = later.manifest.datasets.map(({ filename }) => filename);
-  return describeEach(changes, { datasets, cvm_ids: null, events: [] }).map(({ sentence }) => sentence);
+  const given = { algorithm: 'the algorithm', datasets, people: [], cvm_ids: null, events: [] };
+  return describeEach(changes, given).map(({ sentence }) => sentence);
 }
 
-/** Describes changes of what an approval covers, each change once. */
-function describeEach(changes: readonly ApprovalChange[], given: Circumstances): DescribedChange[] {
-  const described = changes.flatMap((change) => describe(change, changes, given) ?? []);
-  return described.filter(({ sentence }, index) => described.findIndex((other) => other.sentence === sentence) === index);
+/** Describes changes of what an approval covers, each change once, the most harmful first. */
+function describeEach(changes: readonly Change[], given: Circumstances): ChangeCard[] {
+  const all = paired(withoutPlaces(changes));
+  const cards = all.flatMap((change) => describe(change, all, given) ?? []);
+  const rank = ({ subject, effect }: ChangeCard) => subjects.indexOf(subject) * effects.length + effects.indexOf(effect);
+  return cards
+    .filter(({ sentence }, index) => cards.findIndex((other) => other.sentence === sentence) === index)
+    .sort((a, b) => rank(a) - rank(b));
 }
 
-function describe(change: ApprovalChange, all: readonly ApprovalChange[], given: Circumstances): DescribedChange | undefined {
+const receiver = /^\/manifest\/result_consumers\/\d+\/user_key$/;
+const policyPath = '/configuration/attestation_policy';
+
+/**
+ * Returns changes with one for a policy that was added or removed as a whole, and with lists of a policy as sets: an entry that only has
+ * another place in its list has not changed.
+ */
+function withoutPlaces(changes: readonly Change[]): Change[] {
+  const whole = changes.find(({ path, ...change }) => path === `${policyPath}/platforms/0` && isOneSided(change));
+  if (whole) {
+    const shownAs = (value: Value) => (value === null ? null : 'a policy');
+    const one = { ...whole, path: policyPath, approved: shownAs(whole.approved), current: shownAs(whole.current) };
+    return [one, ...changes.filter(({ path }) => !path.startsWith(`${policyPath}/`))];
+  }
+  const listOf = ({ path }: Change) => new RegExp(`^${policyPath}/(\\w+)/\\d+$`).exec(path)?.[1];
+  return changes.flatMap((change) => {
+    const list = listOf(change);
+    if (list === undefined) return [change];
+    const { approved, current } = change;
+    const others = changes.filter((other) => listOf(other) === list);
+    const removed = approved !== null && others.every((other) => other.current !== approved);
+    const added = current !== null && others.every((other) => other.approved !== current);
+    return [...(removed ? [{ ...change, current: null }] : []), ...(added ? [{ ...change, approved: null }] : [])];
+  });
+}
+
+/** A change with the change by which a receiver of the results went when this one came. */
+interface Paired extends Change {
+  gone?: Change;
+}
+
+/** Joins the receiver that came with the one that went, where there is one of each. */
+function paired(changes: readonly Change[]): Paired[] {
+  const ofReceivers = changes.filter(({ path }) => receiver.test(path));
+  const [came, ...moreCame] = ofReceivers.filter(({ approved }) => approved === null);
+  const [gone, ...moreGone] = ofReceivers.filter(({ current }) => current === null);
+  if (!came || !gone || moreCame.length + moreGone.length > 0) return [...changes];
+  return changes.flatMap((change) => (change === gone ? [] : [change === came ? { ...came, gone } : change]));
+}
+
+function describe(change: Paired, all: readonly Change[], given: Circumstances): ChangeCard | undefined {
   const { path, approved, current } = change;
   const [kind, ...names] = path.split('/').slice(1);
   const [part = '', index = '', field] = names;
+  const say = (subject: ChangeCard['subject'], what: What, more: More = {}) => card(change, { subject, what, ...more }, given);
   if (kind === 'signature') {
-    return saying(
-      current === 'required'
-        ? 'The approval is not signed, and signatures are required now'
-        : 'The key that signed the approval was replaced',
-    );
+    return current === 'required'
+      ? say('approval', 'The approval is not signed, and signatures are required now', { effect: 'stricter' })
+      : say('key', 'The key that signed the approval was replaced');
   }
   if (kind === 'expires_at') {
-    return saying(`The approval expired at ${/^[\dTZ:.-]+$/.test(String(approved)) ? approved : shown(approved)}`);
+    return say('approval', `The approval expired at ${/^[\dTZ:.-]+$/.test(String(approved)) ? approved : shown(approved)}`);
   }
-  if (kind === 'cvm_ids') return saying(`The CVM ${quoted(given.cvm_ids?.[Number(part)] ?? '')} has another certificate`);
+  if (kind === 'cvm_ids') {
+    return say('machine', `The CVM ${quoted(given.cvm_ids?.[Number(part)] ?? '')} has another certificate`);
+  }
+  if (receiver.test(path)) return ofReceiver(change, given);
   if (kind === 'manifest' && part === 'algorithm') {
     if (index === 'hash') return ofAlgorithm(change, given);
-    return index === 'user_key' ? ofKey('the algorithm') : ofField(change, names.slice(1), 'the algorithm');
+    if (index === 'user_key') return say('key', ofKey(change, given.algorithm));
+    return ofField(change, names.slice(1), given, given.algorithm);
   }
   if (kind === 'manifest' && part === 'datasets') {
-    const isOfName = (other: ApprovalChange) => other.path === `/manifest/datasets/${index}/filename` && isOfSide(other, change);
+    const isOfName = (other: Change) => other.path === `/manifest/datasets/${index}/filename` && isOfSide(other, change);
     if (field !== 'filename' && isOneSided(change) && all.some(isOfName)) return undefined;
     const name = quoted(given.datasets[Number(index)] ?? `dataset ${Number(index) + 1}`);
-    const isKnown = field === 'filename' || field === 'hash' || field === 'user_key';
-    return isKnown ? ofDataset(change, field, name, given) : ofField(change, names.slice(2), name);
+    if (field === 'user_key') return say('key', ofKey(change, name));
+    return field === 'filename' || field === 'hash'
+      ? ofDataset(change, field, name, given)
+      : ofField(change, names.slice(2), given, name);
   }
-  if (kind === 'manifest' && part === 'result_consumers') return ofKey(`result consumer ${Number(index) + 1}`, verbOf(change));
-  if (part === '') return saying('The manifest is not complete any more');
+  if (part === '') return say('other', 'The manifest is not complete any more');
+  return ofField(change, names, given);
+}
+
+interface Member {
+  words: string;
+  subject: ChangeCard['subject'];
+  /** Returns how much a value protects the parties, as a number that is larger for more. Left out where no value protects more. */
+  strictness?: (value: Value) => number;
+}
+
+const least = (value: Value) => Number(value ?? -1);
+const most = (value: Value) => -Number(value);
+const isThere = (value: Value) => Number(value !== null && value !== '');
+const isOutside = (value: Value) => Number(value === null);
+const level = (value: Value) => (approvalLevels as readonly Value[]).indexOf(value);
+
+/**
+ * The members of manifest and configuration whose change has no sentence of its own, by their place. An entry of a list has the place of
+ * its list.
+ */
+const members = new Map<string, Member>(
+  Object.entries({
+    cvm_id: { words: 'the CVM', subject: 'machine' },
+    id: { words: 'the identifier', subject: 'other' },
+    name: { words: 'the name', subject: 'other' },
+    description: { words: 'the description', subject: 'other' },
+    'source.url': { words: 'the address', subject: 'address' },
+    'source.kbs_resource_path': { words: 'the path of the key', subject: 'address' },
+    'source.encrypted': { words: 'the encryption', subject: 'address', strictness: isThere },
+    'kbs.url': { words: 'the key broker', subject: 'address' },
+    'kbs.enabled': { words: 'the key broker', subject: 'address' },
+    decompress: { words: 'the unpacking', subject: 'data' },
+    algo_type: { words: 'the type', subject: 'code' },
+    algo_args: { words: 'the argument', subject: 'code' },
+    'agent_config.cert_file': { words: 'the certificate of the agent', subject: 'agent', strictness: isThere },
+    'agent_config.server_ca_file': { words: 'the CA of the server', subject: 'agent', strictness: isThere },
+    'agent_config.client_ca_file': { words: 'the CA of the clients', subject: 'agent', strictness: isThere },
+    'agent_config.attested_tls': { words: 'the attestation of the TLS of the agent', subject: 'agent', strictness: least },
+    approval: { words: 'the level of approval', subject: 'approval', strictness: level },
+    log_access: { words: 'the access to logs', subject: 'logs', strictness: (value) => Number(value === 'none') },
+    attestation_policy: { words: 'the attestation policy', subject: 'machine', strictness: isThere },
+    'attestation_policy.platforms': { words: 'the platform', subject: 'machine', strictness: isOutside },
+    'attestation_policy.measurements': { words: 'the measurement', subject: 'machine', strictness: isOutside },
+    'attestation_policy.allow_debug': { words: 'the permission of the host to debug', subject: 'machine', strictness: most },
+    'attestation_policy.vmpl': { words: 'the highest privilege level', subject: 'machine', strictness: most },
+    'attestation_policy.accepted_tcb_statuses': { words: 'the accepted status', subject: 'machine', strictness: isOutside },
+    'attestation_policy.accepted_advisories': { words: 'the accepted advisory', subject: 'machine', strictness: isOutside },
+    'attestation_policy.allow_reconnect': {
+      words: 'the permission to go on over a later connection',
+      subject: 'machine',
+      strictness: most,
+    },
+    'attestation_policy.allow_used_guest': {
+      words: 'the permission to use a machine that accepted another run',
+      subject: 'machine',
+      strictness: most,
+    },
+  }),
+);
+
+function memberAt(field: string): Member {
+  const [, tcb] = /^attestation_policy\.minimum_tcb\.(\w+)$/.exec(field) ?? [];
+  if (tcb !== undefined) return { words: `the least version of ${tcb}`, subject: 'machine', strictness: least };
+  return members.get(field) ?? { words: `the field ${quoted(field)}`, subject: 'other' };
+}
+
+/** Describes a change of a member. @param whose the file whose member it is. Default: the computation's own member */
+function ofField(change: Change, names: string[], given: Circumstances, whose?: string): ChangeCard {
+  const { approved, current } = change;
+  const place = names.findIndex((name) => /^\d+$/.test(name));
+  const field = (place === -1 ? names : names.slice(0, place)).join('.');
+  const { words, subject, strictness } = memberAt(field);
+  const grows = strictness ? strictness(current) - strictness(approved) : 0;
+  const effect = grows === 0 ? 'changed' : grows > 0 ? 'stricter' : 'weaker';
+  const owned = whose === undefined ? '' : ` of ${whose}`;
   const dotted = names.join('.');
   const event = given.events.find(({ event_type, details: { fields } }) => {
     const isOf = (name: unknown) => dotted === name || dotted.startsWith(`${String(name)}.`);
-    return event_type === 'updated' && Array.isArray(fields) && fields.some(isOf);
+    return event_type === 'updated' && whose === undefined && Array.isArray(fields) && fields.some(isOf);
   });
-  return saying(['changed', wordsOf(names), `from ${shown(approved)} to ${shown(current)}`], event);
+  const isWhole = field === 'attestation_policy';
+  const verb = verbOf(change);
+  const entry = place !== -1 && verb !== 'replaced' ? `${words} ${shown(current ?? approved)}` : undefined;
+  const listed = subject === 'machine' ? ' of the attestation policy' : owned;
+  const what: What = isWhole
+    ? [verb, words, current === null ? ': any machine may run this now' : ', which machines must satisfy now']
+    : entry !== undefined
+      ? [verb, `${entry}${listed}`]
+      : ['changed', `${words}${owned}`, ` from ${shown(approved)} to ${shown(current)}`];
+  return card(change, { subject, what, effect, event, ...(isWhole && { values: [null, null] }) }, given);
 }
 
-/** The names in words of manifest and configuration fields, by their place. Used for fields whose change has no sentence of its own. */
-const words = new Map([
-  ['cvm_id', 'the CVM'],
-  ['id', 'the identifier'],
-  ['name', 'the name'],
-  ['description', 'the description'],
-  ['source.url', 'the address'],
-  ['source.kbs_resource_path', 'the path of the key'],
-  ['source.encrypted', 'the encryption'],
-  ['kbs.url', 'the key broker'],
-  ['kbs.enabled', 'the key broker'],
-  ['decompress', 'the unpacking'],
-  ['algo_type', 'the type'],
-  ['algo_args', 'argument'],
-  ['agent_config.cert_file', 'the certificate of the agent'],
-  ['agent_config.server_ca_file', 'the CA of the server'],
-  ['agent_config.client_ca_file', 'the CA of the clients'],
-  ['agent_config.attested_tls', 'the attestation of the TLS of the agent'],
-  ['approval', 'the level of approval'],
-  ['log_access', 'the access to logs'],
-  ['attestation_policy', 'the attestation policy'],
-  ['attestation_policy.platforms', 'platform'],
-  ['attestation_policy.measurements', 'measurement'],
-  ['attestation_policy.allow_debug', 'the permission of the host to debug'],
-  ['attestation_policy.minimum_tcb', 'the least versions of firmware'],
-  ['attestation_policy.vmpl', 'the highest privilege level'],
-  ['attestation_policy.accepted_tcb_statuses', 'accepted status'],
-  ['attestation_policy.accepted_advisories', 'accepted advisory'],
-  ['attestation_policy.allow_reconnect', 'the permission to go on over a later connection'],
-  ['attestation_policy.allow_used_guest', 'the permission to use a machine that accepted another run'],
-]);
-
-function wordsOf(names: string[]): string {
-  const place = names.findIndex((name) => /^\d+$/.test(name));
-  const field = (place === -1 ? names : names.slice(0, place)).join('.');
-  const [, tcb] = /^attestation_policy\.minimum_tcb\.(\w+)$/.exec(field) ?? [];
-  const named = tcb === undefined ? words.get(field) : `the least version of ${tcb}`;
-  return `${named ?? `the field ${quoted(field)}`}${place === -1 ? '' : ` ${Number(names[place]) + 1}`}`;
-}
-
-function ofAlgorithm({ approved, current }: ApprovalChange, { events }: Circumstances): DescribedChange {
-  const isOf = (type: string) => (event: ChangeEvent) => event.event_type === type && event.details['asset_type'] === 'algorithm';
-  const [linked, unlinked] = [events.find(isOf('asset_linked')), events.findLast(isOf('asset_unlinked'))];
-  const named = (event: ChangeEvent | undefined) => (event ? quoted(String(event.details['file_name'])) : 'the algorithm');
-  if (approved === null) return saying(['added', `${named(linked)} ${short(current)} as the algorithm`], linked);
-  const before = `${named(unlinked)} ${short(approved)}`;
-  if (current === null) return saying(['removed', `${before}, the algorithm`], unlinked);
-  return saying(['replaced', before, `by ${linked ? `${named(linked)} ` : ''}${short(current)}`], linked);
-}
-
-function ofDataset(change: ApprovalChange, field: string, name: string, { events }: Circumstances): DescribedChange {
-  const { approved, current } = change;
-  const eventOf = (type: string, file: Value) =>
-    events.find(({ event_type, details }) => event_type === type && details['file_name'] === file);
-  if (field === 'user_key') return ofKey(name, verbOf(change));
-  if (field === 'hash') {
-    const linked = events.find(
-      ({ event_type, details }) => event_type === 'asset_linked' && quoted(String(details['file_name'])) === name,
-    );
-    return saying(['replaced', `${name} ${short(approved)}`, `by ${short(current)}`], linked);
+/** Describes that somebody receives the results, or does not receive them any more. */
+function ofReceiver(change: Paired, given: Circumstances): ChangeCard {
+  const { approved, current, gone } = change;
+  const uploaderOf = (key: Value) => {
+    const isOf = ({ event_type, details }: ChangeEvent) =>
+      event_type === 'key_uploaded' && details['fingerprint'] === fingerprintOf(String(key));
+    return given.events.find(isOf);
+  };
+  const event = current === null ? undefined : uploaderOf(current);
+  const user = change.user ?? event?.originator ?? null;
+  const isKnown = typeof change.user === 'string';
+  if (isKnown && !isOneSided(change)) return card(change, { subject: 'key', what: ofKey(change, ''), event }, given);
+  const nameOf = (name: string | null, key: Value) => (name === null ? keyText(key) : person(name, given));
+  const base = { subject: 'receiver', user, event: isKnown ? undefined : event } as const;
+  if (current === null) {
+    const what: What = ['removed', nameOf(user, approved), ' from the receivers of the results'];
+    return card(change, { ...base, what, effect: 'stricter', values: [user, null] }, given);
   }
-  if (approved === null) return saying(['added', `the dataset ${shown(current)}`], eventOf('asset_linked', current));
-  if (current === null) return saying(['removed', `the dataset ${shown(approved)}`], eventOf('asset_unlinked', approved));
-  return saying('The datasets have another order');
+  const before = gone ? nameOf(gone.user ?? null, gone.approved) : approved === null ? undefined : keyText(approved);
+  const instead = before === undefined ? '' : ` in place of ${before}`;
+  const who = user === null ? keyText(current) : person(user, given, lookAlikeOf);
+  const { by } = change;
+  const what =
+    by == null ? `${who} receives the results now${instead}` : `${person(by, given)} lets ${who} receive the results${instead}`;
+  return card(change, { ...base, what, effect: 'weaker', values: [gone?.user ?? null, user] }, given);
 }
 
-function ofField({ approved, current }: ApprovalChange, names: string[], whose: string): DescribedChange {
-  return saying(['changed', `${wordsOf(names)} of ${whose}`, `from ${shown(approved)} to ${shown(current)}`]);
+const keyText = (key: Value) =>
+  String(key).startsWith('sha256:') ? 'the holder of another key' : `the holder of the key ${fingerprintOf(String(key))}`;
+
+function ofAlgorithm(change: Change, given: Circumstances): ChangeCard {
+  const { approved, current } = change;
+  const isOf = (type: string) => (event: ChangeEvent) => event.event_type === type && event.details['asset_type'] === 'algorithm';
+  const [linked, unlinked] = [given.events.find(isOf('asset_linked')), given.events.findLast(isOf('asset_unlinked'))];
+  const named = (event: ChangeEvent | undefined) => (event ? quoted(String(event.details['file_name'])) : 'the algorithm');
+  const say = (what: What, event = linked) => card(change, { subject: 'code', what, event }, given);
+  if (approved === null) return say(['added', `${named(linked)} ${short(current)} as the algorithm`]);
+  const before = `${named(unlinked)} ${short(approved)}`;
+  if (current === null) return say(['removed', `${before}, the algorithm`], unlinked);
+  return say(['replaced', before, ` by ${linked ? `${named(linked)} ` : ''}${short(current)}`]);
 }
 
-const isOfSide = (a: ApprovalChange, b: ApprovalChange) =>
+function ofDataset(change: Change, field: string, name: string, given: Circumstances): ChangeCard {
+  const { approved, current } = change;
+  const eventOf = (type: string, file: string) =>
+    given.events.find(({ event_type, details }) => event_type === type && quoted(String(details['file_name'])) === file);
+  const say = (what: What, event?: ChangeEvent, more: More = {}) =>
+    card(change, { subject: 'data', what, event, ...more }, given);
+  if (field === 'hash') {
+    return say(['replaced', `${name} ${short(approved)}`, ` by ${short(current)}`], eventOf('asset_linked', name));
+  }
+  const looked = (file: Value) => ({ lookAlike: lookAlikeOf(String(file), given.datasets) });
+  if (approved === null) {
+    return say(['added', `the dataset ${shown(current)}`], eventOf('asset_linked', shown(current)), looked(current));
+  }
+  if (current === null) return say(['removed', `the dataset ${shown(approved)}`], eventOf('asset_unlinked', shown(approved)));
+  return say('The datasets have another order', undefined, { values: [null, null] });
+}
+
+const isOfSide = (a: Change, b: Change) =>
   (a.approved === null) === (b.approved === null) && (a.current === null) === (b.current === null);
-const isOneSided = ({ approved, current }: ApprovalChange) => approved === null || current === null;
-const verbOf = ({ approved, current }: ApprovalChange) =>
-  approved === null ? 'added' : current === null ? 'removed' : 'replaced';
-const ofKey = (whose: string, verb = 'replaced') => saying([verb, `the key of ${whose}`]);
+const isOneSided = ({ approved, current }: Pick<Change, 'approved' | 'current'>) => approved === null || current === null;
+const verbOf = ({ approved, current }: Change) => (approved === null ? 'added' : current === null ? 'removed' : 'replaced');
+const ofKey = (change: Change, file: string): What => [
+  verbOf(change),
+  `the key of ${change.user == null ? file : userText(change.user)}`,
+];
 
-/**
- * Makes a described change.
- * @param what a whole sentence, or what somebody did in parts: the verb, its object, and the rest
- * @param event the event that tells who made the change, and when
- */
-function saying(what: string | [verb: string, object: string, rest?: string], event?: ChangeEvent): DescribedChange {
-  if (typeof what === 'string') return { sentence: what, at: undefined };
-  const [verb, object, ...rest] = what;
-  const words = event ? [userText(event.originator), verb, object] : [object, 'was', verb];
-  return { sentence: [...words, ...rest].join(' '), at: event?.timestamp };
+/** A whole sentence, or what somebody did in parts: the verb, its object, and the rest. */
+type What = string | [verb: string, object: string, rest?: string];
+
+interface More {
+  effect?: ChangeCard['effect'];
+  user?: string | null;
+  /** The event that tells who made the change, and when. Used where the service does not say it with the change. */
+  event?: ChangeEvent | undefined;
+  /** The values to show, if they are not those of the change. */
+  values?: [approved: Value, current: Value];
+  /** The other name for which a reader could take a name in the change. */
+  lookAlike?: string | undefined;
+}
+
+const emptyCard: ChangeCard = {
+  subject: 'other',
+  user: null,
+  sentence: '',
+  effect: 'changed',
+  approved: null,
+  current: null,
+  by: undefined,
+  at: undefined,
+  warning: undefined,
+};
+
+function card(change: Change, said: More & Pick<ChangeCard, 'subject'> & { what: What }, given: Circumstances): ChangeCard {
+  const { subject, what, event, effect = 'changed', user = change.user ?? null, values, lookAlike } = said;
+  const by = change.by ?? event?.originator;
+  const [approved, current] = values ?? [change.approved, change.current];
+  const texts = [approved, current].map((value) => (value === null ? null : String(value)));
+  const [one = null, other = null] = texts;
+  const [before, after] = markedPair(one ?? '', other ?? '');
+  return {
+    subject,
+    user,
+    sentence: typeof what === 'string' ? what : spoken(what, by === undefined ? undefined : person(by, given)),
+    effect,
+    approved: one === null ? null : before,
+    current: other === null ? null : after,
+    by,
+    at: change.at ?? event?.timestamp,
+    warning: warningOf([user, by], texts, given, lookAlike),
+  };
+}
+
+function spoken([verb, object, rest = '']: Exclude<What, string>, by: string | undefined): string {
+  return `${by === undefined ? `${object} was ${verb}` : `${by} ${verb} ${object}`}${rest}`;
+}
+
+function warningOf(
+  [about, by]: (string | null | undefined)[],
+  [one, other]: (string | null)[],
+  { people }: Circumstances,
+  lookAlike: string | undefined,
+): string | undefined {
+  for (const [user, look] of [[about, lookAlikeOf] as const, [by, imitated] as const]) {
+    const of = user == null ? undefined : look(user, people);
+    if (user != null && of !== undefined) return `${userText(user)} looks like ${userText(of)}`;
+  }
+  const like = lookAlike ?? (other == null || one == null ? undefined : lookAlikeOf(other, [one]));
+  return other == null || like === undefined ? undefined : `${quotedName(other)} looks like ${quotedName(like)}`;
+}
+
+/** Returns the name of a user as `userText` does, with the other user of the computation for whom a reader could take it. */
+function person(user: string, { people }: Pick<Circumstances, 'people'>, look = imitated): string {
+  const like = look(user, people);
+  return `${userText(user)}${like === undefined ? '' : ` (looks like ${userText(like)})`}`;
 }
 
 function shown(value: Value): string {
   if (typeof value !== 'string') return value === null ? 'nothing' : String(value);
-  return value.startsWith('sha256:') ? short(value) : quoted(value);
+  return value.startsWith('sha256:') || /^[0-9a-f]{64,}$/.test(value) ? short(value) : quoted(value);
 }
 
 const short = (hash: Value) =>

@@ -1,4 +1,5 @@
-export { describeChanges, type DescribedChange, describeDifferences, staleChanges } from './changes.ts';
+export { type ChangeCard, changeCards, describeDifferences } from './changes.ts';
+export { consentSentence, partsText, type SentencePart } from './consent.ts';
 export {
   approvalTexts,
   ContradictionError,
@@ -14,6 +15,7 @@ export {
 export { type DetailField, detailFields, fieldsText } from './event-details.ts';
 export { fetchLines, policyLines } from './lines.ts';
 export { policyMembers } from './policy-members.ts';
+export { type MarkedText, markedPair } from './marked.ts';
 export { type DescribedManifest, describeManifest, fingerprintOf, type ManifestFile, type Receiver } from './manifest.ts';
 export { askForRole, describeProblem, mayNot, type ProblemText, waitAMinute } from './problem.ts';
 export {

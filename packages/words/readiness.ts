@@ -5,10 +5,11 @@ import { plainName, userText } from 'computation-management-formats/quoted-name'
 export interface MissingItem {
   /**
    * The kind of the missing item. `key`: a public key. `content`: the content of an asset. `approval`: an approval that is not given or
-   * does not count. `limit`: an approval that counts, but not for the chosen CVM. `algorithm`: no algorithm is linked. `other`: anything
+   * does not count. `refusal`: a needed approval that its user refuses to give. `limit`: an
+   * approval that counts, but not for the chosen CVM. `algorithm`: no algorithm is linked. `other`: anything
    * else, in the words of the service.
    */
-  kind: 'key' | 'content' | 'approval' | 'limit' | 'algorithm' | 'other';
+  kind: 'key' | 'content' | 'approval' | 'refusal' | 'limit' | 'algorithm' | 'other';
   /** The missing item in words, without a full stop. */
   sentence: string;
   /** The user who must provide the item, as `plainName` writes the name. Undefined if the user is not known. */
@@ -41,6 +42,7 @@ export function describeMissing({ keys, hashes, info }: Schemas['MissingItems'])
  */
 const name = String.raw`([\w.@+-]+|"(?:[^"\\]|\\.)*"(?: \(not ASCII: [^)]*\))?)`;
 const approvalOfUser = new RegExp(`^Approval of ${name} (?:for ${name}|as result consumer)$`);
+const refusalOfUser = new RegExp(`^${name} refuses: `);
 const limitOfUser = new RegExp(`^A(pproval of ${name}), (which allows (?:only|the CVM) .*)$`);
 
 function fromSentence(sentence: string): MissingItem {
@@ -48,6 +50,8 @@ function fromSentence(sentence: string): MissingItem {
   if (limited !== sentence) return { kind: 'limit', sentence: limited };
   const user = approvalOfUser.exec(sentence)?.[1];
   if (user !== undefined) return { kind: 'approval', sentence, user };
+  const refuser = refusalOfUser.exec(sentence)?.[1];
+  if (refuser !== undefined) return { kind: 'refusal', sentence, user: refuser };
   return sentence === 'Missing algorithm' ? { kind: 'algorithm', sentence: 'An algorithm' } : { kind: 'other', sentence };
 }
 

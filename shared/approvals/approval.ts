@@ -2,8 +2,9 @@ import { base64Text, longestRefusal, refusalReason, shownText, strictObject } fr
 import { cvmId } from 'computation-management-formats/identifiers';
 import { exactTimestamp, timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
-import { type ApprovalChange, mostChanges } from 'computation-management-formats/covered-changes';
+import { mostChanges } from 'computation-management-formats/covered-changes';
 import { journalHead, mostCvms, type StoredApproval, type StoredRefusal } from '../rows/stored-approval.ts';
+import type { StaleReason } from './explain-changes.ts';
 import { approvalChange } from './stale-because.ts';
 
 const ofDigest = 'The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785).';
@@ -87,10 +88,10 @@ const refusalInput = v.pipe(
 );
 export type RefusalInput = v.InferOutput<typeof refusalInput>;
 
-export const decisionInput = v.variant(
-  'decision',
-  [refusalInput, approvalInput],
-  'Expected "refuse", or no decision for an approval.',
+export const decisionInput = v.pipe(
+  v.variant('decision', [refusalInput, approvalInput], 'Expected "refuse", or no decision for an approval.'),
+  v.title('DecisionInput'),
+  v.description('An approval to give, or a refusal.'),
 );
 
 export const approvalSchema = v.pipe(
@@ -141,11 +142,17 @@ export const refusalSchema = v.pipe(
 );
 export type Refusal = v.InferOutput<typeof refusalSchema>;
 
+export const decisionSchema = v.pipe(
+  v.union([approvalSchema, refusalSchema]),
+  v.title('Decision'),
+  v.description('The approval that was given, or the refusal.'),
+);
+
 /**
  * Returns a stored approval of a computation in the form that the API shows.
  * @param because the reasons why the approval does not count any more; empty if it counts
  */
-export function describeApproval(stored: StoredApproval, because: ApprovalChange[]): Approval {
+export function describeApproval(stored: StoredApproval, because: StaleReason[]): Approval {
   const { user_id, digest, configuration_digest, cvm_ids, expires_at, journal_head, signature, approved_at } = stored;
   const stale = because.length > 0;
   return {
@@ -160,7 +167,7 @@ export function describeApproval(stored: StoredApproval, because: ApprovalChange
     journal_head,
     signed: signature !== null,
     stale,
-    stale_because: stale ? because.slice(0, mostChanges).map((change) => ({ ...change, user: null, by: null, at: null })) : null,
+    stale_because: stale ? because.slice(0, mostChanges) : null,
     approved_at,
   };
 }

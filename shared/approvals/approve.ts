@@ -12,7 +12,8 @@ import { type Table, getItems } from '../table/table.ts';
 import { type Approval, type ApprovalInput, describeApproval, type Refusal } from './approval.ts';
 import { isInJournal } from '../journal/read-journal.ts';
 import { readCertificates } from './list-approvals.ts';
-import { approvedAttributes } from './stale-because.ts';
+import { explainChanges } from './explain-changes.ts';
+import { approvedAttributes, aroundOf } from './stale-because.ts';
 import { ownReasons } from './readiness.ts';
 
 interface ApproveRequest extends AnsweredRequest {
@@ -30,7 +31,7 @@ export interface Decided {
 }
 
 /**
- * Records the caller's approval of the manifest and configuration of a computation, in place of an earlier one. Writes nothing if
+ * Records the caller's approval of the manifest and configuration of a computation, in place of an earlier one or a refusal. Writes nothing if
  * the caller has already given the same approval. Four round trips.
  * @throws ServiceError `not_found`; `forbidden`; `incomplete` while there is no manifest; `conflict` if a given digest is not the
  *   current one, or the journal lacks the event that `journal_head` names; `invalid_request`, after all of these, for a signature that is missing or not the caller's
@@ -63,17 +64,26 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Co
       approved_at: now,
     };
     const transaction = new Transaction();
-    const describe = (given: StoredApproval) => describeApproval(given, ownReasons(given, inputs, now));
+    const describe = (given: StoredApproval) =>
+      describeApproval(given, ownReasons(given, inputs, now).map(explainChanges({ approval: given, inputs })));
     const before = inputs.approvals.find(({ user_id }) => user_id === by);
     if (before && isDeepStrictEqual(before, { ...approval, approved_at: before.approved_at })) {
       return await commitChange(table, transaction, { decision: describe(before), permitted }, answerKeeper);
     }
     const details = { digest, configuration_digest, signed: approval.signature !== null, ...limitsOf(approval) };
     const event = { event_type: 'approved', status: 'success', originator: by, details, lifecycle: false } as const;
-    await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now });
+    const addedRefusals = inputs.refusals.some(({ user_id }) => user_id === by) ? -1 : 0;
+    await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, addedRefusals, event, now });
     transaction.add(
       { put: { Item: { ...computationKeys.approval(computationId, by), ...approval } } },
-      { put: { Item: { ...approvedKeys.approved(computationId, by), ...approvedAttributes({ manifest, configuration }) } } },
+      {
+        put: {
+          Item: {
+            ...approvedKeys.approved(computationId, by),
+            ...approvedAttributes({ manifest, configuration, around: aroundOf(inputs) }),
+          },
+        },
+      },
       { delete: { Key: computationKeys.refusal(computationId, by) } },
     );
     return await commitChange(table, transaction, { decision: describe(approval), permitted }, answerKeeper);
@@ -138,21 +148,28 @@ interface WithdrawRequest extends AnsweredRequest {
 }
 
 /**
- * Deletes the caller's approval of a computation. Writes nothing if there is none. Active runs go on. Two round trips.
+ * Deletes the caller's approval of a computation, or the caller's refusal. Writes nothing if there is neither. Active runs go on. Two
+ * round trips.
  * @throws ServiceError `not_found`
  */
 export async function withdrawApproval(table: Table, request: WithdrawRequest): Promise<Committed<object>> {
   const { domain, computationId, by, now, answerKeeper } = request;
-  const Key = computationKeys.approval(computationId, by);
+  const [approval, refusal] = [computationKeys.approval(computationId, by), computationKeys.refusal(computationId, by)];
   return await withFreshReads(table, async (table) => {
-    const [item, ...computationItems] = await getItems(table, [Key, ...keysToChange(domain, computationId)]);
+    const [given, refused, ...computationItems] = await getItems(table, [
+      approval,
+      refusal,
+      ...keysToChange(domain, computationId),
+    ]);
     const computation = parseToChange(domain, computationId, computationItems);
     const transaction = new Transaction();
-    if (!item) return await commitChange(table, transaction, {}, answerKeeper);
-    const details = { digest: parseApproval(item).digest };
+    if (!given && !refused) return await commitChange(table, transaction, {}, answerKeeper);
+    const details = given ? { digest: parseApproval(given).digest } : {};
     const event = { event_type: 'approval_withdrawn', status: 'success', originator: by, details, lifecycle: false } as const;
-    await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now });
-    transaction.add({ delete: { Key } }, { delete: { Key: approvedKeys.approved(computationId, by) } });
+    const addedRefusals = refused ? -1 : 0;
+    await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, addedRefusals, event, now });
+    const keys = given ? [approval, approvedKeys.approved(computationId, by)] : [refusal];
+    transaction.add(...keys.map((Key) => ({ delete: { Key } })));
     return await commitChange(table, transaction, {}, answerKeeper);
   });
 }

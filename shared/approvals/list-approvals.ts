@@ -1,18 +1,24 @@
 import * as v from 'valibot';
-import { type ApprovalChange, change, changesBetween } from 'computation-management-formats/covered-changes';
+import { type ApprovalChange, change, changesBetween, type PlacedChange } from 'computation-management-formats/covered-changes';
 import { approvableOf, draftOf, readInputs } from '../rows/manifest.ts';
 import type { StoredApproval } from '../rows/stored-approval.ts';
 import { approvedKeys, cvmKeys } from '../table/keys.ts';
-import { type Table, getItems, type Item } from '../table/table.ts';
+import { type Table, getItems } from '../table/table.ts';
 import { describeApproval, describeRefusal, type Approval, type Refusal } from './approval.ts';
 import { becauseOf, neededApprovals, ownReasons } from './readiness.ts';
-import { parseApproved } from './stale-because.ts';
+import { explainChanges } from './explain-changes.ts';
+import { type Approved, aroundOf, parseApproved } from './stale-because.ts';
+import { readNewest } from '../journal/read-journal.ts';
 import { parseStored } from '../table/stored.ts';
 import { readComputation } from '../rows/computation.ts';
 
+/** The number of events, the newest of the journal, in which the authors of changes are looked for. */
+const mostEvents = 100;
+
 /**
- * Lists the users whose approval a computation needs, and the approvals that were given, with the reasons why some do not count.
- * Five round trips, or four if no approval is stale or limited to CVMs with certificates.
+ * Lists the users whose approval a computation needs, the refusals, and the approvals that were given, with the reasons why some do
+ * not count. Four round trips, or three if no approval is stale or limited to CVMs. The newest 100 events are read if one is stale:
+ * an author of a change before them is not known.
  * @param at RFC 3339, UTC, milliseconds
  * @throws ServiceError `not_found`
  */
@@ -23,20 +29,25 @@ export async function listApprovals(
   at: string,
 ): Promise<{ needed: { user: string; because: string[] }[]; approvals: Approval[]; refusals: Refusal[] }> {
   const inputs = await readInputs(table, domain, await readComputation(table, domain, id));
-  const current = { ...approvableOf(inputs), manifest: draftOf(inputs) };
+  const current = { ...approvableOf(inputs), manifest: draftOf(inputs), receivers: aroundOf(inputs).receivers };
   const others = inputs.approvals.filter((given) => isOfOther(given, current));
+  const hasStale = inputs.approvals.some((given) => others.includes(given) || ownReasons(given, inputs, at).length > 0);
   const limiting = inputs.approvals.flatMap(({ certificates }) => Object.keys(certificates));
-  const [items, certificates] = await Promise.all([
+  const [items, certificates, newest] = await Promise.all([
     getItems(
       table,
       others.map(({ user_id }) => approvedKeys.approved(id, user_id)),
     ),
     readCertificates(table, domain, limiting),
+    hasStale ? readNewest(table, id, mostEvents) : [],
   ]);
-  const because = (given: StoredApproval) => {
-    const index = others.indexOf(given);
-    const changes = index < 0 ? [] : changesOf(given, items[index], current);
-    return [...changes, ...ownReasons(given, inputs, at), ...ofCvms(given, certificates)];
+  const because = (approval: StoredApproval) => {
+    const item = items[others.indexOf(approval)];
+    const approved = item && parseApproved(item);
+    const changes = others.includes(approval) ? changesOf(approval, approved, current) : [];
+    return [...changes, ...ownReasons(approval, inputs, at), ...ofCvms(approval, certificates)].map(
+      explainChanges({ approval, inputs, around: approved?.around, newest }),
+    );
   };
   return {
     needed: neededApprovals(inputs).map((needed) => ({ user: needed.user, because: becauseOf(needed) })),
@@ -45,7 +56,7 @@ export async function listApprovals(
   };
 }
 
-type Current = Omit<ReturnType<typeof approvableOf>, 'manifest'> & { manifest: ReturnType<typeof draftOf> };
+type Current = Omit<ReturnType<typeof approvableOf>, 'manifest'> & { manifest: ReturnType<typeof draftOf>; receivers: string[] };
 
 /** Tells whether an approval was given for another manifest or configuration than the computation has now. */
 function isOfOther({ digest, configuration_digest }: StoredApproval, current: Current): boolean {
@@ -57,8 +68,8 @@ function isOfOther({ digest, configuration_digest }: StoredApproval, current: Cu
  * found: the current one may lack what it does not show, such as `cert_file` for a `server_key`, or the user has approved again
  * or withdrawn since the approval was read.
  */
-function changesOf({ digest }: StoredApproval, item: Item | undefined, current: Current): ApprovalChange[] {
-  const changes = item ? changesBetween(parseApproved(item), current) : [];
+function changesOf({ digest }: StoredApproval, approved: Approved | undefined, current: Current): PlacedChange[] {
+  const changes = approved ? changesBetween({ ...approved, receivers: approved.around.receivers }, current) : [];
   return changes.length > 0 ? changes : [change('/manifest', digest, current.digest)];
 }
 

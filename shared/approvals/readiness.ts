@@ -1,4 +1,4 @@
-import { plainName } from 'computation-management-formats/quoted-name';
+import { plainName, quotedText } from 'computation-management-formats/quoted-name';
 import { timeOf } from 'computation-management-formats/timestamps';
 import { type ApprovalChange, change } from 'computation-management-formats/covered-changes';
 import { withoutServerKey } from '../rows/agent-config.ts';
@@ -6,6 +6,7 @@ import { assetsPerComputation } from '../rows/computation.ts';
 import { approvableOf, assetsOf, type Inputs, type MissingItems, resultConsumers } from '../rows/manifest.ts';
 import type { ApprovalOfRun, RunSnapshot } from '../rows/run-snapshot.ts';
 import type { StoredApproval } from '../rows/stored-approval.ts';
+import { truncate } from '../runtime/errors.ts';
 
 /** A user whose approval a run of the computation needs, and why. */
 export interface NeededApproval {
@@ -39,6 +40,8 @@ function consumersOf(inputs: Inputs): Set<string> {
   return new Set([inputs.computation.owner, ...resultConsumers(inputs).map(({ user_id }) => user_id)]);
 }
 
+/** The most characters of the reason of a refusal in the sentence about it. */
+const longestShownReason = 300;
 const consumer = 'result consumer';
 /** The largest number of reasons for one approval: a reason for each asset of a computation, and one for a result consumer. */
 export const mostReasons = assetsPerComputation + 1;
@@ -53,10 +56,12 @@ export function becauseOf({ files, asConsumer }: NeededApproval): string[] {
 
 /**
  * Describes missing approvals of a run as sentences for `missing_items.info`. Names the allowed CVMs if a user has approved, but
- * only runs on other CVMs.
+ * only runs on other CVMs. If a user has refused, the refusal with the first 300 characters of its reason is the only sentence.
  */
 function sentencesOf(missing: NeededApproval[], inputs: Inputs, context: ApprovalContext): string[] {
   return missing.flatMap(({ user, files, asConsumer }) => {
+    const refusal = inputs.refusals.find(({ user_id }) => user_id === user);
+    if (refusal) return [`${plainName(user)} refuses: ${quotedText(truncate(refusal.reason, longestShownReason))}`];
     const elsewhere = inputs.approvals.find((given) => given.user_id === user && !isStale(given, inputs, context));
     const approval = `Approval of ${plainName(user)}`;
     if (elsewhere) return [`${approval}, ${limitIn(elsewhere, context)}`];

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Permitted, Relations } from '../http/caller.ts';
 import { changeInputsWithEvent, readToChange } from '../rows/change-computation.ts';
-import { readInputs } from '../rows/manifest.ts';
+import { approvableOf, readInputs } from '../rows/manifest.ts';
 import type { StoredRefusal } from '../rows/stored-approval.ts';
 import { approvedKeys, computationKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
@@ -19,7 +20,7 @@ interface RefuseRequest extends AnsweredRequest {
 
 /**
  * Records that the caller refuses to approve a computation, in place of an approval or an earlier refusal. Needs no manifest.
- * Writes nothing if the caller has already refused with the same reason. Four round trips.
+ * Writes nothing if the caller has already refused the same with the same reason. Four round trips.
  * @throws ServiceError `not_found`; `forbidden` for a user who is no party and whom the computation does not name
  */
 export async function refuse(table: Table, request: RefuseRequest): Promise<Committed<Decided>> {
@@ -30,10 +31,11 @@ export async function refuse(table: Table, request: RefuseRequest): Promise<Comm
     const permitted = permit({ ...relationsTo(inputs), provider: inputs.providers });
     const transaction = new Transaction();
     const before = inputs.refusals.find(({ user_id }) => user_id === by);
-    if (before?.reason === reason) {
+    const { digest = null, configuration_digest } = approvableOf(inputs);
+    const refusal: StoredRefusal = { user_id: by, digest, configuration_digest, reason, refused_at: now };
+    if (before && isDeepStrictEqual(before, { ...refusal, refused_at: before.refused_at })) {
       return await commitChange(table, transaction, { decision: describeRefusal(before), permitted }, answerKeeper);
     }
-    const refusal: StoredRefusal = { user_id: by, reason, refused_at: now };
     const event = {
       event_type: 'approval_refused',
       status: 'success',
@@ -41,7 +43,7 @@ export async function refuse(table: Table, request: RefuseRequest): Promise<Comm
       details: { reason },
       lifecycle: false,
     } as const;
-    await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now });
+    await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, addedRefusals: before ? 0 : 1, event, now });
     transaction.add(
       { put: { Item: { ...computationKeys.refusal(computationId, by), ...refusal } } },
       { delete: { Key: computationKeys.approval(computationId, by) } },

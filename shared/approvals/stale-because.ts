@@ -3,7 +3,8 @@ import { longestValue } from 'computation-management-formats/covered-changes';
 import { shownText } from 'computation-management-formats/fields';
 import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
-import type { Manifest } from '../rows/manifest.ts';
+import type { StoredAsset } from '../rows/asset.ts';
+import { type Inputs, type Manifest, resultConsumers } from '../rows/manifest.ts';
 import { parseStored, storedBytes, deflated, inflated } from '../table/stored.ts';
 import type { Item } from '../table/table.ts';
 
@@ -30,24 +31,53 @@ export const approvalChange = v.pipe(
   ),
 );
 
-/** The manifest and the configuration that a user approved. */
-interface Approved {
+/** The asset of a file that a computation uses. */
+type File = Pick<StoredAsset, 'id' | 'created_by' | 'file_name'>;
+
+/** The people and assets behind a manifest, by which the service says whom a later change is about and who made it. */
+export interface Around {
+  owner: string;
+  /** The consumers whom a computation names. */
+  consumers: string[];
+  /** The users who may fetch the result, in the order of their keys in a manifest. */
+  receivers: string[];
+  algorithm?: File | undefined;
+  /** The datasets of a computation, in the order of a manifest. */
+  datasets: File[];
+}
+
+/** The manifest and the configuration that a user approved, and what is behind them. */
+export interface Approved {
   manifest: Manifest;
   configuration: Configuration;
+  around: Around;
+}
+
+/** Returns the people and assets behind the manifest of a computation as it is now. */
+export function aroundOf(inputs: Inputs): Around {
+  const { computation, consumers, algorithm, datasets } = inputs;
+  const fileOf = ({ id, created_by, file_name }: StoredAsset): File => ({ id, created_by, file_name });
+  return {
+    owner: computation.owner,
+    consumers,
+    receivers: resultConsumers(inputs).map(({ user_id }) => user_id),
+    algorithm: algorithm && fileOf(algorithm),
+    datasets: datasets.map(fileOf),
+  };
 }
 
 const storedApproved = v.object({ approved: storedBytes });
 
 /**
- * Returns the attributes of the item that keeps the manifest and configuration that a user approved (key: `approvedKeys`). They
- * are deflated, because a manifest may have 256 KB.
+ * Returns the attributes of the item that keeps what a user approved: the manifest, the configuration and what is behind them
+ * (key: `approvedKeys`). They are deflated, because a manifest may have 256 KB.
  */
-export function approvedAttributes({ manifest, configuration }: Approved): v.InferOutput<typeof storedApproved> {
-  return { approved: deflated(JSON.stringify({ manifest, configuration })) };
+export function approvedAttributes(approved: Approved): v.InferOutput<typeof storedApproved> {
+  return { approved: deflated(JSON.stringify(approved)) };
 }
 
 /**
- * Reads from a stored item the manifest and configuration that a user approved.
+ * Reads from a stored item what a user approved.
  * @throws Error if the item is missing or invalid
  */
 export function parseApproved(item: Item | undefined): Approved {

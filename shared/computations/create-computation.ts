@@ -44,6 +44,7 @@ export async function createComputation(table: Table, request: NewComputation): 
     version: 1,
     dataset_count: 0,
     run_counts: {},
+    refusal_count: 0,
   };
   const transaction = new Transaction();
   const details = { name: fields.name, owner: fields.owner };

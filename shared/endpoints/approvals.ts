@@ -1,6 +1,6 @@
 import { shownText } from 'computation-management-formats/fields';
 import * as v from 'valibot';
-import { approvalSchema, decisionInput, refusalSchema } from '../approvals/approval.ts';
+import { approvalSchema, decisionInput, decisionSchema, refusalSchema } from '../approvals/approval.ts';
 import type { Route } from '../http/route.ts';
 import { appends, reads } from '../runtime/uses.ts';
 import { mostReasons } from '../approvals/readiness.ts';
@@ -15,7 +15,7 @@ export const approveRoute = {
   impact: 'Users cannot approve manifests or refuse to, so computations that need approval cannot be run.',
   body: decisionInput,
   status: 201,
-  response: v.union([approvalSchema, refusalSchema]),
+  response: decisionSchema,
   errors: ['not_found', 'conflict', 'incomplete', 'unsupported_media_type', 'too_large'],
   reasons: ['stale_digest', 'unknown_event'],
   description:

@@ -6,7 +6,7 @@ export const getTodoRoute = {
   name: 'todo/get-todo',
   method: 'GET',
   path: '/{domainID}/todo',
-  summary: 'List your open tasks: approvals, keys and content',
+  summary: 'List your open tasks: approvals, keys and content, refusals and invitations',
   access: { anyOf: ['view'] },
   uses: { table: reads },
   reserves: 'slowReads',
@@ -15,7 +15,7 @@ export const getTodoRoute = {
   status: 200,
   response: todoSchema,
   description:
-    'Each list has up to 100 entries. `approvals` and `keys` cover computations in which you take part: as the owner, with an asset or a ' +
-    'key, or as a consumer that the computation names. Those that you created and own, uploaded a key to or linked an asset to come ' +
+    'Each list has up to 100 entries. All but `content` cover computations in which you take part: as the owner, with an asset or a ' +
+    'key, or as a consumer or provider whom the computation names. Those that you created and own, uploaded a key to or linked an asset to come ' +
     'first. `totals` are exact, or null if you take part in more than 300 computations or if they have more than 1,000 assets.',
 } as const satisfies Route;

@@ -1,4 +1,5 @@
 import { shownText } from 'computation-management-formats/fields';
+import { seenName } from 'computation-management-formats/look-alikes';
 import { timestamp } from 'computation-management-formats/timestamps';
 import type { Reporter } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
@@ -20,41 +21,6 @@ export const administrativeEvents = [
   'approval_refused',
 ] as const;
 export type AdministrativeEvent = (typeof administrativeEvents)[number];
-
-/**
- * Latin letters, each with the letters and signs, such as Cyrillic ones, that look like it. An event type that is spelled with such
- * letters is recognized.
- */
-const lookAlikes: Record<string, string> = {
-  a: 'аα',
-  c: 'сϲ',
-  d: 'ԁ',
-  e: 'еҽ',
-  f: 'ƒ',
-  i: 'іıι1l|ӏ',
-  k: 'кκ',
-  m: 'мϻ',
-  n: 'ոηп',
-  o: 'оοօσ0',
-  p: 'рρ',
-  q: 'ԛ',
-  r: 'гꭇ',
-  s: 'ѕꜱ',
-  t: 'тτ',
-  u: 'υսц',
-  v: 'ѵν',
-  w: 'ԝω',
-  y: 'уүγ',
-};
-const seenAs = new Map(
-  Object.entries(lookAlikes).flatMap(([letter, others]) => Array.from(others, (other) => [other, letter] as const)),
-);
-
-/** Returns the type of an event as it looks to a reader who overlooks case, blanks, marks, signs and the script of a letter. */
-function seenName(name: string): string {
-  const letters = Array.from(name.normalize('NFKD').toLowerCase(), (letter) => seenAs.get(letter) ?? letter);
-  return letters.join('').replace(/[^\p{L}\p{N}]/gu, '');
-}
 
 const ownEvents = new Set([...lifecycleEvents, ...administrativeEvents].map(seenName));
 const agentsOwn = 'Failed';

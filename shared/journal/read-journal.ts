@@ -7,6 +7,9 @@ import { type JournalHead, parseStoredEvent, readHead, type StoredEvent } from '
 import { parseSegment, type Segment } from './segment.ts';
 import { StaleReadError } from '../table/transaction.ts';
 
+const beforeAll = 0;
+const afterAll = 999_999_999_999;
+
 /** A range of numbers of events in a journal, both ends included. The range is empty if `from` is greater than `to`. */
 export interface NumberRange {
   from: number;
@@ -46,6 +49,12 @@ export async function readNumbers(table: Table, computationId: string, numbers: 
     numbers.map((number) => journalKeys.event(computationId, number)),
   );
   return items.includes(undefined) ? gapOrDeleted(table, computationId) : items.map(parseStoredEvent);
+}
+
+/** Reads the newest events of a journal, at most `limit`, the newest first. One round trip for each MB. */
+export async function readNewest(table: Table, computationId: string, limit: number): Promise<StoredEvent[]> {
+  const [first, last] = [journalKeys.event(computationId, 0), journalKeys.event(computationId, afterAll)];
+  return (await queryBetween(table, first, last, { newestFirst: true, limit })).map(parseStoredEvent);
 }
 
 /** Reads whether the journal of a computation has an event with this identifier and hash. Costs one read unit. */
@@ -98,9 +107,6 @@ interface SegmentPosition {
   at: string;
   number: number;
 }
-
-const beforeAll = 0;
-const afterAll = 999_999_999_999;
 
 /**
  * Reads the index segments that can contain a journal's events of a time range, the oldest first. Stretches of segments are read

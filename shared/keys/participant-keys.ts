@@ -80,15 +80,15 @@ async function recordKeyChange(
   }
 }
 
-/** Tells whether a user is the owner of a computation, the creator of a linked asset or a result consumer. */
+/** Tells whether a user is the owner of a computation, the creator of a linked asset, a named provider or a result consumer. */
 async function isParty(
   table: Table,
   { row }: ComputationToChange,
   { user, isConsumer }: { user: string; isConsumer: boolean },
 ): Promise<boolean> {
   if (user === row.owner) return true;
-  const { algorithm, datasets, consumers } = await readDefinition(table, row.id);
-  if ([algorithm, ...datasets].some((link) => link?.created_by === user)) return true;
+  const { algorithm, datasets, consumers, providers } = await readDefinition(table, row.id);
+  if (providers.includes(user) || [algorithm, ...datasets].some((link) => link?.created_by === user)) return true;
   return consumers.length > 0 ? consumers.includes(user) : isConsumer;
 }
 

@@ -58,6 +58,8 @@ const { result: _, ...ranWithoutReview } = run;
 
 const stoppingRun = { ...run, status: 'stopping', ended_at: null, reason: null };
 
+const owner = { user: 'alice', parts: ['owner', 'consumer'], invited: false };
+
 const computation = {
   ...computationRow,
   agent_config: agentConfig,
@@ -68,10 +70,11 @@ const computation = {
   consumers: [],
   providers: [],
   assets: [{ id: assetId, file_name: 'penguins.csv', asset_type: 'dataset' }],
+  parties: [owner, { user: 'bob', parts: ['provider'], invited: false }],
   run,
 };
 
-const newComputation = { ...computation, status: 'created', assets: [], run: null };
+const newComputation = { ...computation, status: 'created', assets: [], parties: [owner], run: null };
 
 const assetBody = {
   asset: {

@@ -140,28 +140,35 @@ export async function replaceFields(
   return row;
 }
 
+/** The numbers of linked datasets and of refusals by which the inputs of a computation grow. Negative if they shrink. */
+interface AddedInputs {
+  addedDatasets: number;
+  addedRefusals?: number;
+}
+
 /**
- * Records that the linked assets or the keys of a computation change. Increments the version of its row, so that no run starts
- * with inputs that were checked before.
- * @param change.addedDatasets the number of datasets linked; negative if they were unlinked
+ * Records that the linked assets, the keys or the approvals of a computation change. Increments the version of its row, so that no
+ * run starts with inputs that were checked before.
  */
 export function changeInputs(
   transaction: Transaction,
   computation: RowToChange,
-  { addedDatasets }: { addedDatasets: number },
+  { addedDatasets, addedRefusals = 0 }: AddedInputs,
 ): void {
-  changeRow(transaction, computation, { dataset_count: computation.row.dataset_count + addedDatasets });
+  const { dataset_count, refusal_count } = computation.row;
+  const counts = { dataset_count: dataset_count + addedDatasets, refusal_count: refusal_count + addedRefusals };
+  changeRow(transaction, computation, counts);
 }
 
 /**
- * Records that the linked assets or the keys of a computation change, as `changeInputs` does, together with an event.
+ * Records that the inputs of a computation change, as `changeInputs` does, together with an event.
  * @returns the number of the event
  */
 export async function changeInputsWithEvent(
   table: Table,
   transaction: Transaction,
   computation: ComputationToChange,
-  { event, now, ...change }: { addedDatasets: number; event: NewEvent; now: string },
+  { event, now, ...change }: AddedInputs & { event: NewEvent; now: string },
 ): Promise<number> {
   changeInputs(transaction, computation, change);
   return await append(table, transaction, computation, [event], now);

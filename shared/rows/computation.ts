@@ -177,6 +177,8 @@ export const storedComputation = v.object({
   run_counts: v.partial(v.object({ completed: v.number(), failed: v.number(), cancelled: v.number() })),
   approval: v.picklist(approvalLevels),
   log_access: v.picklist(logAccesses),
+  /** The number of users whose refusal to approve the computation stands. */
+  refusal_count: v.number(),
 });
 export type StoredComputation = v.InferOutput<typeof storedComputation>;
 

@@ -13,7 +13,8 @@ import { canonicalJson } from 'computation-management-formats/digests';
 import { type AttestationPolicy, attestationPolicy } from 'computation-management-formats/attestation';
 import { computationKeys, type Key, userKeys } from '../table/keys.ts';
 import { assetTypes } from 'computation-management-formats/vocabulary';
-import type { Transaction } from '../table/transaction.ts';
+import { type Action, actionsPerTransaction, Transaction } from '../table/transaction.ts';
+import { log } from '../runtime/log.ts';
 import { computationNumber } from './computation.ts';
 
 const linkSchema = v.object({
@@ -137,12 +138,39 @@ export function replaceDefinition(
   if (changed.has('consumers')) {
     putList(transaction, computationKeys.consumers(id), { consumers });
     const placeOf = (user: string) => userKeys.consumer(domain, user, computationNumber(id));
-    for (const user of consumers.filter((each) => !before.consumers.includes(each)))
-      transaction.add({ put: { Item: { ...placeOf(user) } } });
-    for (const user of before.consumers.filter((each) => !consumers.includes(each)))
-      transaction.add({ delete: { Key: placeOf(user) } });
+    transaction.add(...changesOfNames(before.consumers, consumers, placeOf));
   }
-  if (changed.has('providers')) putList(transaction, computationKeys.providers(id), { providers });
+  if (changed.has('providers')) {
+    putList(transaction, computationKeys.providers(id), { providers });
+    const placeOf = (user: string) => userKeys.provider(domain, user, computationNumber(id));
+    addOrFollow(transaction, changesOfNames(before.providers, providers, placeOf));
+  }
+}
+
+/** Returns the writes for the items of users who are named after a change and were not before, and of those who no longer are. */
+function changesOfNames(before: string[], after: string[], placeOf: (user: string) => Key): Action[] {
+  return [
+    ...after.filter((user) => !before.includes(user)).map((user) => ({ put: { Item: { ...placeOf(user) } } })),
+    ...before.filter((user) => !after.includes(user)).map((user) => ({ delete: { Key: placeOf(user) } })),
+  ];
+}
+
+/**
+ * Adds writes to a transaction as long as it has room for them and for the kept answer. Those that are left, at most 200, are
+ * written right after it. If that fails, invitations are missing, or stay in the table, where nobody sees them.
+ */
+function addOrFollow(transaction: Transaction, actions: Action[]): void {
+  const room = transaction.actionsLeft - 1;
+  transaction.add(...actions.slice(0, room));
+  for (let start = room; start < actions.length; start += actionsPerTransaction) {
+    const following = new Transaction();
+    following.add(...actions.slice(start, start + actionsPerTransaction));
+    transaction.afterwards(async (table) => {
+      await following.commit(table).catch((error: unknown) => {
+        log('WARN', 'Named providers are not all invited.', {}, error);
+      });
+    });
+  }
 }
 
 function putList(transaction: Transaction, key: Key, list: Record<string, string[]>): void {

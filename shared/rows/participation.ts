@@ -16,6 +16,8 @@ export interface Participation {
   computation: number;
   /** True if the user is the owner of the computation, or a consumer that it names. */
   isNamed: boolean;
+  /** The parts for which the computation names the user. */
+  named: ('provider' | 'consumer')[];
   hasKey: boolean;
   /** The numbers of the user's own assets that are linked to the computation. */
   assets: number[];
@@ -30,7 +32,7 @@ const mostItems = 2 * mostComputations + mostAssets + 1;
 
 /**
  * Reads in which computations a user takes part, in one round trip. Those by the user's own doing come first, then those into
- * which others brought the user; each group is sorted newest first.
+ * which others brought the user, then those that only name the user as a provider; each group is sorted newest first.
  * @returns `areAll` is false if the user takes part in more than a list of open tasks examines
  */
 export async function readParticipations(
@@ -38,24 +40,25 @@ export async function readParticipations(
   domain: string,
   userId: string,
 ): Promise<{ participations: Participation[]; areAll: boolean }> {
-  const { own: ownPrefix, in: prefix } = userKeys.prefixes;
+  const { own: ownPrefix, in: prefix, asked: askedPrefix } = userKeys.prefixes;
   const read = async (prefix: string) => {
     const options = { limit: mostItems, newestFirst: true };
     const items = await queryPrefix(table, userKeys.partition(domain, userId), prefix, options);
     return items.map(({ sk }) => String(sk).slice(prefix.length).split('#'));
   };
-  const [own, others] = await Promise.all([read(ownPrefix), read(prefix)]);
+  const [own, others, asked] = await Promise.all([read(ownPrefix), read(prefix), read(askedPrefix)]);
   const oldest = others.length < mostItems ? 0 : Number(others.at(-1)?.[0]);
-  const participations = [...Map.groupBy([...own, ...others], ([computation]) => Number(computation))].map(
+  const participations = [...Map.groupBy([...own, ...others, ...asked], ([computation]) => Number(computation))].map(
     ([computation, entries]): Participation => ({
       computation,
       isNamed: entries.some(([, as]) => as === 'owner' || as === 'consumer'),
+      named: (['provider', 'consumer'] as const).filter((part) => entries.some(([, as]) => as === part)),
       hasKey: entries.some(([, as]) => as === 'key'),
       assets: entries.flatMap(([, as, asset]) => (as === 'asset' ? [Number(asset)] : [])),
       isPartial: computation <= oldest,
     }),
   );
-  const areAll = own.length < mostItems && others.length < mostItems && participations.length <= mostComputations;
+  const areAll = [own, others, asked].every(({ length }) => length < mostItems) && participations.length <= mostComputations;
   return { participations: participations.slice(0, mostComputations), areAll };
 }
 
@@ -72,9 +75,10 @@ interface Participated {
 export function participationKeys({ domain, id, owner }: Participated, items: Item[]): Key[] {
   const number = computationNumber(id);
   const mirrors = items.flatMap((item): Key[] => {
-    const { sk, created_by, consumers, user_id } = item;
+    const { sk, created_by, consumers, providers, user_id } = item;
     if (typeof created_by === 'string') return [placeOfLink(domain, id, item)];
     if (Array.isArray(consumers)) return consumers.map((user) => userKeys.consumer(domain, String(user), number));
+    if (Array.isArray(providers)) return providers.map((user) => userKeys.provider(domain, String(user), number));
     return String(sk).startsWith(computationKeys.prefixes.key) ? [userKeys.key(domain, String(user_id), number)] : [];
   });
   return [...mirrors, ...[true, false].map((isOwn) => userKeys.owner(domain, owner, number, isOwn))];

@@ -56,7 +56,14 @@ export function parseApproval(item: Item): StoredApproval {
   return parseStored(storedApproval, item, 'approval');
 }
 
-const storedRefusal = v.object({ user_id: v.string(), reason: v.string(), refused_at: v.string() });
+const storedRefusal = v.object({
+  user_id: v.string(),
+  /** The digests of what the user refused. `digest` is null if there was no manifest. */
+  digest: v.nullable(v.string()),
+  configuration_digest: v.string(),
+  reason: v.string(),
+  refused_at: v.string(),
+});
 /** The refusal of a user to approve as it is stored with the computation. */
 export type StoredRefusal = v.InferOutput<typeof storedRefusal>;
 

@@ -185,11 +185,13 @@ export const approvedKeys = {
 
 /**
  * Keys of the items from which a user's list of open tasks is read. Computations and assets are given by their numbers. The items
- * mirror others: each is written and deleted in the same transaction as the item that it mirrors, except that purges delete it.
+ * mirror others: each is written and deleted in the same transaction as the item that it mirrors, except that purges delete it, and
+ * that a change of more providers than fit into a transaction writes the rest right after it.
  *   in#<computation>#owner            the user owns the computation
  *   in#<computation>#consumer         the computation names the user as a consumer
  *   in#<computation>#key              the user uploaded a key to it
  *   in#<computation>#asset#<asset>    an asset of the user is linked to it
+ *   asked#<computation>#provider      the computation names the user as a provider
  *   pending#<asset>                   the content of an asset of the user has not arrived
  */
 export const userKeys = {
@@ -202,6 +204,8 @@ export const userKeys = {
     userKeys.part(domain, userId, isOwn ? 'own' : 'in', computation, 'owner'),
   consumer: (domain: string, userId: string, computation: number): Key =>
     userKeys.part(domain, userId, 'in', computation, 'consumer'),
+  provider: (domain: string, userId: string, computation: number): Key =>
+    userKeys.part(domain, userId, 'asked', computation, 'provider'),
   key: (domain: string, userId: string, computation: number): Key => userKeys.part(domain, userId, 'own', computation, 'key'),
   /**
    * The key of the item that says that an asset of the user is linked to the computation.
@@ -211,13 +215,14 @@ export const userKeys = {
     userKeys.part(domain, userId, isOwn ? 'own' : 'in', computation, `asset#${padded(asset, 15)}`),
   /**
    * The key of an item that says how the user takes part in a computation. The kind is `own` if the user did it, `in` if other
-   * users did. Both kinds are kept apart so that other users cannot hide what the user does, however many computations they add.
+   * users did, `asked` if they only ask the user to. The kinds are kept apart so that other users cannot hide what the user does,
+   * however many computations they add.
    */
-  part: (domain: string, userId: string, kind: 'own' | 'in', computation: number, as: string): Key =>
+  part: (domain: string, userId: string, kind: 'own' | 'in' | 'asked', computation: number, as: string): Key =>
     writableKey(userKeys.partition(domain, userId), `${kind}#${padded(computation, 15)}#${as}`),
   pending: (domain: string, userId: string, asset: number): Key =>
     writableKey(userKeys.partition(domain, userId), `pending#${padded(asset, 15)}`),
-  prefixes: { own: 'own#', in: 'in#', pending: 'pending#' },
+  prefixes: { own: 'own#', in: 'in#', asked: 'asked#', pending: 'pending#' },
 };
 
 /** Keys of the journal of a computation: its head, its latest lifecycle event, its events, and the index segments. */

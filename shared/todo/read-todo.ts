@@ -1,9 +1,17 @@
 import * as v from 'valibot';
-import { becauseOf, missingApprovals, neededApprovals, mostReasons } from '../approvals/index.ts';
+import {
+  becauseOf,
+  describeRefusal,
+  missingApprovals,
+  neededApprovals,
+  mostReasons,
+  type Refusal,
+  refusalSchema,
+} from '../approvals/index.ts';
 import { storedAsset, type StoredAsset } from '../rows/asset.ts';
 import { assetKey, assetNumber } from '../rows/read-asset.ts';
-import { storedComputation, type StoredComputation, nameOfComputation } from '../rows/computation.ts';
-import { approvableOf, type Inputs, inputsOf, readParts } from '../rows/manifest.ts';
+import { storedComputation, type StoredComputation, nameOfComputation, computationNumber } from '../rows/computation.ts';
+import { approvableOf, assetsOf, type Inputs, inputsOf, readParts } from '../rows/manifest.ts';
 import { listKeys, lists, userKeys } from '../table/keys.ts';
 import { type Table, getItems, queryPrefix } from '../table/table.ts';
 import { mostAssets, readParticipations, type Participation } from '../rows/participation.ts';
@@ -15,10 +23,10 @@ import { shownText } from 'computation-management-formats/fields';
 /** The number of computations that are examined together for the open tasks of a user. */
 const computationsAtOnce = 100;
 
-type Part = Pick<Todo, 'approvals' | 'keys'>;
+type Part = Pick<Todo, 'approvals' | 'keys' | 'refusals'> & { invitations: (Todo['invitations'][number] & { number: number })[] };
 
 /**
- * Reads the open tasks of a user: approvals to give, keys and content to upload. Examines the user's computations in parts of
+ * Reads the open tasks of a user: approvals to give, keys and content to upload, refusals to read and invitations. Examines the user's computations in parts of
  * 100, beginning with those that the user joined by an action of their own, up to 300 computations and 1,000 assets. One round
  * trip, and three for each part. Costs at most 600 read units for 100 computations with 3 assets each, 5,000 in the worst case.
  * @param at RFC 3339, UTC, milliseconds
@@ -35,31 +43,50 @@ export async function readTodo(table: Table, domain: string, userId: string, at:
       const part = participations.slice(start, start + computationsAtOnce);
       parts.push(await examine(table, { domain, userId, at }, part, examined));
     }
-    return { approvals: parts.flatMap(({ approvals }) => approvals), keys: parts.flatMap(({ keys }) => keys) };
+    return {
+      approvals: parts.flatMap(({ approvals }) => approvals),
+      keys: parts.flatMap(({ keys }) => keys),
+      refusals: parts.flatMap(({ refusals }) => refusals),
+      invitations: newestOfEach(parts.flatMap(({ invitations }) => invitations)),
+    };
   };
   const newest = pending.slice(0, mostEntries);
-  const [{ approvals, keys }, assets] = await Promise.all([examineAll(), readAssets(table, domain, newest)]);
+  const [{ approvals, keys, refusals, invitations }, assets] = await Promise.all([
+    examineAll(),
+    readAssets(table, domain, newest),
+  ]);
   const content = contentOf(newest, assets);
   const isComplete = areAll && examined.size <= mostAssets;
   const arrivedMeanwhile = newest.length - content.length;
+  const totalOf = ({ length }: unknown[]) => (isComplete ? length : null);
   const totals = {
-    approvals: isComplete ? approvals.length : null,
-    keys: isComplete ? keys.length : null,
+    approvals: totalOf(approvals),
+    keys: totalOf(keys),
     content: pending.length > mostAssets ? null : pending.length - arrivedMeanwhile,
     reviews: 0,
-    refusals: 0,
-    invitations: 0,
+    refusals: totalOf(refusals),
+    invitations: totalOf(invitations),
   };
   return {
     approvals: approvals.slice(0, mostEntries),
     keys: keys.slice(0, mostEntries),
     content,
     reviews: [],
-    refusals: [],
-    invitations: [],
+    refusals: refusals.slice(0, mostEntries),
+    invitations: invitations.slice(0, mostEntries),
     totals,
     as_of: at,
   };
+}
+
+/** The most invitations that are listed of one inviter, so that nobody hides those of others. */
+const mostOfInviter = 20;
+
+/** Returns the newest 20 invitations of each owner, newest first. */
+function newestOfEach(invitations: Part['invitations']): Todo['invitations'] {
+  const sorted = invitations.sort((a, b) => b.number - a.number);
+  const kept = new Set([...Map.groupBy(sorted, ({ owner }) => owner).values()].flatMap((each) => each.slice(0, mostOfInviter)));
+  return sorted.filter((invitation) => kept.has(invitation)).map(({ number: _, ...invitation }) => invitation);
 }
 
 interface Reader {
@@ -83,7 +110,8 @@ async function examine(
   const [rows, ownAssets] = await Promise.all([readRows(table, domain, fitting), readAssets(table, domain, numbers)]);
   const candidates = fitting.flatMap((participation, index) => {
     const row = rows[index];
-    return row && mayWait(participation, row, ownAssets) ? [row] : [];
+    const isCandidate = row && (mayWait(participation, row, ownAssets) || mayTell(participation, row, userId));
+    return isCandidate ? [row] : [];
   });
   const found = await readAllInputs(table, domain, candidates, examined);
   const waiting = found.map((inputs) => ({ inputs, ...waitsFor(inputs, userId, at) }));
@@ -91,7 +119,36 @@ async function examine(
   return {
     approvals: waiting.flatMap(({ inputs, approval }) => (approval ? [{ ...nameOf(inputs), ...approval }] : [])),
     keys: waiting.flatMap(({ inputs, key }) => (key ? [nameOf(inputs)] : [])),
+    refusals: found.flatMap((inputs) => refusalsOf(inputs, userId).map((refusal) => ({ ...nameOf(inputs), ...refusal }))),
+    invitations: found.flatMap((inputs) => {
+      const { owner, id } = inputs.computation;
+      const expected = invitedAs(inputs, userId);
+      return expected.length > 0 ? [{ ...nameOf(inputs), owner, expected, number: computationNumber(id) }] : [];
+    }),
   };
+}
+
+/** Tells whether a computation may have refusals that its owner should read, or invite a user who has not acted. */
+function mayTell({ named, hasKey, assets }: Participation, row: StoredComputation, userId: string): boolean {
+  return (row.owner === userId && row.refusal_count > 0) || (named.length > 0 && !hasKey && assets.length === 0);
+}
+
+/** Lists the refusals of others that stand in the place of approvals that a run needs. Only the owner of the computation gets them. */
+function refusalsOf(inputs: Inputs, userId: string): Refusal[] {
+  if (inputs.computation.owner !== userId) return [];
+  const needed = neededApprovals(inputs).map(({ user }) => user);
+  return inputs.refusals.filter(({ user_id }) => user_id !== userId && needed.includes(user_id)).map(describeRefusal);
+}
+
+/** Tells as what a computation names a user who has not acted in it. Empty if it does not, or the user has. */
+function invitedAs(inputs: Inputs, userId: string): ('provider' | 'consumer')[] {
+  const { computation, keys, approvals, refusals, providers, consumers } = inputs;
+  const hasActed =
+    computation.owner === userId ||
+    [...keys, ...approvals, ...refusals].some(({ user_id }) => user_id === userId) ||
+    assetsOf(inputs).some(({ created_by }) => created_by === userId);
+  const named = { provider: providers.includes(userId), consumer: consumers.includes(userId) };
+  return hasActed ? [] : (['provider', 'consumer'] as const).filter((part) => named[part]);
 }
 
 /**
@@ -196,11 +253,13 @@ interface WaitsFor {
 function waitsFor(inputs: Inputs, userId: string, at: string): WaitsFor {
   const { digest, configuration_digest, missing } = approvableOf(inputs);
   const missingApproval = missingApprovals(inputs, { digest, configuration_digest, at }).find(({ user }) => user === userId);
+  const refusal = inputs.refusals.find(({ user_id }) => user_id === userId);
+  const hasRefused = refusal?.digest === digest && refusal?.configuration_digest === configuration_digest;
   const hasKey = inputs.keys.some(({ user_id }) => user_id === userId);
   const canGive = hasKey || inputs.computation.approval !== 'all_signed'; // without a key, no approval would count
   return {
     approval:
-      missingApproval && digest !== undefined && canGive
+      missingApproval && digest !== undefined && canGive && !hasRefused
         ? { because: becauseOf(missingApproval), manifest_digest: digest }
         : undefined,
     key: !hasKey && needsKey(inputs, userId, missing?.keys ?? []),
@@ -225,9 +284,9 @@ function total(what: string) {
 }
 
 /*#__NO_SIDE_EFFECTS__*/
-function listOf<Entries extends v.ObjectEntries>(title: string, what: string, entries: Entries) {
+function listOf<Entries extends v.ObjectEntries>(title: string, what: string, entries: Entries, description: string) {
   const entry = v.pipe(v.object({ ...ofComputation, ...entries }), v.title(title), v.description(what));
-  return v.pipe(v.array(entry), v.metadata({ maxItems: mostEntries }), v.description('Empty: not supported yet.'));
+  return v.pipe(v.array(entry), v.metadata({ maxItems: mostEntries }), v.description(description));
 }
 
 /** The open tasks of a user (docs/contract.md, section 9). */
@@ -275,18 +334,26 @@ export const todoSchema = v.pipe(
       v.metadata({ maxItems: mostEntries }),
       v.description('Your assets whose content has not arrived.'),
     ),
-    reviews: listOf('ReviewToGive', 'A result that waits for your review.', { run_id: idOfRun }),
-    refusals: listOf('RefusalToRead', 'A refusal to approve a computation of yours.', {
-      user: v.pipe(shownText(255), v.description('The user who refused.')),
-    }),
-    invitations: listOf('Invitation', 'A computation that names you, in which you have not acted.', {
-      owner: v.pipe(shownText(255), v.description("The owner of the computation, a user's `sub`.")),
-      expected: v.pipe(
-        v.array(v.picklist(['provider', 'consumer'])),
-        v.description('As what the computation names you.'),
-        v.metadata({ minItems: 1, maxItems: 2 }),
-      ),
-    }),
+    reviews: listOf('ReviewToGive', 'A result that waits for your review.', { run_id: idOfRun }, 'Empty: not supported yet.'),
+    refusals: listOf(
+      'RefusalToRead',
+      'A refusal to approve a computation of yours.',
+      refusalSchema.entries,
+      'Refusals of users whose approval your computations need.',
+    ),
+    invitations: listOf(
+      'Invitation',
+      'A computation that names you, in which you have not acted.',
+      {
+        owner: v.pipe(shownText(255), v.description("The owner of the computation, a user's `sub`.")),
+        expected: v.pipe(
+          v.array(v.picklist(['provider', 'consumer'])),
+          v.description('As what the computation names you.'),
+          v.metadata({ minItems: 1, maxItems: 2 }),
+        ),
+      },
+      `Computations that name you, in which you have no key and no asset, and have neither approved nor refused. The newest ${mostOfInviter} of each owner, newest first.`,
+    ),
     totals: v.pipe(
       v.object({
         approvals: total('approvals'),

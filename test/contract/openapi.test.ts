@@ -158,7 +158,10 @@ describe('the OpenAPI document', () => {
 
   it.each([
     ['stop-run', 'being the owner of the computation or the creator of an asset in it'],
-    ['approve', 'being the owner of the computation, the creator of an asset in it or a result consumer'],
+    [
+      'approve',
+      'being the owner of the computation, the creator of an asset in it, a result consumer or a provider whom the computation names (to refuse)',
+    ],
     ['link-asset', 'being the creator of the asset or the owner of the computation'],
   ])('says of whom and of what the caller of %s must be the owner or the creator', (name, words) => {
     const { operation } = operations.find(({ route }) => route.name.endsWith(`/${name}`)) ?? {};

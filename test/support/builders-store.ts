@@ -203,6 +203,7 @@ export function aComputationRow(id: string, changes: Partial<StoredComputation> 
     dataset_count: 0,
     created_by: 'alice',
     run_counts: {},
+    refusal_count: 0,
     ...changes,
   };
 }

@@ -160,10 +160,11 @@ function amongMirrors(partitions: Partitions): string[] {
   const ofParts = [...domains].flatMap(([id, domain]) => {
     const number = numberOf(id) ?? 0;
     return (partitions.get(`computation#${id}`) ?? []).flatMap(
-      ({ sk, created_by, linked_by, asset_id, consumers, user_id }): Key[] => {
+      ({ sk, created_by, linked_by, asset_id, consumers, providers, user_id }): Key[] => {
         const asset = numberOf(String(asset_id)) ?? 0;
         if (asset_id !== undefined) return [userKeys.asset(domain, String(created_by), number, asset, created_by === linked_by)];
         if (Array.isArray(consumers)) return consumers.map((user) => userKeys.consumer(domain, String(user), number));
+        if (Array.isArray(providers)) return providers.map((user) => userKeys.provider(domain, String(user), number));
         return String(sk).startsWith('key#') ? [userKeys.key(domain, String(user_id), number)] : [];
       },
     );

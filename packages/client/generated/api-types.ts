@@ -457,8 +457,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List your open tasks: approvals, keys and content
-         * @description Each list has up to 100 entries. `approvals` and `keys` cover computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. Those that you created and own, uploaded a key to or linked an asset to come first. `totals` are exact, or null if you take part in more than 300 computations or if they have more than 1,000 assets. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * List your open tasks: approvals, keys and content, refusals and invitations
+         * @description Each list has up to 100 entries. All but `content` cover computations in which you take part: as the owner, with an asset or a key, or as a consumer or provider whom the computation names. Those that you created and own, uploaded a key to or linked an asset to come first. `totals` are exact, or null if you take part in more than 300 computations or if they have more than 1,000 assets. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getTodo"];
         put?: never;
@@ -1798,6 +1798,10 @@ export interface components {
             /** @description Ignored. The service sets this field. */
             presence?: unknown;
         };
+        /** @description The approval that was given, or the refusal. */
+        Decision: components["schemas"]["Approval"] | components["schemas"]["Refusal"];
+        /** @description An approval to give, or a refusal. */
+        DecisionInput: components["schemas"]["RefusalInput"] | components["schemas"]["ApprovalInput"];
         /** @description The result of the check before a run. */
         DryRun: {
             missing_items: components["schemas"]["MissingItems"];
@@ -2484,6 +2488,14 @@ export interface components {
             name: string;
             /** @description The user who refused. */
             user: string;
+            /** @description Why, in the words of the user. */
+            reason: string;
+            /**
+             * Format: date-time
+             * @description The time of the refusal.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            refused_at: string;
         };
         /** @description The CVM rejects a command. */
         RejectedReport: {
@@ -2737,9 +2749,9 @@ export interface components {
             content: components["schemas"]["ContentToUpload"][];
             /** @description Empty: not supported yet. */
             reviews: components["schemas"]["ReviewToGive"][];
-            /** @description Empty: not supported yet. */
+            /** @description Refusals of users whose approval your computations need. */
             refusals: components["schemas"]["RefusalToRead"][];
-            /** @description Empty: not supported yet. */
+            /** @description Computations that name you, in which you have no key and no asset, and have neither approved nor refused. The newest 20 of each owner, newest first. */
             invitations: components["schemas"]["Invitation"][];
             totals: components["schemas"]["TodoTotals"];
             /**
@@ -3732,7 +3744,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["RefusalInput"] | components["schemas"]["ApprovalInput"];
+                "application/json": components["schemas"]["DecisionInput"];
             };
         };
         responses: {
@@ -3742,7 +3754,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Approval"] | components["schemas"]["Refusal"];
+                    "application/json": components["schemas"]["Decision"];
                 };
             };
         };

@@ -137,6 +137,9 @@ const collaborationSchema = v.strictObject({
 /** The content of the file of `cms init`. */
 export type Collaboration = v.InferOutput<typeof collaborationSchema>;
 
+/** The name that the guide gives the file of `cms init`. */
+export const usualCollaboration = 'collaboration.yaml';
+
 /** Reads the file of `cms init`. @throws CmsError that names each mistake in the file with its line */
 export async function readCollaboration(file: string): Promise<Collaboration> {
   const content = await readFile(file).catch((error: unknown) => {
@@ -212,7 +215,8 @@ function refuse(mistakes: string[]): void {
   }
 }
 
-function describe({ type, kind, input, received, expected, message, path }: v.BaseIssue<unknown>): string {
+/** Returns the mistake that a schema found in a value of a file, in a sentence. */
+export function describe({ type, kind, input, received, expected, message, path }: v.BaseIssue<unknown>): string {
   if (kind === 'schema' && type === 'strict_object' && expected === 'never') {
     return `Unknown field ${String(path?.at(-1)?.key)}.`;
   }

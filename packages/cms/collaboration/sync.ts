@@ -9,11 +9,11 @@ import {
 } from 'computation-management-client';
 import { userText, usersText } from 'computation-management-words';
 import { approvalLevels } from 'computation-management-formats/vocabulary';
-import { detailsIn } from 'computation-management-formats/bytes';
+import { uploadedKey } from '../context/computation-reference.ts';
 import type { Connection, Context } from '../context/context.ts';
 import { tellChanged } from '../context/find-by-name.ts';
 import type { GivenKey } from '../files/key-files.ts';
-import { hash, upload } from '../files/transfers.ts';
+import { hash, upload, usualUse } from '../files/transfers.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { type Collaboration, nameOf, type PlannedAsset } from './collaboration.ts';
 
@@ -204,8 +204,8 @@ export async function planAsset(
   });
   const apply = async (computationID: string, mayLower: boolean) => {
     // A new asset takes over who may use and read the one before.
-    const { use, content_access } = linked?.before ?? {};
-    const before = { ...(use === undefined ? {} : { use }), ...(content_access === undefined ? {} : { content_access }) };
+    const { use = usualUse(asset_type), content_access } = linked?.before ?? {};
+    const before = { use, ...(content_access === undefined ? {} : { content_access }) };
     const kept = mayLower ? {} : Object.fromEntries(lowered.map((name) => [name, linked?.before[name]]));
     const fields = { file_name, asset_type, ...others, ...kept };
     if (linked && (file === undefined || !isUpload)) {
@@ -224,7 +224,8 @@ export async function planAsset(
     if (linked) await client.unlinkAsset({ id: linked.before.id, computationID });
     await client.linkAsset({ id: asset.id, computationID });
     const made = file === undefined ? 'created and linked' : 'uploaded and linked';
-    const outcome = linked ? `${made}; replaces the previous one` : made;
+    const isClosed = others.use === undefined && asset.use === 'approval' ? '; runs need your approval' : '';
+    const outcome = `${made}${linked ? '; replaces the previous one' : isClosed}`;
     return done(asset.id, `${outcome}${stays(lowers, mayLower)}`);
   };
   return { isUpload, lowers, apply };
@@ -273,19 +274,17 @@ export async function otherAssets(
  * @param id the identifier of the computation, if it exists
  */
 export async function planKey(
-  { client, user }: Connection,
+  connection: Connection,
   id: string | undefined,
   { planned, key, fingerprint }: GivenKey & { planned: string },
 ): Promise<{ isUpload: boolean; apply: (computation: string) => Promise<Step> }> {
   const done = (outcome: string): Step => ({ subject: 'key', name: planned, outcome });
-  const [latest] =
-    id === undefined ? [] : (await client.listEvents({ id, event_type: 'key_uploaded', originator: user, limit: 1 })).events;
-  const isSame = latest !== undefined && detailsIn(latest.details)['fingerprint'] === fingerprint;
-  const isUpload = id === undefined || !isSame || !(await client.checkKey({ id })).uploaded; // it may have been removed
+  const before = id === undefined ? undefined : await uploadedKey(connection, id);
+  const isUpload = before !== fingerprint;
   const apply = async (computation: string) => {
     if (!isUpload) return done('unchanged');
-    await client.uploadKey({ id: computation, body: { key } });
-    return done(latest ? 'uploaded; replaces the previous key' : 'uploaded');
+    await connection.client.uploadKey({ id: computation, body: { key } });
+    return done(before === undefined ? 'uploaded' : 'uploaded; replaces the previous key');
   };
   return { isUpload, apply };
 }

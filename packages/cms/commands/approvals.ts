@@ -1,16 +1,20 @@
-import { constants, type KeyObject, sign } from 'node:crypto';
-import { ServiceProblem, wholeAnswer } from 'computation-management-client';
+import { constants, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { wholeAnswer } from 'computation-management-client';
 import { type Approved, approvalText, type Limits, limitsOf } from 'computation-management-formats/approval-text';
-import { plainName } from 'computation-management-formats/quoted-name';
+import { printable } from 'computation-management-formats/printable';
+import { plainName, quotedName } from 'computation-management-formats/quoted-name';
+import { fingerprintOfSpki } from 'computation-management-formats/ssh-wire';
 import { agoText, approvalRows, readJournalHead, shellWord, userText } from 'computation-management-words';
-import { named, recordApproval } from '../context/computation-reference.ts';
-import { confirm } from '../context/context.ts';
-import { formatCoverage, coverageOf, whyStale } from '../context/coverage.ts';
+import { named, recordApproval, uploadedKey } from '../context/computation-reference.ts';
+import { confirm, type Connection, type Context } from '../context/context.ts';
+import { formatCoverage, coverageOf, staleApprovals, staleText } from '../context/coverage.ts';
 import { noteLikeCvms } from '../context/find-by-name.ts';
 import { keyFile } from '../context/missing-items.ts';
 import { publicKeyBeside, readPrivateKey } from '../files/key-files.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { table } from '../terminal/table.ts';
+import { hanging } from '../terminal/text.ts';
 import { type CmsCommand, collect, laterTime, type LaterTime } from './options.ts';
 
 interface Options {
@@ -56,30 +60,28 @@ export function addApprovalCommands(program: CmsCommand): void {
         });
       }
       for (const cvm of options.cvm ?? []) await noteLikeCvms(context, connection, cvm);
+      const approved = { domain, computation: id, approver: user, manifest_digest, configuration_digest, ...limits };
       const key = options.sign === undefined ? undefined : await readPrivateKey(options.sign, context.terminal);
+      const signed = key && signApproval(key, approved);
+      const isUnsigned = !signed && computation.approval === 'all_signed';
+      const given = signed ? { signature: signed.signature } : {};
+      if (signed || isUnsigned) await expectOwnKey(context, connection, id, { ...options, fingerprint: signed?.fingerprint });
       if (!context.isJson) {
-        const changes = await whyStale(context, connection, id, (given) => given.user === user);
-        context.note(`${formatCoverage(covered, context.terminal, limits)}\n${changes}`);
+        const stale = await staleApprovals(context, connection, id, (given) => given.user === user);
+        context.note(`${formatCoverage(covered, context.terminal, { computation, you: user, limits, stale })}\n`);
       }
       if (!areGiven && options.yes !== true) {
         await confirm(context, `Approve runs with this manifest and this configuration${limitsText(limits)}?`);
       }
-      const noKey = (cause: unknown) =>
-        new CmsError('You have uploaded no key to this computation. Upload the public key that belongs to your signing key.', {
-          next: context.command(`key upload ${uploadedWith(options.sign)}${named(context, connection, id)}`),
-          cause,
-        });
-      const approved = { domain, computation: id, approver: user, manifest_digest, configuration_digest, ...limits };
-      const signature = key && signApproval(key, approved);
-      const body = { digest: manifest_digest, configuration_digest, ...limits, ...(signature ? { signature } : {}) };
-      const approval = await client.approve({ id, body }).catch(async (error: unknown) => {
-        throw isOfSignature(error) && !(await client.checkKey({ id })).uploaded ? noKey(error) : error;
-      });
+      const body = { digest: manifest_digest, configuration_digest, ...limits, ...given };
+      const approval = await client.approve({ id, body });
       await recordApproval(context, connection, id, { manifest_digest, configuration_digest, ...limits });
+      const copy = signed && (await keepCopy(context, id, signed));
       context.print(
-        approval,
+        { ...approval, ...(copy !== undefined && { signed_copy: copy }) },
         () =>
-          `${userText(approval.user)} has approved the manifest ${manifest_digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}${limitsText(limitsOf(approval))}.\n`,
+          `${userText(approval.user)} has approved the manifest ${manifest_digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}${limitsText(limitsOf(approval))}.\n` +
+          (copy === undefined ? '' : `Your signed copy is ${copy}.\n`),
       );
       if (!approval.stale) context.note(`Next: ${context.command(`check${named(context, connection, id)}`)}\n`);
       else {
@@ -100,9 +102,13 @@ export function addApprovalCommands(program: CmsCommand): void {
       const rows = approvalRows(answer);
       const items = rows.map(({ user, because, approval = null }) => ({ user, because, approval }));
       const { now } = context.terminal;
-      const stale = context.isJson ? '' : await whyStale(context, connection, id);
-      context.print({ items }, () =>
-        items.length === 0
+      const stale = context.isJson ? [] : await staleApprovals(context, connection, id);
+      const refusals = answer.refusals.map(({ user, reason }) => {
+        const line = printable(`Refusal of ${userText(user)}: ${quotedName(reason)}`);
+        return `${hanging(line, context.terminal.columns)}\n`;
+      });
+      context.print({ items, refusals: answer.refusals }, () =>
+        items.length + refusals.length === 0
           ? 'No run needs an approval, and nobody has given one.\n'
           : table(
               rows,
@@ -114,12 +120,24 @@ export function addApprovalCommands(program: CmsCommand): void {
                 { title: 'only on', value: ({ approval }) => approval?.cvm_ids?.join(', ') ?? '', cuts: true },
               ],
               context.terminal,
-            ) + stale,
+            ) +
+            refusals.join('') +
+            staleText(stale),
       );
     });
 
   program
-    .subcommand('withdraw', 'withdraw your approval; active runs continue')
+    .subcommand('refuse', 'refuse to approve, with a reason that every party reads; it takes the place of your approval')
+    .requiredOption('--reason <REASON>', 'why, in your words')
+    .onComputation(async (context, connection, id, { reason }: { reason: string }) => {
+      const refusal = await connection.client.approve({ id, body: { decision: 'refuse', reason } });
+      await recordApproval(context, connection, id, undefined);
+      context.print(refusal, () => `You refuse, and every party can read why: ${quotedName(refusal.reason)}\n`);
+      context.note(`To take it back, approve, or type: ${context.command(`withdraw${named(context, connection, id)}`)}\n`);
+    });
+
+  program
+    .subcommand('withdraw', 'withdraw your approval or your refusal; active runs continue')
     .option('--yes', 'do not ask')
     .onComputation(async (context, connection, id, { yes }: { yes?: boolean }) => {
       if (yes !== true) {
@@ -136,25 +154,67 @@ export function addApprovalCommands(program: CmsCommand): void {
 export const plainReason = (reason: string) => (reason === 'result consumer' ? reason : plainName(reason));
 
 /**
- * Returns the path of the public key that belongs to a private key with which the user signs, for the command that uploads it. KEYFILE.pub
- * stands for an unknown path.
+ * Checks that a user signs an approval with the key that the user uploaded to the computation, before anything is sent.
+ * @throws CmsError if the user uploaded another key or none, or did not sign
  */
-function uploadedWith(privateKey: string | undefined): string {
-  const file = privateKey === undefined ? undefined : publicKeyBeside(privateKey);
-  return file === undefined ? `${keyFile}.pub` : shellWord(file);
+async function expectOwnKey(
+  context: Context,
+  connection: Connection,
+  id: string,
+  { sign, fingerprint }: { sign?: string; fingerprint: string | undefined },
+): Promise<void> {
+  const uploaded = await uploadedKey(connection, id);
+  const beside = sign === undefined ? undefined : publicKeyBeside(sign);
+  const upload = context.command(
+    `key upload ${beside === undefined ? `${keyFile}.pub` : shellWord(beside)}${named(context, connection, id)}`,
+  );
+  if (uploaded === undefined) {
+    const message = 'You have uploaded no key to this computation. Upload the public key that belongs to your signing key.';
+    throw new CmsError(message, { next: upload });
+  }
+  if (fingerprint === undefined) {
+    const message = `This computation takes signed approvals only. You uploaded ${uploaded}: sign with its private key.`;
+    throw new UsageError(message, `${context.typed} --sign ${keyFile}`);
+  }
+  if (fingerprint === uploaded) return;
+  const message = `This key is ${fingerprint}. You uploaded ${uploaded}. Choose that one, or replace your key. Nothing was sent.`;
+  throw new UsageError(message, upload);
 }
 
-function isOfSignature(error: unknown): boolean {
-  return error instanceof ServiceProblem && error.errors.some(({ pointer }) => pointer === '/signature');
+/** A signed approval: the text, its signature in base64, and the public key of the signer, base64 of DER. */
+interface SignedApproval {
+  text: string;
+  signature: string;
+  key: string;
+  fingerprint: string;
+}
+
+const mostCopies = 1_000;
+
+/** Saves a signed approval in a new file of this folder. Returns the name of the file. Undefined, with a note, if it cannot be saved. */
+async function keepCopy(context: Context, id: string, signed: SignedApproval): Promise<string | undefined> {
+  for (let number = 1; ; number += 1) {
+    const file = `approval-${id}${number === 1 ? '' : `-${number}`}.json`;
+    try {
+      await writeFile(file, `${JSON.stringify(signed, null, 2)}\n`, { flag: 'wx', mode: 0o600 });
+      return file;
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'EEXIST' && number < mostCopies) continue;
+      context.note(`Your signed copy could not be saved: ${printable(error instanceof Error ? error.message : String(error))}\n`);
+      return undefined;
+    }
+  }
 }
 
 /**
  * Signs an approval (docs/contract.md, section 9): Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256 and a salt of 32 bytes.
- * @returns base64
  * @throws CmsError for another type of key
  */
-export function signApproval(key: KeyObject, approved: Approved): string {
-  return signed(key, Buffer.from(approvalText(approved))).toString('base64');
+export function signApproval(key: KeyObject, approved: Approved): SignedApproval {
+  const text = approvalText(approved);
+  const signature = signed(key, Buffer.from(text)).toString('base64');
+  const spki = createPublicKey(key).export({ format: 'der', type: 'spki' });
+  return { text, signature, key: spki.toString('base64'), fingerprint: fingerprintOfSpki(spki) };
 }
 
 function signed(key: KeyObject, text: Buffer): Buffer {

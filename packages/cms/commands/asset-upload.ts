@@ -8,8 +8,8 @@ import type { Connection, Context } from '../context/context.ts';
 import { UsageError } from '../terminal/cms-error.ts';
 import { defaultComputation } from '../context/computation-reference.ts';
 import { identified } from '../context/find-by-name.ts';
-import { expectFile, hash, upload, uploadInto } from '../files/transfers.ts';
-import { type CmsCommand, chosenComputation, chosenType, collect, given } from './options.ts';
+import { expectFile, hash, upload, uploadInto, usualUse } from '../files/transfers.ts';
+import { type CmsCommand, chosenComputation, chosenType, collect, given, useNote } from './options.ts';
 
 type Fields = Schemas['AssetInputFields'];
 
@@ -44,7 +44,8 @@ export function addUploadCommand(asset: CmsCommand): void {
           throw new UsageError(`--${option} goes with one file.`, context.help);
         }
       }
-      if (options.asset === undefined) options.type = await chosenType(context, options.type);
+      for (const file of files) await expectFile(file);
+      if (options.asset === undefined) options.type = await chosenType(context, options.type, files[0] ?? '');
       const connection = await context.connect();
       const id = await chosenComputation(context, connection, options.computation);
       const uploaded: Uploaded[] = [];
@@ -53,7 +54,7 @@ export function addUploadCommand(asset: CmsCommand): void {
           const found = await uploadOne(context, connection, file, options);
           const { asset: _content, upload: _upload, download: _download, ...shown } = found;
           uploaded.push(shown);
-          if (!context.isJson) context.terminal.out(uploadedText(file, shown));
+          if (!context.isJson) context.terminal.out(uploadedText(file, shown) + useNote(options.use ?? options.asset, shown.use));
           if (id !== undefined) await connection.client.linkAsset({ id: found.id, computationID: id });
         }
       } finally {
@@ -78,10 +79,12 @@ async function uploadOne(context: Context, connection: Connection, file: string,
   if (asset !== undefined) {
     return await uploadInto(context, connection, await identified(context, connection, 'asset', asset), file);
   }
+  const asset_type = await chosenType(context, options.type, file);
   return await upload(context, connection, {
     file,
-    asset_type: await chosenType(context, options.type),
-    ...given({ file_name: name, description, mime_type: mimeType, use, content_access: contentAccess }),
+    asset_type,
+    use: use ?? usualUse(asset_type),
+    ...given({ file_name: name, description, mime_type: mimeType, content_access: contentAccess }),
   });
 }
 
@@ -117,18 +120,25 @@ export function addAddCommand(asset: CmsCommand): void {
     .option('--algo-arg <ARGUMENT>', 'an argument of the algorithm; repeat it for several', collect)
     .does(async (context, url: string, options: OptionsOfNew) => {
       const { checksum, name = basename(url), description, use, kbs, kbsPath, decompress, algoType, algoArg } = options;
-      const type = await chosenType(context, options.type);
+      const type = await chosenType(context, options.type, name);
       const source = sourceTypeOf(url) ?? 'https'; // the service refuses other addresses, and says why
       const connection = await context.connect();
       const id = await chosenComputation(context, connection, options.computation);
       const broker = kbs === undefined ? undefined : { url: kbs };
-      const fields = given({ description, use, kbs: broker, decompress, algo_type: algoType, algo_args: algoArg });
+      const fields = given({
+        description,
+        use: use ?? usualUse(type),
+        kbs: broker,
+        decompress,
+        algo_type: algoType,
+        algo_args: algoArg,
+      });
       const from = { type: source, url, ...given({ kbs_resource_path: kbsPath }) };
       const body = { asset: { file_name: name, asset_type: type, checksum, source: from, ...fields } };
       const made = await connection.client.createAsset({ body });
       if (id !== undefined) await connection.client.linkAsset({ id: made.id, computationID: id });
       const lines = fetchLines(made).map((line) => `  ${printable(line)}\n`);
-      context.print(made, () => `Added ${printable(made.file_name)} as ${made.id}\n${lines.join('')}`);
+      context.print(made, () => `Added ${printable(made.file_name)} as ${made.id}\n${lines.join('')}${useNote(use, made.use)}`);
       if (id === undefined) context.note(`Next: ${context.command(`asset link ${made.id} COMPUTATION`)}\n`);
     });
 }
@@ -141,14 +151,16 @@ export function addDeclareCommand(asset: CmsCommand): void {
     .does(async (context, file: string, options: Omit<OptionsOfNew, 'checksum'>) => {
       const { name = basename(file), description, use } = options;
       await expectFile(file);
-      const type = await chosenType(context, options.type);
+      const type = await chosenType(context, options.type, file);
       const connection = await context.connect();
       const id = await chosenComputation(context, connection, options.computation);
       const checksum = await hash(context, file);
-      const body = { asset: { file_name: name, asset_type: type, checksum, ...given({ description, use }) } };
+      const body = {
+        asset: { file_name: name, asset_type: type, checksum, ...given({ description, use: use ?? usualUse(type) }) },
+      };
       const { upload: _, ...made } = await connection.client.createAsset({ body });
       if (id !== undefined) await connection.client.linkAsset({ id: made.id, computationID: id });
-      context.print(made, () => `Declared ${printable(name)} as ${made.id}\n  SHA3-256 ${checksum}\n`);
+      context.print(made, () => `Declared ${printable(name)} as ${made.id}\n  SHA3-256 ${checksum}\n${useNote(use, made.use)}`);
       context.note(
         `Nothing of it was uploaded. A run starts once the asset has content: upload a sample, which may be any file.\nNext: ${context.command(`asset upload SAMPLE --asset ${made.id}`)}\n`,
       );

@@ -6,6 +6,7 @@ import { computationStatuses } from 'computation-management-formats/vocabulary';
 import { agoText, policyLines, userText, usersText } from 'computation-management-words';
 import * as v from 'valibot';
 import { parseDocument } from 'yaml';
+import { describe } from '../collaboration/collaboration.ts';
 import { computationVariable, named, thenUse, useComputation } from '../context/computation-reference.ts';
 import { ownedText } from '../context/find-by-name.ts';
 import { confirm, type Connection, type Context } from '../context/context.ts';
@@ -36,7 +37,7 @@ interface Fields {
 type Body = Arguments<'updateComputation'>['body'];
 
 /** Returns the fields of a computation's request body that the options of a command give. */
-async function bodyOf(fields: Fields, before: Partial<Body> = {}) {
+async function bodyOf(context: Pick<Context, 'command'>, fields: Fields, before: Partial<Body> = {}) {
   const { name, description, owner, approval, consumer, consumers, provider, providers, logAccess, logLevel } = fields;
   const policy = fields.attestationPolicy;
   return given({
@@ -46,19 +47,27 @@ async function bodyOf(fields: Fields, before: Partial<Body> = {}) {
     approval,
     consumers: consumers === false ? [] : consumer,
     providers: providers === false ? [] : provider,
-    attestation_policy: policy ? readPolicy(await textOf(policy), policy) : policy === false ? null : undefined,
+    attestation_policy: policy ? readPolicy(await textOf(policy), policy, context) : policy === false ? null : undefined,
     log_access: logAccess,
     agent_config: logLevel && { ...before.agent_config, log_level: logLevel },
   });
 }
 
-/** Parses an attestation policy in YAML or JSON. @throws CmsError that names the wrong field */
-function readPolicy(text: string, file: string): NonNullable<Body['attestation_policy']> {
-  const parsed = v.safeParse(attestationPolicyInput, parseDocument(text).toJS());
+/** Parses an attestation policy in YAML or JSON, also under the name `attestation_policy`. @throws CmsError that names the wrong field */
+function readPolicy(text: string, file: string, { command }: Pick<Context, 'command'>): NonNullable<Body['attestation_policy']> {
+  const document = parseDocument(text);
+  const given: unknown = document.errors.length > 0 ? undefined : document.toJS();
+  const inner = v.safeParse(v.strictObject({ attestation_policy: v.unknown() }), given);
+  const parsed = v.safeParse(attestationPolicyInput, inner.success ? inner.output.attestation_policy : given);
   if (parsed.success) return parsed.output;
-  const [{ message, path = [] }] = parsed.issues;
-  const field = path.map(({ key }) => String(key)).join('.');
-  throw new UsageError(`${file}: ${field === '' ? '' : `${field}: `}${message}`);
+  const [issue] = parsed.issues;
+  const names = (issue.path ?? []).map(({ key }) => key).filter((key) => typeof key === 'string');
+  const what = names.length === 0 ? 'Expected the fields platforms and measurements, in YAML or JSON.' : describe(issue);
+  const example = 'For example:\n  platforms: [snp]\n  measurements: [96 hex digits, 96 hex digits]';
+  throw new UsageError(
+    `${file}: ${names.length === 0 ? '' : `${names.join('.')}: `}${what} ${example}`,
+    command('cvm show CVM --policy'),
+  );
 }
 
 /** Prints a computation, without the private key of its agent. The service gives the key to those who may change the computation. */
@@ -95,7 +104,7 @@ export function addComputationCommands(program: CmsCommand): void {
     .computationOptions()
     .does(async (context, name: string, options: Fields) => {
       const connection = await context.connect();
-      const created = await connection.client.createComputation({ body: { ...(await bodyOf(options)), name } });
+      const created = await connection.client.createComputation({ body: { ...(await bodyOf(context, options)), name } });
       await thenUse(context, connection, created.id);
       printComputation(context, created);
       context.note(`Next: ${context.command(`asset upload FILE --type algorithm --computation ${created.id}`)}\n`);
@@ -124,7 +133,10 @@ export function addComputationCommands(program: CmsCommand): void {
     .computationOptions()
     .onComputation(async (context, { client }, id, options: Fields) => {
       const { data: before, etag: ifMatch } = wholeAnswer(await client.call('getComputation', { id }));
-      const body = { ...before, ...(await bodyOf(options, before)) };
+      const changes = await bodyOf(context, options, before);
+      if (Object.keys(changes).length === 0)
+        throw new UsageError('Nothing to change: give an option with its new value.', context.help);
+      const body = { ...before, ...changes };
       printComputation(context, await client.updateComputation({ id, body, ifMatch }));
     });
 

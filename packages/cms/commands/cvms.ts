@@ -1,6 +1,11 @@
-import { ServiceProblem } from 'computation-management-client';
+import { type Schemas, ServiceProblem } from 'computation-management-client';
+import { attestationPolicyInput, platforms } from 'computation-management-formats/attestation';
 import { agoText } from 'computation-management-words';
+import * as v from 'valibot';
+import { stringify } from 'yaml';
+import type { Context } from '../context/context.ts';
 import { textOf } from '../files/read-file.ts';
+import { CmsError } from '../terminal/cms-error.ts';
 import { details, statusColour } from '../terminal/table.ts';
 import { listOf, type ListOptions } from './list.ts';
 import type { CmsCommand } from './options.ts';
@@ -32,10 +37,16 @@ export function addCvmCommands(program: CmsCommand): void {
   cvm
     .subcommand('show', 'show a registered CVM')
     .argument('<CVM>', 'its identifier')
-    .does(async (context, cvmID: string) => {
+    .option('--policy', 'print an attestation policy, in YAML, that the CVM satisfies as it is verified now')
+    .does(async (context, cvmID: string, { policy = false }: { policy?: boolean }) => {
       const { client } = await context.connect();
       const found = await client.getCvm({ cvmID });
-      const { presence } = found;
+      const { presence, attestation } = found;
+      if (policy) {
+        const made = policyOf(context, found);
+        context.print(made, () => `${policyHead}${stringify(made)}`);
+        return;
+      }
       context.print(found, () =>
         details([
           ['Identifier', found.id],
@@ -46,6 +57,12 @@ export function addCvmCommands(program: CmsCommand): void {
           ['Seen', presence.last_seen_at && agoText(presence.last_seen_at, context.terminal.now())],
           ['Agent URL', found.agent_url],
           ['Certificate', found.certificate_fingerprint],
+          ['Attestation', attestation && `${attestation.verdict} ${agoText(attestation.verified_at, context.terminal.now())}`],
+          ['Platform', attestation?.platform],
+          ['Measurement', attestation?.measurement],
+          ['TCB', attestation?.tcb && JSON.stringify(attestation.tcb)],
+          ['Failed checks', attestation?.checks.flatMap(({ name, passed, detail }) => (passed ? [] : [`${name}: ${detail}`]))],
+          ['Connection', attestation?.connection],
         ]),
       );
     });
@@ -68,4 +85,31 @@ export function addCvmCommands(program: CmsCommand): void {
       const made = await client.registerCvm({ cvmID, body });
       context.print(made, () => `Registered ${made.id}.\n`);
     });
+}
+
+const policyHead = `# Which machines may run a computation: cms computation update --attestation-policy FILE
+# Made from a machine that is verified now. Compare the measurement with that of the image which you built or trust.
+`;
+
+/**
+ * Makes an attestation policy that a CVM satisfies as it is verified now, and no weaker one.
+ * @throws CmsError if the CVM has no verified attestation
+ */
+function policyOf({ command }: Pick<Context, 'command'>, { id, attestation }: Schemas['Cvm']): Schemas['AttestationPolicy'] {
+  const platform = platforms.find((each) => each === attestation?.platform);
+  if (attestation?.verdict !== 'verified' || attestation.measurement === null || platform === undefined) {
+    const why = attestation ? `Its attestation is ${attestation.verdict}.` : 'It has no attestation.';
+    throw new CmsError(`No policy can be made from ${id}. ${why}`, { next: command(`cvm show ${id}`) });
+  }
+  const { checks, measurement, tcb } = attestation;
+  const isTdx = tcb !== null && 'status' in tcb;
+  const level = /\d$/.exec(checks.find(({ name }) => name === 'vmpl')?.detail ?? '')?.[0]; // the service says it only there
+  const accepted = isTdx ? { accepted_tcb_statuses: [tcb.status], accepted_advisories: tcb.advisories } : {};
+  return v.parse(attestationPolicyInput, {
+    platforms: [platform],
+    measurements: [measurement],
+    ...(level !== undefined && { vmpl: Number(level) }),
+    minimum_tcb: isTdx ? null : tcb,
+    ...accepted,
+  });
 }

@@ -84,7 +84,8 @@ async function findingsIn(path: string, options: VerifyFiles) {
     return await (roots ? checkEvidenceByTestRoots(files, roots) : checkEvidence(files));
   } catch (error) {
     if (!(error instanceof UnreadableError)) throw error;
-    throw new UsageError(error.message);
+    const message = error.message.replace(/ is not JSON: .*/s, ' is not JSON: expected a file that cms or the console saved.');
+    throw new UsageError(message, filesBeside(path));
   }
 }
 

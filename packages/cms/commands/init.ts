@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { sizeText } from 'computation-management-client';
@@ -8,6 +9,7 @@ import { CmsError, UsageError } from '../terminal/cms-error.ts';
 import {
   type Collaboration,
   exampleCollaboration,
+  usualCollaboration,
   type Party,
   type PlannedAsset,
   parseCollaboration,
@@ -15,7 +17,7 @@ import {
 } from '../collaboration/collaboration.ts';
 import { type Lowering, otherAssets, planAsset, planComputation, planKey, type Step } from '../collaboration/sync.ts';
 import { exportedCollaboration, yamlText } from '../collaboration/export.ts';
-import { nextRun, thenUse } from '../context/computation-reference.ts';
+import { machinesFor, nextRun, thenUse, waitingForMachine } from '../context/computation-reference.ts';
 import { privateKeyBeside, readPublicKey } from '../files/key-files.ts';
 import { formatMissing, missingItems } from '../context/missing-items.ts';
 import { table } from '../terminal/table.ts';
@@ -36,7 +38,9 @@ export function addInitCommand(program: CmsCommand): void {
         return;
       }
       if (file === undefined) {
-        throw new UsageError('Name the file of the collaboration.', 'cms init --example > collaboration.yaml');
+        const makeOne = `cms init --example > ${usualCollaboration}`;
+        const next = existsSync(usualCollaboration) ? `cms init ${usualCollaboration}` : makeOne;
+        throw new UsageError('Name the file of the collaboration.', next);
       }
       const plan = await readCollaboration(file);
       const connection = await context.connect();
@@ -86,11 +90,15 @@ export function addInitCommand(program: CmsCommand): void {
       const { missing_items } = await client.dryRun({ id });
       context.print({ computation: id, items: steps, missing_items }, () => formatSteps(id, steps));
       if (context.isJson) return;
+      const made = await client.getComputation({ id });
       if (isNothing(missing_items)) {
-        context.note(`Ready to run.\n${await nextRun(context, connection, id)}`);
+        const machines = await machinesFor(context, connection, made);
+        if (machines && machines.fitting === undefined) {
+          context.note(`${waitingForMachine(machines, context.terminal.columns)}Next: ${context.command('cvm list')}\n`);
+        } else context.note(`Ready to run.\n${await nextRun(context, connection, id, machines?.fitting)}`);
         return;
       }
-      const { approval, assets } = await client.getComputation({ id });
+      const { approval, assets } = made;
       const privateKey = key && privateKeyBeside(key.file);
       const ownKey = privateKey === undefined ? undefined : { user, file: shellPath(privateKey, home) };
       const items = missingItems(missing_items, { id, isSigned: approval === 'all_signed', assets, ownKey });
@@ -111,7 +119,8 @@ export function addExportCommand(program: CmsCommand): void {
 /** Prints an example of the file of `cms init`. @throws CmsError if the command names a file, which a user may expect to be written */
 function printExample({ print }: Context, file: string | undefined): void {
   if (file !== undefined) {
-    throw new UsageError('--example prints to standard output, and takes no FILE.', `cms init --example > ${shellWord(file)}`);
+    const next = existsSync(file) ? `cms init ${shellWord(file)}` : `cms init --example > ${shellWord(file)}`;
+    throw new UsageError('--example prints to standard output, and takes no FILE.', next);
   }
   print(parseCollaboration(exampleCollaboration, 'example'), () => exampleCollaboration);
 }

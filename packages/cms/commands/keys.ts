@@ -1,14 +1,30 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { findRows } from 'computation-management-client';
 import { shellWord, userText } from 'computation-management-words';
 import { confirm } from '../context/context.ts';
 import { computationId, named } from '../context/computation-reference.ts';
-import { readPublicKey } from '../files/key-files.ts';
+import { usualCollaboration } from '../collaboration/collaboration.ts';
+import { makeKeyPair, readPublicKey } from '../files/key-files.ts';
 import { keyFile } from '../context/missing-items.ts';
 import { listed, ownedText, tellChanged } from '../context/find-by-name.ts';
 import type { CmsCommand } from './options.ts';
 
 export function addKeyCommands(program: CmsCommand): void {
-  const key = program.subcommand('key', 'give a computation your public key, or take it back');
+  const key = program.subcommand('key', 'make keys, and give a computation your public key or take it back');
+
+  key
+    .subcommand('create', 'make a pair of keys, private and public, on this machine')
+    .argument('[FILE]', 'the file of the private key; FILE.pub becomes the public key (default: ~/.ssh/id_ed25519)')
+    .does(async (context, given: string | undefined) => {
+      const file = given ?? join(context.terminal.home, '.ssh/id_ed25519');
+      const made = await makeKeyPair(file);
+      const { fingerprint } = await readPublicKey(made);
+      const shown = `Made the private key ${file}, which only you can read, and the public key ${made}.\n  ${fingerprint}\n`;
+      context.print({ private_key: file, public_key: made, fingerprint }, () => shown);
+      const next = existsSync(usualCollaboration) ? `cms init ${usualCollaboration}` : `cms key add ${shellWord(made)}`;
+      context.note(`Keep the private key to yourself: it signs for you, and has no passphrase.\nNext: ${next}\n`);
+    });
 
   key
     .subcommand('upload', 'upload your public key to a computation')

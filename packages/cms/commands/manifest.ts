@@ -2,8 +2,8 @@ import { wholeAnswer } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { isNothing } from 'computation-management-words';
-import { nextRun } from '../context/computation-reference.ts';
-import { formatCoverage, formatManifest, coverageOf, whyStale } from '../context/coverage.ts';
+import { machinesFor, nextRun, waitingForMachine } from '../context/computation-reference.ts';
+import { formatCoverage, formatManifest, coverageOf, staleApprovals, staleText } from '../context/coverage.ts';
 import { formatMissing, isLimit, missingItems, missingTitle, namesApproval } from '../context/missing-items.ts';
 import { exitCodes } from '../terminal/cms-error.ts';
 import { hanging } from '../terminal/text.ts';
@@ -28,24 +28,30 @@ export function addCheckCommand(program: CmsCommand): void {
       const computation = await client.getComputation({ id });
       const { data, digest: manifest_digest } = wholeAnswer(await client.call('dryRun', { id, cvm }));
       const { missing_items, warnings = [] } = data;
-      const isReady = isNothing(missing_items);
+      const isComplete = isNothing(missing_items);
+      const machines = isComplete && cvm === undefined ? await machinesFor(context, connection, computation) : undefined;
+      const isReady = isComplete && (machines === undefined || machines.fitting !== undefined);
       const isStale = !context.isJson && namesApproval(missing_items);
-      const stale = isStale ? await whyStale(context, connection, id) : '';
+      const stale = isStale ? await staleApprovals(context, connection, id) : [];
       const isCovered = manifest_digest !== undefined && !context.isJson;
       const covered = isCovered
-        ? `${formatCoverage(await coverageOf(context, connection, { id, computation }), context.terminal)}\n`
-        : '';
+        ? `${formatCoverage(await coverageOf(context, connection, { id, computation }), context.terminal, { computation, you: user, stale })}\n`
+        : staleText(stale);
       const isSigned = computation.approval === 'all_signed';
       const items = missingItems(missing_items, { id, isSigned, assets: computation.assets });
       const name = plainName(computation.name);
-      context.print({ computation: id, ready: isReady, missing_items, warnings, manifest_digest }, () =>
-        isReady
-          ? `${covered}${hanging(`${name} is ready to run.`, context.terminal.columns)}\n`
-          : `${covered}${hanging(`${name} is not ready. ${missingTitle(items)}`, context.terminal.columns)}\n${formatMissing(items, { user, command: context.command })}${stale}`,
+      context.print({ computation: id, ready: isReady, missing_items, machines, warnings, manifest_digest }, () =>
+        machines?.fitting === undefined && machines
+          ? `${covered}${hanging(`${name} lacks nothing but a machine.`, context.terminal.columns)}\n${waitingForMachine(machines, context.terminal.columns)}`
+          : isReady
+            ? `${covered}${hanging(`${name} is ready to run.`, context.terminal.columns)}\n`
+            : `${covered}${hanging(`${name} is not ready. ${missingTitle(items)}`, context.terminal.columns)}\n${formatMissing(items, { user, command: context.command })}`,
       );
       for (const warning of context.isJson ? [] : warnings)
         context.note(`${hanging(printable(`Warning: ${warning}.`), context.terminal.columns)}\n`);
       if (!isReady) context.exitWith(exitCodes.incomplete);
-      if (!context.isJson && items.every(isLimit)) context.note(await nextRun(context, connection, id, cvm));
+      if (context.isJson || !items.every(isLimit)) return;
+      if (isComplete && !isReady) context.note(`Next: ${context.command('cvm list')}\n`);
+      else context.note(await nextRun(context, connection, id, cvm ?? machines?.fitting));
     });
 }

@@ -45,7 +45,12 @@ export class CmsCommand extends Command {
       .option('--computation <COMPUTATION>', 'link the asset to this computation')
       .option('--name <NAME>', `the name in the manifest (default: ${defaultName})`)
       .option('--description <TEXT>', 'what it contains')
-      .addOption(new Option('--use <USE>', 'whether a run needs your approval to use it').choices(['open', 'approval']));
+      .addOption(
+        new Option('--use <USE>', 'whether a run needs your approval to use it (default: that of a dataset does)').choices([
+          'open',
+          'approval',
+        ]),
+      );
   }
 
   /** Adds the options that name certificates for the verification of attestation evidence. */
@@ -128,13 +133,28 @@ export async function chosenComputation(context: Context, connection: Connection
   return computation === undefined ? undefined : await computationId(context, connection, computation);
 }
 
-/** Returns the type of an asset that an option names, or asks the user for the type. @throws CmsError if nobody can answer */
-export async function chosenType(context: Context, given: AssetType | undefined): Promise<AssetType> {
+/** The endings of the names of programs. */
+const programs = /(?:^|\/)[^./]+$|\.(?:py|wasm|sh|js|ts|r|jl|jar|bin|exe|so|tar)$/i;
+
+/**
+ * Returns the type of an asset that an option names, or asks the user for the type.
+ * @throws CmsError if nobody can answer. The command to type next has the type that the name of the file suggests
+ */
+export async function chosenType(context: Context, given: AssetType | undefined, file: string): Promise<AssetType> {
   const answer = given ?? (await asked(context, 'Its type, algorithm or dataset'));
   const type = assetTypes.find((each) => each === answer);
   if (type !== undefined) return type;
-  throw new UsageError('Choose the type of the asset: --type algorithm or --type dataset.', `${context.typed} --type dataset`);
+  throw new UsageError(
+    'Choose the type of the asset: --type algorithm or --type dataset.',
+    `${context.typed} --type ${programs.test(file) ? 'algorithm' : 'dataset'}`,
+  );
 }
+
+/** Says what the default of `--use` means for a new asset. Empty if the option was given, or every run may use it. */
+export const useNote = (given: string | undefined, use: string) =>
+  given === undefined && use === 'approval'
+    ? '  No run uses it without your approval. To open it to every run: --use open\n'
+    : '';
 
 /** Returns a parser of option values that are whole numbers. The parser refuses numbers below `least`. */
 export function wholeNumber(least: number): (text: string) => number {
@@ -178,9 +198,12 @@ export type LaterTime = (now: number) => string;
 
 /** Parses a time in the future: RFC 3339, or a length of time from now such as 12h or 7d. @throws InvalidArgumentError for another text */
 export function laterTime(text: string): LaterTime {
-  const [given, seconds] = [timeOf(text), durationOf(text)];
+  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text); // means its beginning
+  const [given, seconds] = [timeOf(isDate ? `${text}T00:00:00Z` : text), durationOf(text)];
   if (Number.isNaN(given) && Number.isNaN(seconds)) {
-    throw new InvalidArgumentError('Expected a moment such as 2026-12-31T12:00:00Z, or a time from now such as 12h or 7d.');
+    throw new InvalidArgumentError(
+      'Expected a moment such as 2026-12-31T12:00:00Z or 2026-12-31, or a time from now such as 12h or 7d.',
+    );
   }
   return (now) => {
     const at = Number.isNaN(seconds) ? given : now + seconds * 1_000;

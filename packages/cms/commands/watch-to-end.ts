@@ -75,7 +75,12 @@ export async function watchToEnd(
     context.exitWith(exitCodeOf[ended.status]);
     const next =
       ended.status === 'completed' ? `evidence${computation}${option}` : `events${computation} --run ${shellWord(run)}`;
-    context.note(`Next: ${context.command(next)}\n`);
+    const isFailed = ended.status === 'failed' && !isJson;
+    const { log_access } = isFailed ? await client.getComputation({ id, signal }) : { log_access: 'none' };
+    if (isFailed)
+      context.note(repairOf(ended, log_access, context.command(`computation update${computation} --log-access parties`)));
+    const logs = `logs${computation} --run ${shellWord(run)}`;
+    context.note(`Next: ${context.command(log_access === 'parties' ? logs : next)}\n`);
   } catch (error) {
     const message = `You stopped watching. The ${goesOn} goes on.`;
     const stopped = interrupted(error, terminal, message, context.command(`watch${computation}${option}`));
@@ -85,6 +90,16 @@ export async function watchToEnd(
     shown?.stop();
     outages.noteWith(context.note);
   }
+}
+
+/** Says what likely repairs a failed run. @param share the command that shares the logs of later runs */
+function repairOf({ reason_code }: Run, log_access: string, share: string): string {
+  if (reason_code === 'input_changed') {
+    return 'A file at its address is not the one that was approved. Its creator restores it, or links the file as it is now.\n';
+  }
+  const log =
+    log_access === 'parties' ? 'Its log may say more.' : `Nobody may read its log. To share the logs of later runs: ${share}`;
+  return `Likely the algorithm, its arguments or its data: try the algorithm on sample data first. ${log}\n`;
 }
 
 /**

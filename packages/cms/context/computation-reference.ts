@@ -1,8 +1,11 @@
+import { detailsIn } from 'computation-management-formats/bytes';
 import { printable } from 'computation-management-formats/printable';
-import { shellWord } from 'computation-management-words';
+import type { Schemas } from 'computation-management-client';
+import { isNothing, shellWord } from 'computation-management-words';
 import type { Profile } from '../profile/profile.ts';
 import { UsageError } from '../terminal/cms-error.ts';
-import { asked, type Connection, type Context } from './context.ts';
+import { hanging } from '../terminal/text.ts';
+import { asked, type Connection, type Context, learnOf } from './context.ts';
 import { identified } from './find-by-name.ts';
 
 type ProfileTarget = Pick<Connection, 'server' | 'domain' | 'profile'>;
@@ -51,6 +54,16 @@ export async function useComputation({ profiles, profileName }: Context, connect
   return true;
 }
 
+/** Returns the fingerprint of the key that the caller last uploaded to a computation. Undefined if the computation has no key of the caller. */
+export async function uploadedKey({ client, user }: Connection, id: string): Promise<string | undefined> {
+  const [{ uploaded }, { events }] = await Promise.all([
+    client.checkKey({ id }),
+    client.listEvents({ id, event_type: 'key_uploaded', originator: user, limit: 1 }),
+  ]);
+  const fingerprint = detailsIn(events[0]?.details ?? '')['fingerprint'];
+  return uploaded ? String(fingerprint) : undefined; // it may have been removed since
+}
+
 /** Stores what this user approved in the profile, so that `cms send` sends to no run of anything else. Undefined removes it. */
 export async function recordApproval(
   { profiles, profileName }: Context,
@@ -80,6 +93,50 @@ export function isOf(
   profile: Profile | undefined,
 ): profile is Profile {
   return profile?.server === server && profile.domain === domain;
+}
+
+/** The CVMs of a domain, judged for a run of a computation. */
+interface Machines {
+  /** The first CVM that can take the run now. Undefined if none can. */
+  fitting: string | undefined;
+  /** The reasons why the other CVMs cannot, one sentence for each CVM. */
+  refusals: string[];
+}
+
+const mostMachines = 20;
+const mostRefusals = 3;
+
+/**
+ * Asks the service which of the newest 20 registered CVMs satisfy the attestation policy of a computation and can take its run.
+ * Undefined for a computation without a policy, which any CVM can run.
+ */
+export async function machinesFor(
+  { terminal }: Pick<Context, 'terminal'>,
+  { client }: Connection,
+  { id, attestation_policy }: Pick<Schemas['Computation'], 'id' | 'attestation_policy'>,
+): Promise<Machines | undefined> {
+  if (attestation_policy === null) return undefined;
+  const { cvms, total } = await client.listCvms({ limit: mostMachines });
+  const ask = async (cvm: string, signal: AbortSignal) => (await client.dryRun({ id, cvm, signal })).missing_items;
+  const learned = [
+    ...(await learnOf(
+      cvms.map((cvm) => cvm.id),
+      terminal.signal,
+      ask,
+    )),
+  ];
+  const refusals = learned.flatMap(([, { info }]) => info.filter((sentence) => sentence.startsWith('The CVM ')).slice(0, 1));
+  const shown = refusals.slice(0, mostRefusals).map((each) => each.replace(/([0-9a-f]{8})[0-9a-f]{88}/g, '$1…'));
+  const others = total - shown.length;
+  const rest = total === 0 ? ['No CVM is registered.'] : others > 0 ? [`${others} more: cms cvm list`] : [];
+  return { fitting: learned.find(([, missing]) => isNothing(missing))?.[0], refusals: [...shown, ...rest] };
+}
+
+/** Says that a computation waits for a machine, with the reasons why no CVM of the domain can take its run. */
+export function waitingForMachine({ refusals }: Machines, columns: number | undefined): string {
+  return ['Waiting for a machine:', ...refusals.map((each) => `  - ${printable(each)}`)]
+    .map((line) => `${hanging(line, columns)}\n`)
+    .join('');
 }
 
 /**

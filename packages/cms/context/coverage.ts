@@ -1,18 +1,22 @@
+import { styleText } from 'node:util';
 import { type Schemas, sizeText } from 'computation-management-client';
-import type { Limits } from 'computation-management-formats/approval-text';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { printable } from 'computation-management-formats/printable';
 import { plainName, quotedName } from 'computation-management-formats/quoted-name';
 import {
   agoText,
+  type ChangeCard,
+  changeCards,
+  consentSentence,
   ContradictionError,
   type Coverage,
   describeConfiguration,
   describeManifest,
   hashGroups,
+  type MarkedText,
   nobody,
+  partsText,
   readCoverage,
-  staleChanges,
   userText,
 } from 'computation-management-words';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
@@ -34,15 +38,27 @@ export async function coverageOf(
   });
 }
 
-/** Formats what an approval covers and what it does not protect from. @param limits the limits of the approval */
-export function formatCoverage(covered: Coverage, terminal: Pick<Context['terminal'], 'columns'>, limits?: Limits): string {
+type Reading = Omit<Parameters<typeof consentSentence>[1], 'changes'>;
+
+/**
+ * Formats what an approval covers and what it does not protect from: the sentence first, then what changed since approvals that do not
+ * count any more, and the digests last.
+ */
+export function formatCoverage(
+  covered: Coverage,
+  terminal: Pick<Context['terminal'], 'columns'>,
+  { stale = [], ...reading }: Reading & { stale?: readonly StaleApproval[] | undefined },
+): string {
   const { configuration, cautions, configuration_digest } = covered;
-  return formatted(terminal, [
+  const changes = stale.find(({ user }) => user === reading.you)?.cards;
+  const inShort = partsText(consentSentence(covered, { ...reading, changes }));
+  const rest = formatted(terminal, [
     ...partsOf(covered, true),
-    ['On which machines, and how', describeConfiguration(configuration, limits)],
+    ['On which machines, and how', describeConfiguration(configuration, reading.limits)],
     ['What this does not protect from', cautions.map((caution) => ({ label: '!', lines: [caution] }))],
     ['Digests', [...digestOf(covered), { label: 'Configuration', lines: [configuration_digest] }]],
   ]);
+  return `${formatted(terminal, [['In short', [{ label: 'This allows', lines: [inShort] }]]])}${staleText(stale)}${rest}`;
 }
 
 /** Formats a manifest alone, without the owners of its files and keys. */
@@ -126,27 +142,49 @@ function rowText({ label, lines }: Row, labelWidth: number, columns: number): st
   return shown.map((line, index) => `  ${(index === 0 ? label : '').padEnd(labelWidth)}${line}\n`).join('');
 }
 
-/** Explains why approvals of a computation do not count, as lines. Empty if all approvals count. */
-export async function whyStale(
-  { terminal: { now, signal, columns } }: Pick<Context, 'terminal'>,
+/** An approval that does not count any more. */
+export interface StaleApproval {
+  user: string;
+  /** The reasons why it does not count, the most harmful first. */
+  cards: ChangeCard[];
+  /** The reasons as lines for the terminal. */
+  text: string;
+}
+
+export const staleText = (stale: readonly StaleApproval[]) => stale.map(({ text }) => text).join('');
+
+/** Explains why approvals of a computation do not count. Leaves out approvals that count. */
+export async function staleApprovals(
+  { terminal }: Pick<Context, 'terminal'>,
   { client }: Connection,
   id: string,
   isShown: (approval: Schemas['Approval']) => boolean = () => true,
-): Promise<string> {
+): Promise<StaleApproval[]> {
+  const { now, signal } = terminal;
   const { approvals } = await client.listApprovals({ id, signal });
-  const explain = async (approval: Schemas['Approval']) => {
+  const explain = async (approval: Schemas['Approval']): Promise<StaleApproval> => {
     const { user, approved_at } = approval;
-    const [{ assets }, { events }] = await Promise.all([
+    const [computation, { events }] = await Promise.all([
       client.getComputation({ id, signal }),
       client.listEvents({ id, from: approved_at, limit: 100, signal }),
     ]);
-    return [
-      `The approval of ${userText(user)}, given ${agoText(approved_at, now())}, does not count any more:`,
-      ...staleChanges(approval, { assets, events }).map(
-        ({ sentence, at }) => `  - ${sentence}${at === undefined ? '' : `, ${agoText(at, now())}`}`,
-      ),
-    ].map((line) => `${hanging(printable(line), columns)}\n`);
+    const cards = changeCards(approval, { computation, events });
+    const title = `The approval of ${userText(user)}, given ${agoText(approved_at, now())}, does not count any more:`;
+    const lines = [title, ...cards.flatMap((card) => cardLines(card, terminal))];
+    return { user, cards, text: lines.map((line) => `${hanging(line, terminal.columns)}\n`).join('') };
   };
-  const shown = approvals.filter((approval) => approval.stale_because !== null && isShown(approval));
-  return (await Promise.all(shown.map(explain))).flat().join('');
+  return await Promise.all(approvals.filter((approval) => approval.stale_because !== null && isShown(approval)).map(explain));
 }
+
+/** Formats a change as lines: the sentence, and below it the two values where only some of their characters differ. */
+function cardLines({ sentence, effect, at, approved, current }: ChangeCard, { now, colours }: Context['terminal']): string[] {
+  const ago = at === undefined ? '' : `, ${agoText(at, now())}`;
+  const told = `  - ${sentence}${effect === 'changed' ? '' : ` [${effect}]`}${ago}`;
+  const isPart = approved?.some(({ differs }) => !differs) === true && current?.some(({ differs }) => differs) === true;
+  const marked = (text: MarkedText | null = []) =>
+    (text ?? []).map((part) => (part.differs ? inverse(printable(part.text), colours) : printable(part.text))).join('');
+  return [printable(told), ...(isPart ? [`      before: ${marked(approved)}`, `      now:    ${marked(current)}`] : [])];
+}
+
+const inverse = (text: string, colours: boolean) =>
+  colours ? styleText('inverse', text, { validateStream: false }) : `[${text}]`;

@@ -72,6 +72,10 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
     case 'unauthenticated':
       return unauthenticated(detail, where);
     case 'forbidden':
+      if (problem.reason === 'logs_not_shared') {
+        const message = `${sentence(detail)} The owner can share those of later runs. The approvals then become stale.`;
+        return { message, next: where.command(`computation update ${id} --log-access parties`) };
+      }
       return forbidden(detail, where);
     case 'not_found':
       return { message: detail, next: where.command(whereToLook(problem, id)) };
@@ -198,8 +202,11 @@ function conflict({ detail, reason, run_id }: ServiceProblem, id: string, { help
       return { message, next: command(`watch ${id}`) };
     case 'cvm_busy':
     case 'cvm_not_ready':
-    case 'cvm_not_attested':
       return { message, next: command('cvm list') };
+    case 'cvm_not_attested': {
+      const [, cvm] = /^The CVM (\S+) (?!.* It is not registered)/s.exec(detail) ?? [];
+      return { message, next: command(cvm === undefined ? 'cvm list' : `cvm show ${shellWord(cvm)}`) };
+    }
     case 'stale_digest':
       return { message, next: command(`manifest ${id}`) };
     case 'nothing_to_stop':

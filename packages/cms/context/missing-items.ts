@@ -42,6 +42,7 @@ function commandFor(
     case 'content':
       return uploadOf({ file_name: file, id: assets.find(({ file_name }) => file_name === file)?.id });
     case 'approval':
+    case 'refusal':
       return approvalOf(id, isSigned, ownKey && user === plainName(ownKey.user) ? ownKey.file : undefined);
     case 'algorithm':
       return `asset upload FILE --type algorithm --computation ${id}`;

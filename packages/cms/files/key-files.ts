@@ -1,12 +1,12 @@
-import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { InvalidKeyError, parsePublicKey } from 'computation-management-formats/public-key';
 import sshpk from 'sshpk';
 import { shellWord } from 'computation-management-words';
 import { type CmsError, UsageError } from '../terminal/cms-error.ts';
-import { textOf, filesBeside, whyUnreadable } from './read-file.ts';
+import { textOf, filesBeside, isMissing, whyUnreadable } from './read-file.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** A public key that the user gave in a file. */
@@ -23,7 +23,7 @@ export interface GivenKey {
  */
 export async function readPublicKey(file: string, retyped?: (file: string) => string): Promise<GivenKey> {
   const content = await readFile(file).catch(async (error: unknown) => {
-    throw new UsageError(whyUnreadable(file, error), await makeOrFind(file));
+    throw new UsageError(whyUnreadable(file, error), isMissing(error) ? await makeOrFind(file) : filesBeside(file));
   });
   const line = content.toString('latin1').trim();
   const key = /^[a-z][a-z0-9@.-]*-[a-z0-9@.-]+ /.test(line) ? line : content.toString('base64');
@@ -37,6 +37,26 @@ export async function readPublicKey(file: string, retyped?: (file: string) => st
 }
 
 /**
+ * Makes a pair of Ed25519 keys, as `ssh-keygen` writes them: the private key in a file that only its user can read, without a passphrase, and
+ * the public key beside it. Never replaces a file.
+ * @returns the file of the public key
+ * @throws CmsError if one of the two files exists
+ */
+export async function makeKeyPair(file: string): Promise<string> {
+  const taken = [file, `${file}.pub`].find((each) => existsSync(each));
+  if (taken !== undefined) {
+    const next = `cms key ${existsSync(`${file}.pub`) ? `add ${shellWord(`${file}.pub`)}` : `create ${shellWord(`${file}-2`)}`}`;
+    throw new UsageError(`There is a file ${JSON.stringify(taken)} already, and no key is replaced.`, next);
+  }
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const key = sshpk.parsePrivateKey(privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(), 'pkcs8');
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(file, key.toString('ssh'), { flag: 'wx', mode: 0o600 });
+  await writeFile(`${file}.pub`, `${key.toPublic().toString('ssh')}\n`, { flag: 'wx' });
+  return `${file}.pub`;
+}
+
+/**
  * Returns the command that makes a missing public key, or lists the files among which it may be. If the private key is there, the command
  * makes the public key from it: a new pair would replace the private key.
  */
@@ -45,9 +65,9 @@ async function makeOrFind(file: string): Promise<string> {
   if (own?.endsWith('.pem')) return `openssl pkey -in ${shellWord(own)} -pubout -out ${shellWord(file)}`;
   if (own) return `ssh-keygen -y -f ${shellWord(own)} > ${shellWord(file)}`;
   const folder = dirname(file);
-  const there = await readdir(folder).catch(() => (basename(folder) === '.ssh' ? [] : undefined)); // ssh-keygen makes ~/.ssh
+  const there = await readdir(folder).catch(() => (basename(folder) === '.ssh' ? [] : undefined)); // cms key create makes ~/.ssh
   const hasNone = there?.every((name) => !name.endsWith('.pub')) === true;
-  return hasNone && file.endsWith('.pub') ? `ssh-keygen -t ed25519 -f ${shellWord(file.slice(0, -4))}` : filesBeside(file);
+  return hasNone && file.endsWith('.pub') ? `cms key create ${shellWord(file.slice(0, -4))}` : filesBeside(file);
 }
 
 /**

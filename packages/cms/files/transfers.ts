@@ -30,6 +30,9 @@ import { filesBeside } from './read-file.ts';
 
 type Asset = Schemas['Asset'];
 
+/** The `use` of a new asset whose creator does not choose one: no run uses a dataset without its creator's approval. */
+export const usualUse = (type: Asset['asset_type']) => (type === 'dataset' ? 'approval' : 'open');
+
 /** The functions through which a transfer of a file reports how far it has come, and the signal that interrupts it. */
 interface Shown {
   onProgress: (progress: TransferProgress) => void;

@@ -5,9 +5,9 @@ import {
   type ApprovalRow,
   approvalRows,
   type ApprovalState,
-  type DescribedChange,
+  type ChangeCard,
+  changeCards,
   isGiven,
-  staleChanges,
 } from 'computation-management-words';
 import type { Overview } from '../loading/overview.ts';
 import { type Column, FactTable } from '../lists/columns.tsx';
@@ -154,21 +154,22 @@ const latestEvents = 100;
 
 /** Describes the changes that made approvals stale, by the user who approved: who changed what, as far as the journal tells. */
 export function useChanges(
-  { id, assets }: Schemas['Computation'],
+  computation: Schemas['Computation'],
   approvals: readonly Approval[],
-): ReadonlyMap<string, DescribedChange[]> {
+): ReadonlyMap<string, ChangeCard[]> {
   const { client } = useDomain();
+  const { id } = computation;
   const stale = approvals.filter(({ stale_because }) => stale_because !== null);
   const [from] = stale.map(({ approved_at }) => approved_at).sort();
   const loaded = useLoaded(JSON.stringify([id, stale]), async (signal) =>
     from === undefined ? [] : (await client.listEvents({ id, from, limit: latestEvents, signal })).events,
   );
   const events = loaded.value ?? [];
-  return new Map(stale.map((approval) => [approval.user, staleChanges(approval, { assets, events })]));
+  return new Map(stale.map((approval) => [approval.user, changeCards(approval, { computation, events })]));
 }
 
 /** Shows a sentence for each change of what an approval covers, with how long ago the change was made. */
-export function Changes({ of }: { of: readonly DescribedChange[] }) {
+export function Changes({ of }: { of: readonly ChangeCard[] }) {
   return (
     <ul className="long-words">
       {of.map(({ sentence, at }) => (

@@ -1,5 +1,5 @@
 import { toHex } from 'computation-management-formats/bytes';
-import { describeChanges } from 'computation-management-words';
+import { changeCards } from 'computation-management-words';
 import { configurationOf } from 'computation-management-formats/approval-text';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { parsePublicKey } from 'computation-management-formats/public-key';
@@ -21,7 +21,9 @@ const todoOf = (count: number) => ({
   })),
   keys: [],
   content: [],
-  totals: { approvals: count, keys: 0, content: 0 },
+  refusals: [],
+  invitations: [],
+  totals: { approvals: count, keys: 0, content: 0, refusals: 0, invitations: 0 },
 });
 
 let server: AnsweringServer;
@@ -67,6 +69,7 @@ const approval = {
   stale: false,
   stale_because: null,
   approvals: [],
+  refusals: [],
   approved_at: '',
 };
 
@@ -168,7 +171,7 @@ describe('a stale approval', () => {
     (body: object): Answer =>
     (request, response) =>
       json(body)(request, response.setHeaders(new Map(Object.entries(digests))));
-  const asset = { id: idOf(9), asset_type: 'dataset', file_name: 'a.csv' };
+  const asset = { id: idOf(9), asset_type: 'dataset' as const, file_name: 'a.csv' };
   const none = { limit: 100, offset: 0, total: 0 };
 
   it.each([['approve', idOf(0), '--yes'], ['check', idOf(0)], ['todo'], ['approvals', idOf(0)]])(
@@ -187,9 +190,11 @@ describe('a stale approval', () => {
           }),
           [`${path}/approvals`]: json({ ...approval, needed: [], approvals: [given] }),
         })(...line);
-        const told = `${ran.stdout}${ran.stderr}`.match(/(?<=^ +- ).*$/gm);
-        const sentences = describeChanges(stale_because, { datasets: ['a.csv'], cvm_ids: null, events: [] });
-        expect(told).toEqual(sentences.map(({ sentence }) => sentence));
+        const lines = `${ran.stdout}${ran.stderr}`.replace(/\n {6,8}(?=[^\s-])(?!before:|now:)/g, ' ').match(/(?<=^ +- ).*$/gm);
+        const told = lines?.map((line) => line.replace(/ \[(?:weaker|stricter)\]$/, ''));
+        const changed = stale_because.map((change) => ({ ...change, user: null, by: null, at: null }));
+        const cards = changeCards({ ...given, stale_because: changed }, { computation: { assets: [asset] }, events: [] });
+        expect(told).toEqual(cards.map(({ sentence }) => sentence));
       }
     },
   );
@@ -308,14 +313,16 @@ describe('names of others in other places', () => {
   const lookAlike = 'a\u0430.csv';
   const corpus = [...['Algorithm', 'a.csv', ' a.csv', 'a\u202e.csv', '\u3164', lookAlike], `${'x '.repeat(120)}To do: 0`];
   const labels =
-    /^(?:Approve|Upload your key to|Upload the content of|To do:|Active runs:|Your approvals that expire:| {4,}| {2}["\w-])/;
+    /^(?:Refusal of|Invitation of|Approve|Upload your key to|Upload the content of|To do:|Active runs:|Your approvals that expire:| {4,}| {2}["\w-])/;
 
   it('begin no line of cms todo and cms status, and each is told from the others', async () => {
     const todo = {
       approvals: [],
       keys: corpus.map((name, index) => ({ computation_id: idOf(index), name })),
       content: corpus.map((file_name, index) => ({ asset_id: idOf(index), file_name })),
-      totals: { approvals: 0, keys: corpus.length, content: corpus.length },
+      refusals: corpus.map((name, index) => ({ computation_id: idOf(index), name, user: name })),
+      invitations: corpus.map((name, index) => ({ computation_id: idOf(index), name, owner: name, expected: ['provider'] })),
+      totals: { approvals: 0, keys: corpus.length, content: corpus.length, refusals: corpus.length, invitations: corpus.length },
     };
     const page = { limit: 100, offset: 0, total: corpus.length };
     const run = { cvm_id: 'cvm-1', status: 'running', started_at: '2026-01-01T00:00:00.000Z' };

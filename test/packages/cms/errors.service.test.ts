@@ -99,7 +99,7 @@ describe('errors of cms', () => {
       ['init', join(folder, 'long.yaml')],
       /^\S+\/long\.yaml:4:3: computation\.description: Expected .*\nNext: cms init --example\n$/,
     ],
-    [['key', 'upload', join(folder, 'none.pub'), 'Incomes'], /^There is no file .*\nNext: ssh-keygen -t ed25519 -f \S+\/none\n$/],
+    [['key', 'upload', join(folder, 'none.pub'), 'Incomes'], /^There is no file .*\nNext: cms key create \S+\/none\n$/],
     [
       ['key', 'upload', join(folder, 'only-private.pub'), 'Incomes'],
       /^There is no file .*\nNext: ssh-keygen -y -f \S+\/only-private > \S+\/only-private\.pub\n$/,
@@ -113,7 +113,7 @@ describe('errors of cms', () => {
       ['key', 'upload', join(folder, 'broken.json'), 'Incomes'],
       /^\S+\/broken\.json: Expected one public key.*\nNext: cms key upload --help\n$/,
     ],
-    ...['7', '12', '40', '12/31/2026', '2999-12-31T12:00:00', '2999-12-31', '2027-02-30', '2027-02-30T12:00:00Z', ''].map(
+    ...['7', '12', '40', '12/31/2026', '2999-12-31T12:00:00', '2027-02-30', '2027-02-30T12:00:00Z', ''].map(
       (when): [string[], RegExp] => [
         ['approve', 'Incomes', '--yes', '--expires', when],
         /'--expires <WHEN>' .* Expected a moment such as .*\nNext: cms approve --help\n$/,
@@ -146,7 +146,7 @@ describe('errors of cms', () => {
     [['events', 'Incomes', '--limit', '0'], /'--limit <COUNT>' .* Expected a whole number from 1\.\nNext: cms events --help\n$/],
     [
       ['verify', join(folder, 'broken.json'), '--keys', join(folder, 'broken.json')],
-      /^The evidence is not JSON: .*\nNext: cms verify --help\n$/,
+      /^The evidence is not JSON: .*\nNext: ls \S+\n$/,
     ],
     [
       ['todo', '--domain', '..'],
@@ -465,13 +465,17 @@ describe('errors of cms', () => {
     expect(covered).toContain('Only the CVMs "cvm-7", "cvm-8"\n');
     expect(await alice('check')).toEqual({
       exitCode: 0,
-      stdout: expect.stringMatching(/^What is computed\n[^]*\nIncomes is ready to run.\n$/),
+      stdout: expect.stringMatching(
+        /^In short\n {2}This allows {2}Your mean\.py reads bob's incomes\.csv on any machine; [^]*\nIncomes is ready to run.\n$/,
+      ),
       stderr: 'The approvals are only for runs on cvm-7, cvm-8.\nNext: cms run --cvm cvm-7 --watch\n',
     });
     expect(await bob('approve', id, '--yes', '--json')).toMatchObject({ exitCode: 0 });
     expect(await alice('check')).toEqual({
       exitCode: 0,
-      stdout: expect.stringMatching(/^What is computed\n[^]*\nIncomes is ready to run.\n$/),
+      stdout: expect.stringMatching(
+        /^In short\n {2}This allows {2}Your mean\.py reads bob's incomes\.csv on any machine; [^]*\nIncomes is ready to run.\n$/,
+      ),
       stderr: 'Next: cms run --cvm sim-1 --watch\n',
     });
   });
@@ -525,7 +529,7 @@ describe('errors of cms', () => {
     const dan = cmsIn(join(folder, 'dan'), { env: { CMS_SERVER: stack.baseUrl, CMS_DOMAIN: 'd1', CMS_TOKEN: token } });
     expect(await dan('approve', id, '--sign', file, '--yes')).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(new RegExp(`\\nYou have uploaded no key .*\\nNext: cms key upload ${file}\\.pub ${id}\\n$`)),
+      stderr: expect.stringMatching(new RegExp(`^You have uploaded no key .*\\nNext: cms key upload ${file}\\.pub ${id}\\n$`)),
     });
     await client.unlinkAsset({ id: assetId, computationID: id });
   });

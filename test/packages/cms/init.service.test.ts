@@ -195,7 +195,7 @@ describe('cms init', () => {
       stderr: expect.stringMatching(new RegExp(`^${one}${two}${noKey}Next: ls ${folder}\\n$`)),
     });
     writeLate('data/incomes.csv');
-    expect((await dan('init', late)).stderr).toMatch(new RegExp(`^${noKey}Next: ssh-keygen -t ed25519 -f ${key}\\n$`));
+    expect((await dan('init', late)).stderr).toMatch(new RegExp(`^${noKey}Next: cms key create ${key}\\n$`));
     expect((await dan('computation', 'list', '--owner', 'dan')).stdout).toBe('Nothing found.\n');
   });
 
@@ -421,7 +421,7 @@ describe('cms init', () => {
     );
     expect(outcomes(JSON.parse((await cms('init', numeric, '--yes', '--json')).stdout) as Done)).toEqual([
       'computation created',
-      'dataset uploaded and linked',
+      'dataset uploaded and linked; runs need your approval',
     ]);
     writeFileSync(numeric, `computation: { name: Digits, owner: "${user}" }\nparties:\n  107691503500061507152:\n`);
     expect((await cms('init', numeric)).stderr).toContain(`has no part for the owner ${user}.\n`);
@@ -465,7 +465,7 @@ describe('the file of a collaboration', () => {
       );
     const at = (host: string) => `source: { url: 'https://${host}/incomes.csv' }, checksum: ${checksum}`;
     dataset(at('a.example.com'));
-    expect(outcomes(await init(alice))).toEqual(['computation created', 'dataset created and linked']);
+    expect(outcomes(await init(alice))).toEqual(['computation created', 'dataset created and linked; runs need your approval']);
     expect(outcomes(await init(alice))).toEqual(['computation unchanged', 'dataset unchanged']);
     dataset(`${at('b.example.com')}, decompress: true`);
     const { computation, items } = await init(alice);
@@ -530,7 +530,7 @@ describe('the file of a collaboration', () => {
     for (const [text, result] of [
       [
         JSON.stringify({ ...policy, measurements: ['x'] }),
-        { exitCode: 2, stderr: expect.stringMatching(/: measurements\.0: Expected 96/) },
+        { exitCode: 2, stderr: expect.stringMatching(/: measurements: Expected 96/) },
       ],
       [
         `platforms: [tdx]\nmeasurements: ['${'cd'.repeat(48)}']\n`,

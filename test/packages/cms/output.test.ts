@@ -112,7 +112,11 @@ describe('a manifest', () => {
       result_review: null,
     });
     const covered = describeCoverage(manifest, configuration, owners);
-    const shown = formatCoverage(covered, { columns: undefined }, { cvm_ids: ['c-1'] });
+    const shown = formatCoverage(
+      covered,
+      { columns: undefined },
+      { computation: {}, you: 'alice', limits: { cvm_ids: ['c-1'] } },
+    );
     const [key1, key2, key3] = [ofAlice, ofBob, ofNobody].map((key) => `key ${parsePublicKey(key).fingerprint} of`);
     for (const text of [
       `Algorithm  brought by nobody whom the service names\n`,

@@ -31,9 +31,10 @@ function fileOf(content: string | Buffer): string {
 }
 
 async function expectSigns(file: string, publicKey: string, terminal: Parameters<typeof readPrivateKey>[1] = nobody) {
-  const signature = signApproval(await readPrivateKey(file, terminal), approved);
-  const { spki } = parsePublicKey(publicKey);
-  expect(await isSignatureOf({ text: approvalText(approved), key: toBase64(spki), signature })).toBe(true);
+  const signed = signApproval(await readPrivateKey(file, terminal), approved);
+  const { spki, fingerprint } = parsePublicKey(publicKey);
+  expect(signed).toMatchObject({ text: approvalText(approved), key: toBase64(spki), fingerprint });
+  expect(await isSignatureOf(signed)).toBe(true);
 }
 
 const base64 = (key: KeyObject) => key.export({ type: 'spki', format: 'der' }).toString('base64');

@@ -60,20 +60,42 @@ describe('changesBetween', () => {
       path: `/manifest/datasets/${index}/${field}`,
       approved: one ? value : null,
       current: other ? value : null,
+      places: [one ? index : undefined, other ? index : undefined],
     }));
   const byPath = (changes: { path: string }[]) => changes.toSorted((a, b) => (a.path < b.path ? -1 : 1));
 
   it('matches datasets by their file names, and gives hashes in hex', () => {
     expect(withDatasets(dataset('a.csv'), dataset('b.csv', 2))).toEqual([
-      { path: '/manifest/datasets/1/hash', approved: `01${'00'.repeat(31)}`, current: `02${'00'.repeat(31)}` },
+      { path: '/manifest/datasets/1/hash', approved: `01${'00'.repeat(31)}`, current: `02${'00'.repeat(31)}`, places: [1, 1] },
     ]);
     expect(byPath(withDatasets(dataset('b.csv')))).toEqual(changesOf(0, 'a.csv', [true, false]));
     expect(byPath(withDatasets(dataset('a.csv'), dataset('b.csv'), dataset('c.csv')))).toEqual(
       changesOf(2, 'c.csv', [false, true]),
     );
     expect(withDatasets(dataset('b.csv'), dataset('a.csv'))).toEqual([
-      { path: '/manifest/datasets/0/filename', approved: 'a.csv', current: 'b.csv' },
-      { path: '/manifest/datasets/1/filename', approved: 'b.csv', current: 'a.csv' },
+      { path: '/manifest/datasets/0/filename', approved: 'a.csv', current: 'b.csv', places: [0, 0] },
+      { path: '/manifest/datasets/1/filename', approved: 'b.csv', current: 'a.csv', places: [1, 1] },
+    ]);
+  });
+
+  it('matches receivers of the result by user, whatever their order, and names them before all else', () => {
+    const covered = (receivers: Record<string, string>, name = 'Iris') => ({
+      ...approved,
+      manifest: { ...approved.manifest, name, result_consumers: Object.values(receivers).map((user_key) => ({ user_key })) },
+      receivers: Object.keys(receivers),
+    });
+    const before = covered({ alice: 'a', bob: 'b', carol: 'c' });
+    const path = (index: number) => `/manifest/result_consumers/${index}/user_key`;
+    expect(changesBetween(before, covered({ alice: 'a', carol: 'c', dave: 'd' }, 'Iris 2'))).toEqual([
+      { path: path(1), approved: 'b', current: null, places: [1, undefined] },
+      { path: path(2), approved: null, current: 'd', places: [undefined, 2] },
+      { path: '/manifest/name', approved: 'Iris', current: 'Iris 2' },
+    ]);
+    const replaced = { path: path(2), approved: 'b', current: 'b2', places: [1, 2] };
+    expect(changesBetween(before, covered({ alice: 'a', carol: 'c', bob: 'b2' }))).toEqual([replaced]);
+    expect(changesBetween(before, covered({ alice: 'a', carol: 'c', bob: 'b' }))).toEqual([]);
+    expect(changesBetween(before, covered({ alice: 'a', bob: 'b', carol: 'b' }))).toMatchObject([
+      { approved: 'c', current: 'b' },
     ]);
   });
 

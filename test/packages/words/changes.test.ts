@@ -1,4 +1,5 @@
-import { describeChanges } from 'computation-management-words';
+import { changeCards } from 'computation-management-words';
+import { type ApprovalChange } from 'computation-management-formats/covered-changes';
 import { describe, expect, it } from 'vitest';
 import { changesOfEachField } from '../../support/covered-changes.ts';
 
@@ -7,7 +8,7 @@ const event = (event_type: string, details: Record<string, unknown>) => ({
   event_type,
   originator: 'alice',
   timestamp: at,
-  details,
+  details: btoa(JSON.stringify(details)),
 });
 const [one, two] = ['100e'.padEnd(64, '0'), 'bc76'.padEnd(64, '0')];
 const events = [
@@ -16,23 +17,32 @@ const events = [
   event('updated', { fields: ['name', 'agent_config.attested_tls'] }),
   event('asset_linked', { file_name: 'b.csv', asset_type: 'dataset' }),
 ];
-const sentences = (path: string, approved: string | number | boolean | null, current: string | number | boolean | null) =>
-  describeChanges([{ path, approved, current }], { datasets: ['a.csv'], cvm_ids: ['cvm-1'], events }).map(
-    ({ sentence, at }) => sentence + (at === undefined ? '' : ` at ${at}`),
+type Entry = ApprovalChange & { user?: string; by?: string; at?: string };
+const linked = (...names: string[]) => names.map((file_name) => ({ id: '', file_name, asset_type: 'dataset' as const }));
+const cardsOf = (changes: Entry[], { assets = linked('a.csv'), events = [] as unknown[] } = {}) =>
+  changeCards(
+    {
+      approved_at: at,
+      cvm_ids: ['cvm-1'],
+      stale_because: changes.map((change) => ({ user: null, by: null, at: null, ...change })),
+    },
+    { computation: { parties: [{ user: 'alice', parts: ['owner'], invited: false }], assets }, events: events as never },
   );
+const sentences = (path: string, approved: string | number | boolean | null, current: string | number | boolean | null) =>
+  cardsOf([{ path, approved, current }], { events }).map(({ sentence, at }) => sentence + (at === undefined ? '' : ` at ${at}`));
 
-describe('describeChanges', () => {
+describe('changeCards', () => {
   it.each([
     ['/manifest/algorithm/hash', one, two, `alice replaced penguin-sizes.py 100e… by penguin-sizes-v2.py bc76… at ${at}`],
     ['/manifest/algorithm/hash', one, null, `alice removed penguin-sizes.py 100e…, the algorithm at ${at}`],
     ['/manifest/algorithm/user_key', 'k', 'l', 'the key of the algorithm was replaced'],
-    ['/manifest/algorithm/algo_args/1', null, '--all', 'argument 2 of the algorithm was changed from nothing to --all'],
+    ['/manifest/algorithm/algo_args/1', null, '--all', 'the argument --all of the algorithm was added'],
     ['/manifest/datasets/0/source/url', 'https://a', null, 'the address of a.csv was changed from "https://a" to nothing'],
     ['/manifest/datasets/0/hash', one, two, 'a.csv 100e… was replaced by bc76…'],
     ['/manifest/datasets/1/filename', null, 'b.csv', `alice added the dataset b.csv at ${at}`],
     ['/manifest/datasets/1/filename', 'c.csv, and', null, 'the dataset "c.csv, and" was removed'],
     ['/manifest/datasets/0/filename', 'b.csv', 'a.csv', 'The datasets have another order'],
-    ['/manifest/result_consumers/1/user_key', null, 'k', 'the key of result consumer 2 was added'],
+    ['/manifest/result_consumers/1/user_key', null, 'k', 'the holder of the key invalid: "k" receives the results now'],
     ['/manifest/name', 'A', 'B\u202e"', `alice changed the name from A to "B\\u{202E}\\"" at ${at}`],
     ['/manifest', one, null, 'The manifest is not complete any more'],
     [
@@ -56,7 +66,7 @@ describe('describeChanges', () => {
   });
 
   it.each(changesOfEachField())('has words for $path, not the name of the field', ({ path, changes }) => {
-    const told = describeChanges(changes, { datasets: ['a.csv'], cvm_ids: null, events: [] });
+    const told = cardsOf(changes);
     expect(told.length, path).toBeGreaterThan(0);
     for (const { sentence } of told) expect(sentence).not.toMatch(/the field|_|\w\.(?!csv)\w/);
   });
@@ -67,7 +77,7 @@ describe('describeChanges', () => {
       { path: '/manifest/datasets/0/source/url', approved: null, current: 'https://a' },
       ...Array.from({ length: 18 }, (_, index) => ({ path: `/manifest/f${index}`, approved: 1, current: 2 })),
     ];
-    const told = describeChanges(changes, { datasets: ['algorithm'], cvm_ids: null, events: [] }).map(({ sentence }) => sentence);
+    const told = cardsOf(changes, { assets: linked('algorithm') }).map(({ sentence }) => sentence);
     expect(told[1]).toBe('the address of "algorithm" was changed from nothing to "https://a"');
     expect(told.at(-1)).toBe('There may be more changes: check everything again');
   });
@@ -79,10 +89,37 @@ describe('describeChanges', () => {
       current: null,
     }));
     const moved = [1, 2].map((index) => ({ path: `/manifest/datasets/${index}/filename`, approved: 'b', current: 'c' }));
-    const given = { datasets: ['a.csv'], cvm_ids: null, events: [] };
-    expect(describeChanges([...removed, ...moved], given).map(({ sentence }) => sentence)).toEqual([
+    expect(cardsOf([...removed, ...moved]).map(({ sentence }) => sentence)).toEqual([
       'the dataset x was removed',
       'The datasets have another order',
+    ]);
+  });
+});
+
+describe('a receiver of the results', () => {
+  const key = '/manifest/result_consumers/1/user_key';
+  const other = '/manifest/result_consumers/2/user_key';
+  const like = '\u0430lice';
+  const by = { by: 'alice', at };
+
+  it('that takes the place of another is named first, with both people and a name that looks like another', () => {
+    const cards = cardsOf([
+      { path: '/configuration/log_access', approved: 'none', current: 'parties', ...by },
+      { path: key, approved: 'k', current: null, user: like, ...by },
+      { path: other, approved: null, current: 'l', user: 'carol', ...by },
+    ]);
+    expect(cards).toMatchObject([
+      {
+        subject: 'receiver',
+        user: 'carol',
+        effect: 'weaker',
+        sentence: String.raw`alice lets carol receive the results in place of "\u{0430}lice" (looks like alice)`,
+        ...by,
+      },
+      { subject: 'logs', effect: 'weaker', sentence: 'alice changed the access to logs from none to parties' },
+    ]);
+    expect(cardsOf([{ path: other, approved: null, current: 'l', user: like, ...by }])).toMatchObject([
+      { warning: String.raw`"\u{0430}lice" looks like alice`, sentence: expect.stringContaining('(looks like alice) receive') },
     ]);
   });
 });

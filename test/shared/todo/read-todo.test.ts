@@ -4,6 +4,7 @@ import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { receiveUpload } from '../../../shared/assets/uploads.ts';
 import { uploadKey as storageKeyOf } from '../../../shared/rows/content-store.ts';
 import { withdrawApproval } from '../../../shared/approvals/approve.ts';
+import { refuse } from '../../../shared/approvals/refuse.ts';
 import { defaultAgentConfig } from '../../../shared/rows/agent-config.ts';
 import { fieldsOf } from '../../../shared/rows/computation.ts';
 import { createComputation } from '../../../shared/computations/create-computation.ts';
@@ -47,9 +48,9 @@ const nothing = { approvals: [], keys: [], content: [], ...empty, totals: none, 
 function update(
   domain: string,
   id: string,
-  change: { owner?: string; approval?: 'none' | 'all' | 'all_signed'; consumers?: string[] },
+  change: { owner?: string; approval?: 'none' | 'all' | 'all_signed'; consumers?: string[]; providers?: string[] },
 ) {
-  const { consumers = [], ...fields } = change;
+  const { consumers = [], providers = [], ...fields } = change;
   return updateComputation(stores.table, {
     domain,
     seal: noKey,
@@ -61,7 +62,7 @@ function update(
       agent_config: defaultAgentConfig,
       attestation_policy: null,
       consumers,
-      providers: [],
+      providers,
       permitted: allowed(),
     }),
   });
@@ -151,6 +152,88 @@ describe('readTodo', () => {
     expect(await todoOf(domain, 'bob')).toMatchObject({ approvals: [{ computation_id }], keys: [] });
   });
 
+  const aRefusal = (domain: string, id: string, by: string, reason = 'Not yet.') =>
+    refuse(stores.table, { domain, computationId: id, reason, by, now: byAlice.now, permit: allowed });
+
+  it('tells the owner of the refusal of a user whose approval is needed, until the user decides again', async () => {
+    const domain = newDomain();
+    const { id, dataset } = await aSharedComputation(stores, domain);
+    await aKey(stores.table, domain, id, 'carol');
+    await aRefusal(domain, id, 'carol');
+    expect((await todoOf(domain, 'alice')).refusals).toEqual([]);
+    await aRefusal(domain, id, 'bob');
+    const refusal = { computation_id: id, name: 'Iris', user: 'bob', reason: 'Not yet.', refused_at: byAlice.now };
+    expect(await todoOf(domain, 'alice')).toMatchObject({ refusals: [refusal], totals: { refusals: 1 } });
+    expect(await todoOf(domain, 'bob')).toEqual(nothing);
+
+    await update(domain, id, { approval: 'all' });
+    expect((await todoOf(domain, 'alice')).refusals).toEqual([refusal]);
+    expect((await todoOf(domain, 'bob')).approvals).toMatchObject([{ computation_id: id }]);
+    await update(domain, id, { owner: 'dave' });
+    expect([(await todoOf(domain, 'alice')).refusals, (await todoOf(domain, 'dave')).refusals]).toEqual([[], [refusal]]);
+    await withdrawApproval(stores.table, { domain, computationId: id, by: 'bob', now: byAlice.now });
+    expect((await todoOf(domain, 'dave')).refusals).toEqual([]);
+    await aRefusal(domain, id, 'bob');
+    await unlinkAsset(stores.table, { domain, assetId: dataset, computationId: id, ...byAlice });
+    expect((await todoOf(domain, 'dave')).refusals).toEqual([]);
+  });
+
+  it('invites named providers and consumers until they act or refuse, or are not named any more', async () => {
+    const domain = newDomain();
+    const { id } = await aSharedComputation(stores, domain);
+    await update(domain, id, { providers: ['bob', 'carol', 'dave', 'erin'], consumers: ['carol', 'frank', 'alice'] });
+    const invited = async (user: string) => (await todoOf(domain, user)).invitations;
+    const asked = { computation_id: id, name: 'Iris', owner: 'alice', expected: ['provider'] };
+    const both = { ...asked, expected: ['provider', 'consumer'] };
+    const users = ['alice', 'bob', 'carol', 'dave', 'erin', 'frank', 'gina'];
+    const all = async () => await Promise.all(users.map(invited));
+    const consumer = { ...asked, expected: ['consumer'] };
+    expect(await all()).toEqual([[], [], [both], [asked], [asked], [consumer], []]);
+    expect((await todoOf(domain, 'carol')).totals).toMatchObject({ invitations: 1, keys: 1 });
+
+    await aKey(stores.table, domain, id, 'carol');
+    await aRefusal(domain, id, 'dave');
+    await update(domain, id, { providers: ['bob', 'carol', 'dave'], consumers: ['carol', 'frank', 'erin'] });
+    expect(await all()).toEqual([[], [], [], [], [consumer], [consumer], []]);
+    await withdrawApproval(stores.table, { domain, computationId: id, by: 'dave', now: byAlice.now });
+    expect(await invited('dave')).toEqual([asked]);
+  });
+
+  it('lists the newest 20 invitations of each owner, after what others need', async () => {
+    const domain = newDomain();
+    const create = (owner: string, index: number, providers: string[]) =>
+      createComputation(stores.table, {
+        domain,
+        fields: computationFields({ name: `computation ${index}`, owner }),
+        agent_config: defaultAgentConfig,
+        seal: noKey,
+        attestation_policy: null,
+        consumers: [],
+        providers,
+        by: owner,
+        now: byAlice.now,
+      });
+    await create('dave', 0, ['bob']);
+    for (let index = 1; index < 23; index++) await create('alice', index, ['bob']);
+    const { invitations, totals } = await todoOf(domain, 'bob');
+    const newest = Array.from({ length: 20 }, (_, index) => `computation ${22 - index}`);
+    expect(invitations.map(({ name }) => name)).toEqual([...newest, 'computation 0']);
+    expect(totals).toMatchObject({ invitations: 21 });
+  });
+
+  it('invites 100 providers named in place of 100 others, beside 40 consumers in place of 40 others', async () => {
+    const domain = newDomain();
+    const id = await aComputation(stores.table, domain);
+    const users = (name: string, length: number) => Array.from({ length }, (_, index) => `${name}-${index}`);
+    await update(domain, id, { providers: users('p', 100), consumers: users('c', 40) });
+    expect((await todoOf(domain, 'p-99')).invitations).toHaveLength(1);
+    await update(domain, id, { providers: users('q', 100), consumers: users('d', 40), owner: 'dave' });
+    for (const user of ['q-0', 'q-99', 'd-0', 'd-39']) expect((await todoOf(domain, user)).invitations).toHaveLength(1);
+    for (const user of ['p-0', 'p-99', 'c-0', 'c-39']) {
+      expect(await queryPartition(stores.table, userKeys.partition(domain, user))).toEqual([]);
+    }
+  });
+
   it('follows the owner', async () => {
     const domain = newDomain();
     const id = await aComputation(stores.table, domain);
@@ -184,7 +267,8 @@ describe('readTodo', () => {
     const domain = newDomain();
     const { id, algorithm, dataset } = await aSharedComputation(stores, domain);
     const other = (await aSharedComputation(stores, domain)).id;
-    await update(domain, id, { consumers: ['carol'], approval: 'all' });
+    await update(domain, id, { consumers: ['carol'], providers: ['dave'], approval: 'all' });
+    await aRefusal(domain, id, 'bob');
     await deleteComputation(stores.table, { domain, id, permit: allowed });
     await deleteAsset(stores.table, { domain, id: dataset, ...byAlice });
     await deleteAsset(stores.table, { domain, id: algorithm, ...byAlice });
@@ -192,7 +276,7 @@ describe('readTodo', () => {
     expect((await todoOf(domain, 'bob')).approvals).toMatchObject([{ computation_id: other }]);
     await deleteComputation(stores.table, { domain, id: other, permit: allowed });
     await purgeAll(stores.table, stores.content);
-    for (const user of ['alice', 'bob', 'carol']) {
+    for (const user of ['alice', 'bob', 'carol', 'dave']) {
       expect(await queryPartition(stores.table, userKeys.partition(domain, user))).toEqual([]);
     }
   });
@@ -249,8 +333,8 @@ describe('readTodo', () => {
     await bury(310, 2_000);
     stores.proxy.reset();
     expect(await readTodo(stores.mortal, domain, 'bob', byAlice.now)).toMatchObject({ approvals, ...open });
-    // What bob did, where others named bob, the assets without content, and the parts of two computations.
-    expect(stores.proxy.calls.filter(({ operation }) => operation === 'Query')).toHaveLength(5);
+    // What bob did, where others named bob, as what, the assets without content, and the parts of two computations.
+    expect(stores.proxy.calls.filter(({ operation }) => operation === 'Query')).toHaveLength(6);
   });
 
   it('examines no older computations once it would read more than 1,000 assets', async () => {

@@ -1,0 +1,133 @@
+import { detailsIn } from 'computation-management-formats/bytes';
+import type { PlacedChange } from 'computation-management-formats/covered-changes';
+import type * as v from 'valibot';
+import type { StoredEvent } from '../journal/stored-journal.ts';
+import { assetsOf, type Inputs } from '../rows/manifest.ts';
+import type { StoredApproval } from '../rows/stored-approval.ts';
+import { type approvalChange, type Around, aroundOf } from './stale-because.ts';
+
+/** A reason why an approval does not count, as the API shows it. */
+export type StaleReason = v.InferOutput<typeof approvalChange>;
+type Author = Pick<StaleReason, 'by' | 'at'>;
+
+interface PastEvent extends Author {
+  event_type: string;
+  details: Record<string, unknown>;
+}
+type Is = (event: PastEvent) => boolean;
+
+const nobody: Author = { by: null, at: null };
+const nowhere = [undefined, undefined] as const;
+
+/** The things known about the time since a user approved a computation. */
+interface Since {
+  approval: StoredApproval;
+  inputs: Inputs;
+  /** The people and assets behind what the user approved. Absent if nothing of it has changed. */
+  around?: Around | undefined;
+  /** The newest events of the journal, the newest first. They may not reach back to the approval. Absent: none is known. */
+  newest?: readonly StoredEvent[];
+}
+
+/**
+ * Returns a function that says of a change since an approval whom it is about, who made it and when. It finds that in the journal, or in
+ * the asset if its creator changed it in place: `at` is then the last change of the asset. A value that each event replaces as a
+ * whole was set by the newest such event. The consumers and the policy have parts that several events may have changed: there, `by`
+ * is known if all of these are of one user, and `at` if there is only one.
+ */
+export function explainChanges({ approval, inputs, around, newest = [] }: Since): (change: PlacedChange) => StaleReason {
+  const { user_id: approver, approved_at } = approval;
+  const now = aroundOf(inputs);
+  const then = around ?? now;
+  const end = newest.findIndex(({ event_type, originator }) => event_type === 'approved' && originator === approver);
+  const isWhole = end >= 0;
+  const events = newest.slice(0, isWhole ? end : undefined).map(pastEvent);
+
+  const last = (is: Is): Author => authorOf(events.find(is));
+  const only = (is: Is): Author => {
+    const found = isWhole ? events.filter(is) : [];
+    const { by, at } = authorOf(found[0]);
+    return found.every((event) => event.by === by) ? { by, at: found.length === 1 ? at : null } : nobody;
+  };
+
+  const ofFile = ({ path, places: [approvedAs, currentAs] = nowhere }: PlacedChange): Author => {
+    const isAlgorithm = path.startsWith('/manifest/algorithm');
+    const before = isAlgorithm ? then.algorithm : then.datasets[approvedAs ?? -1];
+    const after = isAlgorithm ? inputs.algorithm : inputs.datasets[currentAs ?? -1];
+    if (after && before?.id === after.id) {
+      const isOfUser = path.endsWith('/user_key') && after.user_key === '';
+      const ofKey = isOfUser ? last(isKeyOf(after.created_by)) : nobody;
+      if (ofKey.by !== null || (isOfUser && !isWhole)) return ofKey;
+      return after.updated_at > approved_at ? { by: after.created_by, at: after.updated_at } : nobody;
+    }
+    const isRenamed = (asset: { id: string; file_name: string }) => {
+      const earlier = [then.algorithm, ...then.datasets].find((file) => file?.id === asset.id);
+      return earlier !== undefined && earlier.file_name !== asset.file_name;
+    };
+    const renamed = [after, assetsOf(inputs).find(({ id }) => id === before?.id)].find((asset) => asset && isRenamed(asset));
+    if (renamed) return { by: null, at: renamed.updated_at };
+    const names: unknown[] = [before?.file_name, after?.file_name];
+    return last(({ event_type, details: { asset_type, file_name } }) => {
+      if (event_type !== 'asset_linked' && event_type !== 'asset_unlinked') return false;
+      return isAlgorithm ? asset_type === 'algorithm' : asset_type === 'dataset' && names.includes(file_name);
+    });
+  };
+
+  const ofReceiver = ({ approved, current }: PlacedChange, user: string | null): Author => {
+    const isNaming = (side: 'from' | 'to') => (event: PastEvent) =>
+      isUpdateOf('consumers')(event) || (event.event_type === 'owner_changed' && event.details[side] === user);
+    if (approved === null) {
+      const isOpen = then.consumers.length === 0 && now.consumers.length === 0;
+      const couldReceive = isOpen || [then.owner, ...then.consumers].some((each) => each === user);
+      return couldReceive ? last(isKeyOf(user)) : only(isNaming('to'));
+    }
+    const hasKey = inputs.keys.some(({ user_id }) => user_id === user);
+    if (current !== null || !hasKey) return last(isKeyOf(user));
+    return only((event) => isNaming('from')(event) || isKeyOf(user)(event));
+  };
+
+  const userOf = ({ path, places: [approvedAs, currentAs] = nowhere }: PlacedChange): string | null => {
+    if (path.startsWith('/manifest/result_consumers'))
+      return now.receivers[currentAs ?? -1] ?? then.receivers[approvedAs ?? -1] ?? null;
+    if (path.startsWith('/manifest/algorithm')) return (now.algorithm ?? then.algorithm)?.created_by ?? null;
+    if (path.startsWith('/manifest/datasets')) {
+      return (now.datasets[currentAs ?? -1] ?? then.datasets[approvedAs ?? -1])?.created_by ?? null;
+    }
+    return /^\/(manifest|configuration)(\/|$)/.test(path) ? null : approver;
+  };
+
+  const author = (change: PlacedChange, user: string | null): Author => {
+    const { path, approved, current } = change;
+    const [, area, member = '', part = ''] = path.split('/');
+    if (area === 'expires_at') return { by: null, at: String(approved) };
+    if (area === 'signature') return current === 'required' ? last(isUpdateOf('approval')) : last(isKeyOf(approver));
+    if (member === 'agent_config') return last(isUpdateOf(`${member}.${part}`));
+    if (member === 'attestation_policy') return only(isUpdateOf(member));
+    if (member === 'algorithm' || member === 'datasets') return ofFile(change);
+    if (member === 'result_consumers') return ofReceiver(change, user);
+    return last(isUpdateOf(member));
+  };
+
+  return (placed) => {
+    const { places: _, ...change } = placed;
+    const user = userOf(placed);
+    return { ...change, user, ...author(placed, user) };
+  };
+}
+
+function pastEvent({ event_type, originator, timestamp, details }: StoredEvent): PastEvent {
+  return { event_type, by: originator, at: timestamp, details: detailsIn(Buffer.from(details).toString('base64')) };
+}
+
+function authorOf({ by, at }: Author = nobody): Author {
+  return { by, at };
+}
+
+function isUpdateOf(field: string): Is {
+  return ({ event_type, details: { fields } }) => event_type === 'updated' && Array.isArray(fields) && fields.includes(field);
+}
+
+function isKeyOf(user: string | null): Is {
+  return ({ event_type, by, details }) =>
+    (event_type === 'key_uploaded' && by === user) || (event_type === 'key_removed' && details['user'] === user);
+}
