@@ -1,4 +1,5 @@
-import { lettersNote, quotedName } from 'computation-management-formats/quoted-name';
+import { lookAlikeOf } from 'computation-management-formats/look-alikes';
+import { quotedName } from 'computation-management-formats/quoted-name';
 
 /** The users who were seen in a domain, as owners and creators. */
 export interface Seen {
@@ -12,8 +13,9 @@ export function userNotes(names: readonly string[], seen: Seen | undefined): str
   return names.flatMap((name) => {
     const quoted = quotedName(name);
     if (/\s/.test(name)) return [`${quoted} has a space in it. If it is two users, put each on a line of its own.`];
-    if (lettersNote(name) !== '')
-      return [`${quoted}${lettersNote(name)} may look like another user. Ask its owner for the name as text, and paste it.`];
+    const alike = lookAlikeOf(name, seen?.users ?? []);
+    if (alike !== undefined)
+      return [`${quoted} looks like ${quotedName(alike)}, and is another user. Check each letter, or add the other one.`];
     if (!seen || seen.users.includes(name)) return [];
     const where = seen.isWhole ? 'was never seen in this domain' : 'is not among the users of the newest computations and files';
     return [`${quoted} ${where}. Ask for the name that cms whoami shows: another spelling is another user.`];

@@ -22,10 +22,12 @@ export function machinesFor(policy: Policy, cvms: readonly Pick<Schemas['Cvm'], 
     id,
     isTest: isTestEvidence(attestation?.checks),
     reasons: [
-      ...(state === 'connected' ? [] : ['is not connected']),
-      ...(state === 'connected' && fit === 'busy' ? ['is busy with a run'] : []),
+      ...(state === 'connected' ? [] : ['is not connected: start its agent']),
+      ...(state === 'connected' && fit === 'busy' ? ['is busy with a run: wait for its end, or stop it'] : []),
       ...(state === 'connected' && fit === 'spent' ? ['has had its run: restart its agent'] : []),
-      ...(attestation === null ? ['has proven nothing: it sent no evidence'] : whyRefused(policy, attestation)),
+      ...(attestation === null
+        ? ['sent no evidence: register its certificate, then restart its agent']
+        : whyRefused(policy, attestation)),
     ],
   }));
 }
