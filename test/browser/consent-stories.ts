@@ -146,7 +146,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
       expect(told).toContainEqual(expect.stringMatching(sentence));
     }
     await open(`computations/${id}`);
-    await page.getByRole('table', { name: 'Approvals' }).getByText('added the dataset more.csv').waitFor();
+    await page.getByRole('table', { name: 'People' }).getByText('added the dataset more.csv').waitFor();
   });
 
   it('hashes my file in the browser, says whether it is the one of the manifest, and shows an open algorithm only if it is', async () => {

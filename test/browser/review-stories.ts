@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isSignatureOf } from 'computation-management-formats/approval-signature';
-import { toBase64 } from 'computation-management-formats/bytes';
 import { canonicalDigest } from 'computation-management-formats/digests';
-import { parsePublicKey } from 'computation-management-formats/public-key';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { publicKey } from '../support/ready-computation.ts';
@@ -50,8 +48,7 @@ export function tellOfReviews(world: () => ConsoleWorld): void {
       manifest: object;
       configuration: object;
     };
-    const key = toBase64(parsePublicKey(copy.key).spki);
-    expect(await isSignatureOf({ text: copy.text, key, signature: copy.signature })).toBe(true);
+    expect(await isSignatureOf(copy)).toBe(true);
     const digests = {
       manifest_digest: canonicalDigest(copy.manifest),
       configuration_digest: canonicalDigest(copy.configuration),
@@ -131,13 +128,16 @@ export function tellOfReviews(world: () => ConsoleWorld): void {
 
     const owner = await arrive(world(), { user: 'alice', roles: ['administrator'] });
     await owner.open(`computations/${id}`);
-    const row = owner.page.getByRole('table', { name: 'Approvals' }).getByRole('row').filter({ hasText: 'bob' });
+    const row = owner.page.getByRole('table', { name: 'People' }).getByRole('row').filter({ hasText: 'bob' });
     await row.getByText('Refused').waitFor();
     expect(await row.locator('.name').allInnerTexts()).toContain(reason);
     await open(`computations/${id}`);
     await page.getByRole('button', { name: 'Withdraw' }).click();
-    await page.getByRole('dialog', { name: 'Withdraw your refusal' }).getByRole('button', { name: 'Withdraw' }).click();
-    await page.getByText('You have withdrawn your refusal.').waitFor();
+    await page
+      .getByRole('dialog', { name: 'Withdraw your approval or refusal' })
+      .getByRole('button', { name: 'Withdraw' })
+      .click();
+    await page.getByText('You have withdrawn').waitFor();
     expect((await bob.listApprovals({ id })).refusals).toEqual([]);
 
     // A browser that makes no such keys says how to make one elsewhere.

@@ -9,7 +9,7 @@ import {
   Input,
   Select,
 } from '@cloudscape-design/components';
-import { type Client, type Schemas, ServiceProblem } from 'computation-management-client';
+import { type Client, ServiceProblem } from 'computation-management-client';
 import { approvalText, type JournalHead, limitsOf } from 'computation-management-formats/approval-text';
 import { detailsIn } from 'computation-management-formats/bytes';
 import { type Coverage, readCoverage, readJournalHead } from 'computation-management-words';
@@ -27,51 +27,11 @@ import { useGoOn } from '../routing/navigation.ts';
 import { addressOf } from '../routing/places.ts';
 import { Hash } from '../show/hash.tsx';
 import { saveFile } from '../show/save-file.ts';
-import { serviceNow } from '../show/service-clock.ts';
 import { StatusIndicator } from '../show/status.tsx';
-import { momentText, namesIn } from '../show/texts.ts';
 import { Name } from '../show/visible-texts.tsx';
-import { approveCommand, expiryAfter } from './approval.ts';
+import { approveCommand } from './approval.ts';
+import type { ChosenLimits } from './limits.tsx';
 import { Refuse } from './refuse.tsx';
-
-const lifetimes = [
-  { value: '', label: 'Until something changes' },
-  { value: '1', label: 'For a day' },
-  { value: '7', label: 'For a week' },
-  { value: '30', label: 'For 30 days' },
-];
-
-export type ChosenLimits = ReturnType<typeof useLimits>;
-
-/**
- * Keeps the limits of an approval that the user chooses.
- * @param before the approval that the user gave before, whose limits are proposed again
- */
-export function useLimits(before: Schemas['Approval'] | undefined) {
-  const [chosen, setChosen] = useState<{ lifetime: string; expires_at: string | undefined }>();
-  const [typed, setTyped] = useState<string>();
-  const cvms = typed ?? before?.cvm_ids?.join(', ') ?? '';
-  const kept = before?.expires_at ?? undefined;
-  const isOver = chosen === undefined && kept !== undefined && Date.parse(kept) <= serviceNow();
-  const lifetime = isOver ? undefined : (chosen?.lifetime ?? (kept === undefined ? '' : 'kept'));
-  const cvm_ids = namesIn(cvms);
-  const options = [
-    ...(kept === undefined || isOver ? [] : [{ value: 'kept', label: `Until ${momentText(kept)}, as before` }]),
-    ...lifetimes,
-  ];
-  return {
-    /** The CVMs as typed, separated by commas. */
-    cvms,
-    /** True if the end of the earlier approval has passed, so that the user must choose another one. */
-    isOver,
-    options,
-    until: options.find(({ value }) => value === lifetime),
-    limits: limitsOf({ cvm_ids: cvm_ids.length > 0 ? cvm_ids : null, expires_at: chosen ? chosen.expires_at : kept }),
-    choose: (value: string) =>
-      setChosen(value === 'kept' ? undefined : { lifetime: value, expires_at: expiryAfter(value, serviceNow()) }),
-    type: setTyped,
-  };
-}
 
 interface Props {
   consent: Consent;
@@ -117,7 +77,8 @@ export function ApproveForm({ consent, loaded, chosen }: Props) {
       loaded.reload();
       return;
     }
-    const copy = { text, signature, key: signer?.publicKey, manifest_digest, configuration_digest, manifest, configuration };
+    const signed = { text, signature, key: signer?.spki, fingerprint: signer?.fingerprint };
+    const copy = { ...signed, manifest_digest, configuration_digest, manifest, configuration };
     const save = () => saveFile(`approval-${id}.json`, JSON.stringify(copy, null, 2));
     notify(
       signer ? (

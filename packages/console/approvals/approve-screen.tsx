@@ -21,11 +21,11 @@ import { Term } from '../show/term.tsx';
 import { Time } from '../show/time.tsx';
 import { Name, Quote, Warnings } from '../show/visible-texts.tsx';
 import { mayApprove } from './approval.ts';
-import { Limits, useChanges } from './approvals-panel.tsx';
-import { ApproveForm, type Consent, loadConsent, useLimits } from './approve-form.tsx';
-import { ChangeCards } from './change-cards.tsx';
+import { ApproveForm, type Consent, loadConsent } from './approve-form.tsx';
+import { ChangeCards, useChanges } from './changes.tsx';
 import { CompareFile, OpenText } from './check-file.tsx';
 import { Picture, Sentence } from './consent-picture.tsx';
+import { Limits, useLimits } from './limits.tsx';
 
 /** Shows the screen that approves a computation: everything that an approval covers, what it does not protect from, and the form. */
 export function ApproveScreen({ id }: { id: string }) {

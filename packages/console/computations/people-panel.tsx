@@ -5,7 +5,9 @@ import { useDomain, useFrame } from '../access/console-context.ts';
 import { permissions } from '../access/permissions.ts';
 import { assetTypeText } from '../assets/asset-texts.ts';
 import { mayApprove } from '../approvals/approval.ts';
-import { Changes, Limits, useChanges } from '../approvals/approvals-panel.tsx';
+import { Changes, useChanges } from '../approvals/changes.tsx';
+import { Limits } from '../approvals/limits.tsx';
+import { Refuse } from '../approvals/refuse.tsx';
 import { ConfirmModal } from '../frame/confirm-modal.tsx';
 import { RemoveKey, UploadKey } from '../keys/key-dialogs.tsx';
 import { type Column, FactTable } from '../lists/columns.tsx';
@@ -15,7 +17,7 @@ import { addressOf } from '../routing/places.ts';
 import { StatusIndicator } from '../show/status.tsx';
 import { Term } from '../show/term.tsx';
 import { Moment } from '../show/time.tsx';
-import { Name, User } from '../show/visible-texts.tsx';
+import { Name, Quote, User } from '../show/visible-texts.tsx';
 import { expectedOf, invitationText } from './invitation.ts';
 
 const looks: Record<ApprovalState, { type: StatusIndicatorProps.Type; text: string }> = {
@@ -35,7 +37,7 @@ interface Props {
 export function PeoplePanel({ overview, reload }: Props) {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
-  const [dialog, setDialog] = useState<'upload' | 'remove' | 'withdraw'>();
+  const [dialog, setDialog] = useState<'upload' | 'remove' | 'withdraw' | 'refuse'>();
   const { parties, hasMyKey, computation, approvals, digest } = overview;
   const { id } = computation;
   const rows = new Map(approvalRows(approvals).map((row) => [row.user, row]));
@@ -106,7 +108,7 @@ export function PeoplePanel({ overview, reload }: Props) {
         if (refusal) {
           return (
             <>
-              <StatusIndicator type="error">Refused</StatusIndicator> <Name of={refusal.reason} />
+              <StatusIndicator type="error">Refused</StatusIndicator> <Quote of={refusal.reason} />
               <Moment at={refusal.refused_at} />
             </>
           );
@@ -169,6 +171,7 @@ export function PeoplePanel({ overview, reload }: Props) {
               <Button onClick={() => setDialog('remove')}>Remove key</Button>
             )}
             {hasDecided && <Button onClick={() => setDialog('withdraw')}>Withdraw</Button>}
+            {parties.some(({ user }) => user === me.user) && <Button onClick={() => setDialog('refuse')}>Refuse</Button>}
             {mayApprove(me.user, overview) && (
               <Button
                 href={addressOf({ screen: 'approve', domain, id })}
@@ -186,6 +189,7 @@ export function PeoplePanel({ overview, reload }: Props) {
       />
       {dialog === 'upload' && <UploadKey id={id} onClose={close} onUploaded={done} />}
       {dialog === 'remove' && <RemoveKey computation={computation} onClose={close} onRemoved={done} />}
+      {dialog === 'refuse' && <Refuse id={id} onClose={close} onRefused={done} />}
       {dialog === 'withdraw' && (
         <ConfirmModal title="Withdraw your approval or refusal" confirm="Withdraw" action={withdraw} onClose={close}>
           No run that needs your approval starts then. An active run goes on.

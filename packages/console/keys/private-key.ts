@@ -9,6 +9,8 @@ import { type Jwk, readOpenSshKey, UnusableKey } from './openssh-key.ts';
 export interface SigningKey {
   /** The public key, as a line of OpenSSH without a comment. */
   publicKey: string;
+  /** The public key as SubjectPublicKeyInfo in DER, base64. */
+  spki: string;
   /** The fingerprint of the public key, as `ssh-keygen -lf` prints it. */
   fingerprint: string;
   /** Signs the text of an approval, and returns the signature in base64. */
@@ -91,6 +93,7 @@ async function signerOf(given: Jwk | Bytes): Promise<SigningKey> {
     const wire = sshWireOf(spki);
     return {
       publicKey: `${toLatin1(wire.subarray(4, 4 + (wire[3] ?? 0)))} ${toBase64(wire)}`,
+      spki: toBase64(spki),
       fingerprint: fingerprintOfSpki(spki),
       sign: async (text) => {
         const bytes = new Uint8Array(await subtle.sign(method, key, new TextEncoder().encode(text)));

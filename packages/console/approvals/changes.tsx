@@ -1,7 +1,47 @@
 import type { StatusIndicatorProps } from '@cloudscape-design/components';
-import type { ChangeCard, MarkedText } from 'computation-management-words';
+import type { Schemas } from 'computation-management-client';
+import { type ChangeCard, changeCards, type MarkedText } from 'computation-management-words';
+import { useDomain } from '../access/console-context.ts';
+import { useLoaded } from '../loading/use-loaded.ts';
 import { StatusIndicator } from '../show/status.tsx';
 import { Ago } from '../show/time.tsx';
+
+/** The number of a computation's latest events that are searched for who made a change. A change before them is told without a name. */
+const latestEvents = 100;
+
+/** Describes the changes that made approvals stale, by the user who approved: who changed what, as far as the journal tells. */
+export function useChanges(
+  computation: Schemas['Computation'],
+  approvals: readonly Schemas['Approval'][],
+): ReadonlyMap<string, ChangeCard[]> {
+  const { client } = useDomain();
+  const { id } = computation;
+  const stale = approvals.filter(({ stale_because }) => stale_because !== null);
+  const [from] = stale.map(({ approved_at }) => approved_at).sort();
+  const loaded = useLoaded(JSON.stringify([id, stale]), async (signal) =>
+    from === undefined ? [] : (await client.listEvents({ id, from, limit: latestEvents, signal })).events,
+  );
+  const events = loaded.value ?? [];
+  return new Map(stale.map((approval) => [approval.user, changeCards(approval, { computation, events })]));
+}
+
+/** Shows a sentence for each change of what an approval covers, with how long ago the change was made. */
+export function Changes({ of }: { of: readonly ChangeCard[] }) {
+  return (
+    <ul className="long-words">
+      {of.map(({ sentence, at }) => (
+        <li key={sentence}>
+          <bdi>{sentence}</bdi>
+          {at !== undefined && (
+            <>
+              , <Ago at={at} />
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
 
 const looks: Record<ChangeCard['effect'], { type: StatusIndicatorProps.Type; text: string }> = {
   weaker: { type: 'warning', text: 'Weaker' },
