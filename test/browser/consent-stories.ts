@@ -141,7 +141,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
       await changed.filter({ hasText: sentence }).first().waitFor();
     }
     await open(`computations/${id}`);
-    await page.getByRole('table', { name: 'Approvals' }).getByText('added the dataset more.csv').waitFor();
+    await page.getByRole('table', { name: 'People' }).getByText('added the dataset more.csv').waitFor();
   });
 
   it('hashes my file in the browser, says whether it is the one of the manifest, and shows an open algorithm only if it is', async () => {
@@ -354,7 +354,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     await page.getByText('The run completed').waitFor();
     await owner.updateComputation({ id, body: { name: 'Step by step', description: 'Changed' } });
     await expectNext('Review and approve');
-    await page.getByRole('heading', { name: 'Approvals (0 of 1)' }).waitFor();
+    await page.getByRole('list', { name: 'Steps to a run' }).getByText('0 of 1').waitFor();
     await page.getByText('Stale: no longer counts').waitFor();
     // The end of a run is shown without the colour of success, which would say that all is well.
     expect(await page.getByRole('main').locator('[class*=status-success]').getByText('Completed').count()).toBe(0);
