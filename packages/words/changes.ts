@@ -46,8 +46,6 @@ type Change = ApprovalChange & Partial<Pick<Schemas['ApprovalChange'], 'user' | 
 /** An event of the journal, with its details decoded. */
 interface ChangeEvent {
   event_type: string;
-  originator: string;
-  timestamp: string;
   details: Record<string, unknown>;
 }
 
@@ -60,7 +58,7 @@ interface Circumstances {
   people: readonly string[];
   /** The CVMs to which the approval is limited. null: the approval is for all CVMs. */
   cvm_ids: readonly string[] | null;
-  /** The events of the computation since the approval, newest first. Used where the service does not say who made a change. */
+  /** The events of the computation since the approval, newest first. They have the names of algorithms, which a manifest lacks. */
   events: readonly ChangeEvent[];
 }
 
@@ -81,16 +79,15 @@ export function changeCards({ approved_at, cvm_ids, stale_because }: Explained, 
   const changes = stale_because ?? [];
   const namesOf = (type: string) => assets.filter(({ asset_type }) => asset_type === type).map(({ file_name }) => file_name);
   const [algorithm] = namesOf('algorithm');
-  const originators = events.map(({ originator }) => originator);
   const named = changes.flatMap(({ user, by }) => [user, by].filter((name) => name !== null));
   const cards = describeEach(changes, {
     algorithm: algorithm === undefined ? 'the algorithm' : quoted(algorithm),
     datasets: namesOf('dataset'),
-    people: [...parties.map(({ user }) => user), ...named, ...originators],
+    people: [...parties.map(({ user }) => user), ...named],
     cvm_ids,
     events: events
       .filter(({ timestamp }) => timestamp >= approved_at)
-      .map((event) => ({ ...event, details: detailsIn(event.details) })),
+      .map(({ event_type, details }) => ({ event_type, details: detailsIn(details) })),
   });
   const more = { ...emptyCard, sentence: 'There may be more changes: check everything again' };
   return changes.length >= mostChanges ? [...cards, more] : cards;
@@ -265,11 +262,6 @@ function ofField(change: Change, names: string[], given: Circumstances, whose?: 
   const grows = strictness ? strictness(current) - strictness(approved) : 0;
   const effect = grows === 0 ? 'changed' : grows > 0 ? 'stricter' : 'weaker';
   const owned = whose === undefined ? '' : ` of ${whose}`;
-  const dotted = names.join('.');
-  const event = given.events.find(({ event_type, details: { fields } }) => {
-    const isOf = (name: unknown) => dotted === name || dotted.startsWith(`${String(name)}.`);
-    return event_type === 'updated' && whose === undefined && Array.isArray(fields) && fields.some(isOf);
-  });
   const isWhole = field === 'attestation_policy';
   const verb = verbOf(change);
   const entry = place !== -1 && verb !== 'replaced' ? `${words} ${shown(current ?? approved)}` : undefined;
@@ -279,34 +271,24 @@ function ofField(change: Change, names: string[], given: Circumstances, whose?: 
     : entry !== undefined
       ? [verb, `${entry}${listed}`]
       : ['changed', `${words}${owned}`, ` from ${shown(approved)} to ${shown(current)}`];
-  return card(change, { subject, what, effect, event, ...(isWhole && { values: [null, null] }) }, given);
+  return card(change, { subject, what, effect, ...(isWhole && { values: [null, null] }) }, given);
 }
 
 /** Describes that somebody receives the results, or does not receive them any more. */
 function ofReceiver(change: Paired, given: Circumstances): ChangeCard {
-  const { approved, current, gone } = change;
-  const uploaderOf = (key: Value) => {
-    const isOf = ({ event_type, details }: ChangeEvent) =>
-      event_type === 'key_uploaded' && details['fingerprint'] === fingerprintOf(String(key));
-    return given.events.find(isOf);
-  };
-  const event = current === null ? undefined : uploaderOf(current);
-  const user = change.user ?? event?.originator ?? null;
-  const isKnown = typeof change.user === 'string';
-  if (isKnown && !isOneSided(change)) return card(change, { subject: 'key', what: ofKey(change, ''), event }, given);
-  const nameOf = (name: string | null, key: Value) => (name === null ? keyText(key) : person(name, given));
-  const base = { subject: 'receiver', user, event: isKnown ? undefined : event } as const;
+  const { approved, current, gone, user = null, by } = change;
+  if (user !== null && !isOneSided(change)) return card(change, { subject: 'key', what: ofKey(change, '') }, given);
+  const nameOf = (name: string | null, key: Value, look = imitated) => (name === null ? keyText(key) : person(name, given, look));
   if (current === null) {
     const what: What = ['removed', nameOf(user, approved), ' from the receivers of the results'];
-    return card(change, { ...base, what, effect: 'stricter', values: [user, null] }, given);
+    return card(change, { subject: 'receiver', what, effect: 'stricter', values: [user, null] }, given);
   }
   const before = gone ? nameOf(gone.user ?? null, gone.approved) : approved === null ? undefined : keyText(approved);
   const instead = before === undefined ? '' : ` in place of ${before}`;
-  const who = user === null ? keyText(current) : person(user, given, lookAlikeOf);
-  const { by } = change;
+  const who = nameOf(user, current, lookAlikeOf);
   const what =
     by == null ? `${who} receives the results now${instead}` : `${person(by, given)} lets ${who} receive the results${instead}`;
-  return card(change, { ...base, what, effect: 'weaker', values: [gone?.user ?? null, user] }, given);
+  return card(change, { subject: 'receiver', what, effect: 'weaker', values: [gone?.user ?? null, user] }, given);
 }
 
 const keyText = (key: Value) =>
@@ -317,28 +299,22 @@ function ofAlgorithm(change: Change, given: Circumstances): ChangeCard {
   const isOf = (type: string) => (event: ChangeEvent) => event.event_type === type && event.details['asset_type'] === 'algorithm';
   const [linked, unlinked] = [given.events.find(isOf('asset_linked')), given.events.findLast(isOf('asset_unlinked'))];
   const named = (event: ChangeEvent | undefined) => (event ? quoted(String(event.details['file_name'])) : 'the algorithm');
-  const say = (what: What, event = linked) => card(change, { subject: 'code', what, event }, given);
+  const say = (what: What) => card(change, { subject: 'code', what }, given);
   if (approved === null) return say(['added', `${named(linked)} ${short(current)} as the algorithm`]);
   const before = `${named(unlinked)} ${short(approved)}`;
-  if (current === null) return say(['removed', `${before}, the algorithm`], unlinked);
+  if (current === null) return say(['removed', `${before}, the algorithm`]);
   return say(['replaced', before, ` by ${linked ? `${named(linked)} ` : ''}${short(current)}`]);
 }
 
 function ofDataset(change: Change, field: string, name: string, given: Circumstances): ChangeCard {
   const { approved, current } = change;
-  const eventOf = (type: string, file: string) =>
-    given.events.find(({ event_type, details }) => event_type === type && quoted(String(details['file_name'])) === file);
-  const say = (what: What, event?: ChangeEvent, more: More = {}) =>
-    card(change, { subject: 'data', what, event, ...more }, given);
-  if (field === 'hash') {
-    return say(['replaced', `${name} ${short(approved)}`, ` by ${short(current)}`], eventOf('asset_linked', name));
-  }
-  const looked = (file: Value) => ({ lookAlike: lookAlikeOf(String(file), given.datasets) });
+  const say = (what: What, more: More = {}) => card(change, { subject: 'data', what, ...more }, given);
+  if (field === 'hash') return say(['replaced', `${name} ${short(approved)}`, ` by ${short(current)}`]);
   if (approved === null) {
-    return say(['added', `the dataset ${shown(current)}`], eventOf('asset_linked', shown(current)), looked(current));
+    return say(['added', `the dataset ${shown(current)}`], { lookAlike: lookAlikeOf(String(current), given.datasets) });
   }
-  if (current === null) return say(['removed', `the dataset ${shown(approved)}`], eventOf('asset_unlinked', shown(approved)));
-  return say('The datasets have another order', undefined, { values: [null, null] });
+  if (current === null) return say(['removed', `the dataset ${shown(approved)}`]);
+  return say('The datasets have another order', { values: [null, null] });
 }
 
 const isOfSide = (a: Change, b: Change) =>
@@ -355,9 +331,6 @@ type What = string | [verb: string, object: string, rest?: string];
 
 interface More {
   effect?: ChangeCard['effect'];
-  user?: string | null;
-  /** The event that tells who made the change, and when. Used where the service does not say it with the change. */
-  event?: ChangeEvent | undefined;
   /** The values to show, if they are not those of the change. */
   values?: [approved: Value, current: Value];
   /** The other name for which a reader could take a name in the change. */
@@ -377,8 +350,8 @@ const emptyCard: ChangeCard = {
 };
 
 function card(change: Change, said: More & Pick<ChangeCard, 'subject'> & { what: What }, given: Circumstances): ChangeCard {
-  const { subject, what, event, effect = 'changed', user = change.user ?? null, values, lookAlike } = said;
-  const by = change.by ?? event?.originator;
+  const { subject, what, effect = 'changed', values, lookAlike } = said;
+  const [user, by] = [change.user ?? null, change.by ?? undefined];
   const [approved, current] = values ?? [change.approved, change.current];
   const texts = [approved, current].map((value) => (value === null ? null : String(value)));
   const [one = null, other = null] = texts;
@@ -391,7 +364,7 @@ function card(change: Change, said: More & Pick<ChangeCard, 'subject'> & { what:
     approved: one === null ? null : before,
     current: other === null ? null : after,
     by,
-    at: change.at ?? event?.timestamp,
+    at: change.at ?? undefined,
     warning: warningOf([user, by], texts, given, lookAlike),
   };
 }

@@ -53,7 +53,7 @@ export function tellOfConflicts(world: () => ConsoleWorld): void {
       await approve.waitFor();
       await bob.updateComputation({ id, body: { name: 'To be approved', description } });
       await approve.click();
-      await page.getByText(description, { exact: true }).waitFor();
+      await page.getByText(description, { exact: true }).first().waitFor();
       await page.getByText('Nothing was approved.').waitFor();
       expect(await approve.isDisabled()).toBe(true);
       const check = page.getByRole('checkbox', { name: 'I have checked what this page shows now' });

@@ -132,6 +132,7 @@ export function tellTexts(world: () => ConsoleWorld): void {
     const { fingerprint } = JSON.parse(atob(events[0]?.details ?? '')) as { fingerprint: string };
     const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
     await open(`computations/${id}/approve`);
+    await page.getByRole('button', { name: /^For experts/ }).click();
     for (const table of ['Files of the manifest', 'Who receives the results']) {
       await page.getByRole('table', { name: table }).getByText(fingerprint).waitFor();
       await page.getByRole('table', { name: table }).getByText('alice', { exact: true }).waitFor();

@@ -1,5 +1,6 @@
 import { constants, createPublicKey, type KeyObject, sign } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { wholeAnswer } from 'computation-management-client';
 import { type Approved, approvalText, type Limits, limitsOf } from 'computation-management-formats/approval-text';
 import { printable } from 'computation-management-formats/printable';
@@ -14,7 +15,7 @@ import { keyFile } from '../context/missing-items.ts';
 import { publicKeyBeside, readPrivateKey } from '../files/key-files.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { table } from '../terminal/table.ts';
-import { hanging } from '../terminal/text.ts';
+import { hanging, shellPath } from '../terminal/text.ts';
 import { type CmsCommand, collect, laterTime, type LaterTime } from './options.ts';
 
 interface Options {
@@ -81,7 +82,7 @@ export function addApprovalCommands(program: CmsCommand): void {
         { ...approval, ...(copy !== undefined && { signed_copy: copy }) },
         () =>
           `${userText(approval.user)} has approved the manifest ${manifest_digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}${limitsText(limitsOf(approval))}.\n` +
-          (copy === undefined ? '' : `Your signed copy is ${copy}.\n`),
+          (copy === undefined ? '' : `Your signed copy is ${shellPath(copy, context.terminal.home)}.\n`),
       );
       if (!approval.stale) context.note(`Next: ${context.command(`check${named(context, connection, id)}`)}\n`);
       else {
@@ -191,11 +192,13 @@ interface SignedApproval {
 
 const mostCopies = 1_000;
 
-/** Saves a signed approval in a new file of this folder. Returns the name of the file. Undefined, with a note, if it cannot be saved. */
+/** Saves a signed approval in a new file beside the profiles. Returns the path of the file. Undefined, with a note, if it cannot be saved. */
 async function keepCopy(context: Context, id: string, signed: SignedApproval): Promise<string | undefined> {
+  const folder = join(dirname(context.profiles.file), 'approvals');
   for (let number = 1; ; number += 1) {
-    const file = `approval-${id}${number === 1 ? '' : `-${number}`}.json`;
+    const file = join(folder, `${id}${number === 1 ? '' : `-${number}`}.json`);
     try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeFile(file, `${JSON.stringify(signed, null, 2)}\n`, { flag: 'wx', mode: 0o600 });
       return file;
     } catch (error) {

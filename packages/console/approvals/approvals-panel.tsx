@@ -18,8 +18,9 @@ import { addressOf } from '../routing/places.ts';
 import { StatusIndicator } from '../show/status.tsx';
 import { Term } from '../show/term.tsx';
 import { Ago, Moment, Time } from '../show/time.tsx';
-import { Names, User } from '../show/visible-texts.tsx';
+import { Names, Quote, User } from '../show/visible-texts.tsx';
 import { mayApprove } from './approval.ts';
+import { Refuse } from './refuse.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
 
 const looks: Record<ApprovalState, { type: StatusIndicatorProps.Type; text: string }> = {
@@ -39,16 +40,21 @@ interface Props {
 export function ApprovalsPanel({ overview, reload }: Props) {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
-  const [isWithdrawing, setWithdrawing] = useState(false);
+  const [dialog, setDialog] = useState<'withdraw' | 'refuse'>();
   const { computation, approvals, digest } = overview;
+  const refusals = new Map(approvals.refusals.map((refusal) => [refusal.user, refusal]));
   const rows = approvalRows(approvals);
+  for (const user of refusals.keys()) {
+    if (!rows.some((row) => row.user === user)) rows.push({ user, because: [], state: 'missing', approval: undefined });
+  }
   const needed = rows.filter(({ because }) => because.length > 0);
   const changes = useChanges(computation, approvals.approvals);
-  const hasGiven = approvals.approvals.some(({ user }) => user === me.user);
+  const hasDecided = refusals.has(me.user) || approvals.approvals.some(({ user }) => user === me.user);
+  const decision = refusals.has(me.user) ? 'refusal' : 'approval';
   const withdraw = useAction(async () => {
     await client.withdrawApproval({ id: computation.id });
-    notify('You have withdrawn your approval.');
-    setWithdrawing(false);
+    notify(`You have withdrawn your ${decision}.`);
+    setDialog(undefined);
     reload();
   });
   const columns: Column<ApprovalRow>[] = [
@@ -63,12 +69,23 @@ export function ApprovalsPanel({ overview, reload }: Props) {
       id: 'state',
       header: 'State',
       minWidth: 190,
-      cell: ({ state, user }) => (
-        <>
-          <StatusIndicator type={looks[state].type}>{looks[state].text}</StatusIndicator>
-          <Changes of={changes.get(user) ?? []} />
-        </>
-      ),
+      cell: ({ state, user }) => {
+        const refusal = refusals.get(user);
+        return refusal ? (
+          <>
+            <StatusIndicator type="error">Refused</StatusIndicator>
+            <div>
+              Reason: <Quote of={refusal.reason} />
+            </div>
+            <Ago at={refusal.refused_at} />
+          </>
+        ) : (
+          <>
+            <StatusIndicator type={looks[state].type}>{looks[state].text}</StatusIndicator>
+            <Changes of={changes.get(user) ?? []} />
+          </>
+        );
+      },
     },
     {
       id: 'limits',
@@ -90,7 +107,10 @@ export function ApprovalsPanel({ overview, reload }: Props) {
         }
         actions={
           <SpaceBetween direction="horizontal" size="xs">
-            {hasGiven && <Button onClick={() => setWithdrawing(true)}>Withdraw</Button>}
+            {hasDecided && <Button onClick={() => setDialog('withdraw')}>Withdraw</Button>}
+            {(mayApprove(me.user, overview) || computation.providers.includes(me.user)) && (
+              <Button onClick={() => setDialog('refuse')}>Refuse</Button>
+            )}
             {mayApprove(me.user, overview) && (
               <Button
                 href={addressOf({ screen: 'approve', domain, id: computation.id })}
@@ -111,10 +131,25 @@ export function ApprovalsPanel({ overview, reload }: Props) {
             : 'Whose approval a run needs is known once assets are linked and keys uploaded.'
         }
       />
-      {isWithdrawing && (
-        <ConfirmModal title="Withdraw your approval" confirm="Withdraw" action={withdraw} onClose={() => setWithdrawing(false)}>
-          No run that needs your approval starts then. An active run goes on.
+      {dialog === 'withdraw' && (
+        <ConfirmModal
+          title={`Withdraw your ${decision}`}
+          confirm="Withdraw"
+          action={withdraw}
+          onClose={() => setDialog(undefined)}
+        >
+          No run that needs your approval starts without it. An active run goes on.
         </ConfirmModal>
+      )}
+      {dialog === 'refuse' && (
+        <Refuse
+          id={computation.id}
+          onClose={() => setDialog(undefined)}
+          onRefused={() => {
+            setDialog(undefined);
+            reload();
+          }}
+        />
       )}
     </>
   );

@@ -14,8 +14,6 @@ const [one, two] = ['100e'.padEnd(64, '0'), 'bc76'.padEnd(64, '0')];
 const events = [
   event('asset_linked', { file_name: 'penguin-sizes-v2.py', asset_type: 'algorithm' }),
   event('asset_unlinked', { file_name: 'penguin-sizes.py', asset_type: 'algorithm' }),
-  event('updated', { fields: ['name', 'agent_config.attested_tls'] }),
-  event('asset_linked', { file_name: 'b.csv', asset_type: 'dataset' }),
 ];
 type Entry = ApprovalChange & { user?: string; by?: string; at?: string };
 const linked = (...names: string[]) => names.map((file_name) => ({ id: '', file_name, asset_type: 'dataset' as const }));
@@ -28,28 +26,29 @@ const cardsOf = (changes: Entry[], { assets = linked('a.csv'), events = [] as un
     },
     { computation: { parties: [{ user: 'alice', parts: ['owner'], invited: false }], assets }, events: events as never },
   );
-const sentences = (path: string, approved: string | number | boolean | null, current: string | number | boolean | null) =>
-  cardsOf([{ path, approved, current }], { events }).map(({ sentence, at }) => sentence + (at === undefined ? '' : ` at ${at}`));
+type Value = ApprovalChange['approved'];
+const sentences = (path: string, approved: Value, current: Value, by: { by?: string }) =>
+  cardsOf([{ path, approved, current, ...by }], { events }).map(({ sentence }) => sentence);
 
 describe('changeCards', () => {
   it.each([
-    ['/manifest/algorithm/hash', one, two, `alice replaced penguin-sizes.py 100e… by penguin-sizes-v2.py bc76… at ${at}`],
-    ['/manifest/algorithm/hash', one, null, `alice removed penguin-sizes.py 100e…, the algorithm at ${at}`],
+    ['/manifest/algorithm/hash', one, two, `alice replaced penguin-sizes.py 100e… by penguin-sizes-v2.py bc76…`],
+    ['/manifest/algorithm/hash', one, null, `alice removed penguin-sizes.py 100e…, the algorithm`],
     ['/manifest/algorithm/user_key', 'k', 'l', 'the key of the algorithm was replaced'],
     ['/manifest/algorithm/algo_args/1', null, '--all', 'the argument --all of the algorithm was added'],
     ['/manifest/datasets/0/source/url', 'https://a', null, 'the address of a.csv was changed from "https://a" to nothing'],
     ['/manifest/datasets/0/hash', one, two, 'a.csv 100e… was replaced by bc76…'],
-    ['/manifest/datasets/1/filename', null, 'b.csv', `alice added the dataset b.csv at ${at}`],
+    ['/manifest/datasets/1/filename', null, 'b.csv', `alice added the dataset b.csv`],
     ['/manifest/datasets/1/filename', 'c.csv, and', null, 'the dataset "c.csv, and" was removed'],
     ['/manifest/datasets/0/filename', 'b.csv', 'a.csv', 'The datasets have another order'],
     ['/manifest/result_consumers/1/user_key', null, 'k', 'the holder of the key invalid: "k" receives the results now'],
-    ['/manifest/name', 'A', 'B\u202e"', `alice changed the name from A to "B\\u{202E}\\"" at ${at}`],
+    ['/manifest/name', 'A', 'B\u202e"', `alice changed the name from A to "B\\u{202E}\\""`],
     ['/manifest', one, null, 'The manifest is not complete any more'],
     [
       '/configuration/agent_config/attested_tls',
       true,
       false,
-      `alice changed the attestation of the TLS of the agent from true to false at ${at}`,
+      `alice changed the attestation of the TLS of the agent from true to false`,
     ],
     ['/configuration/attestation_policy/minimum_tcb/snp', 1, 2, 'the least version of snp was changed from 1 to 2'],
     ['/manifest/x. Approve again', 'A', 'B', 'the field "x. Approve again" was changed from A to B'],
@@ -62,7 +61,7 @@ describe('changeCards', () => {
     ['/expires_at', 'never. All is well', at, 'The approval expired at "never. All is well"'],
     ['/cvm_ids/0', 'f', null, 'The CVM cvm-1 has another certificate'],
   ])('says in words that %s changed from %j to %j', (path, approved, current, sentence) => {
-    expect(sentences(path, approved, current)).toEqual([sentence]);
+    expect(sentences(path, approved, current, sentence.startsWith('alice ') ? { by: 'alice' } : {})).toEqual([sentence]);
   });
 
   it.each(changesOfEachField())('has words for $path, not the name of the field', ({ path, changes }) => {
@@ -93,6 +92,68 @@ describe('changeCards', () => {
       'the dataset x was removed',
       'The datasets have another order',
     ]);
+  });
+});
+
+describe('the effect of a change', () => {
+  const policy = '/configuration/attestation_policy';
+  it.each([
+    ['/configuration/log_access', 'none', 'parties', 'weaker'],
+    ['/configuration/approval', 'all', 'all_signed', 'stricter'],
+    ['/configuration/approval', 'all', 'none', 'weaker'],
+    ['/configuration/agent_config/attested_tls', true, false, 'weaker'],
+    ['/configuration/agent_config/client_ca_file', '', 'ca.pem', 'stricter'],
+    ['/configuration/agent_config/client_ca_file', 'ca.pem', 'other.pem', 'changed'],
+    [`${policy}/platforms/0`, 'snp', null, 'weaker'], // the whole policy goes
+    [`${policy}/platforms/0`, null, 'snp', 'stricter'],
+    [`${policy}/platforms/1`, null, 'tdx', 'weaker'],
+    [`${policy}/measurements/1`, null, 'cd'.repeat(48), 'weaker'],
+    [`${policy}/measurements/1`, 'cd'.repeat(48), null, 'stricter'],
+    [`${policy}/accepted_tcb_statuses/1`, null, 'OutOfDate', 'weaker'],
+    [`${policy}/accepted_advisories/0`, null, 'INTEL-SA-00837', 'weaker'],
+    [`${policy}/vmpl`, 0, 2, 'weaker'],
+    [`${policy}/minimum_tcb/snp`, 3, 2, 'weaker'],
+    [`${policy}/minimum_tcb/snp`, null, 2, 'stricter'],
+    [`${policy}/allow_debug`, false, true, 'weaker'],
+    [`${policy}/allow_reconnect`, true, false, 'stricter'],
+    [`${policy}/allow_used_guest`, false, true, 'weaker'],
+    ['/manifest/algorithm/source/encrypted', true, null, 'weaker'],
+    ['/manifest/result_consumers/1/user_key', null, 'k', 'weaker'],
+    ['/manifest/result_consumers/1/user_key', 'k', null, 'stricter'],
+    ['/manifest/algorithm/hash', one, two, 'changed'],
+  ] as const)('of %s from %j to %j is %s', (path, approved, current, effect) => {
+    expect(cardsOf([{ path, approved, current }])).toMatchObject([{ effect }]);
+  });
+
+  it('of an entry that only moved within its list is none, and a policy that goes is one card', () => {
+    const at = (index: number, approved: Value, current: Value) => ({
+      path: `${policy}/measurements/${index}`,
+      approved,
+      current,
+    });
+    expect(cardsOf([at(0, 'b'.repeat(96), 'a'.repeat(96)), at(1, null, 'b'.repeat(96))])).toMatchObject([
+      { sentence: 'the measurement aaaa… of the attestation policy was added', effect: 'weaker' },
+    ]);
+    const gone = ['platforms/0', 'vmpl', 'allow_debug'].map((member) => ({
+      path: `${policy}/${member}`,
+      approved: 'x',
+      current: null,
+      by: 'alice',
+    }));
+    expect(cardsOf(gone)).toMatchObject([
+      { sentence: 'alice removed the attestation policy: any machine may run this now', effect: 'weaker', subject: 'machine' },
+    ]);
+  });
+
+  it('stands beside both values, in which only the letters that differ are marked', () => {
+    const path = '/manifest/algorithm/source/url';
+    const [card] = cardsOf([{ path, approved: 'https://example.com/a', current: 'https://examp1e.com/a' }]);
+    const differing = (marked: { text: string; differs: boolean }[] | null) =>
+      marked?.filter(({ differs }) => differs).map(({ text }) => text);
+    expect([differing(card?.approved ?? null), differing(card?.current ?? null)]).toEqual([['l'], ['1']]);
+    expect(card?.warning).toBe('"https://examp1e.com/a" looks like "https://example.com/a"');
+    const [whole] = cardsOf([{ path, approved: 'abc', current: 'xyz' }]);
+    expect(whole?.current).toEqual([{ text: '"xyz"', differs: true }]);
   });
 });
 
