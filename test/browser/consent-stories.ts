@@ -367,7 +367,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     await page.getByText('The run completed').waitFor();
     await owner.updateComputation({ id, body: { name: 'Step by step', description: 'Changed' } });
     await expectNext('Review and approve');
-    await page.getByRole('heading', { name: 'Approvals (0 of 1)' }).waitFor();
+    await page.getByRole('list', { name: 'Steps to a run' }).getByText('0 of 1').waitFor();
     await page.getByText('Stale: no longer counts').waitFor();
     // The end of a run is shown without the colour of success, which would say that all is well.
     expect(await page.getByRole('main').locator('[class*=status-success]').getByText('Completed').count()).toBe(0);

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { publicKey } from '../support/ready-computation.ts';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { arrive } from './party.ts';
+import { pressAction } from './press-action.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
 /** Stories about what leaves the console as a file, and about what is given once for several computations. */
@@ -34,7 +35,8 @@ export function tellOfCopies(world: () => ConsoleWorld): void {
     const { page, open } = await arrive(world(), { user: 'dora', roles: ['creator'] });
     for (const name of ['Copy of Worth repeating', 'Second copy']) {
       await open(`computations/${id}`);
-      await page.getByRole('link', { name: 'Duplicate' }).click();
+      await page.getByRole('heading', { name: 'Worth repeating', level: 1 }).waitFor();
+      await pressAction(page, 'Duplicate');
       const field = page.getByRole('textbox', { name: 'Name', exact: true });
       await expect.poll(() => field.inputValue()).toBe('Copy of Worth repeating');
       await field.fill(name);

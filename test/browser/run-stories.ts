@@ -64,7 +64,6 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await bob.follow(name);
     await bob.follow('Upload asset');
     await bob.choose(demoFile('penguins.csv'));
-    await bob.main.getByText('With my approval').click();
     await bob.press('Upload');
     await bob.press('Add your key');
     await bob.page.getByRole('dialog').getByRole('button', { name: 'Make a key' }).click();

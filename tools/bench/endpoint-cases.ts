@@ -7,7 +7,7 @@ import { recordContentRead } from '../../shared/assets/content-reads.ts';
 import { readEvents } from '../../shared/events/read-events.ts';
 import { Deadline } from '../../shared/runtime/deadline.ts';
 import { readEvidence } from '../../shared/evidence/read-evidence.ts';
-import { linkAsset } from '../../shared/assets/link-asset.ts';
+import { linkAsset, unlinkAsset } from '../../shared/assets/link-asset.ts';
 import type { RouteName } from '../../shared/endpoints/endpoints.ts';
 
 import {
@@ -186,8 +186,20 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
       const { id } = await aReadyComputation(stores, domain);
       return { path: { id }, body: await digestsOf(stores, domain, id) };
     },
+    'a refusal': async ({ stores, domain }) => {
+      const { id } = await aReadyComputation(stores, domain);
+      return { path: { id }, body: { decision: 'refuse', reason: 'Not yet.' } };
+    },
   },
-  'approvals/list-approvals': { '': ({ known }) => ({ path: { id: known.id } }) },
+  'approvals/list-approvals': {
+    '': ({ known }) => ({ path: { id: known.id } }),
+    'a stale one': async ({ stores, domain }) => {
+      const { id, algorithm } = await aReadyComputation(stores, domain);
+      await anApproval(stores, domain, id, 'alice');
+      await unlinkAsset(stores.table, { domain, assetId: algorithm, computationId: id, ...byAlice });
+      return { path: { id } };
+    },
+  },
   'approvals/withdraw-approval': {
     '': async ({ stores, domain }) => {
       const { id } = await aReadyComputation(stores, domain);

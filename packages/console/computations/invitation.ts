@@ -1,5 +1,5 @@
 import type { Schemas } from 'computation-management-client';
-import { quotedName } from 'computation-management-formats/quoted-name';
+import { quotedName, userText } from 'computation-management-formats/quoted-name';
 import type { Debt, Party } from '../loading/overview.ts';
 
 const tasksOf: Record<Party['parts'][number], string> = {
@@ -31,9 +31,9 @@ export function invitationText(
   address: string,
 ): string {
   return [
-    `${quotedName(owner)} ${party.isInvited ? 'invites you to' : 'waits for you in'} the computation ${quotedName(name)}.`,
+    `${userText(owner)} ${party.isInvited ? 'invites you to' : 'waits for you in'} the computation ${quotedName(name)}.`,
     `Expected of you: ${expectedOf(party).join('; ')}.`,
-    `Sign in as ${quotedName(party.user)}: ${address}`,
+    `Sign in as ${userText(party.user)}: ${address}`,
     '',
   ].join('\n');
 }

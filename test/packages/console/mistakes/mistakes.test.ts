@@ -91,7 +91,7 @@ const mistakes: Mistake[] = [
   [form, 'consumer `al ice`', users('al ice'), '"al ice"', 'has a space', 'a line of its own'],
   [form, 'provider with a tab', users('al\tice'), 'has a space', 'a line of its own'],
   [form, 'consumer with a Cyrillic letter', users('\u0430lice'), 'U+0430', 'looks like "alice"', 'Check each letter'],
-  [form, 'provider with an invisible letter', users('bob\u200b'), 'U+200B', 'looks like "bob"', 'Check each letter'],
+  [form, 'provider with an invisible letter', users('bob\u200b'), '200B', 'looks like "bob"', 'Check each letter'],
   [form, 'consumer `alise`', users('alise'), 'alise', 'never seen in this domain', 'cms whoami'],
   [form, 'provider `bobb` in a large domain', users('bobb', { ...seen, isWhole: false }), 'bobb', 'newest', 'cms whoami'],
   [form, 'certificate `hello`', pemNote('hello', 'certificate'), 'hello', 'no certificate in PEM', 'begins with /'],
