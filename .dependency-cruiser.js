@@ -33,7 +33,7 @@ const mayImport = {
   'packages/attestation': ['packages/formats'],
   'packages/client': ['packages/formats'],
   'packages/cms': ['packages/attestation', 'packages/client', 'packages/formats', 'packages/verify', 'packages/words'],
-  'packages/console': ['packages/client', 'packages/formats', 'packages/verify', 'packages/words'],
+  'packages/console': ['packages/attestation', 'packages/client', 'packages/formats', 'packages/verify', 'packages/words'],
   'packages/counted-list': [],
   'packages/formats': [],
   'packages/simulated-cvm': ['packages/client', 'packages/formats'],

@@ -31,6 +31,7 @@ export function fieldsText(fields: readonly DetailField[]): string {
 
 /** Formats the value of a field in an event's details. A sentence loses its full stop, because it stands in a list. */
 function valueText(value: unknown): string {
+  if (Array.isArray(value) && value.every((entry) => /^\w+$/.test(String(entry)))) return value.join(', ');
   return typeof value === 'string' ? value.replace(/\.$/, '') : JSON.stringify(value);
 }
 

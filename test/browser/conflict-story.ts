@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { amount } from '../support/amounts.ts';
 import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { arrive } from './party.ts';
+import { pressAction } from './press-action.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
 const isFull = amount({ sample: false, full: true });
@@ -25,7 +26,7 @@ export function tellOfConflicts(world: () => ConsoleWorld): void {
     const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes: /status of 412/ });
     for (const { opener, confirm, done, path, byOthers, reloads } of await changes(world())) {
       await open(path);
-      await page.getByRole('button', { name: opener, exact: true }).click();
+      await pressAction(page, opener);
       const dialog = page.getByRole('dialog');
       await dialog.waitFor();
       await byOthers(`Before ${opener}`);
@@ -36,7 +37,7 @@ export function tellOfConflicts(world: () => ConsoleWorld): void {
       await dialog.getByRole('button', { name: 'Read it again' }).click();
       await dialog.waitFor({ state: 'hidden' });
       await page.getByText(`Before ${opener}`).waitFor();
-      await page.getByRole('button', { name: opener, exact: true }).click();
+      await pressAction(page, opener);
       await dialog.getByRole('button', { name: confirm, exact: true }).click();
       await page.getByText(done).waitFor();
     }
@@ -52,7 +53,7 @@ export function tellOfConflicts(world: () => ConsoleWorld): void {
       await approve.waitFor();
       await bob.updateComputation({ id, body: { name: 'To be approved', description } });
       await approve.click();
-      await page.getByText(description, { exact: true }).waitFor();
+      await page.getByText(description, { exact: true }).first().waitFor();
       await page.getByText('Nothing was approved.').waitFor();
       expect(await approve.isDisabled()).toBe(true);
       const check = page.getByRole('checkbox', { name: 'I have checked what this page shows now' });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Schemas } from 'computation-management-client';
 import { canonicalDigest } from 'computation-management-formats/digests';
+import { parsePublicKey } from 'computation-management-formats/public-key';
 import type { Page } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
 import { certificatePem } from '../packages/formats/openssh-keys.ts';
@@ -51,6 +52,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     for (const name of spoofs) await linkedBy('bob', id, name);
     const { page, open } = await arrive(world(), { user: 'bob', roles: ['dataset_provider'] });
     await open(`computations/${id}/approve`);
+    await openForExperts(page);
     // A word is explained where it stands, by the keyboard too.
     const explained = page.getByRole('button', { name: 'What does digest mean?' });
     await explained.press('Enter');
@@ -122,26 +124,29 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     await alice.uploadKey({ id, body: { key: publicKey() } });
     const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
     await open(`computations/${id}/approve`);
-    const changed = page.locator('main').getByRole('listitem');
+    const changed = page.getByRole('list', { name: 'What has changed since your approval' }).locator('> li');
+    await changed.first().waitFor();
+    const told = await changed.allInnerTexts();
     for (const sentence of [
-      /^alice changed the name from "Changed everywhere" to Changed, (just now|\d+ minutes? ago)$/,
-      /^alice changed the description from .. to Anew/,
-      /^alice changed the level of approval from none to all/,
-      /^alice changed the access to logs from none to parties/,
-      /^alice changed measurement 1 from cdcd.* to abab/,
-      /^alice changed the attestation of the TLS of the agent from false to true/,
-      /^alice changed the certificate of the agent from .. to "\/etc\/cert\.pem"/,
-      /^alice changed the CA of the server from .. to /,
-      /^alice changed the CA of the clients from .. to "\/etc\/ca\.pem"/,
-      /^alice replaced penguin-sizes\.py [0-9a-f]{4}… by other\.py [0-9a-f]{4}…, (just now|\d+ minutes? ago)$/,
-      /^bob removed the dataset penguins\.csv/,
-      /^bob added the dataset more\.csv/,
-      /key of the algorithm was replaced|key of result consumer 1 was replaced/,
+      /^Changed\nalice changed the name from "Changed everywhere" to Changed, (just now|\d+ minutes? ago)\n/,
+      /^Changed\nalice changed the description from .. to Anew/,
+      /^Stricter\nalice changed the level of approval from none to all/,
+      /^Weaker\nalice changed the access to logs from none to parties/,
+      /^Weaker\nalice added the measurement abab.* of the attestation policy/,
+      /^Stricter\nalice removed the measurement cdcd.* of the attestation policy/,
+      /^Stricter\nalice changed the attestation of the TLS of the agent from false to true/,
+      /alice changed the certificate of the agent from .. to "\/etc\/cert\.pem"/,
+      /alice changed the CA of the server from .. to /,
+      /alice changed the CA of the clients from .. to "\/etc\/ca\.pem"/,
+      /^Changed\nalice replaced penguin-sizes\.py [0-9a-f]{4}… by other\.py [0-9a-f]{4}…, (just now|\d+ minutes? ago)\n/,
+      /^Changed\nbob removed the dataset penguins\.csv/,
+      /^Changed\nbob added the dataset more\.csv/,
+      /key of alice/,
     ]) {
-      await changed.filter({ hasText: sentence }).first().waitFor();
+      expect(told).toContainEqual(expect.stringMatching(sentence));
     }
     await open(`computations/${id}`);
-    await page.getByRole('table', { name: 'Approvals' }).getByText('added the dataset more.csv').waitFor();
+    await page.getByRole('table', { name: 'People' }).getByText('added the dataset more.csv').waitFor();
   });
 
   it('hashes my file in the browser, says whether it is the one of the manifest, and shows an open algorithm only if it is', async () => {
@@ -150,7 +155,8 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
     const sent: string[] = [];
     await open(`computations/${id}/approve`);
-    const row = page.getByRole('row').filter({ hasText: 'penguins.csv' });
+    const files = page.getByRole('list', { name: 'Files to check' }).getByRole('listitem');
+    const row = files.filter({ hasText: 'penguins.csv' });
     await row.waitFor();
     page.on('request', (request) => sent.push(request.method()));
     const choose = async (name: string, buffer: Buffer) =>
@@ -165,7 +171,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     await row.getByText('Not the content of empty.csv').waitFor();
     expect(sent).not.toContain('POST');
 
-    const algorithm = page.getByRole('row').filter({ hasText: 'penguin-sizes.py' });
+    const algorithm = files.filter({ hasText: 'penguin-sizes.py' });
     await page.route(/\/assets\/[0-9a-f-]+$/, async (route) => {
       const response = await route.fetch();
       await route.fulfill({ response, json: { ...(await response.json()), asset: btoa('print("harmless")') } });
@@ -184,7 +190,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     const alice = await clientOf(world(), 'alice', ['d1:administrator']);
     const { id } = await readyComputation(world(), 'Signed here');
     await alice.updateComputation({ id, body: { name: 'Signed here', approval: 'all_signed' } });
-    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes: /status of 400/ });
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
     const bodies: string[] = [];
     page.on('request', (request) => bodies.push(request.postData() ?? ''));
     const choose = async (file: string) => {
@@ -196,31 +202,35 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
       await alice.uploadKey({ id, body: { key } });
       await open(`computations/${id}/approve`);
       const sign = page.getByRole('button', { name: 'Sign and approve' });
-      expect(await page.getByRole('button', { name: 'Approve', exact: true }).isDisabled()).toBe(true);
+      await sign.waitFor();
+      expect(await sign.isDisabled()).toBe(true);
       if (passphrase === undefined) {
-        await choose(pemKey(mkdtempSync(join(folder, 'other-')), 'p256').file); // not the uploaded one
-        await sign.press('Enter');
-        await page.getByText('Correct the fields that are marked.').waitFor();
+        const other = pemKey(mkdtempSync(join(folder, 'other-')), 'p256'); // not the uploaded one
+        await choose(other.file);
+        const [given, uploaded] = [other.key, key].map((each) => parsePublicKey(each).fingerprint);
+        await page.getByText(`This key is ${given}. You uploaded ${uploaded}. Choose that one, or replace your key.`).waitFor();
+        expect(await sign.isDisabled()).toBe(true);
         writeFileSync(join(folder, 'public'), 'ssh-ed25519 AAAA alice');
         await choose(join(folder, 'public'));
-        await sign.press('Enter');
-        await page.getByText('This is a public key.').first().waitFor();
+        await page.getByText('This is a public key.').waitFor();
+        expect(bodies.filter((body) => body.includes('signature'))).toEqual([]);
       }
       await choose(file);
-      await sign.press('Enter');
       if (passphrase !== undefined) {
-        await page.getByText('The key has a passphrase.').first().waitFor();
+        await page.getByText('The key has a passphrase.').waitFor();
         const field = page.getByLabel('Passphrase of the key');
         await field.fill(passphrase);
         await choose(pemKey(mkdtempSync(join(folder, 'again-')), 'p256').file);
-        await choose(file); // asks for the passphrase anew
         await field.waitFor({ state: 'hidden' });
-        await sign.press('Enter');
+        await choose(file); // asks for the passphrase anew
         await field.fill('wrong');
         await field.press('Enter');
-        await page.getByText('The passphrase is wrong.').first().waitFor();
+        await page.getByText('The passphrase is wrong.').waitFor();
         await field.fill(passphrase);
         await field.press('Enter');
+      } else {
+        await page.getByText('the key that you uploaded').waitFor();
+        await sign.press('Enter');
       }
       await page.getByText('You have signed and approved.').waitFor();
       const { approvals } = await alice.listApprovals({ id });
@@ -252,6 +262,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     await before.getByText('Only on sim-1, None').waitFor();
     expect(await before.locator('.name').allInnerTexts()).toEqual(limits.cvm_ids);
     await before.getByText(/^Until .*(UTC|GMT)/).waitFor();
+    await page.getByRole('button', { name: /^Limits: only sim-1, None, until .*, as before$/ }).click();
     expect(await page.getByLabel('Only on these CVMs (optional)').inputValue()).toBe('sim-1, None');
     await page.getByRole('button', { name: /^How long the approval is valid Until .*, as before/ }).waitFor();
     await again();
@@ -260,6 +271,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     await open(`computations/${id}/approve`);
     await page.getByText('Your approval does not count any more').waitFor();
     await page.getByText('Only on sim-1, None').waitFor();
+    await page.getByRole('button', { name: /^Limits/ }).click();
     await page.getByLabel('Only on these CVMs (optional)').fill('');
     await page.getByRole('button', { name: /^How long the approval is valid/ }).click();
     await page.getByRole('option', { name: 'Until something changes' }).click();
@@ -296,6 +308,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
       await route.fulfill({ response, json, headers: { ...response.headers(), 'manifest-digest': canonicalDigest(json) } });
     });
     await open(`computations/${id}/approve`);
+    await openForExperts(page);
     for (const line of ['arguments ["--all"]', 'also mount: /host', 'the agent may fetch it', 'also version: None']) {
       await page.getByText(line, { exact: true }).waitFor();
     }
@@ -354,7 +367,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
     await page.getByText('The run completed').waitFor();
     await owner.updateComputation({ id, body: { name: 'Step by step', description: 'Changed' } });
     await expectNext('Review and approve');
-    await page.getByRole('heading', { name: 'Approvals (0 of 1)' }).waitFor();
+    await page.getByRole('list', { name: 'Steps to a run' }).getByText('0 of 1').waitFor();
     await page.getByText('Stale: no longer counts').waitFor();
     // The end of a run is shown without the colour of success, which would say that all is well.
     expect(await page.getByRole('main').locator('[class*=status-success]').getByText('Completed').count()).toBe(0);
@@ -375,8 +388,14 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
   });
 }
 
+async function openForExperts(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^For experts/ }).click();
+}
+
 /** Checks that the command to copy names what is shown. */
 async function openCommand(page: Page): Promise<void> {
+  await openForExperts(page);
+  await page.getByRole('button', { name: /^Limits/ }).click();
   const command = await page.getByText(/^Or approve exactly this/).innerText();
   const digests = (await page.getByText(/^[0-9a-f]{64}$/).allInnerTexts()).map((text) => text.replace(/\s/g, ''));
   expect(command).toMatch(

@@ -3,6 +3,7 @@ import { tellOfConsent } from './consent-stories.ts';
 import { tellOfCopies } from './copy-stories.ts';
 import { describeConsole } from './describe-console.ts';
 import { tellFacts } from './fact-stories.ts';
+import { tellOfReviews } from './review-stories.ts';
 import { tellOfTheSearch } from './search-stories.ts';
 import { tellTexts } from './text-stories.ts';
 
@@ -10,6 +11,7 @@ describeConsole('computations in the web console', (world) => {
   tellOfConflicts(world);
   tellOfConsent(world);
   tellOfCopies(world);
+  tellOfReviews(world);
   tellOfTheSearch(world);
   tellFacts(world);
   tellTexts(world);

@@ -4,6 +4,7 @@ import { tellOfTheFirstLoad } from './first-load-story.ts';
 import { tellOfTheHelp } from './help-story.ts';
 import { tellOfTheKeyboard } from './keyboard-stories.ts';
 import { tellOfLeaving } from './leaving-stories.ts';
+import { tellOfThePage } from './page-stories.ts';
 import { tellEveryScreen } from './screen-stories.ts';
 import { tellHowToSignIn } from './sign-in-stories.ts';
 import { tellStates } from './state-stories.ts';
@@ -14,6 +15,7 @@ describeConsole('the screens of the web console', (world) => {
   tellOfTheHelp(world);
   tellOfTheKeyboard(world);
   tellOfLeaving(world);
+  tellOfThePage(world);
   tellStates(world);
 
   describe("with React's checks for developers", () => {

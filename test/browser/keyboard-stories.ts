@@ -23,7 +23,10 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
     await page.keyboard.type('By keyboard');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'By keyboard', level: 1 }).waitFor();
-    await tabTo(page, 'Delete');
+    expect(await tabTo(page, 'Add your key')).toBeLessThanOrEqual(8);
+    await page.getByRole('button', { name: 'More actions' }).press('Enter');
+    await page.getByRole('menuitem', { name: 'Delete' }).waitFor();
+    await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog');
     await dialog.waitFor();
@@ -42,7 +45,7 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
 
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
-    expect(await nameOfFocus(page)).toBe('Delete');
+    expect(await nameOfFocus(page)).toBe('More');
     const retry = page.getByRole('button', { name: 'Retry' });
     await retry.press('Enter');
     await retry.waitFor({ state: 'detached' });
@@ -82,7 +85,7 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
     await withdraw.press('Enter');
     await page.getByRole('dialog').getByRole('button', { name: 'Withdraw', exact: true }).press('Enter');
     await withdraw.waitFor({ state: 'detached' });
-    expect(await nameOfFocus(page)).toMatch(/^Approvals/);
+    expect(await nameOfFocus(page)).toMatch(/^People/);
     const said = page.getByText('You have withdrawn your approval.');
     for (const width of [360, 1280]) {
       await page.setViewportSize({ width, height });
@@ -131,11 +134,11 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
   });
 }
 
-/** Presses Tab until the element of this name has the focus. */
-async function tabTo(page: Page, name: string): Promise<void> {
-  for (let presses = 0; presses < 60; presses++) {
+/** Presses Tab until the element of this name has the focus, and returns how often. */
+async function tabTo(page: Page, name: string): Promise<number> {
+  for (let presses = 1; presses <= 60; presses++) {
     await page.keyboard.press('Tab');
-    if ((await nameOfFocus(page)) === name) return;
+    if ((await nameOfFocus(page)) === name) return presses;
   }
   throw new Error(`Tab does not reach ${name}.`);
 }

@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { waitForRun } from 'computation-management-client';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { creatorsInRun } from '../../packages/console/loading/overview.ts';
 import { amount } from '../support/amounts.ts';
 import { type ConsoleWorld, violationsOn, withoutRefresh } from './console-world.ts';
 import { nameOfFocus } from './focus.ts';
 import { arrive, enter } from './party.ts';
 import { longestWaitInMilliseconds } from '../support/patience.ts';
-import { pemKey } from '../support/private-key-files.ts';
 import { publicKey } from '../support/ready-computation.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
@@ -25,8 +21,6 @@ export function tellRuns(world: () => ConsoleWorld): void {
   };
 
   it('takes two parties and the owner of an algorithm from nothing to a signed approval, a run and its proof in at most 28 clicks', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'parties-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
     const name = 'Body mass by species';
     const chosen = { count: 0 };
     const arriving = async (user: string, roles: string[]) => {
@@ -70,13 +64,12 @@ export function tellRuns(world: () => ConsoleWorld): void {
     await bob.follow(name);
     await bob.follow('Upload asset');
     await bob.choose(demoFile('penguins.csv'));
-    await bob.main.getByText('With my approval').click();
     await bob.press('Upload');
-    const signing = pemKey(folder, 'p256');
-    await bob.addKey(signing.key);
+    await bob.press('Add your key');
+    await bob.page.getByRole('dialog').getByRole('button', { name: 'Make a key' }).click();
+    await bob.page.getByRole('dialog').getByRole('button', { name: 'Upload', exact: true }).click();
+    await bob.main.getByText('Your public key is here').waitFor();
     await bob.main.getByRole('link', { name: 'Review and approve' }).first().click();
-    await bob.page.getByRole('table', { name: 'Files of the manifest' }).getByText('penguins.csv').first().waitFor();
-    await bob.choose(signing.file);
     await bob.press('Sign and approve');
     await bob.page.getByText('You have signed and approved.').waitFor();
 

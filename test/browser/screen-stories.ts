@@ -4,6 +4,7 @@ import { amount, sampleSeed } from '../support/amounts.ts';
 import { type ConsoleWorld, rulesOfLook, violationsOn } from './console-world.ts';
 import { goWithin } from './go-within.ts';
 import { arrive } from './party.ts';
+import { pressAction } from './press-action.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
 interface Screen {
@@ -132,7 +133,7 @@ async function faultsOf(
   if (!(await page.locator('main').innerText()).includes(fact)) faults.push(`no ${fact}`);
   faults.push(...(await page.evaluate<string[]>(cellsOutside)).map((cell) => `not in the window: ${cell}`));
   for (const name of rules ? [] : dialogs) {
-    await page.getByRole('button', { name, exact: true }).click();
+    await pressAction(page, name);
     await page.getByRole('dialog').waitFor();
     await expect.poll(() => page.evaluate<boolean>(isSettled), { message: name }).toBe(true);
     faults.push(...(await violationsOn(page)).map((fault) => `${name}: ${fault}`));

@@ -2,6 +2,7 @@ import { waitForRun } from 'computation-management-client';
 import { expect, it } from 'vitest';
 import type { ConsoleWorld } from './console-world.ts';
 import { arrive } from './party.ts';
+import { pressAction } from './press-action.ts';
 import { publicKey } from '../support/ready-computation.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
@@ -81,7 +82,7 @@ export function tellTexts(world: () => ConsoleWorld): void {
     expect(found).toEqual([]);
     await open(`computations/${id}`);
     for (const button of ['Start run', 'Delete']) {
-      await page.getByRole('button', { name: button, exact: true }).first().click();
+      await pressAction(page, button);
       const dialog = page.getByRole('dialog');
       await dialog.getByText(`Study ${shown}`).first().waitFor();
       expect([button, await page.evaluate(unmarked)]).toEqual([button, []]);
@@ -131,6 +132,7 @@ export function tellTexts(world: () => ConsoleWorld): void {
     const { fingerprint } = JSON.parse(atob(events[0]?.details ?? '')) as { fingerprint: string };
     const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
     await open(`computations/${id}/approve`);
+    await page.getByRole('button', { name: /^For experts/ }).click();
     for (const table of ['Files of the manifest', 'Who receives the results']) {
       await page.getByRole('table', { name: table }).getByText(fingerprint).waitFor();
       await page.getByRole('table', { name: table }).getByText('alice', { exact: true }).waitFor();

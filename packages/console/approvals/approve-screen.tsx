@@ -1,7 +1,14 @@
-import { Alert, KeyValuePairs, Link } from '@cloudscape-design/components';
+import { Alert, Box, ExpandableSection, KeyValuePairs, Link } from '@cloudscape-design/components';
 import { type Schemas, ServiceProblem } from 'computation-management-client';
-import { type Coverage, describeConfiguration, describeMissing, type ManifestFile } from 'computation-management-words';
+import {
+  consentSentence,
+  type Coverage,
+  describeConfiguration,
+  describeMissing,
+  type ManifestFile,
+} from 'computation-management-words';
 import { useDomain } from '../access/console-context.ts';
+import { assetTypeText } from '../assets/asset-texts.ts';
 import { ScreenFrame, Panel } from '../frame/screen-frame.tsx';
 import type { Input } from '../loading/overview.ts';
 import { LoadedView } from '../loading/problem-alert.tsx';
@@ -12,16 +19,18 @@ import { useUnsavedWork } from '../routing/unsaved-work.ts';
 import { Hash, factItems } from '../show/hash.tsx';
 import { Term } from '../show/term.tsx';
 import { Time } from '../show/time.tsx';
-import { Name, Warnings } from '../show/visible-texts.tsx';
+import { Name, Quote, Warnings } from '../show/visible-texts.tsx';
 import { mayApprove } from './approval.ts';
 import { ApproveForm, type Consent, loadConsent } from './approve-form.tsx';
-import { Limits, Changes, useChanges } from './approvals-panel.tsx';
+import { ChangeCards, useChanges } from './changes.tsx';
 import { CompareFile, OpenText } from './check-file.tsx';
+import { Picture, Sentence } from './consent-picture.tsx';
+import { Limits, useLimits } from './limits.tsx';
 
 /** Shows the screen that approves a computation: everything that an approval covers, what it does not protect from, and the form. */
 export function ApproveScreen({ id }: { id: string }) {
-  const { client, domain } = useDomain();
-  const loaded = useLoaded(id, (signal) => loadConsent(client, id, signal));
+  const { client, domain, me } = useDomain();
+  const loaded = useLoaded(id, (signal) => loadConsent(client, me.user, id, signal));
   useUnsavedWork('open');
   const { problem, value } = loaded;
   const name = value?.overview.computation.name;
@@ -51,15 +60,36 @@ export function ApproveScreen({ id }: { id: string }) {
 function Review({ consent, loaded }: { consent: Consent; loaded: Loaded<Consent> }) {
   const { client, me } = useDomain();
   const { overview, coverage } = consent;
-  const { id } = overview.computation;
+  const { computation } = overview;
+  const { id } = computation;
   // Also one that is given elsewhere meanwhile.
   const present = useLoaded(id, (signal) => client.listApprovals({ id, signal }), {
     everySeconds: refreshSeconds.approve,
   });
-  const mine = (present.value ?? overview.approvals).approvals.find(({ user }) => user === me.user);
+  const { approvals, refusals } = present.value ?? overview.approvals;
+  const mine = approvals.find(({ user }) => user === me.user);
+  const refusal = refusals.find(({ user }) => user === me.user);
+  const changes = useChanges(computation, mine ? [mine] : []).get(me.user) ?? [];
+  const chosen = useLimits(mine);
+  const sentence = consentSentence(coverage, { computation, you: me.user, limits: chosen.limits, changes });
   return (
     <>
-      {mine && <Before consent={consent} mine={mine} />}
+      <Panel title="What you approve">
+        <div className="stack">
+          <Box variant="p" fontSize="heading-m">
+            <Sentence of={sentence} />
+          </Box>
+          {coverage.manifest.description && <Quote of={coverage.manifest.description} />}
+          <Picture coverage={coverage} changes={changes} sentence={sentence} />
+        </div>
+      </Panel>
+      {refusal && (
+        <Alert type="warning" header="You have refused">
+          At <Time at={refusal.refused_at} />: <Quote of={refusal.reason} /> Approving ends your refusal.
+        </Alert>
+      )}
+      {mine && <Before coverage={coverage} mine={mine} />}
+      <ChangeCards of={changes} />
       <div role="region" aria-label="What your approval does not protect from">
         <Alert type="warning" header="What your approval does not protect from">
           <ul>
@@ -70,31 +100,38 @@ function Review({ consent, loaded }: { consent: Consent; loaded: Loaded<Consent>
           <Warnings of={overview.warnings} />
         </Alert>
       </div>
-      <Panel title="What runs, on what, and for whom">
-        <ManifestView {...coverage} digest={coverage.manifest_digest} isKnown check={(file) => <Check file={file} />} />
-      </Panel>
-      <Panel title="Where and how it runs">
-        <ConfigurationView coverage={coverage} />
-      </Panel>
       {mayApprove(me.user, overview) ? (
-        <ApproveForm consent={consent} loaded={loaded} before={mine} />
+        <ApproveForm consent={consent} loaded={loaded} chosen={chosen} />
       ) : (
         <Alert type="info">Only the owner, the creators of the files and those who receive the results can approve.</Alert>
       )}
+      <Panel title="Check the files">
+        <ul className="plain stack" aria-label="Files to check">
+          {coverage.files.map((file) => (
+            <li key={file.index} className="row">
+              {assetTypeText(file.type)} {file.name === undefined ? 'without a name' : <Name of={file.name} />}
+              <Check file={file} />
+            </li>
+          ))}
+        </ul>
+      </Panel>
+      <ExpandableSection variant="container" headerText="For experts: digests, keys, certificates and JSON">
+        <div className="stack">
+          <ManifestView {...coverage} digest={coverage.manifest_digest} isKnown />
+          <ConfigurationView coverage={coverage} />
+        </div>
+      </ExpandableSection>
     </>
   );
 }
 
-/** Shows the approval that the user gave before, with its limits, and what has changed since that approval. */
-function Before({ consent: { overview, coverage }, mine }: { consent: Consent; mine: Schemas['Approval'] }) {
-  const changes = useChanges(overview.computation, [mine]).get(mine.user) ?? [];
+/** Shows the approval that the user gave before, with its limits, and whether it still counts. */
+function Before({ coverage, mine }: { coverage: Coverage; mine: Schemas['Approval'] }) {
   if (mine.stale) {
     return (
       <Alert type="warning" header="Your approval does not count any more">
-        You approved at <Time at={mine.approved_at} />.
+        You approved at <Time at={mine.approved_at} />. What has changed since then is below.
         <Limits {...mine} />
-        Since then:
-        <Changes of={changes} />
       </Alert>
     );
   }
@@ -132,7 +169,7 @@ function ConfigurationView({ coverage: { configuration, configuration_digest } }
   const [machines, ...facts] = factItems(describeConfiguration(configuration));
   return (
     <KeyValuePairs
-      columns={2}
+      columns={1}
       items={[
         ...(machines ? [{ ...machines, info: <Term of="attestation" /> }] : []),
         ...facts,

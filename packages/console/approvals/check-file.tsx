@@ -1,9 +1,8 @@
 import { Box, Button, FileInput } from '@cloudscape-design/components';
-import { sha3_256 } from '@noble/hashes/sha3.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
 import { fromBase64 } from 'computation-management-formats/bytes';
 import { useEffect, useRef, useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
+import { hashFile } from '../assets/hash-file.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { problemText } from '../loading/problem-text.ts';
 import { useAction } from '../loading/use-action.ts';
@@ -128,27 +127,4 @@ export function OpenText({ id, creator, isMine, hash }: OpenProps) {
       <ProblemAlert problem={read.problem} />
     </>
   );
-}
-
-interface Options {
-  signal: AbortSignal;
-  /** Called with the number of bytes of the file that have been hashed so far. */
-  onProgress?: (bytes: number) => void;
-}
-
-/**
- * Returns the SHA3-256 of a file, hex. Reads it in pieces, so that it may be larger than the memory.
- * @throws the reason of the signal, or why the file cannot be read
- */
-async function hashFile(file: Pick<Blob, 'stream'>, { signal, onProgress }: Options): Promise<string> {
-  const hash = sha3_256.create();
-  const reader = file.stream().getReader();
-  let bytes = 0;
-  for (;;) {
-    signal.throwIfAborted();
-    const { value, done } = await reader.read();
-    if (done) return bytesToHex(hash.digest());
-    hash.update(value);
-    onProgress?.((bytes += value.length));
-  }
 }

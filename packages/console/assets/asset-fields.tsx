@@ -34,7 +34,7 @@ const choices = [
 interface Props {
   fields: AssetFieldValues;
   change: (changed: Partial<AssetFieldValues>) => void;
-  errors: FieldErrors<(typeof assetFields)[number]>;
+  errors: Pick<FieldErrors<(typeof assetFields)[number]>, 'at'>;
   /** The error of the file name that the console itself found, rather than the service. */
   nameFault?: string | undefined;
   isDisabled?: boolean;

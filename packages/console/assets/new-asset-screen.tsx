@@ -12,11 +12,25 @@ import { alreadySent } from '../frame/confirm-modal.tsx';
 import { useDomain, useFrame } from '../access/console-context.ts';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 import { useUnsavedWork } from '../routing/unsaved-work.ts';
+import { hashFile } from './hash-file.ts';
+import { noSource, SourceFields, sourceFields, sourceOf } from './source-fields.tsx';
 import { AssetFields, assetFields, type AssetFieldValues } from './asset-fields.tsx';
 import { assetTypeOptions, fileFault, fileUploadTexts, hasNoPlace, linkConflict } from './asset-texts.ts';
 import { UploadProgress, useUpload } from './upload-progress.tsx';
 
 type Fields = AssetFieldValues & Pick<Schemas['AssetRow'], 'asset_type'>;
+
+/** The ways in which the agent of a CVM gets the file of a new asset. */
+const ways = [
+  { value: 'upload', label: 'I upload it here', description: 'The service stores it. The agent gets it from you at the run.' },
+  {
+    value: 'declare',
+    label: 'I send it to the CVM myself',
+    description: 'Only its hash, computed here, leaves this page. A run also needs a sample here, which may be any file.',
+  },
+  { value: 'fetch', label: 'The agent fetches it', description: 'From an address that everyone in the domain reads.' },
+] as const;
+type Way = (typeof ways)[number]['value'];
 
 /**
  * Shows a form that creates an asset and uploads its content. With `?computation=` in the address, also links the asset to the computation.
@@ -44,24 +58,35 @@ function NewForm() {
   const [created, setCreated] = useState<Schemas['Asset']>();
   const [firstFile, setFirstFile] = useState<File>();
   const [isLinked, setLinked] = useState(false);
+  const [way, setWay] = useState<Way>('upload');
+  const [fetched, setFetched] = useState(noSource);
+  const [use, setUse] = useState<Fields['use']>();
   const [keyFor, setKeyFor] = useState(keysForBodies);
-  const [fields, setFields] = useState<Fields>({
+  const [typed, setFields] = useState<Omit<Fields, 'use'>>({
     file_name: '',
     description: '',
     asset_type: types[0]?.value ?? 'dataset',
     content_access: 'creator',
-    use: 'open',
   });
+  const fields: Fields = { ...typed, use: use ?? (typed.asset_type === 'dataset' ? 'approval' : 'open') };
   const upload = useUpload();
   const fault = fileFault(file);
   const isDirty = file !== undefined || fields.description !== '';
   useUnsavedWork(!isDirty ? undefined : upload.hasArrived ? 'open' : 'form');
-  const change = (changed: Partial<Fields>) => setFields((before) => ({ ...before, ...changed }));
+  const change = ({ use: chosen, ...changed }: Partial<Fields>) => {
+    if (chosen) setUse(chosen);
+    setFields((before) => ({ ...before, ...changed }));
+  };
+  const isComplete = way === 'fetch' ? fetched.url !== '' && /^[0-9a-f]{64}$/i.test(fetched.checksum) : file !== undefined;
 
   const save = useAction(async () => {
-    if (!file || fault !== undefined) return;
+    if (!isComplete || (way === 'upload' && fault !== undefined)) return;
     // After a failure the asset may already exist: then only the remaining steps are carried out.
-    const body = { asset: { ...fields, mime_type: file.type, user_key: '' } };
+    const checksum =
+      way === 'declare' && file ? await hashFile(file, { signal: AbortSignal.timeout(dayInMilliseconds) }) : undefined;
+    const given =
+      way === 'fetch' ? sourceOf(fetched, fields.asset_type) : { mime_type: file?.type ?? '', ...(checksum && { checksum }) };
+    const body = { asset: { ...fields, ...given, user_key: '' } };
     const asset = created ?? (await client.createAsset({ body, idempotencyKey: keyFor(body) }));
     if (!created) setFirstFile(file);
     setCreated(asset);
@@ -76,8 +101,8 @@ function NewForm() {
       });
       setLinked(true);
     }
-    if (!(await upload.send(asset.id, created ? undefined : asset.upload, file))) return;
-    notify(`${asset.file_name} is uploaded.`);
+    if (way === 'upload' && file && !(await upload.send(asset.id, created ? undefined : asset.upload, file))) return;
+    notify(`${asset.file_name} is ${way === 'upload' ? 'uploaded' : 'declared'}.`);
     goOn(
       computation === null
         ? addressOf({ screen: 'asset', domain, id: asset.id })
@@ -85,7 +110,7 @@ function NewForm() {
       { replace: true },
     );
   });
-  const errors = fieldErrors(save.problem, assetFields);
+  const errors = fieldErrors(save.problem, [...assetFields, ...sourceFields]);
   const isBusy = save.isRunning;
 
   return (
@@ -111,9 +136,13 @@ function NewForm() {
               variant="primary"
               formAction="submit"
               loading={isBusy}
-              disabled={!file || fault !== undefined || fields.file_name === ''}
+              disabled={!isComplete || (way === 'upload' && fault !== undefined) || fields.file_name === ''}
             >
-              {upload.state === 'failed' || upload.state === 'cancelled' ? 'Upload again' : 'Upload'}
+              {way !== 'upload'
+                ? 'Declare'
+                : upload.state === 'failed' || upload.state === 'cancelled'
+                  ? 'Upload again'
+                  : 'Upload'}
             </Button>
           </SpaceBetween>
         }
@@ -121,20 +150,41 @@ function NewForm() {
         <SpaceBetween size="l">
           <Container>
             <SpaceBetween size="l">
-              <FormField label="File" description="Up to 5 GiB. It goes straight to storage.">
-                <FileUpload
-                  value={file ? [file] : []}
-                  onChange={({ detail: { value } }) => {
-                    setFile(value[0]);
-                    if (!created) change({ file_name: value[0]?.name ?? '' });
-                  }}
-                  fileErrors={[fault ?? null]}
-                  fileWarnings={[created && file && file !== firstFile ? sentAs(created) : null]}
-                  showFileSize
-                  showFileLastModified={false}
-                  i18nStrings={fileUploadTexts}
+              <FormField label="How the agent gets it">
+                <RadioGroup
+                  value={way}
+                  items={ways.map((each) => ({ ...each, disabled: created !== undefined }))}
+                  onChange={({ detail }) => setWay(ways.find(({ value }) => value === detail.value)?.value ?? way)}
                 />
               </FormField>
+              {way === 'fetch' ? (
+                <SourceFields
+                  type={fields.asset_type}
+                  source={fetched}
+                  change={(changed) => setFetched({ ...fetched, ...changed })}
+                  errors={errors}
+                />
+              ) : (
+                <FormField
+                  label="File"
+                  description={
+                    way === 'upload' ? 'Up to 5 GiB. It goes straight to storage.' : 'It is hashed here, and sent nowhere.'
+                  }
+                >
+                  <FileUpload
+                    value={file ? [file] : []}
+                    onChange={({ detail: { value } }) => {
+                      setFile(value[0]);
+                      if (!created) change({ file_name: value[0]?.name ?? '' });
+                    }}
+                    fileErrors={[(way === 'upload' && fault) || null]}
+                    fileWarnings={[created && file && file !== firstFile ? sentAs(created) : null]}
+                    showFileSize
+                    showFileLastModified={false}
+                    i18nStrings={fileUploadTexts}
+                  />
+                </FormField>
+              )}
               <AssetFields
                 fields={fields}
                 change={change}
@@ -165,6 +215,8 @@ function NewForm() {
     </form>
   );
 }
+
+const dayInMilliseconds = 86_400_000;
 
 function sentAs({ file_name, mime_type }: Schemas['Asset']): string {
   const type = mime_type === '' ? '' : `, of the type ${mime_type}`;

@@ -1,11 +1,20 @@
-import { Alert, Badge, Button, FormField, KeyValuePairs, Link, SpaceBetween, Tabs } from '@cloudscape-design/components';
+import {
+  Alert,
+  Button,
+  ButtonDropdown,
+  type ButtonDropdownProps,
+  FormField,
+  KeyValuePairs,
+  Link,
+  Tabs,
+} from '@cloudscape-design/components';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { permissions } from '../access/permissions.ts';
-import { ApprovalsPanel } from '../approvals/approvals-panel.tsx';
+import { MachineHelp } from '../attestation/machine-help.tsx';
 import { EventsTable } from '../events/events-table.tsx';
 import { Panel, ScreenFrame } from '../frame/screen-frame.tsx';
-import { loadOverview, type Overview, type Party } from '../loading/overview.ts';
+import { loadOverview, type Overview } from '../loading/overview.ts';
 import { LoadedView } from '../loading/problem-alert.tsx';
 import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { ManifestTab } from '../manifest/manifest-view.tsx';
@@ -13,11 +22,13 @@ import { navigate, useAddress, useGoOn } from '../routing/navigation.ts';
 import { aboveComputation, addressOf, tabOf, tabQuery } from '../routing/places.ts';
 import { RunsTable } from '../runs/runs-table.tsx';
 import { InputsPanel } from './inputs-panel.tsx';
-import { Debts, nextStep, ReadinessPanel } from './readiness-panel.tsx';
+import { PeoplePanel } from './people-panel.tsx';
+import { type Move, nextMove } from './steps.ts';
+import { Debts, StepsPanel } from './steps-panel.tsx';
 import { ConfirmModal, DeleteModal } from '../frame/confirm-modal.tsx';
-import { RemoveKey, UploadKey } from '../keys/key-dialogs.tsx';
+import { UploadKey } from '../keys/key-dialogs.tsx';
 import { type Schemas, ServiceProblem } from 'computation-management-client';
-import { approvalTexts, describeAgent, describeMissing } from 'computation-management-words';
+import { describeConfiguration, describeMissing } from 'computation-management-words';
 import { CvmInput } from '../cvms/cvm-input.tsx';
 import { fieldErrors } from '../loading/problem-text.ts';
 import { useAction } from '../loading/use-action.ts';
@@ -25,8 +36,6 @@ import { configurationOf } from 'computation-management-formats/approval-text';
 import { factItems, Hash } from '../show/hash.tsx';
 import { Names, User } from '../show/visible-texts.tsx';
 import { Moment } from '../show/time.tsx';
-import { type Column, FactTable } from '../lists/columns.tsx';
-import { StatusIndicator } from '../show/status.tsx';
 
 /** Shows a computation: who takes part, what a run still needs, its manifest, its runs and its events. */
 export function ComputationScreen({ id }: { id: string }) {
@@ -36,7 +45,17 @@ export function ComputationScreen({ id }: { id: string }) {
   const loaded = useLoaded(id, (signal) => loadOverview(client, id, signal), { everySeconds: refreshSeconds.computation });
   const computation = loaded.value?.computation;
   const isActive = computation?.status === 'running' || computation?.status === 'stopping';
-  const step = loaded.value && nextStep(loaded.value, { domain, me });
+  const move = loaded.value && nextMove(loaded.value, { domain, me });
+  const more: ButtonDropdownProps.Items = computation
+    ? [
+        ...(permissions.createComputation(me)
+          ? [{ id: 'duplicate', text: 'Duplicate', href: addressOf({ screen: 'new-computation', domain }, { from: id }) }]
+          : []),
+        ...(permissions.deleteComputation(me, computation)
+          ? [{ id: 'delete', text: 'Delete', disabled: isActive, disabledReason: 'A run is active. Stop it first.' }]
+          : []),
+      ]
+    : [];
   const close = () => setAsked(undefined);
   const closeAndReload = () => {
     close();
@@ -52,20 +71,9 @@ export function ComputationScreen({ id }: { id: string }) {
         computation && (
           <>
             <Button iconName="refresh" ariaLabel="Refresh" loading={loaded.isLoading} onClick={loaded.reload} />
-            {permissions.deleteComputation(me, computation) && (
-              <Button disabled={isActive} disabledReason="A run is active. Stop it first." onClick={() => setAsked('delete')}>
-                Delete
-              </Button>
-            )}
-            {permissions.createComputation(me) && (
-              <Button href={addressOf({ screen: 'new-computation', domain }, { from: id })}>Duplicate</Button>
-            )}
-            {permissions.editComputation(me, computation) && (
-              <Button href={addressOf({ screen: 'edit-computation', domain, id })}>Edit</Button>
-            )}
             {permissions.startRun(me, computation) && (
               <Button
-                variant={step?.does === 'start' ? 'primary' : 'normal'}
+                variant={move?.does === 'start' ? 'primary' : 'normal'}
                 disabled={isActive}
                 disabledReason="A run is active."
                 onClick={() => setAsked('start')}
@@ -73,15 +81,19 @@ export function ComputationScreen({ id }: { id: string }) {
                 Start run
               </Button>
             )}
-            {step?.does === 'add-key' && (
-              <Button variant="primary" onClick={() => setAsked('key')}>
-                Add your key
-              </Button>
+            {permissions.editComputation(me, computation) && (
+              <Button href={addressOf({ screen: 'edit-computation', domain, id })}>Edit</Button>
             )}
-            {step?.does === 'go' && (
-              <Button variant="primary" href={step.href}>
-                {step.text}
-              </Button>
+            {more.length > 0 && (
+              <ButtonDropdown
+                ariaLabel="More actions"
+                items={more}
+                onItemClick={({ detail }) => {
+                  if (detail.id === 'delete') setAsked('delete');
+                }}
+              >
+                More
+              </ButtonDropdown>
             )}
           </>
         )
@@ -90,7 +102,7 @@ export function ComputationScreen({ id }: { id: string }) {
       <LoadedView loaded={loaded} what="the computation">
         {(overview) => (
           <>
-            <ComputationTabs id={id} overview={overview} reload={loaded.reload} />
+            <ComputationTabs id={id} overview={overview} move={move} onAddKey={() => setAsked('key')} reload={loaded.reload} />
             {asked === 'key' && <UploadKey id={id} onClose={close} onUploaded={closeAndReload} />}
             {asked === 'start' && <StartRun overview={overview} first={cvm ?? ''} onClose={close} />}
             {asked === 'delete' && (
@@ -114,17 +126,23 @@ export function ComputationScreen({ id }: { id: string }) {
 
 const tabs = ['overview', 'manifest', 'runs', 'events', 'configuration'] as const;
 
-function ComputationTabs({ id, overview, reload }: { id: string; overview: Overview; reload: () => void }) {
+interface TabsProps {
+  id: string;
+  overview: Overview;
+  move: Move | undefined;
+  onAddKey: () => void;
+  reload: () => void;
+}
+
+function ComputationTabs({ id, overview, move, onAddKey, reload }: TabsProps) {
   const { domain } = useDomain();
   const active = tabOf(useAddress().query, tabs);
   const contents: Record<(typeof tabs)[number], () => ReactNode> = {
     overview: () => (
       <>
-        <ReadinessPanel overview={overview} />
-        <SummaryPanel overview={overview} />
-        <PartiesPanel overview={overview} reload={reload} />
+        <StepsPanel overview={overview} move={move} onAddKey={onAddKey} />
+        <PeoplePanel overview={overview} reload={reload} />
         <InputsPanel overview={overview} reload={reload} />
-        <ApprovalsPanel overview={overview} reload={reload} />
       </>
     ),
     manifest: () => <ManifestTab id={id} digest={overview.digest} inputs={overview.inputs} />,
@@ -183,7 +201,7 @@ export function StartRun({ overview, first, onClose }: { overview: Overview; fir
           label="CVM"
           description="The confidential virtual machine that runs the algorithm."
           errorText={errors.at('query/cvm')}
-          constraintText={exampleCvm !== undefined && `Simulated CVMs answer to any name here, such as ${exampleCvm}.`}
+          constraintText={exampleCvm !== undefined && simulatedText(exampleCvm, computation.attestation_policy !== null)}
         >
           <CvmInput value={cvm} onChange={setCvm} />
         </FormField>
@@ -196,9 +214,12 @@ export function StartRun({ overview, first, onClose }: { overview: Overview; fir
         <Alert type="warning" header="A run cannot start on this CVM">
           <ul>
             {refused.map(({ sentence }) => (
-              <li key={sentence}>{sentence}</li>
+              <li key={sentence} className="long-words">
+                {sentence}
+              </li>
             ))}
           </ul>
+          {computation.attestation_policy !== null && <MachineHelp />}
         </Alert>
       )}
       {activeRun !== undefined && (
@@ -206,6 +227,12 @@ export function StartRun({ overview, first, onClose }: { overview: Overview; fir
       )}
     </ConfirmModal>
   );
+}
+
+function simulatedText(example: string, hasPolicy: boolean): string {
+  return hasPolicy
+    ? `Simulated CVMs such as ${example} have no evidence: the policy of this computation refuses them.`
+    : `Simulated CVMs answer to any name here, such as ${example}.`;
 }
 
 const pauseInMilliseconds = 400;
@@ -220,117 +247,54 @@ function usePaused(typed: string): string {
   return paused;
 }
 
-export function SummaryPanel({ overview: { computation } }: { overview: Overview }) {
-  const { id, owner, approval, consumers, providers, created_at, updated_at } = computation;
-  return (
-    <Panel title="Summary">
-      <KeyValuePairs
-        columns={4}
-        items={[
-          { label: 'Owner', value: <User of={owner} /> },
-          { label: 'Identifier', value: <Hash value={id} what="identifier" isWhole /> },
-          { label: 'Approval', value: approvalTexts[approval] },
-          {
-            label: 'Result consumers',
-            value:
-              consumers.length > 0 ? (
-                <Names of={consumers} as={User} />
-              ) : (
-                'Everyone with the role result_consumer who uploads a key'
-              ),
-          },
-          {
-            label: 'Providers',
-            value: providers.length > 0 ? <Names of={providers} as={User} /> : 'Everyone who provides assets',
-          },
-          { label: 'Created', value: <Moment at={created_at} /> },
-          { label: 'Updated', value: <Moment at={updated_at} /> },
-        ]}
-      />
-    </Panel>
-  );
-}
-
-/** Shows the configuration of a computation's agent, which runs in the CVM. */
-export function ConfigurationTab({ computation }: { computation: Schemas['Computation'] }) {
+/** Shows the facts of a computation and its whole configuration, of which an approval covers every part but the log level. */
+function ConfigurationTab({ computation }: { computation: Schemas['Computation'] }) {
+  const { id, owner, consumers, providers, created_at, updated_at } = computation;
   const { log_level, server_key } = computation.agent_config;
   return (
-    <Panel title="Agent" description="What the agent in the CVM is started with.">
-      <KeyValuePairs
-        columns={2}
-        items={[
-          { label: 'Log level', value: log_level || 'Default' },
-          ...factItems(describeAgent(configurationOf(computation).agent_config)),
-          {
-            label: 'Private key',
-            value:
-              server_key === undefined
-                ? 'Withheld: only those who may edit the computation see it'
-                : server_key === ''
-                  ? 'None'
-                  : 'Set. It is shown when you edit the computation',
-          },
-        ]}
-      />
-    </Panel>
-  );
-}
-
-interface PartiesProps {
-  overview: Overview;
-  reload: () => void;
-}
-
-/** Shows who takes part in a computation. */
-export function PartiesPanel({ overview, reload }: PartiesProps) {
-  const { me } = useDomain();
-  const [dialog, setDialog] = useState<'upload' | 'remove'>();
-  const { parties, hasMyKey, computation } = overview;
-  const close = () => setDialog(undefined);
-  const done = () => {
-    close();
-    reload();
-  };
-  const columns: Column<Party>[] = [
-    {
-      id: 'user',
-      header: 'User',
-      isRowHeader: true,
-      cell: ({ user }) => (
-        <>
-          <User of={user} /> {user === me.user && <Badge color="blue">you</Badge>}
-        </>
-      ),
-    },
-    {
-      id: 'parts',
-      header: 'Takes part with',
-      isSecondary: true,
-      cell: ({ parts }) => (parts.length > 0 ? <Names of={parts} /> : '-'),
-    },
-  ];
-  return (
     <>
-      <FactTable
-        title="Parties"
-        counter={`(${parties.length})`}
-        actions={
-          <SpaceBetween direction="horizontal" size="xs" alignItems="center">
-            <StatusIndicator type={hasMyKey ? 'success' : 'pending'}>
-              {hasMyKey ? 'Your public key is here' : 'Your public key is missing'}
-            </StatusIndicator>
-            <Button onClick={() => setDialog('upload')}>{hasMyKey ? 'Replace key' : 'Upload key'}</Button>
-            {(hasMyKey || permissions.removeKeys(me, computation)) && (
-              <Button onClick={() => setDialog('remove')}>Remove key</Button>
-            )}
-          </SpaceBetween>
-        }
-        items={parties}
-        rowKey={({ user }) => user}
-        columns={columns}
-      />
-      {dialog === 'upload' && <UploadKey id={computation.id} onClose={close} onUploaded={done} />}
-      {dialog === 'remove' && <RemoveKey computation={computation} onClose={close} onRemoved={done} />}
+      <Panel title="Summary">
+        <KeyValuePairs
+          columns={4}
+          items={[
+            { label: 'Owner', value: <User of={owner} /> },
+            { label: 'Identifier', value: <Hash value={id} what="identifier" isWhole /> },
+            {
+              label: 'Result consumers',
+              value:
+                consumers.length > 0 ? (
+                  <Names of={consumers} as={User} />
+                ) : (
+                  'Everyone with the role result_consumer who uploads a key'
+                ),
+            },
+            {
+              label: 'Providers',
+              value: providers.length > 0 ? <Names of={providers} as={User} /> : 'Everyone who provides assets',
+            },
+            { label: 'Created', value: <Moment at={created_at} /> },
+            { label: 'Updated', value: <Moment at={updated_at} /> },
+          ]}
+        />
+      </Panel>
+      <Panel title="Where and how it runs" description={<MachineHelp />}>
+        <KeyValuePairs
+          columns={2}
+          items={[
+            ...factItems(describeConfiguration(configurationOf(computation))),
+            { label: 'Log level of the agent', value: log_level || 'Default' },
+            {
+              label: 'Private key of the agent',
+              value:
+                server_key === undefined
+                  ? 'Withheld: only those who may edit the computation see it'
+                  : server_key === ''
+                    ? 'None'
+                    : 'Set. It is shown when you edit the computation',
+            },
+          ]}
+        />
+      </Panel>
     </>
   );
 }

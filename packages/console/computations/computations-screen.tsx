@@ -1,10 +1,12 @@
 import { Button, Link, SpaceBetween } from '@cloudscape-design/components';
-import type { Schemas } from 'computation-management-client';
-import { describeMissing, type MissingItem } from 'computation-management-words';
+import { type Client, page, type Schemas } from 'computation-management-client';
+import { describeMissing } from 'computation-management-words';
 import { useEffect, useRef, useState } from 'react';
 import { permissions } from '../access/permissions.ts';
+import { machinesFor } from '../cvms/machines.ts';
 import type { Column } from '../lists/columns.tsx';
 import { ChoiceFilter, TextFilter, PagedTable, usePage } from '../lists/paged-table.tsx';
+import { hasMachine } from '../loading/overview.ts';
 import { problemText } from '../loading/problem-text.ts';
 import { type Loaded, refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { useAddress } from '../routing/navigation.ts';
@@ -23,8 +25,8 @@ export function ComputationsScreen() {
   const { query } = useAddress();
   const status = statusOptions.find(({ value }) => value === query.get('status'))?.value;
   const owner = query.get('owner') ?? undefined;
-  const page = usePage('listComputations', { status, owner }, { everySeconds: refreshSeconds.computations });
-  const { round = 0 } = page.loaded;
+  const rows = usePage('listComputations', { status, owner }, { everySeconds: refreshSeconds.computations });
+  const { round = 0 } = rows.loaded;
   const todo = useLoaded(domain, (signal) => client.getTodo({ signal }), { round });
   const columns: Column<Row>[] = [
     {
@@ -54,18 +56,18 @@ export function ComputationsScreen() {
     <ScreenFrame title="Computations" above={[]} hasHeader={false}>
       <PagedTable
         title="Computations"
-        page={page}
+        page={rows}
         columns={columns}
         rowKey={({ id }) => id}
         filterNames={['status', 'owner']}
         actions={create}
         filters={
           <>
-            <ChoiceFilter label="Status" all="Any status" page={page} name="status" options={statusOptions} />
-            <TextFilter label="Owner" page={page} name="owner" />
+            <ChoiceFilter label="Status" all="Any status" page={rows} name="status" options={statusOptions} />
+            <TextFilter label="Owner" page={rows} name="owner" />
             <Button
               variant={owner === me.user ? 'primary' : 'normal'}
-              onClick={() => page.change({ owner: owner === me.user ? undefined : me.user })}
+              onClick={() => rows.change({ owner: owner === me.user ? undefined : me.user })}
             >
               Only mine
             </Button>
@@ -112,8 +114,7 @@ function Waits({ row: { id, status }, round, todo }: { row: Row; round: number; 
   }, [round, isKnown]);
   const { value: missing, problem } = useLoaded(
     `${id} ${asked === undefined}`,
-    async (signal) =>
-      asked === undefined ? undefined : describeMissing((await inTurn(() => client.dryRun({ id, signal }))).missing_items),
+    (signal) => (asked === undefined ? Promise.resolve(undefined) : inTurn(() => waitsFor(client, id, signal))),
     { round: asked },
   );
   if (isKey) return <Link href={addressOf({ screen: 'computation', domain, id })}>Your key</Link>;
@@ -121,12 +122,22 @@ function Waits({ row: { id, status }, round, todo }: { row: Row; round: number; 
   return <span ref={cell}>{problem === undefined ? <Missing of={missing} /> : `Not known. ${problemText(problem).detail}`}</span>;
 }
 
-function Missing({ of }: { of: MissingItem[] | undefined }) {
+/** Returns what a run of a computation waits for, in words. Of one that lacks nothing else, that may be a machine. */
+async function waitsFor(client: Client, id: string, signal: AbortSignal): Promise<string[]> {
+  const missing = describeMissing((await client.dryRun({ id, signal })).missing_items).map(({ sentence }) => sentence);
+  if (missing.length > 0) return missing;
+  const { attestation_policy: policy } = await client.getComputation({ id, signal });
+  if (policy === null) return [];
+  const { items } = await page(client, 'listCvms', { limit: 100, signal });
+  return hasMachine(machinesFor(policy, items)) ? [] : ['A machine that the policy allows'];
+}
+
+function Missing({ of }: { of: string[] | undefined }) {
   if (of === undefined) return '-';
   if (of.length === 0) return <StatusIndicator type="success">Ready</StatusIndicator>;
   return (
     <>
-      <Names of={of.slice(0, mostNamed).map(({ sentence }) => sentence)} />
+      <Names of={of.slice(0, mostNamed)} />
       {of.length > mostNamed && ` and ${of.length - mostNamed} more`}
     </>
   );

@@ -16,6 +16,7 @@ import {
   Form,
   FormField,
   Input,
+  RadioGroup,
   Select,
   SpaceBetween,
   Textarea,
@@ -27,6 +28,9 @@ import { alreadySent } from '../frame/confirm-modal.tsx';
 import { fieldErrors, type FieldErrors } from '../loading/problem-text.ts';
 import { useUnsavedWork } from '../routing/unsaved-work.ts';
 import { namesIn } from '../show/texts.ts';
+import { pemNote } from './form-notes.ts';
+import { MachineFields, policyFields } from './machine-fields.tsx';
+import { UserField, useSeen } from './user-field.tsx';
 
 /** Shows the screen that creates a computation. */
 export function NewComputationScreen() {
@@ -149,6 +153,7 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
   };
   const policies = approvalPolicies.slice(isNew ? 0 : approvalPolicies.indexOf(initial.approval));
   const errors = fieldErrors(save.problem, shownFields);
+  const seen = useSeen();
   const publishesKey = publishedKeys(fields.agent_config).length > 0;
 
   return (
@@ -214,19 +219,40 @@ export function ComputationForm({ initial, submit, save, cancelAddress, conflict
                 />
               </FormField>
               {userFields.map(({ name, label, description }) => (
-                <FormField key={name} label={label} description={description} errorText={errors.at(`/${name}`)}>
-                  <Textarea
-                    value={users[name]}
-                    rows={3}
-                    onChange={({ detail }) => {
-                      setDirty(true);
-                      setUsers((before) => ({ ...before, [name]: detail.value }));
-                    }}
-                  />
-                </FormField>
+                <UserField
+                  key={name}
+                  label={label}
+                  description={description}
+                  value={users[name]}
+                  seen={seen}
+                  error={errors.at(`/${name}`)}
+                  onChange={(value) => {
+                    setDirty(true);
+                    setUsers((before) => ({ ...before, [name]: value }));
+                  }}
+                />
               ))}
+              <FormField
+                label="Who reads the logs of a run"
+                description="An algorithm can write any data into its logs. A change holds for the next run, and approvals become stale."
+                errorText={errors.at('/log_access')}
+              >
+                <RadioGroup
+                  value={fields.log_access}
+                  items={[
+                    { value: 'none', label: 'Nobody' },
+                    { value: 'parties', label: 'All parties' },
+                  ]}
+                  onChange={({ detail }) => change({ log_access: detail.value === 'parties' ? 'parties' : 'none' })}
+                />
+              </FormField>
             </SpaceBetween>
           </Panel>
+          <MachineFields
+            policy={fields.attestation_policy}
+            onChange={(attestation_policy) => change({ attestation_policy })}
+            errors={errors}
+          />
           <AgentFields fields={fields} change={change} errors={errors} />
           <ProblemAlert problem={save.problem} fields={errors.fields} />
           {conflict}
@@ -272,6 +298,8 @@ const shownFields = [
   '/description',
   '/owner',
   '/approval',
+  '/log_access',
+  ...policyFields,
   ...userFields.map(({ name }) => `/${name}` as const),
   '/agent_config/log_level',
   ...pemFields.map(([name]) => `/agent_config/${name}` as const),
@@ -319,6 +347,7 @@ function AgentFields({ fields: { agent_config }, change, errors }: AgentProps) {
             key={name}
             label={`${label} (optional)`}
             description="PEM, or a path inside the CVM."
+            warningText={pemNote(agent_config[name], name === 'server_key' ? 'private key' : 'certificate')}
             errorText={
               published.includes(name)
                 ? 'This contains a private key, which every viewer would see. Put the key in its own field only.'
@@ -345,9 +374,10 @@ type AgentConfig = Required<Schemas['AgentConfigInput']>;
  * The fields of a computation that its form edits. Fields that the form does not show are kept, because replacing a computation resets the
  * fields that are left out.
  */
-export type ComputationFields = Given & Required<Pick<Given, Shown>> & { agent_config: AgentConfig };
+export type ComputationFields = Given &
+  Required<Pick<Given, Shown>> & { agent_config: AgentConfig; attestation_policy: Schemas['AttestationPolicy'] | null };
 type Given = Schemas['ComputationInput'];
-type Shown = 'description' | 'owner' | 'approval' | 'consumers' | 'providers';
+type Shown = 'description' | 'owner' | 'approval' | 'consumers' | 'providers' | 'log_access';
 
 const noConfiguration: AgentConfig = {
   log_level: '',
@@ -359,11 +389,21 @@ const noConfiguration: AgentConfig = {
 };
 
 export function newFields(owner: string): ComputationFields {
-  return { name: '', description: '', owner, approval: 'none', consumers: [], providers: [], agent_config: noConfiguration };
+  return {
+    name: '',
+    description: '',
+    owner,
+    approval: 'none',
+    consumers: [],
+    providers: [],
+    attestation_policy: null,
+    log_access: 'none',
+    agent_config: noConfiguration,
+  };
 }
 
 export function fieldsOf(computation: Schemas['Computation']): ComputationFields {
-  const { id: _, status: _1, created_at: _2, updated_at: _3, assets: _4, run: _5, ...given } = computation;
+  const { id: _, status: _1, created_at: _2, updated_at: _3, assets: _4, run: _5, parties: _6, ...given } = computation;
   return { ...given, agent_config: { ...noConfiguration, ...given.agent_config } };
 }
 

@@ -30,6 +30,7 @@ ${body}
 /** The documents of docs/ from which the console's build makes the pages at /help/. */
 export const helpPages = [
   { name: 'participant', title: 'For participants' },
+  { name: 'machines', title: 'Decide on which machines' },
   { name: 'console', title: 'The web console' },
   { name: 'evidence', title: 'Evidence' },
   { name: 'glossary', title: 'Glossary' },

@@ -1,4 +1,4 @@
-import { Checkbox, FileInput, FormField, Input, Textarea } from '@cloudscape-design/components';
+import { Alert, Button, Checkbox, FileInput, FormField, Input, Textarea } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { useState } from 'react';
@@ -8,8 +8,11 @@ import { ConfirmModal } from '../frame/confirm-modal.tsx';
 import { fieldErrors } from '../loading/problem-text.ts';
 import { useAction } from '../loading/use-action.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
-import { Names } from '../show/visible-texts.tsx';
+import { Hash } from '../show/hash.tsx';
+import { saveFile } from '../show/save-file.ts';
 import { keyToSend } from '../show/texts.ts';
+import { Names } from '../show/visible-texts.tsx';
+import { keepKey, latestKey, makeKey } from './private-key.ts';
 
 interface Props {
   /** The identifier of the computation to which the key is uploaded. */
@@ -22,7 +25,8 @@ interface Props {
 export function UploadKey({ id, onClose, onUploaded }: Props) {
   const { client } = useDomain();
   const { notify } = useFrame();
-  const [key, setKey] = useState('');
+  const [key, setKey] = useState(latestKey()?.publicKey ?? '');
+  const [savedAs, setSavedAs] = useState<string>();
   const [isPrivate, setPrivate] = useState(false);
   const [isForAll, setForAll] = useState(false);
   const todo = useLoaded('todo', (signal) => client.getTodo({ signal }));
@@ -34,10 +38,19 @@ export function UploadKey({ id, onClose, onUploaded }: Props) {
     onUploaded();
   });
   const take = (text: string) => {
+    setSavedAs(undefined);
     // A private key must not leave the user's machine: it does not even stay in the field.
     setPrivate(holdsPrivateKey(text));
     setKey(holdsPrivateKey(text) ? '' : text);
   };
+  const make = useAction(async () => {
+    const { key: made, pem } = await makeKey();
+    const name = `key-${made.fingerprint.replace(/\W/g, '').slice(6, 14)}.pem`;
+    saveFile(name, pem, 'application/x-pem-file');
+    keepKey(made);
+    take(made.publicKey);
+    setSavedAs(name);
+  });
   const errors = fieldErrors(upload.problem, ['/key']);
   return (
     <ConfirmModal
@@ -50,18 +63,8 @@ export function UploadKey({ id, onClose, onUploaded }: Props) {
     >
       <FormField
         label="Public key"
-        description="The line of a .pub file, or PEM. RSA, ECDSA or Ed25519."
+        description="Results are encrypted for it, and approvals are signed with its private part. The line of a .pub file, or PEM. RSA, ECDSA or Ed25519."
         errorText={isPrivate ? 'This is a private key. Keep it to yourself, and use the .pub file beside it.' : errors.at('/key')}
-        secondaryControl={
-          <FileInput
-            ariaLabel="Choose a public key file"
-            value={[]}
-            accept=".pub,.pem,text/plain"
-            onChange={({ detail }) => void detail.value[0]?.text().then(take)}
-          >
-            Choose file
-          </FileInput>
-        }
         stretch
       >
         <Textarea
@@ -72,6 +75,33 @@ export function UploadKey({ id, onClose, onUploaded }: Props) {
           onChange={({ detail }) => take(detail.value)}
         />
       </FormField>
+      <div className="row">
+        <FileInput
+          ariaLabel="Choose a public key file"
+          value={[]}
+          accept=".pub,.pem,text/plain"
+          onChange={({ detail }) => void detail.value[0]?.text().then(take)}
+        >
+          Choose file
+        </FileInput>
+        <Button formAction="none" loading={make.isRunning} onClick={() => void make.run()}>
+          Make a key
+        </Button>
+      </div>
+      <div role="status">
+        {savedAs !== undefined && (
+          <Alert type="success" header="Your key is made">
+            Its private part is saved as {savedAs}. Keep this file: nobody can restore it, and whoever has it can sign as you. It
+            is never sent. This tab signs with it until you reload or close the tab.
+          </Alert>
+        )}
+        {make.problem !== undefined && (
+          <Alert type="warning" header="This browser cannot make a key">
+            Make one in a terminal, and choose its .pub file:{' '}
+            <Hash value="ssh-keygen -t ed25519 -f computation-key" what="command" isWhole />
+          </Alert>
+        )}
+      </div>
       {others.length > 0 && (
         <Checkbox
           checked={isForAll}

@@ -1,5 +1,6 @@
 import { type Client, findRows, items, page, type Schemas, wholeAnswer } from 'computation-management-client';
 import { describeMissing, isNothing, type MissingItem } from 'computation-management-words';
+import { type Machine, machinesFor } from '../cvms/machines.ts';
 
 /**
  * An asset that is linked to a computation. The fields from the list of assets may be missing, such as right after the asset was deleted.
@@ -12,7 +13,10 @@ export interface Overview extends Debts {
   inputs: Input[];
   missing: Schemas['MissingItems'];
   warnings: string[];
+  /** True if a run could start: nothing is missing, and a machine is at hand that the attestation policy allows. */
   isReady: boolean;
+  /** The newest 100 registered CVMs, judged by the attestation policy. Undefined without a policy: a run may use any CVM. */
+  machines: Machine[] | undefined;
   /** The digest of the computation's current manifest. Undefined while there is no manifest. */
   digest: string | undefined;
   approvals: Schemas['Approvals'];
@@ -32,7 +36,12 @@ export async function loadOverview(client: Client, id: string, signal: AbortSign
   ]);
   const { data: dryRun, digest } = wholeAnswer(check);
   const ids = computation.assets.map((asset) => asset.id);
-  const rows = await findRows(ids, (range) => page(client, 'listAssets', { ...range, signal }));
+  const policy = computation.attestation_policy;
+  const [rows, cvms] = await Promise.all([
+    findRows(ids, (range) => page(client, 'listAssets', { ...range, signal })),
+    policy && page(client, 'listCvms', { limit: 100, signal }),
+  ]);
+  const machines = policy && cvms ? machinesFor(policy, cvms.items) : undefined;
   const inputs = computation.assets.map((asset) => ({ ...rows.get(asset.id), ...asset }));
   const missing = dryRun.missing_items;
   return {
@@ -41,12 +50,18 @@ export async function loadOverview(client: Client, id: string, signal: AbortSign
     inputs,
     missing,
     warnings: dryRun.warnings ?? [],
-    isReady: isNothing(missing),
+    isReady: isNothing(missing) && hasMachine(machines),
+    machines,
     digest,
     approvals,
     hasMyKey: uploaded,
     ...partiesOf({ computation, inputs, missing, approvals }),
   };
+}
+
+/** Returns whether a CVM is at hand on which a run could start. @param machines undefined if a run may use any CVM */
+export function hasMachine(machines: readonly Machine[] | undefined): boolean {
+  return machines === undefined || machines.some(({ reasons }) => reasons.length === 0);
 }
 
 export interface LoadedComputation {
@@ -59,13 +74,19 @@ export async function loadComputation(client: Client, id: string, signal: AbortS
   return { computation: data, etag };
 }
 
-/** A user who takes part in a computation. */
+/** A user who takes part in a computation, or whom it names. */
 export interface Party {
   user: string;
-  /** The parts of the user in the computation, such as `owner` and `dataset penguins.csv`. */
-  parts: string[];
+  /** The parts of the user in the computation, such as `owner`. */
+  parts: Schemas['Party']['parts'];
+  /** True if the computation only names the user, who has not acted yet. */
+  isInvited: boolean;
+  /** The files that the user brings. */
+  files: Pick<Input, 'asset_type' | 'file_name'>[];
   /** The things that a run still waits for from this user. */
   owes: Debt[];
+  /** The refusal of the user, if one stands. */
+  refusal: Schemas['Refusal'] | undefined;
 }
 
 /** A thing that a run of a computation waits for from a party: a key, the content of files, or an approval. */
@@ -80,12 +101,12 @@ export interface Debt {
 }
 
 interface Given {
-  computation: Pick<Schemas['Computation'], 'owner' | 'consumers'>;
+  computation: Pick<Schemas['Computation'], 'parties'>;
   /** The linked assets, each with the fields that are known. */
   inputs: readonly (Pick<Schemas['AssetOfComputation'], 'file_name' | 'asset_type'> &
     Partial<Pick<Schemas['AssetRow'], 'id' | 'created_by' | 'created_at' | 'state'>>)[];
   missing: Schemas['MissingItems'];
-  approvals: Pick<Schemas['Approvals'], 'needed' | 'approvals'>;
+  approvals: Schemas['Approvals'];
 }
 
 /** The things that a run waits for, by the party that owes them, and those that no party in particular owes. */
@@ -102,22 +123,17 @@ const resultConsumer = 'result consumer';
 /** Returns the users who take part in a computation, the owner first, and what each user still owes before a run. */
 export function partiesOf({ computation, inputs, missing, approvals }: Given): Debts {
   const parties = new Map<string, Party>();
-  const party = (user: string) => {
-    const known = parties.get(user) ?? { user, parts: [], owes: [] };
+  const party = (user: string): Party => {
+    const known = parties.get(user) ?? { user, parts: [], isInvited: false, files: [], owes: [], refusal: undefined };
     parties.set(user, known);
     return known;
   };
-  const takesPart = (user: string, part: string) => {
-    const { parts } = party(user);
-    if (!parts.includes(part)) parts.push(part);
-  };
 
-  takesPart(computation.owner, 'owner');
+  for (const { user, parts, invited } of computation.parties) Object.assign(party(user), { parts, isInvited: invited });
   for (const { created_by, asset_type, file_name } of inputs) {
-    if (created_by !== undefined) takesPart(created_by, `${asset_type} ${file_name}`);
+    if (created_by !== undefined) party(created_by).files.push({ asset_type, file_name });
   }
-  for (const user of computation.consumers) takesPart(user, resultConsumer);
-  for (const { user, because } of approvals.needed) if (because.includes(resultConsumer)) takesPart(user, resultConsumer);
+  for (const refusal of approvals.refusals) party(refusal.user).refusal = refusal;
 
   const unowned: Debt[] = [];
   for (const user of missing.keys) party(user).owes.push({ kind: 'key', files: [] });
@@ -130,6 +146,7 @@ export function partiesOf({ computation, inputs, missing, approvals }: Given): D
     if (!pending.some(({ created_by }) => created_by !== undefined)) unowned.push({ kind: 'content', files: [file] });
   }
   for (const { user, because } of missingApprovals(approvals)) {
+    if (party(user).refusal) continue; // it stands in the place of the approval
     const isOnlyConsumer = because.includes(resultConsumer) && because.length === 1;
     party(user).owes.push({ kind: 'approval', files: isOnlyConsumer ? [] : because });
   }

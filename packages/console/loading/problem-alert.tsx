@@ -3,6 +3,7 @@ import { ServiceProblem } from 'computation-management-client';
 import type { ReactNode } from 'react';
 import { useFrame } from '../access/console-context.ts';
 import { Hash } from '../show/hash.tsx';
+import { listAbove } from '../routing/places.ts';
 import { StatusIndicator } from '../show/status.tsx';
 import { problemText } from './problem-text.ts';
 import { useAction } from './use-action.ts';
@@ -21,6 +22,7 @@ interface Props {
 export function ProblemAlert({ problem, fields, retry, isRetrying = false }: Props) {
   if (problem === undefined) return null;
   const { title, detail, advice, points, requestId } = problemText(problem, fields);
+  const list = problem instanceof ServiceProblem && problem.code === 'not_found' ? listAbove(location.pathname) : undefined;
   const hasExpired = problem instanceof ServiceProblem && problem.code === 'unauthenticated';
   return (
     <div role="alert">
@@ -30,6 +32,8 @@ export function ProblemAlert({ problem, fields, retry, isRetrying = false }: Pro
         action={
           hasExpired ? (
             <SignInAgain />
+          ) : list ? (
+            <Button href={list.href}>{list.text}</Button>
           ) : (
             retry && (
               <Button formAction="none" onClick={retry} loading={isRetrying}>

@@ -37,5 +37,6 @@ function isAtField(pointer: string, field: string): boolean {
 
 function textAtField({ pointer, detail }: ServiceProblem['errors'][number], field: string): string {
   if (pointer === field) return detail;
-  return `Entry ${Number(pointer.slice(field.length + 1)) + 1}: ${detail}`;
+  const entry = pointer.slice(field.length + 1);
+  return `${/^\d+$/.test(entry) ? `Entry ${Number(entry) + 1}` : entry}: ${detail}`;
 }

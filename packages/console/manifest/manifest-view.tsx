@@ -8,7 +8,6 @@ import {
   type ManifestFile,
   type Receiver,
 } from 'computation-management-words';
-import type { ReactNode } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { assetTypeText } from '../assets/asset-texts.ts';
 import { type Column, FactTable } from '../lists/columns.tsx';
@@ -77,8 +76,8 @@ export function ManifestTab({ id, digest, run, inputs }: TabProps) {
   );
 }
 
-/** Returns the columns of the table with a manifest's files. @param check returns what a user can do to check a file */
-function fileColumns(knowsParties: boolean, check: ViewProps['check'] = () => null): Column<File>[] {
+/** Returns the columns of the table with a manifest's files. */
+function fileColumns(knowsParties: boolean): Column<File>[] {
   const size: Column<File> = {
     id: 'size',
     header: 'Size and type',
@@ -127,17 +126,13 @@ function fileColumns(knowsParties: boolean, check: ViewProps['check'] = () => nu
       header: 'SHA3-256',
       isSecondary: true,
       minWidth: 250,
-      cell: (row) => (
-        <>
-          <Hash value={row.hash} what={`hash of the ${row.type} ${row.name ?? ''}`} isWhole />
-          {check(row)}
-        </>
-      ),
+      cell: ({ hash, type, name = '' }) => <Hash value={hash} what={`hash of the ${type} ${name}`} isWhole />,
     },
   ];
 }
 
-function Party({ of }: { of: string | undefined }) {
+/** Shows the user who brings a file of a manifest. */
+export function Party({ of }: { of: string | undefined }) {
   return of === undefined ? 'Nobody whom the service names' : <User of={of} />;
 }
 
@@ -179,13 +174,11 @@ interface ViewProps extends DescribedManifest<Input> {
   digest: string | undefined;
   /** True if the linked assets are known, and with them the parties who bring the files. */
   isKnown: boolean;
-  /** Returns the button or field with which a user can check a file of the manifest. */
-  check?: (file: File) => ReactNode;
 }
 
 /** Shows a manifest: what the CVM is allowed to run, on what, and who gets the results. */
 export function ManifestView(props: ViewProps) {
-  const { manifest, digest, files, receivers, others, isKnown, check } = props;
+  const { manifest, digest, files, receivers, others, isKnown } = props;
   const { id, name, description } = manifest;
   return (
     <SpaceBetween size="l">
@@ -216,7 +209,7 @@ export function ManifestView(props: ViewProps) {
         counter={`(${files.length})`}
         items={files}
         rowKey={({ index }) => String(index)}
-        columns={fileColumns(isKnown, check)}
+        columns={fileColumns(isKnown)}
       />
       <FactTable
         isEmbedded

@@ -85,6 +85,16 @@ export function tabQuery(tab: string, tabs: readonly string[]): { tab: string | 
   return { tab: tab === tabs[0] ? undefined : tab };
 }
 
+/** Returns the list to which the screen of a path belongs, where another of its kind can be found. Undefined if there is none. */
+export function listAbove(pathname: string): { text: string; href: string } | undefined {
+  const place = placeOf(pathname);
+  if (!place || !('domain' in place)) return undefined;
+  const { domain } = place;
+  if ('run' in place) return { text: 'Open the list of runs', href: addressOf({ screen: 'runs', domain }) };
+  if (place.screen === 'asset') return { text: 'Open the list of assets', href: addressOf({ screen: 'assets', domain }) };
+  return { text: 'Open the list of computations', href: addressOf({ screen: 'computations', domain }) };
+}
+
 /** Returns the breadcrumbs above the screen of an asset. */
 export function aboveAsset(domain: string) {
   return [{ text: 'Assets', href: addressOf({ screen: 'assets', domain }) }];

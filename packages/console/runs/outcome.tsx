@@ -1,6 +1,7 @@
 import { Alert, Link } from '@cloudscape-design/components';
 import { type Client, items, type Schemas } from 'computation-management-client';
 import { describeDifferences } from 'computation-management-words';
+import type { ReactNode } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
 import { useLoaded } from '../loading/use-loaded.ts';
@@ -10,6 +11,7 @@ import { durationText } from '../show/texts.ts';
 import { Time } from '../show/time.tsx';
 import { Name } from '../show/visible-texts.tsx';
 import type { Phase } from './phases.ts';
+import { repairOf } from './repair.ts';
 
 type Run = Schemas['Run'];
 
@@ -20,14 +22,7 @@ export function LastGoodRun({ run }: { run: Run }) {
   const loaded = useLoaded(run.id, async (signal) => await compareWithGood(client, run, signal));
   const { value, problem } = loaded;
   if (problem !== undefined) return <ProblemAlert problem={problem} retry={loaded.reload} isRetrying={loaded.isLoading} />;
-  if (value === undefined) return null;
-  if (value === null) {
-    return (
-      <Alert type="info" header="No earlier run has completed">
-        There is nothing to compare this run with.
-      </Alert>
-    );
-  }
+  if (!value) return null;
   const { good, differences } = value;
   return (
     <Alert
@@ -104,14 +99,18 @@ export function PhasesChart({ phases }: { phases: readonly Phase[] }) {
   );
 }
 
-/** Shows how a run ended, and why. Shows nothing while the run goes on. */
-export function Outcome({ run: { status, reason, ended_at, started_at }, phases }: { run: Schemas['Run']; phases: Phase[] }) {
+/**
+ * Shows how a run ended, and why. Shows nothing while the run goes on.
+ * @param children what follows the likely repair of a failed run
+ */
+export function Outcome({ run, phases, children }: { run: Run; phases: Phase[]; children?: ReactNode }) {
+  const { status, reason, ended_at, started_at } = run;
   if (status === 'failed') {
     const failed = phases.at(-1);
     const took = durationText(Date.parse(ended_at ?? started_at) - Date.parse(started_at));
     return (
       <Alert type="error" header={<>The run failed: {reason === null ? 'no reason was given' : <Name of={reason} />}</>}>
-        It failed after {took}, in the phase <strong>{failed?.name}</strong>.
+        It failed after {took}, in the phase <strong>{failed?.name}</strong>. {repairOf(run, failed?.name ?? '')} {children}
       </Alert>
     );
   }

@@ -1,10 +1,13 @@
-import { Alert, Box } from '@cloudscape-design/components';
+import { Alert, Box, Link } from '@cloudscape-design/components';
 import { type Client, pause, retryUntilAborted, type Schemas, ServiceProblem } from 'computation-management-client';
-import { Fragment, useEffect, useEffectEvent, useState } from 'react';
+import { Fragment, type ReactNode, useEffect, useEffectEvent, useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
+import { permissions } from '../access/permissions.ts';
 import { ProblemAlert } from '../loading/problem-alert.tsx';
+import { addressOf } from '../routing/places.ts';
 import { StatusIndicator } from '../show/status.tsx';
 import { Time } from '../show/time.tsx';
+import { User } from '../show/visible-texts.tsx';
 import { gather } from './watched-run.ts';
 
 interface Read {
@@ -19,16 +22,17 @@ const nothing: Read = { lines: [], dropped: 0, isWhole: false };
 /** The time after the end of a run in which lines of its log may still come: the gateway writes them within some seconds. */
 const lateInMilliseconds = 10_000;
 
-/** Shows the last lines of the agent's log of a run, as they come. @param most the number of lines to show */
-export function RunLog({
-  run,
-  isLive,
-  most,
-}: {
+interface Props {
   run: Pick<Schemas['Run'], 'id' | 'computation_id'>;
   isLive: boolean;
+  /** The number of lines to show: the last ones. */
   most: number;
-}) {
+  /** The way to share the log, shown if nobody may read it. */
+  share?: ReactNode;
+}
+
+/** Shows the last lines of the agent's log of a run, as they come. */
+export function RunLog({ run, isLive, most, share }: Props) {
   const { client } = useDomain();
   const { id, computation_id } = run;
   const [{ lines, dropped, isWhole, problem }, setRead] = useState(nothing);
@@ -65,8 +69,9 @@ export function RunLog({
     return (
       <Alert type="info" header="You cannot read the log of this run">
         {problem.reason === 'logs_not_shared'
-          ? 'The run began while the computation shared its log with nobody. The setting is part of the configuration that parties approve.'
-          : problem.detail}
+          ? 'The run began while the computation shared its log with nobody.'
+          : problem.detail}{' '}
+        {problem.reason === 'logs_not_shared' && share}
       </Alert>
     );
   }
@@ -89,6 +94,24 @@ export function RunLog({
         </StatusIndicator>
       )}
       {isWhole && lines.length === 0 && 'The agent wrote nothing, or its log is no longer kept: it is kept for 30 days.'}
+    </>
+  );
+}
+
+/** Shows how the log of the next run of a computation can be shared: a link for those who may change it, else whom to ask. */
+export function ShareLog({ computation }: { computation: Schemas['Computation'] }) {
+  const { domain, me } = useDomain();
+  const { id, owner } = computation;
+  return (
+    <>
+      {permissions.editComputation(me, computation) ? (
+        <Link href={addressOf({ screen: 'edit-computation', domain, id })}>Share the log of the next run</Link>
+      ) : (
+        <>
+          Ask <User of={owner} /> to share the log of the next run
+        </>
+      )}{' '}
+      with all parties: their approvals become stale.
     </>
   );
 }

@@ -15,7 +15,7 @@ import { momentText } from '../show/texts.ts';
 import { LastGoodRun, Outcome, PhasesChart } from './outcome.tsx';
 import { phasesOf } from './phases.ts';
 import { RunActions } from './run-actions.tsx';
-import { RunLog } from './run-log.tsx';
+import { RunLog, ShareLog } from './run-log.tsx';
 import { Timeline } from './timeline.tsx';
 import { useWatchedRun } from './watched-run.ts';
 import { AttestationBadge } from '../attestation/attestation-panel.tsx';
@@ -66,7 +66,13 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
       <LoadedView loaded={{ value: run, problem, isLoading: false, reload: watchAgain }} what="the run">
         {(shown) => (
           <>
-            <Outcome run={shown} phases={phases(shown)} />
+            <Outcome run={shown} phases={phases(shown)}>
+              {computation.value?.computation.log_access === 'none' && (
+                <>
+                  Nobody may read its log. <ShareLog computation={computation.value.computation} />
+                </>
+              )}
+            </Outcome>
             {shown.status === 'failed' && (
               <>
                 {computation.value?.computation.log_access === 'parties' && (
@@ -103,7 +109,12 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
                   label: 'Log',
                   content: tab === 'log' && (
                     <Panel title="Log of the agent">
-                      <RunLog run={shown} isLive={isLive} most={linesOfTab} />
+                      <RunLog
+                        run={shown}
+                        isLive={isLive}
+                        most={linesOfTab}
+                        share={computation.value && <ShareLog computation={computation.value.computation} />}
+                      />
                     </Panel>
                   ),
                 },

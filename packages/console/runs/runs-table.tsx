@@ -2,7 +2,7 @@ import { Link } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useMemo } from 'react';
 import { useDomain } from '../access/console-context.ts';
-import { useNames } from './computation-names.ts';
+import { useRows } from './computation-rows.ts';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 import type { Column } from '../lists/columns.tsx';
 import { ChoiceFilter, PagedTable, usePage } from '../lists/paged-table.tsx';
@@ -30,7 +30,7 @@ export function RunsTable({ computation }: { computation?: string }) {
     () => (computation === undefined ? runs?.map(({ computation_id }) => computation_id) : undefined),
     [computation, runs],
   );
-  const names = useNames(ids);
+  const computations = useRows(ids);
   const columns: Column<Run>[] = [
     {
       id: 'started',
@@ -65,7 +65,7 @@ export function RunsTable({ computation }: { computation?: string }) {
     header: 'Computation',
     isSecondary: true,
     cell: ({ computation_id: id }) => (
-      <Link href={addressOf({ screen: 'computation', domain, id })}>{names.get(id) ?? id.slice(-8)}</Link>
+      <Link href={addressOf({ screen: 'computation', domain, id })}>{computations.get(id)?.name ?? id.slice(-8)}</Link>
     ),
   };
   return (

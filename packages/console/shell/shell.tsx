@@ -254,7 +254,10 @@ function SideBar({ place }: { place: Place }) {
     `${domain} ${place.screen}`,
     async (signal) => {
       const { totals, ...todo } = await client.getTodo({ signal });
-      return (['approvals', 'keys', 'content'] as const).reduce((sum, kind) => sum + (totals[kind] ?? todo[kind].length), 0);
+      return (['approvals', 'keys', 'content', 'refusals'] as const).reduce(
+        (sum, kind) => sum + (totals[kind] ?? todo[kind].length),
+        0,
+      );
     },
     { everySeconds: refreshSeconds.sideBar },
   );

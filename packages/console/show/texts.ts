@@ -26,10 +26,13 @@ export function agoText(timestamp: string, now: number): string {
 export function durationText(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1_000));
   const [days, hours, minutes] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3_600) % 24, Math.floor(seconds / 60) % 60];
-  if (days > 0) return `${days} d ${hours} h`;
-  if (hours > 0) return `${hours} h ${minutes} min`;
-  if (minutes > 0) return `${minutes} min ${seconds % 60} s`;
-  return `${seconds} s`;
+  const parts = [`${days} d`, `${hours} h`, `${minutes} min`, `${seconds % 60} s`];
+  const first = parts.findIndex((part) => !part.startsWith('0 '));
+  if (first === -1) return '0 s';
+  return parts
+    .slice(first, first + 2)
+    .filter((part) => !part.startsWith('0 '))
+    .join(' ');
 }
 
 /** Returns the time between the start of a run and an event, such as `+0.4 s` or `+3 min 20 s`. */

@@ -33,6 +33,11 @@ export function User({ of }: { of: string }) {
   return <bdi className="name">{userText(of)}</bdi>;
 }
 
+/** Shows words of a user in a box with their line breaks, so that they pass for no words of the page. */
+export function Quote({ of }: { of: string }) {
+  return <bdi className="name">{of}</bdi>;
+}
+
 const attributes = ['aria-label', 'title', 'alt'];
 
 /**

@@ -1,15 +1,19 @@
 import { Alert, Button, type ButtonProps, Link } from '@cloudscape-design/components';
-import { useState } from 'react';
+import type { Schemas } from 'computation-management-client';
+import { useMemo, useState } from 'react';
 import { type Column, FactTable } from '../lists/columns.tsx';
 import { LoadedView } from '../loading/problem-alert.tsx';
 import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { addressOf } from '../routing/places.ts';
 import { useDomain } from '../access/console-context.ts';
-import { Names } from '../show/visible-texts.tsx';
+import { expectedOf } from '../computations/invitation.ts';
+import { useRows } from '../runs/computation-rows.ts';
+import { Ago } from '../show/time.tsx';
+import { Names, User } from '../show/visible-texts.tsx';
 import { ScreenFrame } from '../frame/screen-frame.tsx';
 import { UploadKey } from '../keys/key-dialogs.tsx';
 
-/** Shows what waits for the user: approvals, keys and content. */
+/** Shows what waits for the user: approvals, keys and content, and who invites the user or refuses. */
 export function TodoScreen() {
   const { client, domain } = useDomain();
   const [chosen, setChosen] = useState<string>();
@@ -19,6 +23,21 @@ export function TodoScreen() {
     href: ({ computation_id: id }: { computation_id: string }) => addressOf({ screen: 'computation', domain, id }),
   };
   const loaded = useLoaded(domain, (signal) => client.getTodo({ signal }), { everySeconds: refreshSeconds.todo });
+  const { value } = loaded;
+  const ids = useMemo(
+    () => value && [...value.approvals, ...value.keys, ...value.invitations].map(({ computation_id }) => computation_id),
+    [value],
+  );
+  const rows = useRows(ids);
+  const from: Column<{ computation_id: string }>[] = [
+    { id: 'owner', header: 'Owner', isSecondary: true, cell: ({ computation_id: id }) => owner(rows.get(id)) },
+    {
+      id: 'since',
+      header: 'Last change',
+      isSecondary: true,
+      cell: ({ computation_id: id }) => change(rows.get(id)),
+    },
+  ];
   return (
     <ScreenFrame
       title="To do"
@@ -30,7 +49,7 @@ export function TodoScreen() {
         {(todo) =>
           Object.values(todo.totals).every((total) => total === 0) ? (
             <Alert type="success" header="Nothing waits for you">
-              You will find here what needs your approval, your public key or your content.
+              You will find here what needs your approval, your public key or your content, who invites you, and who refuses.
             </Alert>
           ) : (
             <>
@@ -43,8 +62,24 @@ export function TodoScreen() {
                 {...ofComputation}
                 action="Review and approve"
                 act={({ computation_id: id }) => ({ href: addressOf({ screen: 'approve', domain, id }) })}
-                more={[{ id: 'because', header: 'Needed for', isSecondary: true, cell: ({ because }) => <Names of={because} /> }]}
+                more={[
+                  { id: 'because', header: 'Needed for', isSecondary: true, cell: ({ because }) => <Names of={because} /> },
+                  ...from,
+                ]}
               />
+              {todo.refusals.length > 0 && (
+                <TaskTable
+                  title="Refusals in your computations"
+                  items={todo.refusals}
+                  total={todo.totals.refusals}
+                  rowKey={({ computation_id, user }) => `${computation_id} ${user}`}
+                  nothing="Nobody refuses."
+                  {...ofComputation}
+                  action="Read why in"
+                  act={({ computation_id: id }) => ({ href: addressOf({ screen: 'computation', domain, id }) })}
+                  more={[{ id: 'user', header: 'Refused by', isSecondary: true, cell: ({ user }) => <User of={user} /> }]}
+                />
+              )}
               <TaskTable
                 title="Keys to upload"
                 items={todo.keys}
@@ -54,6 +89,7 @@ export function TodoScreen() {
                 {...ofComputation}
                 action="Upload key to"
                 act={({ computation_id }) => ({ onClick: () => setChosen(computation_id) })}
+                more={from}
               />
               <TaskTable
                 title="Content to upload"
@@ -67,6 +103,27 @@ export function TodoScreen() {
                 action="Upload content of"
                 act={({ asset_id: id }) => ({ href: addressOf({ screen: 'asset', domain, id }) })}
               />
+              {todo.invitations.length > 0 && (
+                <TaskTable
+                  title="Invitations"
+                  items={todo.invitations}
+                  total={todo.totals.invitations}
+                  rowKey={({ computation_id }) => computation_id}
+                  nothing="Nobody invites you."
+                  {...ofComputation}
+                  action="Open"
+                  act={({ computation_id: id }) => ({ href: addressOf({ screen: 'computation', domain, id }) })}
+                  more={[
+                    {
+                      id: 'expected',
+                      header: 'Expected of you',
+                      isSecondary: true,
+                      cell: ({ expected: parts }) => expectedOf({ parts, isInvited: true, owes: [] }).join('; '),
+                    },
+                    ...from,
+                  ]}
+                />
+              )}
               {chosen !== undefined && (
                 <UploadKey
                   id={chosen}
@@ -84,6 +141,11 @@ export function TodoScreen() {
     </ScreenFrame>
   );
 }
+
+type Row = Schemas['ComputationRow'] | null | undefined;
+
+const owner = (row: Row) => (row ? <User of={row.owner} /> : '-');
+const change = (row: Row) => (row ? <Ago at={row.updated_at} /> : '-');
 
 interface TaskTableProps<T> {
   title: string;
@@ -112,7 +174,7 @@ function TaskTable<T>({ title, items, total, rowKey, nothing, header, name, href
       header: 'Action',
       cell: (item) => (
         <Button variant="inline-link" ariaLabel={`${action} ${name(item)}`} {...act(item)}>
-          {action.replace(/ (to|of)$/, '')}
+          {action.replace(/ (to|of|in)$/, '')}
         </Button>
       ),
     },

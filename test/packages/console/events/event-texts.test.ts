@@ -9,7 +9,7 @@ describe('details of an event', () => {
     ['', ''],
     [base64('{}'), ''],
     [base64('{"reason":"The CVM failed.","confirmed":false}'), 'reason: The CVM failed, confirmed: false'],
-    [base64('{"file_name":"größe.csv","fields":["name"]}'), 'file name: größe.csv, fields: ["name"]'],
+    [base64('{"file_name":"größe.csv","fields":["name"]}'), 'file name: größe.csv, fields: name'],
     [base64('plain text of an agent'), 'plain text of an agent'],
     [base64('[1,2]'), '[1,2]'],
   ])('%s reads as: %s', (details, text) => {

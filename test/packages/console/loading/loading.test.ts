@@ -5,8 +5,15 @@ import { fieldErrors, problemText } from '../../../../packages/console/loading/p
 import { keysForBodies } from '../../../../packages/console/loading/use-action.ts';
 
 const nothing = { keys: [], hashes: [], info: [] };
-const noApprovals = { needed: [], approvals: [] };
-const computation = { owner: 'alice', consumers: ['carol'] };
+const noApprovals = { needed: [], approvals: [], refusals: [] };
+const computation: Parameters<typeof partiesOf>[0]['computation'] = {
+  parties: [
+    { user: 'alice', parts: ['owner', 'consumer'], invited: false },
+    { user: 'dana', parts: ['provider'], invited: false },
+    { user: 'bob', parts: ['provider'], invited: false },
+    { user: 'carol', parts: ['consumer'], invited: true },
+  ],
+};
 const inputs = [
   { file_name: 'sizes.py', asset_type: 'algorithm' as const, created_by: 'dana', state: 'ready' as const },
   { file_name: 'penguins.csv', asset_type: 'dataset' as const, created_by: 'bob', state: 'pending' as const },
@@ -37,13 +44,26 @@ const owesOf = (given: Partial<Parameters<typeof partiesOf>[0]>) => {
 };
 
 describe('the parties of a computation', () => {
-  it('are the owner, the creators of its inputs and the result consumers', () => {
+  it('are the owner, the creators of its inputs with their files, and those whom it only names', () => {
     const { parties } = partiesOf({ computation, inputs, missing: nothing, approvals: noApprovals });
+    const nothingOwed = { owes: [], refusal: undefined };
     expect(parties).toEqual([
-      { user: 'alice', parts: ['owner'], owes: [] },
-      { user: 'dana', parts: ['algorithm sizes.py'], owes: [] },
-      { user: 'bob', parts: ['dataset penguins.csv'], owes: [] },
-      { user: 'carol', parts: ['result consumer'], owes: [] },
+      { user: 'alice', parts: ['owner', 'consumer'], isInvited: false, files: [], ...nothingOwed },
+      {
+        user: 'dana',
+        parts: ['provider'],
+        isInvited: false,
+        files: [{ asset_type: 'algorithm', file_name: 'sizes.py' }],
+        ...nothingOwed,
+      },
+      {
+        user: 'bob',
+        parts: ['provider'],
+        isInvited: false,
+        files: [{ asset_type: 'dataset', file_name: 'penguins.csv' }],
+        ...nothingOwed,
+      },
+      { user: 'carol', parts: ['consumer'], isInvited: true, files: [], ...nothingOwed },
     ]);
   });
 
@@ -58,7 +78,7 @@ describe('the parties of a computation', () => {
   it('content whose creator is unknown is owed by nobody in particular', () => {
     const unknown = [{ file_name: 'penguins.csv', asset_type: 'dataset' as const }];
     expect(owesOf({ inputs: unknown, missing: { ...nothing, hashes: ['penguins.csv'] } })).toEqual({
-      owes: { alice: [], carol: [] },
+      owes: { alice: [], dana: [], bob: [], carol: [] },
       others: [],
     });
   });
@@ -71,6 +91,7 @@ describe('the parties of a computation', () => {
         { user: 'carol', because: ['result consumer'] },
       ],
       approvals: [approval('dana'), approval('bob', { stale: true })],
+      refusals: [],
     };
     const missing = { ...nothing, info: ['Approval of bob for penguins.csv', 'Approval of carol as result consumer'] };
     expect(owesOf({ approvals, missing })).toEqual({
@@ -86,6 +107,7 @@ describe('the parties of a computation', () => {
         { user: 'bob', because: ['penguins.csv'] },
       ],
       approvals: [approval('dana', { stale: true }), approval('bob', { signed: true })],
+      refusals: [],
     };
     const { owes } = owesOf({ approvals });
     expect(owes).toMatchObject({ dana: ['approval sizes.py'], bob: [] });

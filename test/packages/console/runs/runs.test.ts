@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { readNames } from '../../../../packages/console/runs/computation-names.ts';
+import { readRows } from '../../../../packages/console/runs/computation-rows.ts';
 import { evidenceArchive, readArchive } from '../../../../packages/console/evidence/evidence-archive.ts';
 import { gather, shownEvents } from '../../../../packages/console/runs/watched-run.ts';
 import { cmsIn } from '../../cms/fake-terminal.ts';
@@ -55,7 +55,7 @@ const answers: Record<string, () => Response> = {
   },
 };
 
-it('reads the name of each computation once, remembers those that are not there, and leaves out those that could not be read', async () => {
+it('reads the row of each computation once, remembers those that are not there, and leaves out those that could not be read', async () => {
   const asked: string[] = [];
   const client = createClient({
     baseUrl: 'http://localhost',
@@ -69,8 +69,8 @@ it('reads the name of each computation once, remembers those that are not there,
     },
   });
   const ids = Object.keys(answers);
-  const names = await readNames(client, [...ids, 'read'], new AbortController().signal);
-  expect(Object.fromEntries(names)).toEqual({ read: 'Incomes', deleted: null, hidden: null });
+  const rows = await readRows(client, [...ids, 'read'], new AbortController().signal);
+  expect(Object.fromEntries(rows)).toEqual({ read: { name: 'Incomes' }, deleted: null, hidden: null });
   expect(asked).toEqual(ids);
 });
 

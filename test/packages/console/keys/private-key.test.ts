@@ -1,20 +1,22 @@
-import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isSignatureOf } from 'computation-management-formats/approval-signature';
 import { toBase64 } from 'computation-management-formats/bytes';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { afterAll, describe, expect, it } from 'vitest';
-import { NeedsPassphrase, UnusableKey } from '../../../../packages/console/approvals/openssh-key.ts';
-import { readPrivateKey } from '../../../../packages/console/approvals/private-key.ts';
+import { NeedsPassphrase, UnusableKey } from '../../../../packages/console/keys/openssh-key.ts';
+import { makeKey, readPrivateKey } from '../../../../packages/console/keys/private-key.ts';
 import { pemKey, type PrivateKeyFile, sshKey } from '../../../support/private-key-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'private-keys-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const signsWith = async ({ file, key, passphrase }: PrivateKeyFile) => {
-  const sign = await readPrivateKey(readFileSync(file, 'utf8'), passphrase);
+  const { sign, ...read } = await readPrivateKey(readFileSync(file, 'utf8'), passphrase);
+  expect(read.fingerprint).toBe(parsePublicKey(key).fingerprint);
+  expect(parsePublicKey(read.publicKey).spki).toEqual(parsePublicKey(key).spki);
   // The two numbers of an ECDSA signature are shorter or longer by chance.
   for (const text of Array.from({ length: 20 }, (_, number) => `text ${number}`)) {
     const spki = toBase64(parsePublicKey(key).spki);
@@ -30,6 +32,16 @@ describe('a private key in the browser', () => {
   it.each(['ed25519', 'ecdsa', 'rsa'] as const)('signs as the service verifies, if it is of OpenSSH and %s', async (type) => {
     const key = sshKey(folder, type);
     if (key) await signsWith(key);
+  });
+
+  it('is made as Ed25519, and its file signs in the browser and with Node', async () => {
+    const { key, pem } = await makeKey();
+    expect(key.publicKey).toMatch(/^ssh-ed25519 AAAA/);
+    const file = join(folder, 'made.pem');
+    writeFileSync(file, pem);
+    await signsWith({ file, key: key.publicKey });
+    const spki = createPublicKey(createPrivateKey(pem)).export({ type: 'spki', format: 'der' });
+    expect(parsePublicKey(key.publicKey).spki).toEqual(new Uint8Array(spki));
   });
 
   it('signs with its passphrase, and asks for it if it is missing or wrong', async () => {

@@ -1,0 +1,84 @@
+import { Badge } from '@cloudscape-design/components';
+import { plainName } from 'computation-management-formats/quoted-name';
+import { type ChangeCard, type Coverage, partsText, type SentencePart } from 'computation-management-words';
+import type { ReactNode } from 'react';
+import { Party } from '../manifest/manifest-view.tsx';
+import { Name, Names, User } from '../show/visible-texts.tsx';
+
+/** Shows a sentence in parts, with the names in boxes and what must not be overlooked marked. */
+export function Sentence({ of }: { of: readonly SentencePart[] }) {
+  return of.map(({ text, names, warning }, index) => {
+    const shown = warning === undefined ? text : <mark>{text}</mark>;
+    return names === undefined ? (
+      text
+    ) : (
+      <bdi key={index} className="name">
+        {shown}
+      </bdi>
+    );
+  });
+}
+
+interface Props {
+  coverage: Coverage;
+  /** The changes since the last approval of the user. What they are about is marked. */
+  changes: readonly ChangeCard[];
+  /** The sentence that says in words what the picture shows. */
+  sentence: readonly SentencePart[];
+}
+
+/** Shows a picture of a computation: who brings which files, the algorithm and its machines, and who receives the results. */
+export function Picture({ coverage: { files, receivers }, changes, sentence }: Props) {
+  const [algorithm, ...datasets] = files;
+  const isChanged = (subject: ChangeCard['subject'], isAbout: (card: ChangeCard) => boolean = () => true) =>
+    changes.some((card) => card.subject === subject && card.current !== null && isAbout(card));
+  const isNamed = (file: string) => isChanged('data', ({ sentence }) => `${sentence} `.includes(` ${plainName(file)} `));
+  return (
+    <div role="img" aria-label={`Picture: ${partsText(sentence)}`} className="picture">
+      <div>
+        {[...Map.groupBy(datasets, ({ asset }) => asset?.created_by)].map(([user, brought]) => {
+          const names = brought.map(({ name = '' }) => name);
+          return (
+            <Node key={user ?? ''} side="brings" isChanged={names.some(isNamed)}>
+              <Party of={user} /> brings <Names of={names} />
+            </Node>
+          );
+        })}
+      </div>
+      <Node isChanged={isChanged('code') || isChanged('machine')}>
+        <Name of={algorithm?.name ?? 'Algorithm'} /> of <Party of={algorithm?.asset?.created_by} /> reads it on{' '}
+        {sentence.find(({ names }) => names === 'machines')?.text}
+      </Node>
+      <div>
+        {receivers.map(({ index, users = [] }) => (
+          <Node
+            key={index}
+            side="receives"
+            isChanged={isChanged('receiver', ({ user }) => user !== null && users.includes(user))}
+          >
+            {users.length === 0 ? <Party of={undefined} /> : <Names of={users} as={User} />} receives the results
+          </Node>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** Shows a box of the picture, with the arrow from a party who brings files, or to one who receives the results. */
+function Node({
+  side = '',
+  isChanged,
+  children,
+}: {
+  side?: 'brings' | 'receives' | '';
+  isChanged: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <div className={`node ${side} ${isChanged ? 'is-changed' : ''}`}>
+      <div className="box">
+        {children} {isChanged && <Badge color="red">changed</Badge>}
+      </div>
+    </div>
+  );
+}

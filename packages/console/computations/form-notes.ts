@@ -1,0 +1,56 @@
+import { lookAlikeOf } from 'computation-management-formats/look-alikes';
+import { quotedName } from 'computation-management-formats/quoted-name';
+
+/** The users who were seen in a domain, as owners and creators. */
+export interface Seen {
+  users: readonly string[];
+  /** True if everything in the domain was looked at, not only the newest. */
+  isWhole: boolean;
+}
+
+/** Returns what may be wrong with each of the users that a form names, a sentence for each. */
+export function userNotes(names: readonly string[], seen: Seen | undefined): string[] {
+  return names.flatMap((name) => {
+    const quoted = quotedName(name);
+    if (/\s/.test(name)) return [`${quoted} has a space in it. If it is two users, put each on a line of its own.`];
+    const alike = lookAlikeOf(name, seen?.users ?? []);
+    if (alike !== undefined)
+      return [`${quoted} looks like ${quotedName(alike)}, and is another user. Check each letter, or add the other one.`];
+    if (!seen || seen.users.includes(name)) return [];
+    const where = seen.isWhole ? 'was never seen in this domain' : 'is not among the users of the newest computations and files';
+    return [`${quoted} ${where}. Ask for the name that cms whoami shows: another spelling is another user.`];
+  });
+}
+
+/** Returns what is wrong with a text in a field that takes PEM or a path inside the CVM. Undefined if nothing is. */
+export function pemNote(text: string, what: 'certificate' | 'private key'): string | undefined {
+  const given = text.trim();
+  if (given === '' || given.startsWith('/')) return undefined;
+  const begin = what === 'certificate' ? '-----BEGIN CERTIFICATE-----' : '-----BEGIN';
+  if (given.includes('-----BEGIN')) {
+    if (!given.includes(begin)) return `This is no ${what}: its first line is not ${begin}. Paste the file that begins so.`;
+    return given.includes('-----END')
+      ? undefined
+      : `This ${what} is cut: its last line, -----END …, is missing. Paste the whole file.`;
+  }
+  return `${quotedName(given.slice(0, 40))} is no ${what} in PEM. Is it a path inside the CVM? Such a path begins with /.`;
+}
+
+/** Returns what is wrong with the measurements of a policy, a sentence for each. */
+export function measurementNotes(measurements: readonly string[]): string[] {
+  return measurements
+    .filter((each) => !/^[0-9a-f]{96}$/i.test(each))
+    .map((each) => {
+      const shown = quotedName(each.length > 20 ? `${each.slice(0, 20)}…` : each);
+      const why = /^[0-9a-f]*$/i.test(each)
+        ? `has ${each.length} hex digits${each.length === 64 ? ', as a SHA-256 has' : ''}`
+        : 'has other characters than 0-9 and a-f';
+      return `${shown} ${why}. A measurement has 96 hex digits: copy it whole from the page of a CVM, or from who built the image.`;
+    });
+}
+
+/** Returns what is wrong with the SHA3-256 of a file. Undefined if nothing is, or nothing was typed. */
+export function checksumNote(checksum: string): string | undefined {
+  if (checksum === '' || /^[0-9a-f]{64}$/i.test(checksum)) return undefined;
+  return `A SHA3-256 has 64 hex digits, and this has ${checksum.length} characters. Choose the file: its hash is computed here.`;
+}
