@@ -44,12 +44,7 @@ export async function startCommand(args: string[]): Promise<void> {
     'test-evidence': { type: 'boolean', default: false },
     'no-console': { type: 'boolean', default: false },
     'cors-origin': { type: 'string', multiple: true, default: [] },
-    help: { type: 'boolean', short: 'h' },
   });
-  if (options.help) {
-    process.stdout.write(`${usage}\n`);
-    return;
-  }
   const port = portFromEnvironment();
   const cvmGateway = await gatewayFromEnvironment();
   const dataDirectory = options.data === undefined ? undefined : resolve(options.data);

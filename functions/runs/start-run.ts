@@ -1,6 +1,6 @@
 import { startRunRoute } from '../../shared/endpoints/runs.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { ensureRunExecution, openExecutions } from '../../shared/lifecycle/index.ts';
+import { ensureExecution, openExecutions } from '../../shared/lifecycle/index.ts';
 import { startRun } from '../../shared/runs/start-run.ts';
 
 export const handler = changeEndpoint(startRunRoute, {
@@ -16,7 +16,8 @@ export const handler = changeEndpoint(startRunRoute, {
     }),
   reply: ({ runId, permitted }) => ({ permitted, body: runId }),
   repeat: async (runId, _, { path, table, deadline }) => {
-    await ensureRunExecution(table, openExecutions(deadline), { domain: path.domainID, computationId: path.id, runId });
+    const run = { domain: path.domainID, computationId: path.id, runId };
+    await ensureExecution(table, openExecutions(deadline), run, 'run');
     return runId;
   },
 });

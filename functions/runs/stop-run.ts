@@ -1,6 +1,6 @@
 import { stopRunRoute } from '../../shared/endpoints/runs.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
-import { ensureStopExecution, openExecutions } from '../../shared/lifecycle/index.ts';
+import { ensureExecution, openExecutions } from '../../shared/lifecycle/index.ts';
 import { stopRun } from '../../shared/runs/stop-run.ts';
 
 export const handler = changeEndpoint(stopRunRoute, {
@@ -15,11 +15,8 @@ export const handler = changeEndpoint(stopRunRoute, {
     }),
   reply: ({ run, permitted }) => ({ permitted, body: run }),
   repeat: async (run, _, { path, table, deadline }) => {
-    await ensureStopExecution(table, openExecutions(deadline), {
-      domain: path.domainID,
-      computationId: run.computation_id,
-      runId: run.id,
-    });
+    const ofRun = { domain: path.domainID, computationId: run.computation_id, runId: run.id };
+    await ensureExecution(table, openExecutions(deadline), ofRun, 'stop');
     return run;
   },
 });

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceError } from '../../shared/runtime/errors.ts';
 import { log } from '../../shared/runtime/log.ts';
 import type { LastingReport } from '../../shared/cvms/index.ts';
@@ -148,13 +149,9 @@ export class Outbox {
   }
 
   private async pause(milliseconds: number): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, milliseconds);
-      this.wakeUp = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    const waking = new AbortController();
+    this.wakeUp = () => waking.abort();
+    await delay(milliseconds, undefined, { signal: waking.signal }).catch(() => undefined);
     this.wakeUp = undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { log } from '../../shared/runtime/log.ts';
 import type { PendingCommand } from '../../shared/rows/command.ts';
 import type { GatewayParts } from './gateway-parts.ts';
@@ -7,11 +8,10 @@ export function pollPendingCommands(
   { service, timings }: GatewayParts,
   onPending: (commands: PendingCommand[]) => void,
 ): { stop: () => Promise<void> } {
-  let stopped = false;
-  let wakeUp = () => {};
+  const stopping = new AbortController();
   const watch = async () => {
     let hasFailed = false;
-    while (!stopped) {
+    while (!stopping.signal.aborted) {
       const startedAt = performance.now();
       try {
         onPending(await service.pendingCommands());
@@ -20,21 +20,15 @@ export function pollPendingCommands(
         if (!hasFailed) log('WARN', 'The commands of CVMs cannot be read now.', {}, error);
         hasFailed = true;
       }
-      await new Promise<void>((resolve) => {
-        const interval = hasFailed ? 2 * timings.commands : timings.commands;
-        const timer = setTimeout(resolve, Math.max(interval - (performance.now() - startedAt), 0));
-        wakeUp = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+      const interval = hasFailed ? 2 * timings.commands : timings.commands;
+      const rest = Math.max(interval - (performance.now() - startedAt), 0);
+      await delay(rest, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
   };
   const watching = watch();
   return {
     stop: async () => {
-      stopped = true;
-      wakeUp();
+      stopping.abort();
       await watching;
     },
   };

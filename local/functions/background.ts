@@ -1,7 +1,8 @@
 import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { pause } from 'computation-management-client';
 import { listOfEntry } from 'computation-management-counted-list';
 import type { InvokeFunction } from './local-functions.ts';
-import { pause, type TimerClock } from '../../shared/runtime/deadline.ts';
+import type { TimerClock } from '../../shared/runtime/deadline.ts';
 import { namedRowAt } from '../../shared/find/index.ts';
 import type { TableClient } from '../../shared/table/table.ts';
 
@@ -35,7 +36,7 @@ export function startBackground(invoke: InvokeFunction, clock: TimerClock): Back
         process.stderr.write(`${name} failed: ${String(error)}\n`);
         return;
       }
-      await pause(clock, first, stopping.signal).catch(() => undefined);
+      await pause(first, stopping.signal, clock.setTimer).catch(() => undefined);
       await attempt(name, event, others);
     }
   };
@@ -92,7 +93,7 @@ export async function continueInterrupted({ invoke, background, clock, onStop }:
   const deletions = continueDeletions(invoke, background);
   onStop(() => deletions);
   const waiting = new AbortController();
-  await Promise.race([deletions, pause(clock, longestWaitInMilliseconds, waiting.signal)]);
+  await Promise.race([deletions, pause(longestWaitInMilliseconds, waiting.signal, clock.setTimer)]);
   waiting.abort();
 }
 

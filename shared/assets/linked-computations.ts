@@ -35,10 +35,5 @@ export async function listLinkedComputations(
   ]);
   parseAsset(assetItem, assetId);
   const ids = page.rows.map((row) => String(row['id']));
-  const items = await getItems(
-    table,
-    ids.map((id) => computationKey(domain, id)),
-  );
-  const computations = ids.flatMap((id, index) => findComputation(items[index], id) ?? []);
-  return { computations, total: page.total };
+  return { computations: await readRows(table, domain, ids), total: page.total };
 }

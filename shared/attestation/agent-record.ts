@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { cvmKeys, type Key } from '../table/keys.ts';
 import { type Table, type Item, getItem } from '../table/table.ts';
-import { type Action, ConditionFailedError, transact } from '../table/transaction.ts';
+import { type Action, isDone, transact } from '../table/transaction.ts';
 import { parseStored } from '../table/stored.ts';
+import type { CvmReference } from '../rows/cvm.ts';
 import { guestsOf } from '../rows/attestation.ts';
 import { useOfGuest } from './guests.ts';
 
@@ -31,11 +32,6 @@ const agentRecord = v.object({
 });
 export type AgentRecord = v.InferOutput<typeof agentRecord>;
 
-interface Cvm {
-  domain: string;
-  cvmId: string;
-}
-
 /**
  * Reads what the service remembers of the agent process in a CVM, strongly consistent. Empty for a CVM that was never given a
  * run.
@@ -43,7 +39,7 @@ interface Cvm {
  */
 export async function readAgentRecord(
   table: Table,
-  { domain, cvmId }: Cvm,
+  { domain, cvmId }: CvmReference,
   get = (key: Key) => getItem(table, key),
 ): Promise<AgentRecord> {
   const item = await get(cvmKeys.agent(domain, cvmId));
@@ -77,7 +73,7 @@ export interface Binding extends AgentRecord {
  */
 export async function bindAgent(
   table: Table,
-  { domain, cvmId }: Cvm,
+  { domain, cvmId }: CvmReference,
   { stream, certificate, token_hash, allow_reconnect = false, allow_used_guest = false, ...given }: Binding,
 ): Promise<AgentRecord | undefined> {
   const hasPolicy = token_hash !== undefined;
@@ -107,13 +103,7 @@ export async function bindAgent(
   };
   // Marked before the manifest is sent, not once the agent has accepted: it may take the manifest, and its gateway die at once.
   const uses = guests.map((guest) => useOfGuest(guest, { domain, run_id: given.run_id }, hasPolicy && !allow_used_guest));
-  try {
-    await transact(table, [{ put }, { check }, ...uses]);
-    return record;
-  } catch (error) {
-    if (error instanceof ConditionFailedError) return undefined;
-    throw error;
-  }
+  return (await isDone(transact(table, [{ put }, { check }, ...uses]))) ? record : undefined;
 }
 
 /** An agent process that has sent an attestation. */
@@ -135,7 +125,7 @@ export interface AttestedProcess {
  */
 export async function recordAgentProcess(
   table: Table,
-  { domain, cvmId }: Cvm,
+  { domain, cvmId }: CvmReference,
   { before, isNew, attestation_hash, stream }: AttestedProcess,
 ): Promise<AgentRecord | undefined> {
   const { attempted_run_id, attempts } = before;
@@ -158,17 +148,12 @@ export async function recordAgentProcess(
       ...(before.process === undefined ? {} : { ':process': before.process }),
     },
   };
-  try {
-    await transact(table, [{ put }, ...(isOther ? [forgetAttestation({ domain, cvmId })] : [])]);
-    return record;
-  } catch (error) {
-    if (error instanceof ConditionFailedError) return undefined;
-    throw error;
-  }
+  const forget = isOther ? [forgetAttestation({ domain, cvmId })] : [];
+  return (await isDone(transact(table, [{ put }, ...forget]))) ? record : undefined;
 }
 
 /** Returns the change that removes the verified attestation from a registered CVM. */
-function forgetAttestation({ domain, cvmId }: Cvm): Action {
+function forgetAttestation({ domain, cvmId }: CvmReference): Action {
   const update = {
     Key: cvmKeys.cvm(domain, cvmId),
     UpdateExpression: 'SET attestation = :none REMOVE attested_process, attested_stream, guests',

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 import { guestKeys } from '../table/keys.ts';
+import type { RunReference } from '../rows/run.ts';
 import type { TokenOfProcess } from '../rows/agent-tokens.ts';
 import { type Table, getItems } from '../table/table.ts';
 import type { Action } from '../table/transaction.ts';
 
-interface UsingRun {
-  domain: string;
-  run_id: string;
-}
+type UsingRun = Pick<RunReference, 'domain' | 'run_id'>;
 
 // A hash: the item outlives the domain, whose other data are removed with it.
 const hashOf = ({ domain, run_id }: UsingRun) => createHash('sha256').update(`${domain} ${run_id}`).digest('hex');

@@ -5,7 +5,7 @@ import { type Executions, failRun } from '../lifecycle/index.ts';
 import { cvmKeys, runKeys } from '../table/keys.ts';
 import { type Table, getItems } from '../table/table.ts';
 import { Transaction, StaleReadError, withFreshReads } from '../table/transaction.ts';
-import { setAttributes } from '../table/writes.ts';
+import { setAttributesIf } from '../table/writes.ts';
 import {
   failuresOf,
   ownerOfToken,
@@ -74,18 +74,17 @@ async function keep(table: Table, owner: Process & { hash: string }, verified: V
   if (cvm && agent && bound_to !== null && cvm.certificate_sha512 === bound_to) {
     const ofCertificate = tokens.filter((token) => token.bound_to === bound_to);
     const guests = guestsIn(ofCertificate);
-    const set = setAttributes({
+    const isOfCvm = {
+      Key: cvmKeys.cvm(domain, cvmId),
+      ConditionExpression: 'certificate_sha512 = :bound_to',
+      ExpressionAttributeValues: { ':bound_to': bound_to },
+    };
+    const update = setAttributesIf(isOfCvm, {
       attestation: shownOf(ofCertificate),
       attested_process: process,
       attested_stream: agent.attested_stream,
       ...(guests.length > 0 ? { guests } : {}),
     });
-    const update = {
-      ...set,
-      Key: cvmKeys.cvm(domain, cvmId),
-      ConditionExpression: 'certificate_sha512 = :bound_to',
-      ExpressionAttributeValues: { ...set.ExpressionAttributeValues, ':bound_to': bound_to },
-    };
     const { run_id } = agent;
     const check = {
       Key: cvmKeys.agent(domain, cvmId),

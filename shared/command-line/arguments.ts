@@ -4,16 +4,24 @@ import { neverProxyLoopback } from 'computation-management-client/node';
 import { durationOf } from 'computation-management-formats/timestamps';
 
 /**
- * Parses the options of a command.
+ * Parses the options of a command, which also takes `--help` and `-h`: then `runCommand` prints its usage.
  * @throws UsageError for an unknown option, a missing value or an extra argument
  */
 export function parseOptions<const Options extends NonNullable<ParseArgsConfig['options']>>(args: string[], options: Options) {
+  const values = valuesOf(args, { ...options, help: { type: 'boolean', short: 'h' } });
+  if ('help' in values) throw new HelpRequest();
+  return values;
+}
+
+function valuesOf<const Options extends NonNullable<ParseArgsConfig['options']>>(args: string[], options: Options) {
   try {
     return parseArgs({ args, options, allowPositionals: false, strict: true }).values;
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
 }
+
+class HelpRequest extends Error {}
 
 /**
  * Refuses options that a command does not take.
@@ -88,6 +96,7 @@ export async function runCommand(
     Object.assign(process.env, neverProxyLoopback(process.env));
     await command(args);
   } catch (error) {
+    if (error instanceof HelpRequest) return void process.stdout.write(`${usage}\n`);
     const isUsage = error instanceof UsageError;
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n${isUsage ? `\n${usage}\n` : ''}`);
     process.exit(isUsage ? 2 : 1);

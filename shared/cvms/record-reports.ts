@@ -6,7 +6,7 @@ import { type Claim, claimKey, parseClaimOf } from '../rows/claim.ts';
 import { reportedStateOf, recordLastingReports } from './effects-of-reports.ts';
 import { completeTask, completeWaitingTasks, type Executions, sendHeartbeat } from '../lifecycle/index.ts';
 import { type InvalidReport, type LastingReport, type Outcome, type Report, type ReportSummary, summaryOf } from './report.ts';
-import { refuseIfAtGateway } from '../rows/cvm.ts';
+import { type CvmReference, refuseIfAtGateway } from '../rows/cvm.ts';
 import { recordPresence, recordTaken } from '../rows/presence.ts';
 
 /**
@@ -16,9 +16,7 @@ import { recordPresence, recordTaken } from '../rows/presence.ts';
 const reportsPerTransaction = 40;
 
 /** Reports that a CVM, or a gateway for it, sent in one request. */
-interface Batch {
-  domain: string;
-  cvmId: string;
+interface Batch extends CvmReference {
   reports: (Report | InvalidReport)[];
   now: string;
   /** The identifier of the gateway that reports for the CVM. Undefined if the CVM reports for itself. */

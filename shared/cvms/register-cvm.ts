@@ -3,7 +3,7 @@ import { fingerprintOfCertificate } from 'computation-management-formats/certifi
 import { laterOf } from 'computation-management-formats/timestamps';
 import { refusedAt } from '../rows/public-key.ts';
 import { preconditionFailed, conflict, notFound } from '../runtime/errors.ts';
-import { nextNumber, setAttributes } from '../table/writes.ts';
+import { nextNumber, setAttributesIf } from '../table/writes.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
 import { assertUnclaimed, type Claim } from '../rows/claim.ts';
 import {
@@ -16,13 +16,11 @@ import {
 } from '../table/transaction.ts';
 import { lists, cvmKeys, listKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
-import type { Cvm, CvmInput, StoredCvm } from '../rows/cvm.ts';
+import type { Cvm, CvmInput, CvmReference, StoredCvm } from '../rows/cvm.ts';
 import { schemaAttribute } from '../table/stored.ts';
 import { describeCvm, readCvmAndClaim } from './read-cvms.ts';
 
-interface RegisterRequest extends AnsweredRequest {
-  domain: string;
-  cvmId: string;
+interface RegisterRequest extends AnsweredRequest, CvmReference {
   given: CvmInput;
   now: string;
   matchesIfMatch?: ((cvm: Cvm) => boolean) | undefined;
@@ -152,9 +150,7 @@ function replaced(transaction: Transaction, domain: string, cvm: StoredCvm, chan
   });
 }
 
-interface DeleteRequest extends AnsweredRequest {
-  domain: string;
-  cvmId: string;
+interface DeleteRequest extends AnsweredRequest, CvmReference {
   now: string;
   matchesIfMatch?: ((cvm: Cvm) => boolean) | undefined;
 }
@@ -203,14 +199,7 @@ export function changeCvm(
   change: Partial<Omit<StoredCvm, 'id' | 'listed_as' | 'version'>>,
 ): StoredCvm {
   const changes = { ...change, version: cvm.version + 1 };
-  const set = setAttributes(changes);
-  const guard = unchanged(cvm);
-  const update = {
-    ...set,
-    ...guard,
-    ExpressionAttributeValues: { ...set.ExpressionAttributeValues, ...guard.ExpressionAttributeValues },
-    Key: cvmKeys.cvm(domain, cvm.id),
-  };
+  const update = { ...setAttributesIf(unchanged(cvm), changes), Key: cvmKeys.cvm(domain, cvm.id) };
   transaction.add({ update, otherwise: new StaleReadError() });
   return { ...cvm, ...changes };
 }

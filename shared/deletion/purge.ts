@@ -8,7 +8,7 @@ import { removeRun } from '../rows/change-run.ts';
 import { computationKeys, listKeys, lists, purgeKeys, runKeys, writableKey } from '../table/keys.ts';
 import { clockOf, type Table, getItems, type Item, queryPrefix } from '../table/table.ts';
 import { openList, rowLists } from '../table/row-lists.ts';
-import { ConditionFailedError, Transaction } from '../table/transaction.ts';
+import { isDone, Transaction } from '../table/transaction.ts';
 import { deleteItems } from '../table/writes.ts';
 import { belongingsOfAsset, belongingsOfComputation, deleteInParts } from './belongings.ts';
 import { removeFromLinked, unlinkDeletedAsset } from '../rows/link.ts';
@@ -100,7 +100,7 @@ async function* listingsInParts(table: Table, purge: ComputationPurge): InParts 
     async (link) => {
       const transaction = new Transaction();
       removeFromLinked(transaction, String(link['asset_id']), { computation: computationNumber(id), version: lastVersion });
-      await commitOnce(table, transaction);
+      await isDone(transaction.commit(table)); // if not, another purge has done it
     },
   );
   yield* runsInParts(table, purge);
@@ -148,22 +148,8 @@ async function removeRuns(table: Table, domain: string, runs: readonly Run[]): P
   if (runs.length === 0) return;
   const transaction = new Transaction();
   for (const run of runs) removeRun(transaction, domain, run);
-  if ((await commitOnce(table, transaction)) || runs.length === 1) return;
+  if ((await isDone(transaction.commit(table))) || runs.length === 1) return;
   await inParallel(runs, (run) => removeRuns(table, domain, [run]));
-}
-
-/**
- * Commits a transaction of removals by a purge.
- * @returns false if a condition fails: another purge has done one of the removals before
- */
-async function commitOnce(table: Table, transaction: Transaction): Promise<boolean> {
-  try {
-    await transaction.commit(table);
-    return true;
-  } catch (error) {
-    if (!(error instanceof ConditionFailedError)) throw error;
-    return false;
-  }
 }
 
 async function doAllParts(work: InParts): Promise<void> {

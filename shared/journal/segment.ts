@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { journalKeys, type Key } from '../table/keys.ts';
 import type { StoredEvent } from './stored-journal.ts';
-import { parseStored, storedBytes } from '../table/stored.ts';
+import { deflated, inflated, parseStored, storedBytes } from '../table/stored.ts';
 import type { Item } from '../table/table.ts';
 
 /** The fields by which the events of a journal can be filtered. Index segments of the journal have a column for each field. */
@@ -13,11 +13,7 @@ const segmentSchema = v.object({
   last_number: v.number(),
   first_at: v.string(),
   last_at: v.string(),
-  event_type: storedBytes,
-  status: storedBytes,
-  run_id: storedBytes,
-  cvm_id: storedBytes,
-  originator: storedBytes,
+  ...v.entriesFromList(facets, storedBytes),
   timestamp: storedBytes,
 });
 
@@ -105,8 +101,5 @@ function timestampColumn(events: StoredEvent[]): number[] {
   return times.map((time, index) => time - (times[index - 1] ?? 0));
 }
 
-/** Returns Node's module zlib. It is loaded on first use, because an import would add a tenth to the cold start of a function. */
-const zlib = () => process.getBuiltinModule('node:zlib');
-
-const pack = (column: unknown): Uint8Array => zlib().deflateRawSync(JSON.stringify(column));
-const unpack = (column: Uint8Array): unknown => JSON.parse(zlib().inflateRawSync(column).toString());
+const pack = (column: unknown): Uint8Array => deflated(JSON.stringify(column));
+const unpack = (column: Uint8Array): unknown => JSON.parse(inflated(column));

@@ -146,25 +146,13 @@ interface RunOfComputation {
   runId: string;
 }
 
-/**
- * Starts the execution of a run that is active but may have none, because the process of the request died after the transaction.
- * Safe to repeat.
- */
-export async function ensureRunExecution(table: Table, executions: Executions, run: RunOfComputation): Promise<void> {
-  await ensureExecution(table, executions, run, 'run');
-}
-
-/**
- * Starts the execution that stops a run, if the run is being stopped, because the process of the request may have died after the
- * transaction. Safe to repeat.
- */
-export async function ensureStopExecution(table: Table, executions: Executions, run: RunOfComputation): Promise<void> {
-  await ensureExecution(table, executions, run, 'stop');
-}
-
 const statusDuring = { run: 'running', stop: 'stopping' } as const;
 
-async function ensureExecution(
+/**
+ * Starts the execution that takes an active run to its end, or that stops a run that is being stopped. It may be missing, because
+ * the process of the request may have died after the transaction. Safe to repeat.
+ */
+export async function ensureExecution(
   table: Table,
   executions: Executions,
   { domain, computationId, runId }: RunOfComputation,

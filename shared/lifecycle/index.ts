@@ -7,8 +7,7 @@ export { endRun, failRun } from './end-run.ts';
 export {
   completeTask,
   completeWaitingTasks,
-  ensureRunExecution,
-  ensureStopExecution,
+  ensureExecution,
   type Executions,
   openExecutions,
   sendHeartbeat,

@@ -222,17 +222,12 @@ function cvmOf({ domain, cvm_id }: CvmOfClaim): CvmOfClaim {
 
 /** Sorts the claims of active runs by domain and CVM, beginning after the CVM that a sweep looked at last. */
 export function inTurn<T extends CvmOfClaim>(claims: T[], last: CvmOfClaim | undefined): T[] {
-  const sorted = claims.toSorted(compareCvms);
+  const sorted = claims.toSorted((a, b) => Number(isAfter(a, b)) - Number(isAfter(b, a)));
   if (!last) return sorted;
-  const start = sorted.findIndex((claim) => compareCvms(claim, last) > 0);
+  const start = sorted.findIndex((claim) => isAfter(claim, last));
   return start < 0 ? sorted : [...sorted.slice(start), ...sorted.slice(0, start)];
 }
 
-function compareCvms(a: CvmOfClaim, b: CvmOfClaim): number {
-  return compare(a.domain, b.domain) || compare(a.cvm_id, b.cvm_id);
-}
-
-function compare(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+function isAfter(a: CvmOfClaim, b: CvmOfClaim): boolean {
+  return a.domain === b.domain ? a.cvm_id > b.cvm_id : a.domain > b.domain;
 }

@@ -4,6 +4,7 @@ import { type AttestationPolicy, attestationPolicy } from 'computation-managemen
 import * as v from 'valibot';
 import { truncate } from '../runtime/errors.ts';
 import { assertClaimed } from './claim.ts';
+import type { CvmReference } from './cvm.ts';
 import { isActive, type Run } from './run.ts';
 import { type ContentStore, putContent, tokenPrefix } from './content-store.ts';
 import { cvmKeys, runKeys, type Key } from '../table/keys.ts';
@@ -39,9 +40,7 @@ export type AgentTokens = v.InferOutput<typeof processItem>;
 export const tokensLiveInDays = 400;
 
 /** The agent process of a CVM. `process` is the identifier that the service gave it. */
-export interface Process {
-  domain: string;
-  cvmId: string;
+export interface Process extends CvmReference {
   process: string;
 }
 

@@ -2,7 +2,7 @@ import type { AssetType } from 'computation-management-formats/vocabulary';
 import { notFound } from '../runtime/errors.ts';
 import { keyToWrite, userKeys } from '../table/keys.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
-import { setAttributes } from '../table/writes.ts';
+import { setAttributesIf } from '../table/writes.ts';
 import { type Action, type Transaction, StaleReadError } from '../table/transaction.ts';
 import type { StoredAsset } from './asset.ts';
 import { assetKey, assetNumber } from './read-asset.ts';
@@ -32,14 +32,7 @@ export function changeAsset(
 ): StoredAsset {
   const changes = { ...change, version: asset.version + 1 };
   const next = { ...asset, ...changes };
-  const set = setAttributes(changes);
-  const guard = unchanged(asset);
-  const update = {
-    ...set,
-    ...guard,
-    ExpressionAttributeValues: { ...set.ExpressionAttributeValues, ...guard.ExpressionAttributeValues },
-    Key: keyToWrite(assetKey(domain, asset.id)),
-  };
+  const update = { ...setAttributesIf(unchanged(asset), changes), Key: keyToWrite(assetKey(domain, asset.id)) };
   transaction.add({ update, otherwise: new StaleReadError() });
   if (asset.asset_type !== next.asset_type) {
     recordInList(transaction, domain, next, { before: asset.asset_type, now: next.asset_type });

@@ -6,7 +6,7 @@ import { appendEvents } from '../journal/append-events.ts';
 import { journalKeys, type Key, keyToWrite, type RowKey, userKeys } from '../table/keys.ts';
 import type { Table, Item } from '../table/table.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
-import { setAttributes } from '../table/writes.ts';
+import { setAttributesIf } from '../table/writes.ts';
 import { type Transaction, readSettled, StaleReadError } from '../table/transaction.ts';
 import {
   type ComputationFields,
@@ -264,18 +264,8 @@ type StatusChange = Pick<StoredComputation, 'status' | 'run' | 'run_counts'>;
  */
 function changeRow(transaction: Transaction, { domain, row }: RowToChange, change: RowChange | StatusChange): StoredComputation {
   const next = { ...change, version: row.version + 1 };
-  const set = setAttributes(next);
-  const guard = unchanged(row);
-  transaction.add({
-    update: {
-      Key: keyToWrite(computationKey(domain, row.id)),
-      UpdateExpression: set.UpdateExpression,
-      ConditionExpression: guard.ConditionExpression,
-      ExpressionAttributeNames: set.ExpressionAttributeNames,
-      ExpressionAttributeValues: { ...set.ExpressionAttributeValues, ...guard.ExpressionAttributeValues },
-    },
-    otherwise: new StaleReadError(),
-  });
+  const update = { ...setAttributesIf(unchanged(row), next), Key: keyToWrite(computationKey(domain, row.id)) };
+  transaction.add({ update, otherwise: new StaleReadError() });
   return { ...row, ...next };
 }
 

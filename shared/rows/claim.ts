@@ -3,7 +3,7 @@ import { runReference, type RunReference } from './run.ts';
 import { cvmKeys, keyToWrite, type Key, type RowKey } from '../table/keys.ts';
 import { type Table, getItem, type Item, queryPartition, queryPrefix } from '../table/table.ts';
 import { type Transaction, StaleReadError } from '../table/transaction.ts';
-import { setAttributes } from '../table/writes.ts';
+import { setAttributesIf } from '../table/writes.ts';
 import { ending } from './ways-to-end.ts';
 import { parseStored, schemaAttribute } from '../table/stored.ts';
 
@@ -118,18 +118,9 @@ export interface ClaimChange {
  * has an attribute of `unless`.
  */
 export function changeClaim(transaction: Transaction, claim: Claim, { set, remove = [], unless = [] }: ClaimChange): void {
-  const condition = stillClaimed(claim, unless);
-  const changes = setAttributes(set);
-  const removal = remove.length > 0 ? ` REMOVE ${remove.join(', ')}` : '';
-  transaction.add({
-    update: {
-      ...condition,
-      ...changes,
-      UpdateExpression: changes.UpdateExpression + removal,
-      ExpressionAttributeValues: { ...condition.ExpressionAttributeValues, ...changes.ExpressionAttributeValues },
-    },
-    otherwise: new StaleReadError(),
-  });
+  const update = setAttributesIf(stillClaimed(claim, unless), set);
+  if (remove.length > 0) update.UpdateExpression += ` REMOVE ${remove.join(', ')}`;
+  transaction.add({ update, otherwise: new StaleReadError() });
 }
 
 /**

@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { parseStored } from '../table/stored.ts';
 import type { Table, Item } from '../table/table.ts';
 import { cvmKeys } from '../table/keys.ts';
-import { setAttributes, updateExisting, updateIf, type WriteCondition } from '../table/writes.ts';
+import { setAttributes, setAttributesIf, updateExisting, updateIf, type WriteCondition } from '../table/writes.ts';
 import { type Transaction, StaleReadError } from '../table/transaction.ts';
 import type { RunReference } from './run.ts';
 
@@ -201,14 +201,6 @@ export function recordSpent(
 ): void {
   const presence = item && parsePresence(item);
   if (!presence || acceptedAt === undefined || !isSpentBy(presence, acceptedAt)) return;
-  const set = setAttributes({ fit: 'spent', fit_at: now });
-  transaction.add({
-    update: {
-      ...set,
-      Key: cvmKeys.cvm(domain, cvm_id),
-      ConditionExpression: 'fit_at = :fit_at',
-      ExpressionAttributeValues: { ...set.ExpressionAttributeValues, ':fit_at': presence.fit_at },
-    },
-    otherwise: new StaleReadError(),
-  });
+  const set = setAttributesIf(unchangedFit(presence), { fit: 'spent', fit_at: now });
+  transaction.add({ update: { ...set, Key: cvmKeys.cvm(domain, cvm_id) }, otherwise: new StaleReadError() });
 }

@@ -215,22 +215,3 @@ export const systemTimerClock: TimerClock = {
     return () => clearTimeout(timer);
   },
 };
-
-/**
- * Waits for a number of milliseconds, or until the signal is aborted.
- * @throws AbortError as soon as the signal is aborted
- */
-export async function pause(clock: TimerClock, milliseconds: number, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const abort = () => {
-      cancel();
-      reject(new DOMException('The wait was aborted.', 'AbortError'));
-    };
-    const cancel = clock.setTimer(milliseconds, () => {
-      signal.removeEventListener('abort', abort);
-      resolve();
-    });
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
-  });
-}

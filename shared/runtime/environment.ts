@@ -7,119 +7,59 @@ export function environment(): Environment {
   return variables;
 }
 
-export type Environment = typeof variables;
-export type VariableName = keyof Environment;
+export type VariableName = keyof typeof readers;
+export type Environment = { readonly [Name in VariableName]: ReturnType<(typeof readers)[Name]> };
 
-const variables = {
-  get STAGE() {
-    return text('STAGE');
-  },
-  get SERVICE_VERSION() {
-    return text('SERVICE_VERSION');
-  },
-  get LOG_LEVEL() {
-    return text('LOG_LEVEL');
-  },
+const readers = {
+  STAGE: () => text('STAGE'),
+  SERVICE_VERSION: () => text('SERVICE_VERSION'),
+  LOG_LEVEL: () => text('LOG_LEVEL'),
   /** The namespace of the service's metrics in CloudWatch. Empty: no metrics are written. */
-  get METRICS_NAMESPACE() {
-    return given('METRICS_NAMESPACE');
-  },
-  get TABLE_NAME() {
-    return text('TABLE_NAME');
-  },
-  get BUCKET_NAME() {
-    return text('BUCKET_NAME');
-  },
-  get STATE_MACHINE_ARN() {
-    return text('STATE_MACHINE_ARN');
-  },
-  get SIGNING_KEY_ARN() {
-    return text('SIGNING_KEY_ARN');
-  },
-  get SEALING_KEY_ARN() {
-    return text('SEALING_KEY_ARN');
-  },
+  METRICS_NAMESPACE: () => given('METRICS_NAMESPACE'),
+  TABLE_NAME: () => text('TABLE_NAME'),
+  BUCKET_NAME: () => text('BUCKET_NAME'),
+  STATE_MACHINE_ARN: () => text('STATE_MACHINE_ARN'),
+  SIGNING_KEY_ARN: () => text('SIGNING_KEY_ARN'),
+  SEALING_KEY_ARN: () => text('SEALING_KEY_ARN'),
   /** The ARNs of the keys in KMS whose public keys the service publishes to verify evidence of runs, separated by commas. */
-  get PUBLISHED_KEY_ARNS() {
-    return text('PUBLISHED_KEY_ARNS');
-  },
+  PUBLISHED_KEY_ARNS: () => text('PUBLISHED_KEY_ARNS'),
   /** The URL of AWS Lambda that calls the function `maintenance/purge`. */
-  get PURGE_URL() {
-    return text('PURGE_URL');
-  },
+  PURGE_URL: () => text('PURGE_URL'),
   /** The name of the claim in access tokens that has the memberships of the user. */
-  get MEMBERSHIP_CLAIM() {
-    return text('MEMBERSHIP_CLAIM');
-  },
+  MEMBERSHIP_CLAIM: () => text('MEMBERSHIP_CLAIM'),
   /** The changes per second that a domain may make. Empty: no limit. */
-  get DOMAIN_CHANGES_PER_SECOND() {
-    return limit('DOMAIN_CHANGES_PER_SECOND');
-  },
+  DOMAIN_CHANGES_PER_SECOND: () => limit('DOMAIN_CHANGES_PER_SECOND'),
   /** The changes that a domain may make at once. Empty: no limit. */
-  get DOMAIN_BURST() {
-    return limit('DOMAIN_BURST');
-  },
-  get ACCEPT_TIMEOUT_SECONDS() {
-    return seconds('ACCEPT_TIMEOUT_SECONDS');
-  },
-  get STOP_TIMEOUT_SECONDS() {
-    return seconds('STOP_TIMEOUT_SECONDS');
-  },
-  get GATEWAY_PORT() {
-    return wholeNumber('GATEWAY_PORT', /^[1-9][0-9]{0,4}$/, 'a port');
-  },
+  DOMAIN_BURST: () => limit('DOMAIN_BURST'),
+  ACCEPT_TIMEOUT_SECONDS: () => seconds('ACCEPT_TIMEOUT_SECONDS'),
+  STOP_TIMEOUT_SECONDS: () => seconds('STOP_TIMEOUT_SECONDS'),
+  GATEWAY_PORT: () => wholeNumber('GATEWAY_PORT', /^[1-9][0-9]{0,4}$/, 'a port'),
   /** The TLS identity of the gateway: JSON with `ca`, `certificate` and `key`, each in PEM. */
-  get GATEWAY_TLS() {
-    return text('GATEWAY_TLS');
-  },
-  get GATEWAY_HEALTH_PORT() {
-    return wholeNumber('GATEWAY_HEALTH_PORT', /^[1-9][0-9]{0,4}$/, 'a port');
-  },
+  GATEWAY_TLS: () => text('GATEWAY_TLS'),
+  GATEWAY_HEALTH_PORT: () => wholeNumber('GATEWAY_HEALTH_PORT', /^[1-9][0-9]{0,4}$/, 'a port'),
   /** The hours after which a gateway that a deployment has replaced may go, even if attested connections are left. */
-  get DRAIN_HOURS() {
-    return count('DRAIN_HOURS');
-  },
+  DRAIN_HOURS: () => count('DRAIN_HOURS'),
   /** The URL of Elastic Load Balancing in the Region, and the ARN of the target group that the tasks of the gateway are in. */
-  get BALANCER_URL() {
-    return text('BALANCER_URL');
-  },
-  get TARGET_GROUP_ARN() {
-    return text('TARGET_GROUP_ARN');
-  },
+  BALANCER_URL: () => text('BALANCER_URL'),
+  TARGET_GROUP_ARN: () => text('TARGET_GROUP_ARN'),
   /** The URL at which ECS describes a task to the containers in it. */
-  get ECS_CONTAINER_METADATA_URI_V4() {
-    return text('ECS_CONTAINER_METADATA_URI_V4');
-  },
+  ECS_CONTAINER_METADATA_URI_V4: () => text('ECS_CONTAINER_METADATA_URI_V4'),
   /** The URL at which ECS takes requests of the containers in a task. Undefined outside of ECS. */
-  get ECS_AGENT_URI() {
-    return optional('ECS_AGENT_URI');
-  },
+  ECS_AGENT_URI: () => optional('ECS_AGENT_URI'),
   /** The names of the gateway in its certificate, separated by commas. */
-  get GATEWAY_HOSTS() {
-    return text('GATEWAY_HOSTS');
-  },
-  get AUTHORITY_KEY_ARN() {
-    return text('AUTHORITY_KEY_ARN');
-  },
-  get TLS_SECRET_ARN() {
-    return text('TLS_SECRET_ARN');
-  },
+  GATEWAY_HOSTS: () => text('GATEWAY_HOSTS'),
+  AUTHORITY_KEY_ARN: () => text('AUTHORITY_KEY_ARN'),
+  TLS_SECRET_ARN: () => text('TLS_SECRET_ARN'),
   /** The settings of the canary as JSON (functions/operations/canary/canary-settings.ts). */
-  get CANARY() {
-    return text('CANARY');
-  },
+  CANARY: () => text('CANARY'),
   /** The most requests of an endpoint that are held at the same time. */
-  get WAITS_PER_STAGE() {
-    return count('WAITS_PER_STAGE');
-  },
+  WAITS_PER_STAGE: () => count('WAITS_PER_STAGE'),
   /** The most requests of an endpoint that are held in one domain at the same time. */
-  get WAITS_PER_DOMAIN() {
-    return count('WAITS_PER_DOMAIN');
-  },
-  get AWS_REGION() {
-    return text('AWS_REGION');
-  },
-} as const;
+  WAITS_PER_DOMAIN: () => count('WAITS_PER_DOMAIN'),
+  AWS_REGION: () => text('AWS_REGION'),
+};
+const getters = Object.entries(readers).map(([name, get]) => [name, { get, enumerable: true }] as const);
+const variables = Object.create(null, Object.fromEntries(getters)) as Environment;
 
 function optional(name: string): string | undefined {
   return process.env[name];

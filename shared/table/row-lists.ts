@@ -114,34 +114,23 @@ const { created: _, ...runStates } = computationStates;
 const assetStates = { algorithm: 1, dataset: 2 } as const;
 const oneState = { all: 1 } as const;
 
+function listOf<Value extends string>(rows: List, states: Record<Value, number>, stateAttribute?: string): RowList<Value> {
+  return { rows, name: rows.pk, states, ...(stateAttribute === undefined ? {} : { stateAttribute }) };
+}
+
 /** Functions that return a list of the service, such as the runs of a domain, with its name and the states of its members. */
 export const rowLists = {
-  computations: (domain: string): RowList<keyof typeof computationStates> => {
-    const rows = lists.computations(domain);
-    return { rows, name: rows.pk, states: computationStates, stateAttribute: 'status' };
-  },
+  computations: (domain: string) => listOf(lists.computations(domain), computationStates, 'status'),
   /** The list of one owner's computations. The lists of all owners of a domain share their partitions. */
   ownedComputations: (domain: string, owner: string): RowList<keyof typeof computationStates> => ({
     ...rowLists.computations(domain),
     name: `${lists.ownedComputations(domain).pk}/${partOfOwner(owner)}`,
     owner,
   }),
-  runs: (domain: string): RowList<keyof typeof runStates> => {
-    const rows = lists.runs(domain);
-    return { rows, name: rows.pk, states: runStates, stateAttribute: 'status' };
-  },
-  assets: (domain: string): RowList<keyof typeof assetStates> => {
-    const rows = lists.assets(domain);
-    return { rows, name: rows.pk, states: assetStates, stateAttribute: 'asset_type' };
-  },
-  linkedComputations: (assetId: string): RowList<keyof typeof oneState> => {
-    const rows = lists.linkedComputations(assetId);
-    return { rows, name: rows.pk, states: oneState };
-  },
-  cvms: (domain: string): RowList<keyof typeof oneState> => {
-    const rows = lists.cvms(domain);
-    return { rows, name: rows.pk, states: oneState };
-  },
+  runs: (domain: string) => listOf(lists.runs(domain), runStates, 'status'),
+  assets: (domain: string) => listOf(lists.assets(domain), assetStates, 'asset_type'),
+  linkedComputations: (assetId: string) => listOf(lists.linkedComputations(assetId), oneState),
+  cvms: (domain: string) => listOf(lists.cvms(domain), oneState),
 };
 
 /**

@@ -100,6 +100,17 @@ export async function transact(table: Table, actions: Action[]): Promise<void> {
   await transaction.commit(table);
 }
 
+/** Waits for the commit of a transaction whose actions name no other error (`otherwise`). @returns whether its conditions hold */
+export async function isDone(commit: Promise<void>): Promise<boolean> {
+  try {
+    await commit;
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionFailedError) return false;
+    throw error;
+  }
+}
+
 function keyOf({ put, update, delete: remove, check }: Action): Key {
   const key = put?.Item ?? update?.Key ?? remove?.Key ?? check?.Key;
   if (!key) throw new TypeError('An action needs one of put, update, delete and check.');

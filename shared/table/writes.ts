@@ -188,6 +188,13 @@ export function setAttributes(changes: Record<string, unknown>) {
   };
 }
 
+/** Returns `setAttributes` for an update that is made only if a condition holds, with that condition. */
+export function setAttributesIf<Condition extends WriteCondition>(condition: Condition, changes: Record<string, unknown>) {
+  const set = setAttributes(changes);
+  const ExpressionAttributeValues = { ...set.ExpressionAttributeValues, ...condition.ExpressionAttributeValues };
+  return { ...condition, ...set, ExpressionAttributeValues };
+}
+
 /** Returns the next number for a new row of a list. Numbers are never reused. Costs one round trip and one write unit. */
 export function nextNumber(table: Table, list: List): Promise<number> {
   return incrementBy(table, listKeys.counter(list), 1);

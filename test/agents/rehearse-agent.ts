@@ -37,12 +37,7 @@ await runCommand(usage, async (args) => {
     replace: { type: 'string', multiple: true, default: [] },
     only: { type: 'string', multiple: true, default: [] },
     keep: { type: 'boolean', default: false },
-    help: { type: 'boolean', short: 'h' },
   });
-  if (options.help) {
-    process.stdout.write(`${usage}\n`);
-    return;
-  }
   if (options.source === undefined) throw new UsageError('--source is required.');
   const source = resolve(options.source);
   const chosen = cases.filter(({ name }) => options.only.length === 0 || options.only.includes(name));

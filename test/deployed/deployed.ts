@@ -30,12 +30,7 @@ export async function deployedCommand(args: string[]): Promise<void> {
     domain: { type: 'string' },
     results: { type: 'string' },
     stage: { type: 'string' },
-    help: { type: 'boolean', short: 'h' },
   });
-  if (options.help) {
-    process.stdout.write(`${usage}\n`);
-    return;
-  }
   const url = baseUrl(options.url);
   const tokens = tokensByPerson(options.token);
   const domain = options.domain ?? domainOf(tokens.administrator);

@@ -34,12 +34,7 @@ await runCommand(usage, async (args) => {
     canary: { type: 'boolean', default: false },
     restore: { type: 'boolean', default: false },
     incidents: { type: 'boolean', default: false },
-    help: { type: 'boolean', short: 'h' },
   });
-  if (options.help) {
-    console.log(usage);
-    return;
-  }
   const { name, region, issuer, eventBus, canary } = stageNamed(options.stage);
   if (issuer) throw new UsageError(`The stage ${name} has an external issuer, which gives no tokens to a rehearsal.`);
   const changes: RowChanges = {

@@ -14,68 +14,6 @@ import { startStack } from '../../local/stack.ts';
 import { callAs, readyComputation } from '../../test/support/ready-computation.ts';
 import { SimulatedAgent } from '../../test/support/simulated-agent.ts';
 
-/** A gateway as its tasks on AWS run it: the bundle, in a process of its own, with the settings of the task definition. */
-class GatewayProcess {
-  private readonly folder: string;
-  private readonly variables: Record<string, string>;
-  private child: ChildProcess;
-
-  private constructor(folder: string, variables: Record<string, string>, child: ChildProcess) {
-    this.folder = folder;
-    this.variables = variables;
-    this.child = child;
-  }
-
-  /** Bundles the gateway and starts it in a process. @param variables of the environment, besides those of the present process */
-  static async start(variables: Record<string, string>): Promise<GatewayProcess> {
-    const folder = await mkdtemp(join(tmpdir(), 'bench-gateway-'));
-    await bundleGateway(folder);
-    return new GatewayProcess(folder, variables, await listening(folder, variables));
-  }
-
-  /** Kills the process of the gateway and starts another one. */
-  async restart(): Promise<void> {
-    this.child.kill('SIGKILL');
-    this.child = await listening(this.folder, this.variables);
-  }
-
-  async stop(): Promise<void> {
-    this.child.kill('SIGKILL');
-    await rm(this.folder, { recursive: true });
-  }
-
-  /** The memory of the gateway's process that is in RAM, in MiB: now, and at most since its start. */
-  get memory(): { now: number; most: number } {
-    return { now: this.kibibytes('VmRSS') / 1024, most: this.kibibytes('VmHWM') / 1024 };
-  }
-
-  /** The time that the gateway's process has spent on a processor, in seconds. */
-  get cpu(): number {
-    const fields = readFileSync(`/proc/${this.child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    return (Number(fields[11]) + Number(fields[12])) / 100;
-  }
-
-  private kibibytes(name: string): number {
-    const [, kibibytes = '0'] =
-      new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${this.child.pid}/status`, 'utf8')) ?? [];
-    return Number(kibibytes);
-  }
-}
-
-async function listening(folder: string, variables: Record<string, string>): Promise<ChildProcess> {
-  const started = spawn(process.execPath, [join(folder, gatewayFiles[0])], {
-    env: { ...process.env, ...taskSettings, ...variables },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  await new Promise<void>((resolve, reject) => {
-    started.stdout.on('data', (chunk) => {
-      if (String(chunk).includes('The gateway listens')) resolve();
-    });
-    started.once('exit', (code) => reject(new Error(`The gateway ended with ${code} before it listened.`)));
-  });
-  return started;
-}
-
 /**
  * Measures one gateway process with many simulated CVMs of two streams each: its memory, its CPU while all are idle, the time from
  * the start of a run until the agent has it, and the time until all are back after the gateway was killed. Then all runs have to
@@ -97,13 +35,16 @@ const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const publicKey = keys.publicKey.export({ format: 'pem', type: 'spki' }).toString();
 const key = keys.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
 
-const gateway = await GatewayProcess.start({
+const folder = await mkdtemp(join(tmpdir(), 'bench-gateway-'));
+await bundleGateway(folder);
+const variables = {
   LOG_LEVEL: 'INFO',
   GATEWAY_PORT: String(port),
   GATEWAY_HEALTH_PORT: String(await freePort()),
   GATEWAY_TLS: JSON.stringify({ ca: authority.certificate, ...server }),
-});
-print('memory without CVMs', `${Math.round(gateway.memory.now)} MiB`);
+};
+let gateway = await startGateway();
+print('memory without CVMs', `${Math.round(mebibytes('VmRSS'))} MiB`);
 const agents: SimulatedAgent[] = [];
 const tookRun = new Map<string, number>();
 await each(cvms, async (index) => {
@@ -125,9 +66,9 @@ await each(cvms, async (index) => {
 await untilFit();
 printMemory('memory with all connected');
 
-const before = gateway.cpu;
+const before = cpuInSeconds();
 await delay(idleInSeconds * 1_000);
-print('CPU with all idle', `${Math.round(((gateway.cpu - before) / idleInSeconds) * 1000) / 10} % of a core`);
+print('CPU with all idle', `${Math.round(((cpuInSeconds() - before) / idleInSeconds) * 1000) / 10} % of a core`);
 printMemory('memory with all idle');
 
 const latencies: number[] = [];
@@ -146,10 +87,11 @@ print('start of a run until the agent has it, p95', `${Math.round(latencies[Math
 printMemory(`memory with ${runs} at work`);
 
 const killed = performance.now();
-await gateway.restart();
+gateway.kill('SIGKILL');
+gateway = await startGateway();
 await untilFit();
 print('all back after a kill', `${Math.round((performance.now() - killed) / 100) / 10} s`);
-print('CPU of the gateway until then', `${Math.round(gateway.cpu * 10) / 10} s, with its start`);
+print('CPU of the gateway until then', `${Math.round(cpuInSeconds() * 10) / 10} s, with its start`);
 for (let index = 0; index < runs; index++) {
   agents[index]?.upload();
   agents[index]?.finish();
@@ -160,7 +102,8 @@ await each(runs, async (index) => {
 print('runs that completed after it', `${runs} of ${runs}`);
 printMemory('memory at the end');
 for (const agent of agents) agent.end();
-await gateway.stop();
+gateway.kill('SIGKILL');
+await rm(folder, { recursive: true });
 await stack.stop();
 process.exit(0);
 
@@ -169,8 +112,34 @@ function print(what: string, figure: string): void {
 }
 
 function printMemory(when: string): void {
-  const { now, most } = gateway.memory;
-  print(when, `${Math.round(now)} MiB, ${Math.round(most)} MiB at most`);
+  print(when, `${Math.round(mebibytes('VmRSS'))} MiB, ${Math.round(mebibytes('VmHWM'))} MiB at most`);
+}
+
+/** The memory of the gateway's process that is in RAM, in MiB: now (`VmRSS`), or at most since its start (`VmHWM`). */
+function mebibytes(name: string): number {
+  const status = readFileSync(`/proc/${gateway.pid}/status`, 'utf8');
+  return Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1] ?? 0) / 1024;
+}
+
+/** The time that the gateway's process has spent on a processor. */
+function cpuInSeconds(): number {
+  const fields = readFileSync(`/proc/${gateway.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** Starts a gateway as its tasks on AWS run it: the bundle, in a process of its own, with the settings of the task definition. */
+async function startGateway(): Promise<ChildProcess> {
+  const started = spawn(process.execPath, [join(folder, gatewayFiles[0])], {
+    env: { ...process.env, ...taskSettings, ...variables },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await new Promise<void>((resolve, reject) => {
+    started.stdout.on('data', (chunk) => {
+      if (String(chunk).includes('The gateway listens')) resolve();
+    });
+    started.once('exit', (code) => reject(new Error(`The gateway ended with ${code} before it listened.`)));
+  });
+  return started;
 }
 
 /** Registers a CVM with a certificate. Repeats a registration for which a busy machine did not find the time. */

@@ -42,12 +42,7 @@ export async function collateralCommand(args: string[]): Promise<void> {
   const options = parseOptions(action?.startsWith('-') ? args : rest.slice(files.length), {
     stage: { type: 'string' },
     data: { type: 'string' },
-    help: { type: 'boolean', short: 'h' },
   });
-  if (options.help) {
-    process.stdout.write(`${usage}\n`);
-    return;
-  }
   if (action !== 'add') throw new UsageError('The first argument must be add.');
   if (files.length === 0) throw new UsageError('Expected a file.');
   const read = files.map((file) => ({ file, ...contentOf(file) }));

@@ -47,12 +47,7 @@ export async function cvmCommand(args: string[]): Promise<void> {
     out: { type: 'string' },
     key: { type: 'string' },
     stage: { type: 'string' },
-    help: { type: 'boolean', short: 'h' },
   });
-  if (options.help) {
-    process.stdout.write(`${usage}\n`);
-    return;
-  }
   const { domain, cvm, key = 'ec' } = options;
   if (command !== 'enrol' && command !== 'revoke') throw new UsageError('Expected enrol or revoke.');
   if (command === 'revoke') refuseOptions('`revoke`', options, ['domain', 'cvm', 'stage']);

@@ -70,12 +70,7 @@ export async function domainCommand(args: string[]): Promise<void> {
     wait: { type: 'boolean' },
     'tokens-live': { type: 'string' },
     stage: { type: 'string' },
-    help: { type: 'boolean', short: 'h' },
   });
-  if (options.help) {
-    print(usage);
-    return;
-  }
   if (!isCommand(command)) throw new UsageError(`Expected one of ${commands.join(' ')}.`);
   refuseOptionsOfOthers(command, options);
   const { domain, user = '', email } = options;

@@ -49,12 +49,7 @@ export async function indexCommand(args: string[], clock: Clock = systemClock): 
     from: { type: 'string' },
     stage: { type: 'string' },
     data: { type: 'string' },
-    help: { type: 'boolean', short: 'h' },
   });
-  if (options.help) {
-    process.stdout.write(`${usage}\n`);
-    return;
-  }
   if (action !== 'check' && action !== 'rebuild') throw new UsageError('The first argument must be check or rebuild.');
   if (options.all && (options.domain ?? options.asset) !== undefined)
     throw new UsageError('--all takes neither --domain nor --asset.');

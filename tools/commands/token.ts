@@ -31,12 +31,7 @@ export async function tokenCommand(args: string[]): Promise<void> {
     sub: { type: 'string' },
     groups: { type: 'string' },
     'expires-in': { type: 'string', default: '12h' },
-    help: { type: 'boolean', short: 'h' },
   });
-  if (options.help) {
-    process.stdout.write(`${usage}\n`);
-    return;
-  }
   const { sub } = options;
   if (!sub) throw new UsageError('--sub is required.');
   const expiresInSeconds = parseDuration('--expires-in', options['expires-in']);

@@ -20,12 +20,7 @@ export async function demoCommand(args: string[]): Promise<void> {
     url: { type: 'string' },
     token: { type: 'string' },
     domain: { type: 'string', default: 'demo' },
-    help: { type: 'boolean', short: 'h' },
   });
-  if (options.help) {
-    process.stdout.write(`${usage}\n`);
-    return;
-  }
   if (options.token !== undefined && options.url === undefined) throw new UsageError('--token goes with --url.');
   const interrupted = interruption();
   const service = await openService({ url: options.url, token: options.token });

@@ -19,8 +19,7 @@ const stacks = ['state', 'service', 'operations', 'gateway', 'canary', 'console'
  * Error if the account lacks something
  */
 async function preflightCommand(args: string[]): Promise<void> {
-  const { stage: name, help } = parseOptions(args, { stage: { type: 'string' }, help: { type: 'boolean', short: 'h' } });
-  if (help) return void process.stdout.write(`${usage}\n`);
+  const { stage: name } = parseOptions(args, { stage: { type: 'string' } });
   if (name === undefined) throw new UsageError('--stage is required.');
   const findings = await findingsFor(stageNamed(name), stages);
   for (const { isMet, text } of findings) process.stdout.write(`${isMet ? 'ok     ' : 'MISSING'} ${text}\n`);

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { localCredentials, local } from '../../../local/machine/environment.ts';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
 import {
-  ensureRunExecution,
-  ensureStopExecution,
+  ensureExecution,
   executionStatus,
   openExecutions,
   sendHeartbeat,
@@ -67,7 +66,7 @@ const statusOf = async (kind: 'run' | 'stop', runId: string) => ({
 describe('the execution of a run that was resumed', () => {
   it('is the resumed one alone when the start is repeated', async () => {
     const { computation_id: computationId, run_id: runId } = await aResumedRun(stores, domain);
-    await ensureRunExecution(stores.table, empty.executions, { domain, computationId, runId });
+    await ensureExecution(stores.table, empty.executions, { domain, computationId, runId }, 'run');
     expect(await statusOf('run', runId)).toEqual({ first: undefined, resumed: 'RUNNING' });
   });
 
@@ -80,7 +79,7 @@ describe('the execution of a run that was resumed', () => {
   it('has a stop by that name when the stop is repeated', async () => {
     const { computation_id: computationId, run_id: runId } = await aResumedRun(stores, domain);
     await stopRun(stores.table, stores.executions, { domain, computationId, ...byAlice });
-    await ensureStopExecution(stores.table, empty.executions, { domain, computationId, runId });
+    await ensureExecution(stores.table, empty.executions, { domain, computationId, runId }, 'stop');
     expect(await statusOf('stop', runId)).toEqual({ first: undefined, resumed: 'RUNNING' });
   });
 });
