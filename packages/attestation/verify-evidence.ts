@@ -2,7 +2,7 @@ import { type Bytes, quote, sha, toHex } from './evidence-bytes.ts';
 import type { TestRoots, VerifyOptions } from './options.ts';
 import { parseSnpMessage } from './snp-message.ts';
 import { reportSize, type SnpTcb } from './snp-report.ts';
-import { isUnsupported, parseToken } from './token.ts';
+import { isSupported, parseToken, type SupportedPlatform } from './token.ts';
 import { Checks, unproven, type Verdict } from './verdict.ts';
 import type { TdxTcb } from './verify-tdx.ts';
 import { verifySnp } from './verify-snp.ts';
@@ -34,13 +34,13 @@ export async function verifyTokenBy(
   });
   if (parsed === undefined) return { ...checks.conclude(), platform: 'unknown', ...unproven, token_hash };
   const { platform, report } = parsed;
-  if (isUnsupported(platform)) {
+  if (!isSupported(platform)) {
     const name = nameOf(platform);
     const detail = `evidence of the platform ${quote(platform)} is not supported`;
     const unsupported = { name: 'platform', passed: false, detail };
     return { verdict: 'unsupported', platform: name, checks: [...checks.list, unsupported], ...unproven, token_hash };
   }
-  const verdict = await (platform === 'TDX' ? verifyTdx(report, options, roots) : verifySnpEvidence(report, options, roots));
+  const verdict = await verifiers[platform](report, options, roots);
   return { ...verdict, checks: [...checks.list, ...verdict.checks], token_hash };
 }
 
@@ -55,6 +55,23 @@ export async function verifyTdxQuoteBy(roots: TestRoots, quote: Uint8Array, opti
   const bytes = new Uint8Array(quote);
   return { ...(await verifyTdx(bytes, options, roots)), token_hash: await hashOf(bytes) };
 }
+
+type Verifier = (
+  evidence: Bytes,
+  options: VerifyOptions,
+  roots: TestRoots,
+) => Promise<Omit<Verdict<SnpTcb | TdxTcb>, 'token_hash'>>;
+
+/**
+ * The functions that verify the evidence in a token, by the platform that the token claims. Those of a vTPM are loaded when the first such
+ * token comes.
+ */
+const verifiers: Record<SupportedPlatform, Verifier> = {
+  SNP: verifySnpEvidence,
+  TDX: verifyTdx,
+  'SNP-vTPM': async (...given) => (await import('./verify-vtpm.ts')).verifySnpVtpm(...given),
+  Azure: async (...given) => (await import('./verify-vtpm.ts')).verifyAzure(...given),
+};
 
 /** Verifies the evidence of SNP that a token contains: a protobuf message with report and certificates, or the report alone. */
 async function verifySnpEvidence(evidence: Bytes, options: VerifyOptions, roots: TestRoots): ReturnType<typeof verifySnp> {

@@ -1248,7 +1248,7 @@ export interface components {
         };
         /** @description What the service found in the attestation evidence of the present agent process of a CVM. */
         AttestationOfCvm: {
-            /** @description `snp`, `tdx`, or the name of a platform that is not supported. */
+            /** @description `snp`, `tdx`, `snp-vtpm`, `az-snp-vtpm`, `az-tdx-vtpm`, or the name of a platform that is not supported. */
             platform: string;
             /**
              * Format: date-time
@@ -1304,12 +1304,12 @@ export interface components {
         };
         /** @description Which CVMs may run a computation. A run starts only on a CVM whose verified attestation satisfies it. */
         AttestationPolicy: {
-            /** @description The platforms that a CVM may have: `snp`, `tdx` or both. Returned sorted. */
-            platforms: ("snp" | "tdx")[];
+            /** @description The platforms that a CVM may have: `az-snp-vtpm`, `az-tdx-vtpm`, `snp`, `snp-vtpm`, `tdx`. Returned sorted. */
+            platforms: ("az-snp-vtpm" | "az-tdx-vtpm" | "snp" | "snp-vtpm" | "tdx")[];
             /** @description The measurements that a CVM may have, 96 hex digits each. SNP: the launch measurement. TDX: the SHA-384 of MRTD, RTMR0, RTMR1 and RTMR2. Returned sorted, in lower case, each once. */
             measurements: string[];
-            /** @description The values that PCRs of a vTPM must have. null: any. */
-            pcrs: null;
+            /** @description The values that PCRs of a vTPM must have, in its bank of SHA-256: 64 hex digits each, by the number of the PCR. null: any. */
+            pcrs: components["schemas"]["Pcrs"] | null;
             /**
              * Format: int32
              * @description SNP: the highest privilege level (VMPL) from which the guest may ask for its report, 0 to 3. Default 0. A standard Cocos machine needs 2. With 1 to 3, software below the measured paravisor may have asked for the report.
@@ -1330,12 +1330,12 @@ export interface components {
         };
         /** @description Which CVMs may run a computation. A run starts only on a CVM whose verified attestation satisfies it. */
         AttestationPolicyInput: {
-            /** @description The platforms that a CVM may have: `snp`, `tdx` or both. Returned sorted. */
-            platforms: ("snp" | "tdx")[];
+            /** @description The platforms that a CVM may have: `az-snp-vtpm`, `az-tdx-vtpm`, `snp`, `snp-vtpm`, `tdx`. Returned sorted. */
+            platforms: ("az-snp-vtpm" | "az-tdx-vtpm" | "snp" | "snp-vtpm" | "tdx")[];
             /** @description The measurements that a CVM may have, 96 hex digits each. SNP: the launch measurement. TDX: the SHA-384 of MRTD, RTMR0, RTMR1 and RTMR2. Returned sorted, in lower case, each once. */
             measurements: string[];
-            /** @description The values that PCRs of a vTPM must have. null: any. */
-            pcrs?: null;
+            /** @description The values that PCRs of a vTPM must have, in its bank of SHA-256: 64 hex digits each, by the number of the PCR. null: any. */
+            pcrs?: components["schemas"]["Pcrs"] | null;
             /**
              * Format: int32
              * @description SNP: the highest privilege level (VMPL) from which the guest may ask for its report, 0 to 3. Default 0. A standard Cocos machine needs 2. With 1 to 3, software below the measured paravisor may have asked for the report.
@@ -2255,8 +2255,8 @@ export interface components {
              * @description The least version of the microcode, 0 to 255.
              */
             microcode: number;
-            /** @description The least version of the FMC. null: any. */
-            fmc: null;
+            /** @description Turin: the least version of the FMC, 0 to 255. null: any. */
+            fmc: number | null;
         };
         /** @description Versions of the firmware of an SNP machine. */
         MinimumTcbInput: {
@@ -2280,8 +2280,8 @@ export interface components {
              * @description The least version of the microcode, 0 to 255.
              */
             microcode: number;
-            /** @description The least version of the FMC. null: any. */
-            fmc?: null;
+            /** @description Turin: the least version of the FMC, 0 to 255. null: any. */
+            fmc?: number | null;
         };
         /** @description What is missing before a run. If all lists are empty, the computation is ready to run. */
         MissingItems: {
@@ -2313,6 +2313,13 @@ export interface components {
             openapi: "3.1.0";
         } & {
             [key: string]: unknown;
+        };
+        /** @description Values of PCRs. */
+        Pcrs: {
+            /** @description The values by the number of the PCR, `0` to `23`. */
+            sha256: {
+                [key: string]: string;
+            };
         };
         /** @description Whether a CVM is connected, and whether its agent can take a run. */
         Presence: {
@@ -2641,6 +2648,11 @@ export interface components {
         };
         /** @description The versions of the firmware of an SNP machine. */
         SnpTcb: {
+            /**
+             * Format: int32
+             * @description The version of the FMC, which Turin alone has.
+             */
+            fmc?: number;
             /**
              * Format: int32
              * @description The version of the bootloader.
