@@ -26,6 +26,8 @@ export interface VtpmChange {
   /** The numbers of the PCRs that the quote is of. Default: all 24. */
   selected?: number;
   extra?: Buffer[];
+  /** Whether nothing is left that no signature covers, but the certificates at the end. */
+  bare?: boolean;
 }
 
 const u8 = (...bytes: number[]) => Buffer.from(bytes);
@@ -64,7 +66,7 @@ export function forgeQuote(change: VtpmChange) {
 }
 
 /** Makes the evidence of an SNP guest with a vTPM, as go-tpm-tools writes it, and options that it satisfies. */
-export function forgeSnpVtpm(change: VtpmChange = {}): { evidence: Buffer; options: OptionsOfTest } {
+export function forgeSnpVtpm(change: VtpmChange = {}): { evidence: Buffer; options: OptionsOfTest; leaf: Buffer } {
   const area = areaOf(ofTpm);
   change.area?.(area);
   const { report, certificates, options } = forgeSnp({
@@ -82,13 +84,13 @@ export function forgeSnpVtpm(change: VtpmChange = {}): { evidence: Buffer; optio
   const signed = Buffer.concat([u16(0x14), u16(0x0b), sized(signature)]);
   const evidence = Buffer.concat([
     field(1, change.otherArea ?? area),
-    ofSha1,
+    ...(change.bare ? [] : [ofSha1]),
     field(2, Buffer.concat([field(1, quote), field(2, signed), field(3, bank)])),
-    field(3, Buffer.from('an event log')),
+    ...(change.bare ? [] : [field(3, Buffer.from('an event log'))]),
     field(8, messageOf(report, certificates)),
     ...(change.extra ?? []),
   ]);
-  return { evidence, options: { ...options, certificates: [] } };
+  return { evidence, options: { ...options, certificates: [] }, leaf: certificates[0] ?? u8() };
 }
 
 export interface AzureChange extends VtpmChange {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { TdxCollateral, Verdict } from 'computation-management-attestation';
 import { byTestRoots } from './by-test-roots.ts';
 import { describe, expect, it } from 'vitest';
+import { nonceOfV2 } from './flip-bytes.ts';
 import { failingChecks } from './failing-checks.ts';
 import { coseOf, forgeSnp } from './forge-snp.ts';
 
@@ -10,8 +11,7 @@ const { verifySnpReport, verifyTdxQuote, verifyToken } = byTestRoots;
 const read = (file: string) => readFileSync(new URL(`vectors/${file}`, import.meta.url));
 const collateral = ['tdx', 'tdx-outdated'].map((file) => JSON.parse(read(`${file}.collateral.json`).toString()) as TdxCollateral);
 
-/** The nonce of `az-snp-v2`, which the tests of its repository name. */
-const nonceOfV2 = '982f5c6e45df0ed3f10b6f60b02f0c8390e281300f3805e2279c16168cd6ae9aa398f647caa2338748cd0fd9f5f819ef';
+const hexOfV2 = nonceOfV2.toString('hex');
 
 /** Public reports of SNP. Each is bound to the report data that it has, taken as a nonce. vectors/README.md names the sources. */
 const snp: [report: string, certificate: string, day: string, failing: string[], measurement: string | null][] = [
@@ -53,9 +53,9 @@ const tdx: [quote: string, day: string, failing: string[]][] = [
 /** Public evidence of confidential VMs on Azure: the nonce in hex, null where it has fewer than 32 bytes, and the value of a PCR. */
 const azure: [file: string, nonce: string | null, day: string, platform: string, failing: string[], pcr0: string | null][] = [
   ['az-snp-v1', null, '2025-06-01', 'az-snp-vtpm', ['quote_nonce'], 'e15c44796beabf46'],
-  ['az-snp-v2', nonceOfV2, '2025-06-01', 'az-snp-vtpm', [], '84275b2f4312cd4f'],
-  ['az-snp-v2', `${nonceOfV2.slice(0, -2)}00`, '2025-06-01', 'az-snp-vtpm', ['report_data', 'quote_nonce'], null],
-  ['az-snp-v2', nonceOfV2, '2035-06-01', 'az-snp-vtpm', ['certificate_validity'], '84275b2f4312cd4f'],
+  ['az-snp-v2', hexOfV2, '2025-06-01', 'az-snp-vtpm', [], '84275b2f4312cd4f'],
+  ['az-snp-v2', `${hexOfV2.slice(0, -2)}00`, '2025-06-01', 'az-snp-vtpm', ['report_data', 'quote_nonce'], null],
+  ['az-snp-v2', hexOfV2, '2035-06-01', 'az-snp-vtpm', ['certificate_validity'], '84275b2f4312cd4f'],
   ['az-snp-genoa', null, '2025-06-01', 'az-snp-vtpm', ['quote_nonce'], 'afd689d0bb1c5f36'],
   ['az-tdx-v1', null, '2025-07-01', 'az-tdx-vtpm', ['collateral', 'attributes', 'quote_nonce'], null],
 ];
