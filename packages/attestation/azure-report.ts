@@ -1,4 +1,5 @@
-import { type Bytes, bytesOfBase64, bytesOfHex, demand, littleEndian, slice } from './evidence-bytes.ts';
+import { asObject, base64Member, isJson, jsonObject } from './coco-evidence.ts';
+import { type Bytes, bytesOfHex, demand, littleEndian, slice } from './evidence-bytes.ts';
 import { reportSize } from './snp-report.ts';
 import type { RsaKey, SignedQuote } from './tpm.ts';
 
@@ -20,7 +21,6 @@ const headerSize = 32;
 const runtimeAt = headerSize + reportSize;
 const runtimeHeaderSize = 20;
 const sha256 = 1;
-const openingBrace = 0x7b;
 const reportTypes = { 'az-snp-vtpm': 2, 'az-tdx-vtpm': 4 } as const;
 
 /**
@@ -28,31 +28,28 @@ const reportTypes = { 'az-snp-vtpm': 2, 'az-tdx-vtpm': 4 } as const;
  * @throws Refusal if it is malformed or lacks the runtime data
  */
 export function parseAzureEvidence(bytes: Bytes): AzureEvidence {
-  demand(
-    bytes[0] === openingBrace,
-    'it has no runtime data of the paravisor, so nothing links its report to the key of its quote',
-  );
-  const evidence = record(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)), 'it');
+  demand(isJson(bytes), 'it has no runtime data of the paravisor, so nothing links its report to the key of its quote');
+  const evidence = jsonObject(bytes, 'it');
   const { version } = evidence;
   demand(version === 1 || version === 2, 'its version is neither 1 nor 2');
   const platform = 'td_quote' in evidence ? 'az-tdx-vtpm' : 'az-snp-vtpm';
-  const paravisor = base64(evidence, 'hcl_report');
+  const paravisor = base64Member(evidence, 'hcl_report');
   demand(littleEndian(paravisor, 0, 4) === 0x414c4348, 'its hcl_report does not begin with HCLA');
   demand(littleEndian(paravisor, runtimeAt + 8, 4) === reportTypes[platform], `its hcl_report is not of ${platform}`);
   demand(littleEndian(paravisor, runtimeAt + 12, 4) === sha256, 'its runtime data is not hashed by SHA-256');
   const runtimeData = slice(paravisor, runtimeAt + runtimeHeaderSize, littleEndian(paravisor, runtimeAt + 16, 4));
-  const runtime = record(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(runtimeData)), 'its runtime data');
+  const runtime = jsonObject(runtimeData, 'its runtime data');
   const isSnp = platform === 'az-snp-vtpm';
   return {
     hardware: {
       platform,
-      evidence: isSnp ? slice(paravisor, headerSize, reportSize) : base64(evidence, 'td_quote'),
-      certificates: isSnp ? [base64(evidence, 'vcek')] : [],
+      evidence: isSnp ? slice(paravisor, headerSize, reportSize) : base64Member(evidence, 'td_quote'),
+      certificates: isSnp ? [base64Member(evidence, 'vcek')] : [],
     },
     runtimeData,
     key: quotingKey(runtime['keys']),
     userData: version === 2 ? bytesOfHex(runtime['user-data'], 'the user-data of its runtime data') : undefined,
-    quote: parseTpmQuote(record(evidence['tpm_quote'], 'its tpm_quote')),
+    quote: parseTpmQuote(asObject(evidence['tpm_quote'], 'its tpm_quote')),
   };
 }
 
@@ -65,22 +62,13 @@ function parseTpmQuote({ message, signature, pcrs }: Record<string, unknown>): S
 
 /** Returns the key that the paravisor calls HCLAkPub: it keeps the private key, and signs quotes alone with it. */
 function quotingKey(keys: unknown): RsaKey {
-  const found = (Array.isArray(keys) ? keys : []).filter((key) => record(key, 'a key of its runtime data')['kid'] === 'HCLAkPub');
-  const { kty, n, e } = found.length === 1 ? record(found[0], 'the key') : {};
+  const found = (Array.isArray(keys) ? keys : []).filter(
+    (key) => asObject(key, 'a key of its runtime data')['kid'] === 'HCLAkPub',
+  );
+  const { kty, n, e } = found.length === 1 ? asObject(found[0], 'the key') : {};
   demand(
     kty === 'RSA' && typeof n === 'string' && n.length >= 342 && e === 'AQAB',
     'its runtime data has not one HCLAkPub of RSA',
   );
   return { n, e };
-}
-
-function record(value: unknown, what: string): Record<string, unknown> {
-  demand(typeof value === 'object' && value !== null, `${what} is no JSON object`);
-  return value as Record<string, unknown>;
-}
-
-function base64(of: Record<string, unknown>, name: string): Bytes {
-  const text = of[name];
-  demand(typeof text === 'string', `its ${name} is no text`);
-  return bytesOfBase64(text, `its ${name}`);
 }

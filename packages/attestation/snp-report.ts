@@ -94,7 +94,7 @@ function productOf(family: number, model: number): string {
 }
 
 /** The parts of the firmware in the order of the bytes of a TCB_VERSION (56860, section 2.2). Null: the byte is reserved. */
-const tcbOrder = {
+export const tcbOrder = {
   others: ['bootloader', 'tee', null, null, null, null, 'snp', 'microcode'],
   turin: ['fmc', 'bootloader', 'tee', 'snp', null, null, null, 'microcode'],
 } as const;

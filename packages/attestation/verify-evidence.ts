@@ -1,5 +1,6 @@
 import { type Bytes, quote, sha, toHex } from './evidence-bytes.ts';
 import type { TestRoots, VerifyOptions } from './options.ts';
+import { isJson, parseSnpJson } from './coco-evidence.ts';
 import { parseSnpMessage } from './snp-message.ts';
 import { reportSize, type SnpTcb } from './snp-report.ts';
 import { isSupported, parseToken, type SupportedPlatform } from './token.ts';
@@ -73,11 +74,17 @@ const verifiers: Record<SupportedPlatform, Verifier> = {
   Azure: async (...given) => (await import('./verify-vtpm.ts')).verifyAzure(...given),
 };
 
-/** Verifies the evidence of SNP that a token contains: a protobuf message with report and certificates, or the report alone. */
+/**
+ * Verifies the evidence of SNP that a token contains: a protobuf message with report and certificates, the JSON of CoCo's attestation agent, or the
+ * report alone.
+ */
 async function verifySnpEvidence(evidence: Bytes, options: VerifyOptions, roots: TestRoots): ReturnType<typeof verifySnp> {
   if (evidence.length === reportSize) return verifySnp(evidence, [], options, roots);
   const checks = new Checks(['report_format']);
-  const message = await checks.produce('report_format', () => [parseSnpMessage(evidence), '']);
+  const message = await checks.produce('report_format', () => [
+    isJson(evidence) ? parseSnpJson(evidence) : parseSnpMessage(evidence),
+    '',
+  ]);
   if (message === undefined) return { ...checks.conclude(), platform: 'snp', ...unproven };
   return verifySnp(message.report, message.certificates, options, roots);
 }

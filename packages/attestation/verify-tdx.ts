@@ -21,6 +21,7 @@ import {
   describeChain,
 } from './certificates.ts';
 import { element, elements, oid, parts, smallInteger, tags } from './asn1.ts';
+import { tdxQuoteIn } from './coco-evidence.ts';
 import { intelRoot } from './intel-root.ts';
 import { checkReportData, type TestRoots, type VerifyOptions } from './options.ts';
 import { collateralFor, type EnclaveIdentity, type Level, readPublished, type TcbInfo } from './tdx-collateral.ts';
@@ -64,7 +65,7 @@ export async function verifyTdx(
 ): Promise<Omit<Verdict<TdxTcb>, 'token_hash'>> {
   const checks = new Checks(names);
   const parsed = await checks.produce('report_format', () => {
-    const read = parseTdxQuote(bytes);
+    const read = parseTdxQuote(tdxQuoteIn(bytes));
     return [read, `it is a quote of version ${read.version}`];
   });
   if (parsed === undefined) return { ...checks.conclude(), platform: 'tdx', ...unproven };

@@ -26,7 +26,7 @@ export interface VtpmChange {
   /** The numbers of the PCRs that the quote is of. Default: all 24. */
   selected?: number;
   extra?: Buffer[];
-  /** Whether nothing is left that no signature covers, but the certificates at the end. */
+  /** True: evidence without what no signature covers, but for the certificates at its end. */
   bare?: boolean;
 }
 
