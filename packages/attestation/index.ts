@@ -1,6 +1,6 @@
 export { parseCertificates } from './certificates.ts';
-export { lacksCertificate } from './verify-snp.ts';
-export { verifySnpReport, verifyTdxQuote, verifyToken } from './verify-evidence.ts';
+export { lacksCertificate, verifyCertificates } from './verify-snp.ts';
+export { verifyCollateral, verifySnpReport, verifyTdxQuote, verifyToken } from './verify-evidence.ts';
 export { checkPolicy, failedChecks, isJudged, type AttestationPolicy, type JudgedToken, type JudgedVerdict } from './policy.ts';
 export type { Binding, VerifyOptions } from './options.ts';
 export type { SnpTcb } from './snp-report.ts';

@@ -4,6 +4,7 @@ import { isJson, parseSnpJson } from './coco-evidence.ts';
 import { parseSnpMessage } from './snp-message.ts';
 import { reportSize, type SnpTcb } from './snp-report.ts';
 import { isSupported, parseToken, type SupportedPlatform } from './token.ts';
+import type { TdxCollateral } from './tdx-collateral.ts';
 import { Checks, unproven, type Verdict } from './verdict.ts';
 import type { TdxTcb } from './verify-tdx.ts';
 import { verifySnp } from './verify-snp.ts';
@@ -19,6 +20,10 @@ export const verifySnpReport = (report: Uint8Array, options: VerifyOptions) => v
 
 /** Verifies a TDX quote of version 4 or 5. Intel's documents for it are in the options. */
 export const verifyTdxQuote = (quote: Uint8Array, options: VerifyOptions) => verifyTdxQuoteBy(undefined, quote, options);
+
+/** Verifies Intel's collateral of a family of machines as `verifyCollateral` in verify-tdx.ts does, which is loaded for it. */
+export const verifyCollateral = async (collateral: TdxCollateral, now: Date) =>
+  (await import('./verify-tdx.ts')).verifyCollateral(collateral, now);
 
 /** Verifies an attestation token as `verifyToken` does, up to given roots. */
 export async function verifyTokenBy(

@@ -79,7 +79,7 @@ export async function verifySnp(
 
   const chain = await checks.produce('certificate_chain', async () => {
     const found = await findChain(report, [...certificates, ...(options.certificates ?? [])], roots);
-    return [found, describeChain(found)];
+    return [found.chain, `${describeChain(found.chain)}${found.unread}`];
   });
   if (chain !== undefined) {
     const [leaf, , root] = chain;
@@ -139,19 +139,34 @@ async function findChain(
   report: SnpReport,
   certificates: readonly Uint8Array[],
   roots: TestRoots,
-): Promise<[Certificate, Certificate, Certificate]> {
-  const given = certificates.flatMap(parseCertificates);
+): Promise<{ chain: [Certificate, Certificate, Certificate]; unread: string }> {
+  const read = certificates.map(readCertificates);
+  const given = read.flatMap(({ parsed }) => parsed);
+  const failures = read.flatMap(({ failure }) => failure ?? []);
+  const unread = failures.length === 0 ? '' : `; ${failures.length} left out that cannot be read: ${failures[0] ?? ''}`;
   const leaves = given.filter(({ commonName }) => commonName === `SEV-${report.signedBy}`);
   const fitting = leaves.filter((each) => isFor(report, each)).slice(0, mostTried);
   const have = await Promise.all(fitting.map((each) => hasSigned(report, each).catch(() => false)));
   const signers = fitting.filter((_, at) => have[at]);
   const trusted = roots?.flatMap(parseCertificates) ?? published().roots;
-  const missing = `there is no certificate of the ${report.signedBy} that signed`;
-  return tryEach([signers, fitting, leaves.slice(0, 1)].find(({ length }) => length > 0) ?? [], missing, (leaf) => {
+  const missing = `there is no certificate of the ${report.signedBy} that signed${unread}`;
+  const chain = await tryEach([signers, fitting, leaves.slice(0, 1)].find(({ length }) => length > 0) ?? [], missing, (leaf) => {
     const issuers = [...given, ...published().intermediates].filter(({ subject }) => isEqual(subject, leaf.issuer));
     const none = `there is no certificate of the issuer of ${quote(leaf.commonName)}`;
-    return tryEach(issuers, none, async (issuer) => [leaf, issuer, await checkChain([leaf, issuer], trusted)]);
+    return tryEach(issuers, none, async (issuer): Promise<[Certificate, Certificate, Certificate]> => {
+      return [leaf, issuer, await checkChain([leaf, issuer], trusted)];
+    });
   });
+  return { chain, unread };
+}
+
+/** Reads certificates in DER or PEM, or says why they cannot be read: one that cannot leaves the others as they are. */
+function readCertificates(bytes: Uint8Array): { parsed: Certificate[]; failure?: string } {
+  try {
+    return { parsed: parseCertificates(bytes) };
+  } catch (error) {
+    return { parsed: [], failure: error instanceof Error ? error.message : 'it failed' };
+  }
 }
 
 /**
@@ -161,6 +176,25 @@ async function findChain(
 export function lacksCertificate({ checks }: Pick<Verdict, 'checks'>): boolean {
   const failed = checks.filter(({ passed, detail }) => !passed && !detail.startsWith('not checked'));
   return failed.length === 1 && /^there is no certificate of the V[CL]EK that signed$/.test(failed[0]?.detail ?? '');
+}
+
+/**
+ * Verifies certificates for SNP up to AMD's roots, as they come from AMD's key server: in DER or PEM, with those that issued them or without.
+ * @returns the name of each and when it runs out
+ * @throws Refusal with what does not hold
+ */
+export async function verifyCertificates(bytes: Uint8Array, now: Date): Promise<{ name: string; expires: Date }[]> {
+  const given = parseCertificates(bytes);
+  const { roots, intermediates } = published();
+  const verify = async (certificate: Certificate) => {
+    const isRoot = roots.some(({ publicKey }) => isEqual(publicKey, certificate.publicKey));
+    const issuers = [...given, ...intermediates].filter(({ subject }) => isEqual(subject, certificate.issuer) && !isRoot);
+    const chain = issuers.length === 0 ? [certificate] : [certificate, ...issuers.slice(0, 1)];
+    const root = await checkChain(chain, roots);
+    checkValidity([...chain, root], now);
+    return { name: certificate.commonName, expires: certificate.notAfter };
+  };
+  return await Promise.all(given.map(verify));
 }
 
 let parsed: Record<keyof typeof amdCertificates, Certificate[]> | undefined;

@@ -214,6 +214,15 @@ describe('an SEV-SNP report with a chain of test keys', () => {
     expect((await verifySnpReport(report, all)).verdict).toBe('verified');
   });
 
+  it('is verified beside a certificate that cannot be read, which it says', async () => {
+    const { report, options, certificates } = forgeSnp();
+    const given = { ...options, certificates: [Buffer.of(0x30), ...certificates, Buffer.from('garbage')] };
+    const verdict = await verifySnpReport(report, given);
+    expect(verdict.verdict).toBe('verified');
+    const chain = verdict.checks.find(({ name }) => name === 'certificate_chain');
+    expect(chain?.detail).toContain('; 2 left out that cannot be read: ');
+  });
+
   it('is unsupported on a product that nobody knows, by name', async () => {
     const { report, options } = forgeSnp(set(0x188, 0x1a, 0x50));
     const verdict = await verifySnpReport(report, options);
