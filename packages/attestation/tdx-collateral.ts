@@ -106,13 +106,19 @@ export async function readDocuments(
   return { collateral, tcbInfo, identity, signers: [first.signer, second.signer] };
 }
 
-/** Returns when the first of the documents and revocation lists of a collateral runs out. @throws Refusal if a list cannot be read */
-export function expiryOf({ collateral, tcbInfo, identity }: VerifiedCollateral): Date {
+/**
+ * Returns what collateral that was verified before is for, and when its first document or revocation list runs out: the family (FMSPC) and the
+ * authority whose list it has.
+ * @throws Refusal or SyntaxError if a document or a list cannot be read
+ */
+export function validityOf(collateral: TdxCollateral): { fmspc: string; authority: string; expires: Date } {
+  const [info, identity] = [collateral.tcb_info, collateral.qe_identity].map((text) => JSON.parse(text) as TcbInfo);
   const lists = [collateral.pck_crl, collateral.root_ca_crl].map((list) =>
     parseRevocationList(bytesOfHex(list, 'a revocation list')),
   );
-  const ends = [tcbInfo.nextUpdate, identity.nextUpdate].map(timeOf);
-  return new Date(Math.min(...ends, ...lists.map(({ nextUpdate }) => Number(nextUpdate))));
+  const ends = [info?.nextUpdate, identity?.nextUpdate].map((text) => timeOf(String(text)));
+  const expires = new Date(Math.min(...ends, ...lists.map(({ nextUpdate }) => Number(nextUpdate))));
+  return { fmspc: String(info?.fmspc).toLowerCase(), authority: lists[0]?.issuerName ?? '', expires };
 }
 
 /**

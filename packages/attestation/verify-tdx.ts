@@ -19,7 +19,6 @@ import {
   checkValidity,
   mostTried,
   parseCertificates,
-  parseRevocationList,
   verifyEcdsa,
   describeChain,
 } from './certificates.ts';
@@ -30,11 +29,11 @@ import { checkReportData, type TestRoots, type VerifyOptions } from './options.t
 import {
   collateralFor,
   type EnclaveIdentity,
-  expiryOf,
   type Level,
   readDocuments,
   type TdxCollateral,
   type TcbInfo,
+  validityOf,
   type VerifiedCollateral,
 } from './tdx-collateral.ts';
 import { equalUnderMask, parseEnclaveReport, parseTdxQuote, type TdxQuote } from './tdx-quote.ts';
@@ -125,13 +124,14 @@ export async function verifyCollateral(
   const verified = await readDocuments(collateral, roots, now);
   const [root] = roots;
   if (root) await checkRevocation(bytesOfHex(collateral.root_ca_crl, 'root_ca_crl'), root, verified.signers, now);
-  const { issuerName, nextUpdate } = parseRevocationList(bytesOfHex(collateral.pck_crl, 'pck_crl'));
+  const validity = validityOf(collateral);
+  const { authority, expires } = validity;
   demand(
-    /^Intel SGX PCK (?:Platform|Processor) CA$/.test(issuerName),
-    `pck_crl is of ${quote(issuerName)}, not of an authority for platforms`,
+    /^Intel SGX PCK (?:Platform|Processor) CA$/.test(authority),
+    `pck_crl is of ${quote(authority)}, not of an authority for platforms`,
   );
-  demand(now <= nextUpdate, `pck_crl is not up to date: next update ${nextUpdate.toISOString()}`);
-  return { fmspc: verified.tcbInfo.fmspc.toLowerCase(), authority: issuerName, expires: expiryOf(verified) };
+  demand(now <= expires, `it is not up to date: it was valid until ${expires.toISOString()}`);
+  return validity;
 }
 
 type Platform = Awaited<ReturnType<typeof readPlatform>>[0];
@@ -220,8 +220,7 @@ async function readCollateral(platform: Platform, roots: readonly Certificate[],
       demand(pceId.toLowerCase() === platform.pceId, `the collateral is for the PCE ${quote(pceId)}, not ${platform.pceId}`);
       withOtherLists ??= verified;
       await checkRevocation(bytesOfHex(collateral.pck_crl, 'pck_crl'), platform.chain[1], [], options.now);
-      const expires = expiryOf(verified).toISOString();
-      return chosen(verified, `, valid until ${expires}`);
+      return chosen(verified, `, valid until ${validityOf(collateral).expires.toISOString()}`);
     } catch (error) {
       leftOut.push(error instanceof Error ? error.message : 'it failed');
     }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { TdxCollateral, VerifyOptions } from 'computation-management-attestation';
+import { parseCertificates, type TdxCollateral, validityOf, type VerifyOptions } from 'computation-management-attestation';
+import { emitMetric } from '../runtime/log.ts';
 import * as v from 'valibot';
 import { collateralKeys } from '../table/keys.ts';
 import { type Table, getItem, queryPartition } from '../table/table.ts';
@@ -31,6 +32,29 @@ export async function readCollateral(table: Table): Promise<Pick<VerifyOptions, 
 export async function listCollateral(table: Table) {
   const items = (await queryPartition(table, collateralKeys.partition)).map((item) => parseStored(stored, item, 'collateral'));
   return items.filter(({ removed }) => !removed).map(({ kind, content }) => ({ hash: hashOf(content), kind, content }));
+}
+
+const day = 24 * 3_600_000;
+
+/**
+ * Writes the metric of the days until the first of the documents runs out with which attestations are verified. Of several collaterals for the same
+ * machines, the last one counts. Writes nothing if there is no document. @param now in milliseconds since 1970
+ */
+export async function emitCollateralDays(table: Table, now: number): Promise<void> {
+  const ends = new Map<string, number>();
+  for (const { hash, kind, content } of await listCollateral(table)) {
+    const { fmspc, authority, expires } =
+      kind === 'collateral'
+        ? validityOf(parseCollateral(content))
+        : {
+            fmspc: kind,
+            authority: hash,
+            expires: Math.min(...parseCertificates(content).map(({ notAfter }) => Number(notAfter))),
+          };
+    const name = `${fmspc} ${authority}`;
+    ends.set(name, Math.max(ends.get(name) ?? 0, Number(expires)));
+  }
+  if (ends.size > 0) emitMetric('CollateralDays', Math.floor((Math.min(...ends.values()) - now) / day));
 }
 
 const hashOf = (content: string | Uint8Array) => createHash('sha256').update(content).digest('hex');

@@ -57,7 +57,7 @@ export async function collateralCommand(args: string[], now = new Date()): Promi
     for (const document of all) {
       if (action === 'list')
         say(
-          `${document.hash.slice(0, 16)}  ${await describe(document, now).catch((error: Error) => `NOT VALID: ${error.message}`)}`,
+          `${document.hash.slice(0, 16)}  ${await describe(document, now).catch((error: unknown) => `NOT VALID: ${error instanceof Error ? error.message : 'it failed'}`)}`,
         );
     }
     if (action === 'list' && all.length === 0) say('There is none. Next: npm run collateral -- add FILE');

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
-import { readCollateral, readOneCollateral } from '../../../shared/attestation/collateral.ts';
+import { addCollateral, emitCollateralDays, readCollateral, readOneCollateral } from '../../../shared/attestation/collateral.ts';
 import { collateralCommand } from '../../../tools/commands/collateral.ts';
 import { forgeCertificate, number, spec } from '../../packages/attestation/forge-certificates.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
@@ -84,6 +84,21 @@ it('lists what is there until when, and removes it without taking it from eviden
   expect((await readCollateral(embedded.table)).collateral).toHaveLength(0);
   expect(await readOneCollateral(embedded.table, whole)).toHaveProperty('tcb_info');
   await expect(run('remove', hash)).rejects.toThrow(`There is no document ${hash}. Next: npm run collateral -- list`);
+});
+
+it('has a metric of the days until the first document runs out that is the last one of its kind', async () => {
+  vi.stubEnv('METRICS_NAMESPACE', 'Test');
+  vi.stubEnv('DYNAMODB_ENDPOINT', embedded.endpoint);
+  const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  await run('add', vector('tdx.collateral.json'), vector('snp-milan.vcek.der'));
+  const content = Buffer.from(readFileSync(vector('tdx-outdated.collateral.json')));
+  await addCollateral(embedded.table, { kind: 'collateral', content });
+  written.mockClear();
+  await emitCollateralDays(embedded.table, Number(now));
+  const days = written.mock.calls.map(([line]) => (JSON.parse(String(line)) as { CollateralDays: number }).CollateralDays);
+  expect(days).toEqual([expect.any(Number)]);
+  expect(days[0]).toBeGreaterThan(10);
+  expect(days[0]).toBeLessThan(30);
 });
 
 const pemOf = (bytes: Buffer) => (bytes[0] === 0x30 ? new X509Certificate(bytes).toString() : bytes.toString());
