@@ -3,6 +3,15 @@ import { strictObject } from './fields.ts';
 
 /** The platforms that policies can allow (docs/contract.md, section 15). */
 export const platforms = ['az-snp-vtpm', 'az-tdx-vtpm', 'snp', 'snp-vtpm', 'tdx'] as const;
+/** The machines that have each platform, in words. docs/cvm.md has them as a table. */
+export const platformTexts: Record<(typeof platforms)[number], string> = {
+  'az-snp-vtpm':
+    'a confidential VM of AMD on Azure, whose evidence has the runtime data of its paravisor. That of the Cocos agent lacks them',
+  'az-tdx-vtpm': 'a confidential VM of Intel on Azure, under the same condition',
+  snp: 'AMD SEV-SNP without a vTPM: Milan, Genoa (also Bergamo and Siena), Turin',
+  'snp-vtpm': 'the same with a vTPM, as the Cocos agent reports wherever there is a TPM device',
+  tdx: 'Intel TDX, while the service has the documents of Intel for it',
+};
 /** The platforms whose evidence has PCRs of a vTPM. */
 const withVtpm: readonly string[] = ['az-snp-vtpm', 'az-tdx-vtpm', 'snp-vtpm'];
 export const verdicts = ['verified', 'refused', 'unsupported'] as const;
