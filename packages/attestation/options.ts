@@ -26,13 +26,16 @@ export interface VerifyOptions {
  */
 export type TestRoots = readonly Uint8Array[] | undefined;
 
+/** The detail of a check that fails because no certificate and no nonce was given to compare evidence with. */
+export const nothingToCompare = 'there is no certificate and no nonce to compare it with';
+
 /**
  * Returns the values that evidence contains if it is bound to a certificate or nonce: 64 bytes of report data, and the nonce of the quote of
  * a TPM. Of a certificate, these are its SHA-512 and its SHA-256; of a nonce, itself with zeros at the end.
  * @throws Refusal if there is nothing to compare with; RangeError if the nonce has fewer than 32 or more than 64 bytes, or only zeros
  */
 export async function boundValues(boundTo: Binding | null): Promise<{ what: string; reportData: Bytes; quoteNonce: Bytes }> {
-  demand(boundTo !== null, 'there is no certificate and no nonce to compare it with');
+  demand(boundTo !== null, nothingToCompare);
   if ('certificate' in boundTo) {
     const { certificate } = boundTo;
     const pem = typeof certificate === 'string' ? new TextEncoder().encode(certificate) : new Uint8Array(certificate);

@@ -16,7 +16,10 @@ export interface VtpmChange {
   pcrs?: (pcrs: Buffer[]) => void;
   /** Changes the values of the PCRs beside the quote, after it was signed. */
   toldPcrs?: (pcrs: Map<number, Buffer>) => void;
+  /** The nonce of the quote. Default: the SHA-256 of the certificate. */
   nonce?: Buffer;
+  /** The 64 bytes that the report binds with the key. Default: the SHA-512 of the certificate. */
+  bound?: Buffer;
   /** Changes the quote before it is signed. */
   quote?: (quote: Buffer) => void;
   /** Changes the quote after that. */
@@ -72,7 +75,7 @@ export function forgeSnpVtpm(change: VtpmChange = {}): { evidence: Buffer; optio
   const { report, certificates, options } = forgeSnp({
     ...change.snp,
     report: (bytes) => {
-      const bound = Buffer.concat([createHash('sha512').update(certificate).digest(), area]);
+      const bound = Buffer.concat([change.bound ?? createHash('sha512').update(certificate).digest(), area]);
       createHash('sha3-512').update(bound).digest().copy(bytes, 0x50);
       change.snp?.report?.(bytes);
     },
