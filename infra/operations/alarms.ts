@@ -101,6 +101,17 @@ export class Alarms extends Construct {
         'A KMS key of the stage was disabled, or will be deleted. What it has sealed cannot be opened, or evidence not be signed.',
       runbook: 'a-key-is-disabled',
     });
+    alarm('collateral-expires', {
+      metric: serviceMetric(watched, 'CollateralDays', Stats.MINIMUM).with({
+        period: periodsOfTasks['maintenance/collect-content'],
+      }),
+      threshold: 8, // whole days that are left: fewer than 7 and a part
+      isTooLittle: true,
+      isOptional: true, // a stage without documents writes nothing
+      impact:
+        'Nothing yet. When the documents of Intel or AMD run out, no run with an attestation policy starts on the CVMs that need them.',
+      runbook: 'collateral-runs-out',
+    });
     alarm('content-missing', {
       metric: serviceMetric(watched, 'ContentMissing'),
       threshold: 1,

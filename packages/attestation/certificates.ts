@@ -213,7 +213,8 @@ export async function checkRevocation(
   }
 }
 
-function parseRevocationList(bytes: Bytes) {
+/** Reads a revocation list of X.509 in DER, without checking its signature. @throws Refusal if it cannot be read */
+export function parseRevocationList(bytes: Bytes) {
   const { signed, fields } = parseSigned(bytes);
   demand(smallInteger(take(fields, tags.integer).bytes) === 1, 'a revocation list is not of version 2');
   demand(isEqual(take(fields, tags.sequence).bytes, signed.algorithm), 'a revocation list names two signature algorithms');
@@ -222,5 +223,5 @@ function parseRevocationList(bytes: Bytes) {
   demand(thisUpdate !== undefined && nextUpdate !== undefined, 'a revocation list has no time of its next update');
   const revoked = fields[0]?.tag === tags.sequence ? elements(take(fields, tags.sequence).content) : [];
   const serials = new Set(revoked.map(({ content }) => toHex(take(elements(content), tags.integer).content)));
-  return { ...signed, issuer: issuer.bytes, thisUpdate, nextUpdate, serials };
+  return { ...signed, issuer: issuer.bytes, issuerName: commonName(issuer), thisUpdate, nextUpdate, serials };
 }

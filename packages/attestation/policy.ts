@@ -9,10 +9,12 @@ export interface AttestationPolicy {
    * RTMR1 and RTMR2.
    */
   measurements: readonly string[];
+  /** The values that PCRs of a vTPM must have: 64 hex digits by the number of the PCR, `0` to `23`. Null demands none. */
+  pcrs: { sha256: Readonly<Record<string, string>> } | null;
   /** The highest privilege level, 0 to 3, from which an SNP guest may have asked for its report. */
   vmpl: number;
   /** The least security versions of an SNP machine's firmware. Null demands none. */
-  minimum_tcb: (SnpTcb & { fmc?: number | null }) | null;
+  minimum_tcb: (Omit<SnpTcb, 'fmc'> & { fmc?: number | null }) | null;
   /** Intel's statuses of the versions of a TDX machine that are allowed, such as `UpToDate`. */
   accepted_tcb_statuses: readonly string[];
   /** Intel's advisories about the versions of a TDX machine that are allowed. */
@@ -36,7 +38,7 @@ export interface JudgedToken {
 export function checkPolicy(verdict: JudgedVerdict, policy: AttestationPolicy): Check[] {
   const { platform, measurement } = verdict;
   const failed = verdict.checks.filter(({ passed }) => !passed).map(({ name }) => name);
-  const ofPlatform = platform === 'snp' ? checkSnp(verdict, policy) : platform === 'tdx' ? checkTdx(verdict, policy) : [];
+  const ofPlatform = checksOfPlatform[platform]?.flatMap((check) => check(verdict, policy)) ?? [];
   const accepted = [
     ...(policy.allow_debug ? ['debug'] : []),
     ...ofPlatform.filter(({ name, passed }) => name === 'tcb_status' && passed).map(({ name }) => name),
@@ -109,6 +111,17 @@ export function failedChecks(tokens: readonly JudgedToken[], policy: Attestation
   });
 }
 
+/** Checks the PCRs that a policy names. @returns no check for a policy without PCRs */
+function checkPcrs({ pcrs }: JudgedVerdict, { pcrs: demanded }: AttestationPolicy): Check[] {
+  if (demanded === null) return [];
+  const wrong = Object.entries(demanded.sha256).filter(([number, value]) => pcrs?.[number] !== value);
+  const details = wrong.map(
+    ([number, value]) => `PCR ${number} is ${pcrs?.[number] ?? 'not proven'}, the policy demands ${value}`,
+  );
+  const detail = details.join(', ') || 'the PCRs are those that the policy demands';
+  return [{ name: 'pcrs', passed: wrong.length === 0, detail }];
+}
+
 const components = ['bootloader', 'tee', 'snp', 'microcode', 'fmc'] as const;
 
 function checkSnp({ tcb, vmpl }: JudgedVerdict, { minimum_tcb, vmpl: highest }: AttestationPolicy): Check[] {
@@ -157,3 +170,12 @@ function checkTdx(verdict: JudgedVerdict, policy: AttestationPolicy): Check[] {
     },
   ];
 }
+
+/** The rules of a policy that are about the evidence of a platform. A platform that is not listed satisfies no policy. */
+const checksOfPlatform: Partial<Record<string, ((verdict: JudgedVerdict, policy: AttestationPolicy) => Check[])[]>> = {
+  snp: [checkSnp],
+  tdx: [checkTdx],
+  'snp-vtpm': [checkSnp, checkPcrs],
+  'az-snp-vtpm': [checkSnp, checkPcrs],
+  'az-tdx-vtpm': [checkTdx, checkPcrs],
+};

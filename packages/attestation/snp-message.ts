@@ -7,8 +7,7 @@ import { reportSize } from './snp-report.ts';
  */
 export function parseSnpMessage(bytes: Bytes): { report: Bytes; certificates: Bytes[] } {
   const attestation = readFields(bytes);
-  const report = attestation.get(1);
-  demand(report instanceof Uint8Array, 'it has no report');
+  const report = bytesIn(attestation, 1, 'report');
   const chain = attestation.get(2);
   const certificates = chain instanceof Uint8Array ? readFields(chain) : new Map<number, Value>();
   return {
@@ -18,6 +17,38 @@ export function parseSnpMessage(bytes: Bytes): { report: Bytes; certificates: By
       return certificate instanceof Uint8Array && certificate.length > 0 ? [certificate] : [];
     }),
   };
+}
+
+const hashOfSha256 = 0x0bn;
+
+/**
+ * Reads the evidence of SNP and of a vTPM from a protobuf message `attest.Attestation` of google/go-tpm-tools (`proto/attest.proto`): the key
+ * (field 1), the quotes of all banks of PCRs (2), of which the one of SHA-256 counts, and `sevsnp.Attestation` (8).
+ */
+export function parseVtpmMessage(bytes: Bytes) {
+  const fields = readFields(bytes, [2, 7]);
+  const ofBanks = valuesIn(bytes, 2).map((quote) => readFields(quote)); // message Quote: quote, raw_sig, pcrs
+  const banks = ofBanks.map((quote) => ({ quote, pcrs: bytesIn(quote, 3, 'PCRs') }));
+  const ofSha256 = banks.filter(({ pcrs }) => readFields(pcrs, [2]).get(1) === hashOfSha256); // message PCRs: hash, pcrs
+  const [bank] = ofSha256;
+  demand(bank !== undefined && ofSha256.length === 1, 'it has not one quote of the bank of SHA-256');
+  const pcrs = valuesIn(bank.pcrs, 2).map((entry) => {
+    const pair = readFields(entry); // of a map: key, value
+    return [Number(pair.get(1) ?? 0), bytesIn(pair, 2, 'value of a PCR')] as const;
+  });
+  return {
+    ...parseSnpMessage(bytesIn(fields, 8, 'report of SNP')),
+    key: bytesIn(fields, 1, 'key of the quote'),
+    quote: bytesIn(bank.quote, 1, 'quote'),
+    signature: bytesIn(bank.quote, 2, 'signature of the quote'),
+    pcrs: new Map(pcrs),
+  };
+}
+
+function bytesIn(fields: ReadonlyMap<number, Value>, field: number, what: string): Bytes {
+  const value = fields.get(field);
+  demand(value instanceof Uint8Array, `it has no ${what}`);
+  return value;
 }
 
 type Value = bigint | Bytes;
@@ -59,12 +90,29 @@ function littleEndianBytes(value: Value, size: number): Bytes | null {
 }
 
 /**
- * Reads the fields of a protobuf message, by their numbers. Only types 0 (number) and 2 (bytes) are read, and only field 7 may
- * occur twice.
+ * Reads the fields of a protobuf message, by their numbers. Only types 0 (number) and 2 (bytes) are read.
+ * @param repeated the fields that may occur several times: the last one counts. Default: 7, `extras`, which is not read
  * @throws Refusal if the message has something else or is cut off
  */
-function readFields(bytes: Bytes): Map<number, Value> {
+function readFields(bytes: Bytes, repeated: readonly number[] = [7]): Map<number, Value> {
   const fields = new Map<number, Value>();
+  for (const [field, value] of entriesOf(bytes)) {
+    demand(
+      !fields.has(field) || (repeated.includes(field) && value instanceof Uint8Array),
+      `its protobuf has field ${field} twice`,
+    );
+    fields.set(field, value);
+  }
+  return fields;
+}
+
+/** Returns the values of a field of a protobuf message that may occur several times, of type 2. */
+function valuesIn(bytes: Bytes, field: number): Bytes[] {
+  return entriesOf(bytes).flatMap(([each, value]) => (each === field && value instanceof Uint8Array ? [value] : []));
+}
+
+function entriesOf(bytes: Bytes): [number, Value][] {
+  const entries: [number, Value][] = [];
   let at = 0;
   const readNumber = (): bigint => {
     let number = 0n;
@@ -84,10 +132,7 @@ function readFields(bytes: Bytes): Map<number, Value> {
       value = slice(bytes, at, Number(value));
       at += value.length;
     }
-    const earlier = fields.get(field);
-    // Only `extras`, a map of further certificates, may occur several times. It is not read.
-    demand(earlier === undefined || (field === 7 && value instanceof Uint8Array), `its protobuf has field ${field} twice`);
-    fields.set(field, value);
+    entries.push([field, value]);
   }
-  return fields;
+  return entries;
 }

@@ -1,9 +1,9 @@
 import { type Bytes, demand, isZero, littleEndian, slice } from './evidence-bytes.ts';
 
-/**
- * The security versions (0 to 255) of the firmware parts of an SNP machine, as AMD's firmware reports them for Milan and Genoa.
- */
+/** The security versions (0 to 255) of the firmware parts of an SNP machine, as AMD's firmware reports them. */
 export interface SnpTcb {
+  /** The version of the first firmware that boots. Turin alone has it. */
+  fmc?: number;
   bootloader: number;
   tee: number;
   snp: number;
@@ -93,8 +93,15 @@ function productOf(family: number, model: number): string {
   return `family ${family} model ${model}`;
 }
 
-/** Reads the security versions of Milan and Genoa from a TCB_VERSION (56860, section 2.2). Its bytes 2 to 5 are reserved. */
-export function snpTcb(version: Bytes): SnpTcb {
-  const [bootloader = 0, tee = 0, , , , , snp = 0, microcode = 0] = version;
-  return { bootloader, tee, snp, microcode };
+/** The parts of the firmware in the order of the bytes of a TCB_VERSION (56860, section 2.2). Null: the byte is reserved. */
+export const tcbOrder = {
+  others: ['bootloader', 'tee', null, null, null, null, 'snp', 'microcode'],
+  turin: ['fmc', 'bootloader', 'tee', 'snp', null, null, null, 'microcode'],
+} as const;
+
+/** Reads the security versions from the eight bytes of a TCB_VERSION of a product, such as `Milan`. Null: a report that names no product. */
+export function snpTcb(version: Bytes, product: string | null): SnpTcb {
+  const order = product === 'Turin' ? tcbOrder.turin : tcbOrder.others;
+  const named = order.flatMap((name, at) => (name === null ? [] : [[name, version[at] ?? 0] as const]));
+  return Object.fromEntries(named) as unknown as SnpTcb;
 }

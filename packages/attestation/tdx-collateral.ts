@@ -1,6 +1,13 @@
 import { timeOf } from 'computation-management-formats/timestamps';
 import { type Bytes, demand, bytesOfHex, quote } from './evidence-bytes.ts';
-import { type Certificate, checkChain, checkValidity, parseCertificates, verifyEcdsa } from './certificates.ts';
+import {
+  type Certificate,
+  checkChain,
+  checkValidity,
+  parseCertificates,
+  parseRevocationList,
+  verifyEcdsa,
+} from './certificates.ts';
 
 /**
  * The collateral of a family of TDX machines: documents of Intel about it ("Intel SGX and Intel TDX Provisioning Certification
@@ -53,18 +60,65 @@ export interface EnclaveIdentity extends Published, ModuleIdentity {
 }
 
 /**
- * Returns the newest collateral for a family of TDX machines.
+ * Returns the collateral for a family of TDX machines, the newest first.
  * @param fmspc the identifier of the family, in lower-case hex
  * @throws Refusal if there is none
  */
-export function collateralFor(fmspc: string, all: readonly TdxCollateral[]): TdxCollateral {
+export function collateralFor(fmspc: string, all: readonly TdxCollateral[]): TdxCollateral[] {
   const fitting = all.flatMap((collateral) => {
-    const info = JSON.parse(collateral.tcb_info) as Partial<TcbInfo>;
-    return String(info.fmspc).toLowerCase() === fmspc ? [{ collateral, issued: timeOf(String(info.issueDate)) }] : [];
+    const { fmspc: its, issueDate } = infoOf(collateral);
+    return String(its).toLowerCase() === fmspc ? [{ collateral, issued: timeOf(String(issueDate)) }] : [];
   });
-  const [newest] = fitting.sort((one, other) => other.issued - one.issued);
-  demand(newest !== undefined, `there is no collateral for the platform family (FMSPC) ${fmspc}`);
-  return newest.collateral;
+  demand(fitting.length > 0, `there is no collateral for the platform family (FMSPC) ${fmspc}`);
+  return fitting.sort((one, other) => other.issued - one.issued).map(({ collateral }) => collateral);
+}
+
+/** Returns the members of a TCB Info that was not verified. Empty if it is no JSON object. */
+function infoOf({ tcb_info }: TdxCollateral): Partial<TcbInfo> {
+  try {
+    return Object(JSON.parse(tcb_info)) as Partial<TcbInfo>;
+  } catch {
+    return {};
+  }
+}
+
+/** The collateral of a family of machines after its documents were verified. */
+export interface VerifiedCollateral {
+  collateral: TdxCollateral;
+  tcbInfo: TcbInfo;
+  identity: EnclaveIdentity;
+  /** The certificates by which Intel signed both documents. */
+  signers: Certificate[];
+}
+
+/** Verifies both documents of a collateral up to Intel's root, and that they are up to date. @throws Refusal with what does not hold */
+export async function readDocuments(
+  collateral: TdxCollateral,
+  roots: readonly Certificate[],
+  now: Date,
+): Promise<VerifiedCollateral> {
+  const { tcb_info: info, tcb_info_signature: signature, tcb_info_issuer_chain: chain } = collateral;
+  const first = await readPublished({ id: 'TDX', text: info, signature, chain }, roots, now);
+  const { qe_identity: text, qe_identity_signature: other, qe_identity_issuer_chain: its } = collateral;
+  const second = await readPublished({ id: 'TD_QE', text, signature: other, chain: its }, roots, now);
+  const [tcbInfo, identity] = [first.content as TcbInfo, second.content as EnclaveIdentity];
+  demand(tcbInfo.version === 3 && identity.version === 2, 'the documents of Intel are of an unknown version');
+  return { collateral, tcbInfo, identity, signers: [first.signer, second.signer] };
+}
+
+/**
+ * Returns what collateral that was verified before is for, and when its first document or revocation list runs out: the family (FMSPC) and the
+ * authority whose list it has.
+ * @throws Refusal or SyntaxError if a document or a list cannot be read
+ */
+export function validityOf(collateral: TdxCollateral): { fmspc: string; authority: string; expires: Date } {
+  const [info, identity] = [collateral.tcb_info, collateral.qe_identity].map((text) => JSON.parse(text) as TcbInfo);
+  const lists = [collateral.pck_crl, collateral.root_ca_crl].map((list) =>
+    parseRevocationList(bytesOfHex(list, 'a revocation list')),
+  );
+  const ends = [info?.nextUpdate, identity?.nextUpdate].map((text) => timeOf(String(text)));
+  const expires = new Date(Math.min(...ends, ...lists.map(({ nextUpdate }) => Number(nextUpdate))));
+  return { fmspc: String(info?.fmspc).toLowerCase(), authority: lists[0]?.issuerName ?? '', expires };
 }
 
 /**
@@ -72,7 +126,7 @@ export function collateralFor(fmspc: string, all: readonly TdxCollateral[]): Tdx
  * @returns the parsed document, and the certificate that signed it
  * @throws Refusal with what does not hold
  */
-export async function readPublished(
+async function readPublished(
   document: { id: string; text: string; signature: string; chain: string },
   roots: readonly Certificate[],
   now: Date,

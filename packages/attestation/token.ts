@@ -22,14 +22,20 @@ export function parseToken(bytes: Bytes): Token {
   const [claims, report] = /^[\w-]+\.[\w-]+\.[\w-]*$/.test(text) ? readJwt(text) : readCose(bytes);
   const platform = platformOf(claims);
   if (report !== undefined) return { platform, report };
-  demand(isUnsupported(platform), 'it has no raw_report');
+  demand(!isSupported(platform), 'it has no raw_report');
   return { platform, report: new Uint8Array() };
 }
 
-/** Returns whether evidence of a platform cannot be verified by this package: of any but SNP and TDX. */
-export function isUnsupported(platform: string): boolean {
-  return platform !== 'SNP' && platform !== 'TDX';
-}
+/** The platforms whose evidence this package verifies, as tokens claim them. */
+const supported = ['SNP', 'SNP-vTPM', 'Azure', 'TDX'] as const;
+export type SupportedPlatform = (typeof supported)[number];
+
+/** Returns whether evidence of a platform, as a token claims it, can be verified by this package. */
+export const isSupported = (platform: string): platform is SupportedPlatform =>
+  (supported as readonly string[]).includes(platform);
+
+/** The platform of Microsoft's own token on Azure, which this package does not verify. */
+const microsoft = 'azure';
 
 type Claims = ReadonlyMap<unknown, unknown>;
 
@@ -39,9 +45,10 @@ type Claims = ReadonlyMap<unknown, unknown>;
  * @throws Refusal if the claims name no platform
  */
 function platformOf(claims: Claims): string {
-  if (claims.has('x-ms-attestation-type')) return 'Azure';
+  if (claims.has('x-ms-attestation-type')) return microsoft;
   const platform = claims.get('platform_type');
   demand(typeof platform === 'string' && platform !== '', 'it has no platform_type');
+  demand(platform.toLowerCase() !== microsoft || platform === 'Azure', `its platform_type is ${quote(platform)}`);
   const submodules = claims.get('submods') ?? claims.get(266);
   const withGpu = has(claims.get('x-cocos-gpu')) || (submodules instanceof Map && submodules.has('gpu'));
   return withGpu ? `${platform} with GPU` : platform;

@@ -24,12 +24,17 @@ export interface Verdict<Tcb = unknown> {
   guest: string | null;
   /** The privilege level, 0 to 3, from which an SNP guest asked for its report. Null for TDX, and unless the signature holds. */
   vmpl: number | null;
+  /**
+   * The values of the PCRs of a vTPM's bank of SHA-256, 64 hex digits each, by their number, `0` to `23`. Null without a vTPM, and unless the
+   * chain from the hardware's report to the quote holds.
+   */
+  pcrs: Record<string, string> | null;
   /** The SHA-256 of the evidence that was verified, in hex. */
   token_hash: string;
 }
 
 /** The members of a verdict that evidence proves, as they are where nothing is proven. */
-export const unproven = { measurement: null, tcb: null, guest: null, vmpl: null };
+export const unproven = { measurement: null, tcb: null, guest: null, vmpl: null, pcrs: null };
 
 /**
  * The checks of one verification of evidence, in order. The verdict is `verified` only if a check with each of the given names

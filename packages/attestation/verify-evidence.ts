@@ -1,8 +1,10 @@
 import { type Bytes, quote, sha, toHex } from './evidence-bytes.ts';
 import type { TestRoots, VerifyOptions } from './options.ts';
+import { isJson, parseSnpJson } from './coco-evidence.ts';
 import { parseSnpMessage } from './snp-message.ts';
 import { reportSize, type SnpTcb } from './snp-report.ts';
-import { isUnsupported, parseToken } from './token.ts';
+import { isSupported, parseToken, type SupportedPlatform } from './token.ts';
+import type { TdxCollateral } from './tdx-collateral.ts';
 import { Checks, unproven, type Verdict } from './verdict.ts';
 import type { TdxTcb } from './verify-tdx.ts';
 import { verifySnp } from './verify-snp.ts';
@@ -19,6 +21,10 @@ export const verifySnpReport = (report: Uint8Array, options: VerifyOptions) => v
 /** Verifies a TDX quote of version 4 or 5. Intel's documents for it are in the options. */
 export const verifyTdxQuote = (quote: Uint8Array, options: VerifyOptions) => verifyTdxQuoteBy(undefined, quote, options);
 
+/** Verifies Intel's collateral of a family of machines as `verifyCollateral` in verify-tdx.ts does, which is loaded for it. */
+export const verifyCollateral = async (collateral: TdxCollateral, now: Date) =>
+  (await import('./verify-tdx.ts')).verifyCollateral(collateral, now);
+
 /** Verifies an attestation token as `verifyToken` does, up to given roots. */
 export async function verifyTokenBy(
   roots: TestRoots,
@@ -34,13 +40,13 @@ export async function verifyTokenBy(
   });
   if (parsed === undefined) return { ...checks.conclude(), platform: 'unknown', ...unproven, token_hash };
   const { platform, report } = parsed;
-  if (isUnsupported(platform)) {
+  if (!isSupported(platform)) {
     const name = nameOf(platform);
     const detail = `evidence of the platform ${quote(platform)} is not supported`;
     const unsupported = { name: 'platform', passed: false, detail };
     return { verdict: 'unsupported', platform: name, checks: [...checks.list, unsupported], ...unproven, token_hash };
   }
-  const verdict = await (platform === 'TDX' ? verifyTdx(report, options, roots) : verifySnpEvidence(report, options, roots));
+  const verdict = await verifiers[platform](report, options, roots);
   return { ...verdict, checks: [...checks.list, ...verdict.checks], token_hash };
 }
 
@@ -56,11 +62,34 @@ export async function verifyTdxQuoteBy(roots: TestRoots, quote: Uint8Array, opti
   return { ...(await verifyTdx(bytes, options, roots)), token_hash: await hashOf(bytes) };
 }
 
-/** Verifies the evidence of SNP that a token contains: a protobuf message with report and certificates, or the report alone. */
+type Verifier = (
+  evidence: Bytes,
+  options: VerifyOptions,
+  roots: TestRoots,
+) => Promise<Omit<Verdict<SnpTcb | TdxTcb>, 'token_hash'>>;
+
+/**
+ * The functions that verify the evidence in a token, by the platform that the token claims. Those of a vTPM are loaded when the first such
+ * token comes.
+ */
+const verifiers: Record<SupportedPlatform, Verifier> = {
+  SNP: verifySnpEvidence,
+  TDX: verifyTdx,
+  'SNP-vTPM': async (...given) => (await import('./verify-vtpm.ts')).verifySnpVtpm(...given),
+  Azure: async (...given) => (await import('./verify-vtpm.ts')).verifyAzure(...given),
+};
+
+/**
+ * Verifies the evidence of SNP that a token contains: a protobuf message with report and certificates, the JSON of CoCo's attestation agent, or the
+ * report alone.
+ */
 async function verifySnpEvidence(evidence: Bytes, options: VerifyOptions, roots: TestRoots): ReturnType<typeof verifySnp> {
   if (evidence.length === reportSize) return verifySnp(evidence, [], options, roots);
   const checks = new Checks(['report_format']);
-  const message = await checks.produce('report_format', () => [parseSnpMessage(evidence), '']);
+  const message = await checks.produce('report_format', () => [
+    isJson(evidence) ? parseSnpJson(evidence) : parseSnpMessage(evidence),
+    '',
+  ]);
   if (message === undefined) return { ...checks.conclude(), platform: 'snp', ...unproven };
   return verifySnp(message.report, message.certificates, options, roots);
 }

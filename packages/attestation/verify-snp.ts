@@ -1,5 +1,5 @@
 import { amdCertificates } from './amd-certificates.ts';
-import { element, smallInteger } from './asn1.ts';
+import { element, smallInteger, tags } from './asn1.ts';
 import {
   type Certificate,
   checkChain,
@@ -32,14 +32,25 @@ const names = [
 
 /**
  * The beginning of the object identifiers of AMD's certificate extensions (AMD's document 57230, "Versioned Chip Endorsement Key
- * (VCEK) Certificate and KDS Interface Specification", custom extensions): .2 productName, .3 security versions, .4 hwID, .5 cspID.
+ * (VCEK) Certificate and KDS Interface Specification", custom extensions): .1 structVersion, .2 productName, .3 security versions,
+ * .4 hwID, .5 cspID.
  */
 const amd = '1.3.6.1.4.1.3704.1';
 /**
- * The object identifiers of the extensions with the security versions in a certificate of AMD, in the order of the bytes of a
- * TCB_VERSION of Milan and Genoa (56860, section 2.2): blSPL, teeSPL, spl_4 to spl_7 of the reserved bytes, snpSPL, ucodeSPL.
+ * AMD's products, with what differs between them. `tcb`: the last numbers of the extensions .3 with security versions, in the order of the bytes of a
+ * TCB_VERSION (56860, section 2.2): 1 blSPL, 2 teeSPL, 3 snpSPL, 4 to 7 of reserved bytes, 8 ucodeSPL, 9 fmcSPL. `chip`: the number of bytes
+ * of CHIP_ID that hwID has. `structVersion`: the version of the extensions (57230).
  */
-const tcbExtensions = [1, 2, 4, 5, 6, 7, 3, 8].map((number) => `${amd}.3.${number}`);
+const products = new Map([
+  ['Milan', { tcb: [1, 2, 4, 5, 6, 7, 3, 8], chip: 64, structVersion: 0 }],
+  ['Genoa', { tcb: [1, 2, 4, 5, 6, 7, 3, 8], chip: 64, structVersion: 0 }],
+  ['Turin', { tcb: [9, 1, 2, 3, 5, 6, 7, 8], chip: 8, structVersion: 1 }],
+]);
+type Product = NonNullable<ReturnType<(typeof products)['get']>>;
+
+/** Returns what is special to the product of a report. A report of version 2 names none: then it is Milan or Genoa, which are alike. */
+const productOf = ({ product }: SnpReport) => products.get(product ?? 'Milan') as Product;
+
 const chipExtension = `${amd}.4`;
 const providerExtension = `${amd}.5`;
 const ia5String = 0x16;
@@ -49,12 +60,14 @@ type SnpVerdict = Omit<Verdict<SnpTcb>, 'token_hash'>;
 /**
  * Verifies an SNP attestation report: its certificates, its signature, and what it says of the guest.
  * @param certificates certificates that came with the report, in DER or PEM
+ * @param checkData returns what the report data is, or throws. Default: it must be that of the certificate or nonce of the options
  */
 export async function verifySnp(
   bytes: Bytes,
   certificates: readonly Uint8Array[],
   options: VerifyOptions,
   roots: TestRoots,
+  checkData = (data: Bytes) => checkReportData(data, options.boundTo),
 ): Promise<SnpVerdict> {
   const checks = new Checks(names);
   const report = await checks.produce('report_format', () => {
@@ -62,11 +75,11 @@ export async function verifySnp(
     return [parsed, `it is a report of version ${parsed.version}`];
   });
   if (report === undefined) return { ...checks.conclude(), platform: 'snp', ...unproven };
-  if (report.product !== null && !supported.has(report.product)) return unsupportedProduct(report.product, checks.list);
+  if (report.product !== null && !products.has(report.product)) return unsupportedProduct(report.product, checks.list);
 
   const chain = await checks.produce('certificate_chain', async () => {
     const found = await findChain(report, [...certificates, ...(options.certificates ?? [])], roots);
-    return [found, describeChain(found)];
+    return [found.chain, `${describeChain(found.chain)}${found.unread}`];
   });
   if (chain !== undefined) {
     const [leaf, , root] = chain;
@@ -75,7 +88,7 @@ export async function verifySnp(
     await checks.run('certificate_validity', () => checkValidity(chain, options.now));
     await checks.run('certificate_chip', () => (report.signedBy === 'VCEK' ? checkChip(report, leaf) : checkProvider(leaf)));
     await checks.run('certificate_tcb', () => {
-      const certified = certifiedTcb(leaf);
+      const certified = certifiedTcb(report, leaf);
       demand(
         isEqual(certified, report.reportedTcb),
         `the certificate is for ${toHex(certified)}, the report for ${toHex(report.reportedTcb)}`,
@@ -97,26 +110,22 @@ export async function verifySnp(
   const { debug, migrationAgent } = report;
   checks.fact('debug', !debug, 'the guest policy forbids debugging', 'the guest policy lets the host debug the guest');
   checks.fact('migration', !migrationAgent, 'the guest policy forbids a migration agent', 'it allows a migration agent');
-  await checks.run('report_data', () => checkReportData(report.reportData, options.boundTo));
+  await checks.run('report_data', () => checkData(report.reportData));
 
   const genuine = checks.passed('certificate_chain', 'product', 'certificate_tcb', 'signature');
   return {
     ...checks.conclude(),
     platform: 'snp',
     measurement: genuine ? toHex(report.measurement) : null,
-    tcb: genuine ? snpTcb(report.reportedTcb) : null,
+    tcb: genuine ? snpTcb(report.reportedTcb, report.product) : null,
     guest: genuine ? toHex(report.guest) : null,
     vmpl: genuine ? report.vmpl : null,
+    pcrs: null,
   };
 }
 
-/**
- * The AMD processors whose reports this package verifies. Later products have other certificates and another order of versions.
- */
-const supported = new Set(['Milan', 'Genoa']);
-
 function unsupportedProduct(product: string, checks: Check[]): SnpVerdict {
-  const detail = `SEV-SNP on ${product} is not supported, only on ${[...supported].join(' and ')}`;
+  const detail = `SEV-SNP on ${product} is not supported, only on ${[...products.keys()].join(', ')}`;
   const platform = `snp-${product.toLowerCase().replaceAll(' ', '-')}`;
   const all = [...checks, { name: 'product', passed: false, detail }];
   return { verdict: 'unsupported', platform, checks: all, ...unproven };
@@ -130,19 +139,34 @@ async function findChain(
   report: SnpReport,
   certificates: readonly Uint8Array[],
   roots: TestRoots,
-): Promise<[Certificate, Certificate, Certificate]> {
-  const given = certificates.flatMap(parseCertificates);
+): Promise<{ chain: [Certificate, Certificate, Certificate]; unread: string }> {
+  const read = certificates.map(readCertificates);
+  const given = read.flatMap(({ parsed }) => parsed);
+  const failures = read.flatMap(({ failure }) => failure ?? []);
+  const unread = failures.length === 0 ? '' : `; ${failures.length} left out that cannot be read: ${failures[0] ?? ''}`;
   const leaves = given.filter(({ commonName }) => commonName === `SEV-${report.signedBy}`);
   const fitting = leaves.filter((each) => isFor(report, each)).slice(0, mostTried);
   const have = await Promise.all(fitting.map((each) => hasSigned(report, each).catch(() => false)));
   const signers = fitting.filter((_, at) => have[at]);
   const trusted = roots?.flatMap(parseCertificates) ?? published().roots;
-  const missing = `there is no certificate of the ${report.signedBy} that signed`;
-  return tryEach([signers, fitting, leaves.slice(0, 1)].find(({ length }) => length > 0) ?? [], missing, (leaf) => {
+  const missing = `there is no certificate of the ${report.signedBy} that signed${unread}`;
+  const chain = await tryEach([signers, fitting, leaves.slice(0, 1)].find(({ length }) => length > 0) ?? [], missing, (leaf) => {
     const issuers = [...given, ...published().intermediates].filter(({ subject }) => isEqual(subject, leaf.issuer));
     const none = `there is no certificate of the issuer of ${quote(leaf.commonName)}`;
-    return tryEach(issuers, none, async (issuer) => [leaf, issuer, await checkChain([leaf, issuer], trusted)]);
+    return tryEach(issuers, none, async (issuer): Promise<[Certificate, Certificate, Certificate]> => {
+      return [leaf, issuer, await checkChain([leaf, issuer], trusted)];
+    });
   });
+  return { chain, unread };
+}
+
+/** Reads certificates in DER or PEM, or says why they cannot be read: one that cannot leaves the others as they are. */
+function readCertificates(bytes: Uint8Array): { parsed: Certificate[]; failure?: string } {
+  try {
+    return { parsed: parseCertificates(bytes) };
+  } catch (error) {
+    return { parsed: [], failure: error instanceof Error ? error.message : 'it failed' };
+  }
 }
 
 /**
@@ -152,6 +176,25 @@ async function findChain(
 export function lacksCertificate({ checks }: Pick<Verdict, 'checks'>): boolean {
   const failed = checks.filter(({ passed, detail }) => !passed && !detail.startsWith('not checked'));
   return failed.length === 1 && /^there is no certificate of the V[CL]EK that signed$/.test(failed[0]?.detail ?? '');
+}
+
+/**
+ * Verifies certificates for SNP up to AMD's roots, as they come from AMD's key server: in DER or PEM, with those that issued them or without.
+ * @returns the name of each and when it runs out
+ * @throws Refusal with what does not hold
+ */
+export async function verifyCertificates(bytes: Uint8Array, now: Date): Promise<{ name: string; expires: Date }[]> {
+  const given = parseCertificates(bytes);
+  const { roots, intermediates } = published();
+  const verify = async (certificate: Certificate) => {
+    const isRoot = roots.some(({ publicKey }) => isEqual(publicKey, certificate.publicKey));
+    const issuers = [...given, ...intermediates].filter(({ subject }) => isEqual(subject, certificate.issuer) && !isRoot);
+    const chain = issuers.length === 0 ? [certificate] : [certificate, ...issuers.slice(0, 1)];
+    const root = await checkChain(chain, roots);
+    checkValidity([...chain, root], now);
+    return { name: certificate.commonName, expires: certificate.notAfter };
+  };
+  return await Promise.all(given.map(verify));
 }
 
 let parsed: Record<keyof typeof amdCertificates, Certificate[]> | undefined;
@@ -168,7 +211,7 @@ const hasSigned = ({ signature, signedBytes }: SnpReport, { publicKey }: Certifi
 function isFor(report: SnpReport, leaf: Certificate): boolean {
   try {
     if (report.signedBy === 'VCEK') checkChip(report, leaf);
-    return isEqual(certifiedTcb(leaf), report.reportedTcb);
+    return isEqual(certifiedTcb(report, leaf), report.reportedTcb);
   } catch {
     return false;
   }
@@ -180,27 +223,40 @@ function isFor(report: SnpReport, leaf: Certificate): boolean {
  */
 function checkProduct(report: SnpReport, [leaf, intermediate, root]: readonly [Certificate, Certificate, Certificate]): string {
   const product = root.commonName.replace('ARK-', '');
-  demand(supported.has(product), `${quote(root.commonName)} is not the root of a supported product`);
+  const { structVersion } = products.get(product) ?? {};
+  demand(structVersion !== undefined, `${quote(root.commonName)} is not the root of a supported product`);
   const expected = report.signedBy === 'VCEK' ? `SEV-${product}` : `SEV-VLEK-${product}`;
   demand(
     intermediate.commonName === expected,
     `${quote(intermediate.commonName)} is not ${expected}, which issues a ${report.signedBy}`,
   );
   const named = text(leaf, `${amd}.2`);
-  demand(named.split('-')[0] === product, `the certificate is for ${quote(named)}, but its root is of ${product}`);
+  const [, name] = /^([A-Za-z]+)(?:-[A-Z]\d)?$/.exec(named) ?? []; // such as Milan-B0
+  demand(name === product, `the certificate is for ${quote(named)}, but its root is of ${product}`);
+  const version = smallInteger(extension(leaf, `${amd}.1`));
   demand(
-    report.product === null || report.product === product,
-    `the report is of ${report.product ?? ''}, its certificates of ${product}`,
+    version === structVersion,
+    `the extensions of the certificate have version ${version}, those of ${product} have ${structVersion}`,
+  );
+  demand(
+    report.product === product || (report.product === null && product !== 'Turin'),
+    `the report is of ${report.product ?? 'a product that it does not name'}, its certificates of ${product}`,
   );
   return `the processor is ${product}`;
 }
 
+/**
+ * Checks that the certificate of a VCEK is for the chip of a report. AMD writes hwID as plain bytes, and announced a DER octet string: both are
+ * read.
+ * @throws Refusal if the certificate is for another chip, or the report hides its chip
+ */
 function checkChip(report: SnpReport, leaf: Certificate): string {
-  const chip = leaf.extensions.get(chipExtension);
-  demand(chip !== undefined, 'the certificate names no chip');
+  const size = productOf(report).chip;
+  const named = extension(leaf, chipExtension);
+  const chip = named.length === size + 2 ? element(named, tags.octets).content : named;
   demand(!isZero(report.chipId), 'the report hides its chip');
   demand(
-    isEqual(chip, report.chipId),
+    isEqual(chip, report.chipId.slice(0, size)) && isZero(report.chipId.slice(size)),
     `the certificate is for the chip ${toHex(chip).slice(0, 16)}…, not ${toHex(report.chipId).slice(0, 16)}…`,
   );
   return `the certificate is for the chip ${toHex(chip).slice(0, 16)}…`;
@@ -215,11 +271,9 @@ function checkProvider(leaf: Certificate): string {
   return `the certificate is for any chip of the provider ${quote(text(leaf, providerExtension))}`;
 }
 
-function certifiedTcb({ extensions }: Certificate): Bytes {
-  const versions = tcbExtensions.map((name) => {
-    const value = extensions.get(name);
-    demand(value !== undefined, `the certificate lacks the version ${name}`);
-    const version = smallInteger(value);
+function certifiedTcb(report: SnpReport, leaf: Certificate): Bytes {
+  const versions = productOf(report).tcb.map((number) => {
+    const version = smallInteger(extension(leaf, `${amd}.3.${number}`));
     demand(version < 256, `the certificate has a version of ${version}`);
     return version;
   });
@@ -238,8 +292,13 @@ function checkFirmware({ reportedTcb, committedTcb, currentTcb }: SnpReport): st
   return 'the reported versions are committed and run';
 }
 
-function text({ extensions }: Certificate, name: string): string {
+function text(leaf: Certificate, name: string): string {
+  return new TextDecoder('latin1').decode(element(extension(leaf, name), ia5String).content);
+}
+
+/** Returns the content of an extension of a certificate. @throws Refusal if the certificate lacks it */
+function extension({ extensions }: Certificate, name: string): Bytes {
   const value = extensions.get(name);
   demand(value !== undefined, `the certificate lacks the extension ${name}`);
-  return new TextDecoder('latin1').decode(element(value, ia5String).content);
+  return value;
 }

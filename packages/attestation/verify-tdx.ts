@@ -8,6 +8,7 @@ import {
   isZero,
   littleEndian,
   quote,
+  Refusal,
   sha,
   toHex,
 } from './evidence-bytes.ts';
@@ -16,14 +17,25 @@ import {
   checkChain,
   checkRevocation,
   checkValidity,
+  mostTried,
   parseCertificates,
   verifyEcdsa,
   describeChain,
 } from './certificates.ts';
 import { element, elements, oid, parts, smallInteger, tags } from './asn1.ts';
+import { tdxQuoteIn } from './coco-evidence.ts';
 import { intelRoot } from './intel-root.ts';
 import { checkReportData, type TestRoots, type VerifyOptions } from './options.ts';
-import { collateralFor, type EnclaveIdentity, type Level, readPublished, type TcbInfo } from './tdx-collateral.ts';
+import {
+  collateralFor,
+  type EnclaveIdentity,
+  type Level,
+  readDocuments,
+  type TdxCollateral,
+  type TcbInfo,
+  validityOf,
+  type VerifiedCollateral,
+} from './tdx-collateral.ts';
 import { equalUnderMask, parseEnclaveReport, parseTdxQuote, type TdxQuote } from './tdx-quote.ts';
 import { Checks, unproven, type Verdict } from './verdict.ts';
 
@@ -52,14 +64,19 @@ const names = [
   'report_data',
 ] as const;
 
+/**
+ * Verifies a quote of TDX by Intel's documents in the options.
+ * @param checkData returns what the report data is, or throws. Default: it must be that of the certificate or nonce of the options
+ */
 export async function verifyTdx(
   bytes: Bytes,
   options: VerifyOptions,
   testRoots: TestRoots,
+  checkData = (data: Bytes) => checkReportData(data, options.boundTo),
 ): Promise<Omit<Verdict<TdxTcb>, 'token_hash'>> {
   const checks = new Checks(names);
   const parsed = await checks.produce('report_format', () => {
-    const read = parseTdxQuote(bytes);
+    const read = parseTdxQuote(tdxQuoteIn(bytes));
     return [read, `it is a quote of version ${read.version}`];
   });
   if (parsed === undefined) return { ...checks.conclude(), platform: 'tdx', ...unproven };
@@ -86,11 +103,35 @@ export async function verifyTdx(
   await checks.run('attributes', () => checkAttributes(parsed.attributes));
   const isFixed = isZero(parsed.migrationService);
   checks.fact('migration', isFixed, 'the guest has no migration service', 'the guest has a migration service');
-  await checks.run('report_data', () => checkReportData(parsed.reportData, options.boundTo));
+  await checks.run('report_data', () => checkData(parsed.reportData));
 
   const genuine = checks.passed('certificate_chain', 'quoting_enclave', 'signature', 'collateral', 'enclave_identity');
   const measurement = toHex(await sha(384, concatenate(...parsed.registers.slice(0, 4))));
   return { ...checks.conclude(), platform: 'tdx', ...unproven, ...(genuine && { measurement, tcb }) };
+}
+
+/**
+ * Verifies the collateral of a family of machines without a quote: Intel's documents, and the revocation lists as far as the collateral has
+ * the certificate of their issuer.
+ * @returns the family, the authority whose revocation list it has, and the time at which its first part runs out
+ * @throws Refusal with what does not hold
+ */
+export async function verifyCollateral(
+  collateral: TdxCollateral,
+  now: Date,
+): Promise<{ fmspc: string; authority: string; expires: Date }> {
+  const roots = parseCertificates(bytesOfBase64(intelRoot, 'a certificate'));
+  const verified = await readDocuments(collateral, roots, now);
+  const [root] = roots;
+  if (root) await checkRevocation(bytesOfHex(collateral.root_ca_crl, 'root_ca_crl'), root, verified.signers, now);
+  const validity = validityOf(collateral);
+  const { authority, expires } = validity;
+  demand(
+    /^Intel SGX PCK (?:Platform|Processor) CA$/.test(authority),
+    `pck_crl is of ${quote(authority)}, not of an authority for platforms`,
+  );
+  demand(now <= expires, `it is not up to date: it was valid until ${expires.toISOString()}`);
+  return validity;
 }
 
 type Platform = Awaited<ReturnType<typeof readPlatform>>[0];
@@ -157,23 +198,36 @@ async function checkQuotingEnclave({ enclave, attestationKey }: TdxQuote, { chai
   return 'the platform vouches for the quoting enclave and its key';
 }
 
-type Collateral = Awaited<ReturnType<typeof readCollateral>>[0];
-
+/**
+ * Returns the newest collateral of a platform's family whose documents hold and whose revocation list is of the platform's own authority. Says
+ * which newer ones were left out. What a list revokes is checked later: a list that revokes the platform is not left out for it. If no list is
+ * right, returns the newest collateral whose documents hold.
+ * @throws Refusal with what failed for each collateral, if the documents of none hold
+ */
 async function readCollateral(platform: Platform, roots: readonly Certificate[], options: VerifyOptions) {
-  const collateral = collateralFor(platform.fmspc, options.collateral ?? []);
-  options.onCollateral?.(collateral);
-  const { tcb_info: info, tcb_info_signature: signature, tcb_info_issuer_chain: chain } = collateral;
-  const first = await readPublished({ id: 'TDX', text: info, signature, chain }, roots, options.now);
-  const { qe_identity: text, qe_identity_signature: other, qe_identity_issuer_chain: its } = collateral;
-  const second = await readPublished({ id: 'TD_QE', text, signature: other, chain: its }, roots, options.now);
-  const [tcbInfo, identity] = [first.content as TcbInfo, second.content as EnclaveIdentity];
-  demand(tcbInfo.version === 3 && identity.version === 2, 'the documents of Intel are of an unknown version');
-  demand(
-    tcbInfo.pceId.toLowerCase() === platform.pceId,
-    `the collateral is for the PCE ${quote(tcbInfo.pceId)}, not ${platform.pceId}`,
-  );
-  const signers = [first.signer, second.signer];
-  return [{ collateral, tcbInfo, identity, signers }, `Intel's documents are of ${quote(tcbInfo.issueDate)}`] as const;
+  const all = collateralFor(platform.fmspc, options.collateral ?? []).slice(0, mostTried);
+  const leftOut: string[] = [];
+  let withOtherLists: VerifiedCollateral | undefined;
+  const chosen = (verified: VerifiedCollateral, detail: string) => {
+    options.onCollateral?.(verified.collateral);
+    const others = leftOut.length === 0 ? '' : `; left out, though newer: ${leftOut.join('; ')}`;
+    return [verified, `Intel's documents are of ${quote(verified.tcbInfo.issueDate)}${detail}${others}`] as const;
+  };
+  for (const collateral of all) {
+    try {
+      const verified = await readDocuments(collateral, roots, options.now);
+      const { pceId } = verified.tcbInfo;
+      demand(pceId.toLowerCase() === platform.pceId, `the collateral is for the PCE ${quote(pceId)}, not ${platform.pceId}`);
+      withOtherLists ??= verified;
+      await checkRevocation(bytesOfHex(collateral.pck_crl, 'pck_crl'), platform.chain[1], [], options.now);
+      return chosen(verified, `, valid until ${validityOf(collateral).expires.toISOString()}`);
+    } catch (error) {
+      leftOut.push(error instanceof Error ? error.message : 'it failed');
+    }
+  }
+  if (withOtherLists) return chosen(withOtherLists, '');
+  if (all[0]) options.onCollateral?.(all[0]);
+  throw new Refusal(leftOut.join('; '));
 }
 
 /**
@@ -182,7 +236,7 @@ async function readCollateral(platform: Platform, roots: readonly Certificate[],
  * @returns the security versions, or null if the enclave or the module is not Intel's
  */
 async function checkAgainst(
-  { collateral, tcbInfo, identity, signers }: Collateral,
+  { collateral, tcbInfo, identity, signers }: VerifiedCollateral,
   checks: Checks<(typeof names)[number]>,
   parsed: TdxQuote,
   platform: Platform,

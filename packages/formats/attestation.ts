@@ -1,7 +1,19 @@
 import * as v from 'valibot';
 import { strictObject } from './fields.ts';
 
-export const platforms = ['snp', 'tdx'] as const;
+/** The platforms that policies can allow (docs/contract.md, section 15). */
+export const platforms = ['az-snp-vtpm', 'az-tdx-vtpm', 'snp', 'snp-vtpm', 'tdx'] as const;
+/** The machines that have each platform, in words. docs/cvm.md has them as a table. */
+export const platformTexts: Record<(typeof platforms)[number], string> = {
+  'az-snp-vtpm':
+    'a confidential VM of AMD on Azure, whose evidence has the runtime data of its paravisor. That of the Cocos agent lacks them',
+  'az-tdx-vtpm': 'a confidential VM of Intel on Azure, under the same condition',
+  snp: 'AMD SEV-SNP without a vTPM: Milan, Genoa (also Bergamo and Siena), Turin',
+  'snp-vtpm': 'the same with a vTPM, as the Cocos agent reports wherever there is a TPM device',
+  tdx: 'Intel TDX, while the service has the documents of Intel for it',
+};
+/** The platforms whose evidence has PCRs of a vTPM. */
+const withVtpm: readonly string[] = ['az-snp-vtpm', 'az-tdx-vtpm', 'snp-vtpm'];
 export const verdicts = ['verified', 'refused', 'unsupported'] as const;
 /** The verdicts that evidence can state of a token. `not judged`: the service did not verify the token. */
 export const tokenVerdicts = [...verdicts, 'not judged'] as const;
@@ -20,7 +32,7 @@ export const collateralMembers = [
 
 export const mostMeasurements = 32;
 
-const expectedPlatforms = 'Expected a list of snp, tdx or both.';
+const expectedPlatforms = `Expected a list of ${platforms.join(', ')}.`;
 const expectedMeasurements = `Expected 1 to ${mostMeasurements} measurements of 96 hex digits.`;
 const measurement = v.pipe(
   v.string(expectedMeasurements),
@@ -40,17 +52,13 @@ const version = (what: string) =>
 
 const sorted = <Entry extends string>(entries: Entry[]): Entry[] => [...new Set(entries)].sort();
 
-const fmc = v.pipe(
-  v.null_('Expected null: no platform that the service verifies has this version.'),
-  v.description('The least version of the FMC. null: any.'),
-);
-
 const versions = {
   bootloader: version('the bootloader'),
   tee: version('the TEE'),
   snp: version('the SNP firmware'),
   microcode: version('the microcode'),
 };
+const fmc = v.pipe(v.nullable(version('the FMC')), v.description('Turin: the least version of the FMC, 0 to 255. null: any.'));
 const ofVersions = 'Versions of the firmware of an SNP machine.';
 const ofLeast = 'The least versions of an SNP machine. null: any.';
 const leastInput = v.pipe(
@@ -84,9 +92,31 @@ const vmpl = v.pipe(
       'With 1 to 3, software below the measured paravisor may have asked for the report.',
   ),
 );
+const expectedPcrs = 'Expected {"sha256": {…}} with the numbers 0 to 23 of PCRs, and 64 hex digits for each.';
+const ofPcrs =
+  'The values that PCRs of a vTPM must have, in its bank of SHA-256: 64 hex digits each, by the number of the PCR. null: any.';
+const pcrNumber = v.pipe(v.string(), v.regex(/^(?:\d|1\d|2[0-3])$/, expectedPcrs));
+const pcr = v.pipe(
+  v.string(expectedPcrs),
+  v.regex(/^[0-9a-fA-F]{64}$/, expectedPcrs),
+  v.toLowerCase(),
+  v.metadata({ maxLength: 64 }),
+);
 const pcrs = v.pipe(
-  v.null_('Expected null: no platform that the service verifies has PCRs.'),
-  v.description('The values that PCRs of a vTPM must have. null: any.'),
+  v.nullable(
+    v.pipe(
+      strictObject({
+        sha256: v.pipe(
+          v.record(pcrNumber, pcr, expectedPcrs),
+          v.check((values) => Object.keys(values).length > 0, expectedPcrs),
+          v.description('The values by the number of the PCR, `0` to `23`.'),
+        ),
+      }),
+      v.title('Pcrs'),
+      v.description('Values of PCRs.'),
+    ),
+  ),
+  v.description(ofPcrs),
 );
 const flag = (what: string) => v.pipe(v.boolean('Expected true or false.'), v.description(`${what} Default \`false\`.`));
 const flags = {
@@ -98,18 +128,20 @@ const ofStatuses = "TDX: Intel's statuses of the versions that a CVM may have. D
 const ofAdvisories = "TDX: Intel's advisories about the versions that a CVM may have. Default none. Returned sorted.";
 const expectedStatuses = `Expected a list of ${tcbStatuses.join(', ')}.`;
 const expectedAdvisories = `Expected up to ${mostAdvisories} identifiers such as INTEL-SA-00837.`;
-const ofPlatforms = 'The platforms that a CVM may have: `snp`, `tdx` or both. Returned sorted.';
+const ofPlatforms = `The platforms that a CVM may have: ${platforms.map((each) => `\`${each}\``).join(', ')}. Returned sorted.`;
 const ofMeasurements =
   'The measurements that a CVM may have, 96 hex digits each. SNP: the launch measurement. TDX: the SHA-384 of MRTD, RTMR0, RTMR1 and ' +
   'RTMR2. Returned sorted, in lower case, each once.';
 const ofPolicy = 'Which CVMs may run a computation. A run starts only on a CVM whose verified attestation satisfies it.';
+
+const withoutVtpm = `Expected null, or one of ${withVtpm.join(', ')} among the platforms: others have no PCRs.`;
 
 export const attestationPolicyInput = v.pipe(
   strictObject({
     platforms: v.pipe(
       v.array(v.picklist(platforms, expectedPlatforms), expectedPlatforms),
       v.minLength(1, expectedPlatforms),
-      v.maxLength(2, expectedPlatforms),
+      v.maxLength(platforms.length, expectedPlatforms),
       v.description(ofPlatforms),
       v.transform(sorted),
     ),
@@ -152,13 +184,17 @@ export const attestationPolicyInput = v.pipe(
     allow_reconnect: v.optional(flags.allow_reconnect, false),
     allow_used_guest: v.optional(flags.allow_used_guest, false),
   }),
+  v.forward(
+    v.check(({ platforms, pcrs }) => pcrs === null || platforms.some((each) => withVtpm.includes(each)), withoutVtpm),
+    ['pcrs'],
+  ),
   v.title('AttestationPolicyInput'),
   v.description(ofPolicy),
 );
 
 export const attestationPolicy = v.pipe(
   v.object({
-    platforms: v.pipe(v.array(v.picklist(platforms)), v.description(ofPlatforms), v.metadata({ maxItems: 2 })),
+    platforms: v.pipe(v.array(v.picklist(platforms)), v.description(ofPlatforms), v.metadata({ maxItems: platforms.length })),
     measurements: v.pipe(
       v.array(v.pipe(v.string(), v.metadata({ maxLength: 96 }))),
       v.description(ofMeasurements),

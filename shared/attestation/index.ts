@@ -5,5 +5,5 @@
 
 export { type AgentRecord, bindAgent, readAgentRecord, recordAgentProcess } from './agent-record.ts';
 export { judgeTokens, type JudgedTokens } from './judge-tokens.ts';
-export { addCollateral, readOneCollateral } from './collateral.ts';
+export { addCollateral, emitCollateralDays, listCollateral, readOneCollateral, removeCollateral } from './collateral.ts';
 export { tokenVerifier } from './verify-stored.ts';

@@ -31,7 +31,7 @@ export interface JudgedTokens {
 export async function judgeTokens(
   { table, store }: { table: Table; store: ContentStore },
   { domain, cvmId }: { domain: string; cvmId: string },
-  { isRegistered, shown, process, certificate_sha512, connection }: CvmAttestation,
+  { isRegistered, shown, process, certificate, connection }: CvmAttestation,
   policy: AttestationPolicy,
   now: string,
 ): Promise<JudgedTokens> {
@@ -42,7 +42,7 @@ export async function judgeTokens(
   }
   const owner = { domain, cvmId, process };
   const key = cvmKeys.process(domain, cvmId, process);
-  const [item, documents] = await Promise.all([getItem(table, key), documentsFor(table, certificate_sha512)]);
+  const [item, documents] = await Promise.all([getItem(table, key), documentsFor(table, certificate)]);
   const kept = parseTokens(item);
   const again = async (token: TokenOfProcess): Promise<TokenOfProcess> => {
     const verified = token.attestation && (await verifyStored(store, tokenKey(owner, token.hash), documents, now));

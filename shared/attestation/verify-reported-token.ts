@@ -39,7 +39,7 @@ export async function verifyReportedToken(
   const token = found.tokens.tokens.find(({ hash }) => hash === owner.hash);
   if (!token) return;
   if (!token.attestation) {
-    const documents = await documentsFor(table, found.cvm?.certificate_sha512 ?? null);
+    const documents = await documentsFor(table, found.cvm?.certificate ?? null);
     const verified = await verifyStored(store, key, documents, now);
     if (!verified) return;
     await withFreshReads(table, (table) => keep(table, owner, verified, now));

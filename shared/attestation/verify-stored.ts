@@ -1,4 +1,5 @@
 import { verifyToken } from 'computation-management-attestation';
+import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import * as v from 'valibot';
 import type { TokenOfProcess } from '../rows/agent-tokens.ts';
@@ -16,14 +17,14 @@ import { hashOfCollateral, readCollateral } from './collateral.ts';
 export const tokenVerifier = () => verifyToken;
 
 /** The documents that verify the attestation tokens of a CVM: its certificate, and those of the makers of the hardware. */
-type Documents = Pick<TokenOfProcess, 'bound_to'> & Awaited<ReturnType<typeof readCollateral>>;
+type Documents = { certificate: string | null } & Awaited<ReturnType<typeof readCollateral>>;
 
 /**
  * Reads the documents that verify the attestation tokens of a CVM. One round trip.
- * @param bound_to the SHA-512 of the certificate of the CVM in hex. Null: it has none, so no token is verified
+ * @param certificate the certificate of the CVM in PEM, as it was registered. Null: it has none, so no token is verified
  */
-export async function documentsFor(table: Table, bound_to: string | null): Promise<Documents> {
-  return { bound_to, ...(await readCollateral(table)) };
+export async function documentsFor(table: Table, certificate: string | null): Promise<Documents> {
+  return { certificate, ...(await readCollateral(table)) };
 }
 
 const longestDetail = 400;
@@ -39,7 +40,7 @@ export type Verified = Pick<TokenOfProcess, 'attestation' | 'bound_to' | 'collat
 export async function verifyStored(
   store: ContentStore,
   key: string,
-  { bound_to, ...documents }: Documents,
+  { certificate, ...documents }: Documents,
   now: string,
 ): Promise<Verified | undefined> {
   const content = await getContent(store, key);
@@ -47,11 +48,12 @@ export async function verifyStored(
   let collateral_hash: string | null = null;
   const verdict = await sharedClient(tokenVerifier)(await buffer(content as AsyncIterable<Uint8Array>), {
     ...documents,
-    boundTo: bound_to === null ? null : { certificateHash: Buffer.from(bound_to, 'hex') },
+    boundTo: certificate === null ? null : { certificate },
     now: new Date(now),
     onCollateral: (chosen) => (collateral_hash = hashOfCollateral(chosen)),
   });
   const checks = verdict.checks.map((check) => ({ ...check, detail: truncate(check.detail, longestDetail) }));
   const attestation = v.parse(storedAttestation, { ...verdict, checks, verified_at: now });
+  const bound_to = certificate === null ? null : createHash('sha512').update(certificate).digest('hex');
   return { attestation, bound_to, collateral_hash };
 }

@@ -22,6 +22,7 @@ const version = (what: string) =>
 
 const snpTcb = v.pipe(
   v.object({
+    fmc: v.optional(version('the FMC, which Turin alone has')),
     bootloader: version('the bootloader'),
     tee: version('the TEE'),
     snp: version('the SNP firmware'),
@@ -47,7 +48,10 @@ const tdxTcb = v.pipe(
 
 export const attestationSchema = v.pipe(
   v.object({
-    platform: v.pipe(shownText(60), v.description('`snp`, `tdx`, or the name of a platform that is not supported.')),
+    platform: v.pipe(
+      shownText(60),
+      v.description('`snp`, `tdx`, `snp-vtpm`, `az-snp-vtpm`, `az-tdx-vtpm`, or the name of a platform that is not supported.'),
+    ),
     verified_at: v.pipe(timestamp, v.description('When the service verified the evidence.')),
     verdict: v.pipe(
       v.picklist(verdicts),
@@ -77,6 +81,8 @@ export const storedAttestation = v.object({
   guest: v.nullable(v.string()),
   /** The privilege level from which an SNP guest asked for its report. Null elsewhere. */
   vmpl: v.nullable(v.number()),
+  /** The PCRs of a vTPM, 64 hex digits each, by their number. Null elsewhere. */
+  pcrs: v.nullable(v.record(v.string(), v.string())),
 });
 export type Attestation = v.InferOutput<typeof storedAttestation>;
 
@@ -85,7 +91,7 @@ const ofCvm = v.object({
   attested_process: v.optional(v.string()),
   attested_stream: v.optional(v.string()),
   held_stream: v.optional(v.string()),
-  certificate_sha512: v.nullable(v.string()),
+  certificate: v.nullable(v.string()),
 });
 
 const provenGuests = v.object({ guests: v.optional(v.array(v.string()), []) });
@@ -102,7 +108,7 @@ export interface CvmAttestation {
   process: string | undefined;
   /** `attested` while the connection is open over which the attestation came, else `reconnected`. */
   connection: (typeof connections)[number];
-  certificate_sha512: string | null;
+  certificate: string | null;
 }
 
 /**
@@ -111,12 +117,12 @@ export interface CvmAttestation {
  * @param isHeld whether the gateway that has the stream of the CVM lives
  */
 export function attestationOf(item: Item | undefined, isHeld: boolean): CvmAttestation {
-  if (!item) return { isRegistered: false, shown: null, process: undefined, connection: 'reconnected', certificate_sha512: null };
-  const { attestation: shown, attested_process, certificate_sha512, ...streams } = parseStored(ofCvm, item, 'registered CVM');
+  if (!item) return { isRegistered: false, shown: null, process: undefined, connection: 'reconnected', certificate: null };
+  const { attestation: shown, attested_process, certificate, ...streams } = parseStored(ofCvm, item, 'registered CVM');
   const { attested_stream, held_stream } = streams;
   const isAttested = isHeld && attested_stream !== undefined && attested_stream === held_stream;
   const connection = isAttested ? 'attested' : 'reconnected';
-  return { isRegistered: true, shown, process: attested_process, connection, certificate_sha512 };
+  return { isRegistered: true, shown, process: attested_process, connection, certificate };
 }
 
 /**

@@ -97,6 +97,8 @@ export const metricUnits = {
   StreamsRefused: 'Count',
   /** The metric of the days until the certificate of a gateway expires. */
   CertificateDays: 'Count',
+  /** The metric of the days until the first document with which attestations are verified runs out. */
+  CollateralDays: 'Count',
   ReportsDropped: 'Count',
   /** The metric of uploads of assets that arrived and could not be read. */
   UploadsFailed: 'Count',

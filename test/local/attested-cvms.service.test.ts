@@ -82,6 +82,8 @@ it('others judge again the evidence of a run on a simulated CVM that attests, by
   await cms('login', '--local', '--user', 'alice', '--domain', 'd1');
   const judged = { exitCode: 0, stdout: expect.stringMatching(/verified: snp, measurement (ab){48}/) };
   expect(await cms('attest', token, '--bound-to', certificate, '--root', root)).toMatchObject(judged);
+  const unbound = { exitCode: 14, stdout: expect.stringMatching(/genuine, bound to nothing: snp, measurement (ab){48}/) };
+  expect(await cms('attest', token, '--root', root)).toMatchObject(unbound);
   const untrusted = { exitCode: 12, stdout: expect.stringContaining('FAILED  certificate_chain') };
   expect(await cms('attest', token, '--bound-to', certificate)).toMatchObject(untrusted);
   const evidence = join(folder, 'evidence');

@@ -110,6 +110,7 @@ export const healthy: Series = {
   ConnectedCvms: [10],
   NumberOfCopyJobsCompleted: [2],
   CertificateDays: [700],
+  CollateralDays: [29],
   DaysToExpiry: [300],
   Count: [200],
   '4xx': [2],

@@ -1,73 +1,99 @@
 import { readFileSync } from 'node:fs';
-import { parseCertificates } from 'computation-management-attestation';
+import { verifyCertificates, verifyCollateral } from 'computation-management-attestation';
+import { collateralMembers } from 'computation-management-formats/attestation';
 import * as v from 'valibot';
-import { addCollateral } from '../../shared/attestation/index.ts';
+import { addCollateral, listCollateral, removeCollateral } from '../../shared/attestation/index.ts';
 import { isMain, parseOptions, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
 import { openHere, openStage } from './maintain-index.ts';
 
-const usage = `Usage: npm run collateral -- add FILE... --stage STAGE | --data DIR
+const usage = `Usage: npm run collateral -- add FILE... | list | remove HASH  --stage STAGE | --data DIR
 
-Adds what the service needs to verify attestation evidence, and evidence may lack. The service itself calls no vendor.
-A CVM is verified by it from the next start of its agent.
+Keeps what the service needs to verify attestation evidence, and evidence may lack. The service itself calls no vendor.
+Each start of a run with an attestation policy uses what is there then.
 
-  FILE           AMD certificates (VCEK, VLEK or those above them) in PEM or DER, or Intel's collateral of a platform family in JSON,
-                 as dcap-qvl and Intel's QuoteCollateral have it
+  add FILE       AMD certificates (VCEK, VLEK or those above them) in PEM or DER, or Intel's collateral of a platform family in JSON,
+                 as dcap-qvl and Intel's QuoteCollateral have it. Both are verified up to the root of their maker
+  list           what is there, with the day on which it runs out
+  remove HASH    at least 8 digits of a hash, as listed
   --stage STAGE  on AWS, with the credentials of the environment
   --data DIR     in the directory of a service on this machine, which must not run. With DYNAMODB_ENDPOINT, no directory is needed.`;
 
 const json = v.pipe(v.string(), v.parseJson());
+const collateral = v.object(v.entriesFromList(collateralMembers, v.string()));
 
-const collateral = v.object({
-  root_ca_crl: v.string(),
-  pck_crl: v.string(),
-  tcb_info_issuer_chain: v.string(),
-  tcb_info: v.pipe(
-    v.string(),
-    v.check((text) => v.is(json, text)),
-  ),
-  tcb_info_signature: v.string(),
-  qe_identity_issuer_chain: v.string(),
-  qe_identity: v.string(),
-  qe_identity_signature: v.string(),
-});
+type Document = Parameters<typeof addCollateral>[1];
 
 /**
- * Runs `npm run collateral`, which adds certificates and collateral for the verification of attestation evidence. @throws
- * UsageError for a mistake in the arguments; Error for a file that is neither a certificate nor collateral
+ * Runs `npm run collateral`, which adds, lists and removes certificates and collateral for the verification of attestation evidence.
+ * @throws UsageError for a mistake in the arguments; Error for a file that does not hold
  */
-export async function collateralCommand(args: string[]): Promise<void> {
-  const [action, ...rest] = args;
+export async function collateralCommand(args: string[], now = new Date()): Promise<void> {
+  const [action = '', ...rest] = args;
   const firstOption = rest.findIndex((each) => each.startsWith('-'));
-  const files = firstOption === -1 ? rest : rest.slice(0, firstOption);
-  const options = parseOptions(action?.startsWith('-') ? args : rest.slice(files.length), {
+  const names = firstOption === -1 ? rest : rest.slice(0, firstOption);
+  const options = parseOptions(action.startsWith('-') ? args : rest.slice(names.length), {
     stage: { type: 'string' },
     data: { type: 'string' },
   });
-  if (action !== 'add') throw new UsageError('The first argument must be add.');
-  if (files.length === 0) throw new UsageError('Expected a file.');
-  const read = files.map((file) => ({ file, ...contentOf(file) }));
+  if (!['add', 'list', 'remove'].includes(action)) throw new UsageError('The first argument must be add, list or remove.');
+  if (action === 'add' && names.length === 0) throw new UsageError('Expected a file.');
+  if (action === 'remove' && !names.every((hash) => /^[0-9a-f]{8,64}$/.test(hash)))
+    throw new UsageError('Expected 8 to 64 digits of a hash.');
+  const added = action === 'add' ? await Promise.all(names.map((file) => readFile(file, now))) : [];
   const { table, close } = options.stage === undefined ? await openHere(options.data) : await openStage(options.stage);
+  const say = (line: string) => process.stdout.write(`${line}\n`);
   try {
-    for (const { file, ...content } of read) {
-      await addCollateral(table, content);
-      process.stdout.write(`Added the ${content.kind} ${file}.\n`);
+    for (const { file, said, ...document } of added) {
+      await addCollateral(table, document);
+      say(`Added ${file}: ${said}.`);
+    }
+    if (action === 'add') return;
+    const all = await listCollateral(table);
+    for (const document of all) {
+      if (action === 'list')
+        say(
+          `${document.hash.slice(0, 16)}  ${await describe(document, now).catch((error: unknown) => `NOT VALID: ${error instanceof Error ? error.message : 'it failed'}`)}`,
+        );
+    }
+    if (action === 'list' && all.length === 0) say('There is none. Next: npm run collateral -- add FILE');
+    for (const hash of action === 'remove' ? names : []) {
+      const [document, ...others] = all.filter((each) => each.hash.startsWith(hash));
+      if (!document || others.length > 0)
+        throw new Error(`There is ${document ? 'more than one' : 'no'} document ${hash}. Next: npm run collateral -- list`);
+      await removeCollateral(table, document);
+      say(`Removed ${document.hash}.`);
     }
   } finally {
     await close();
   }
 }
 
-if (isMain(import.meta)) await runCommand(usage, collateralCommand);
+if (isMain(import.meta)) await runCommand(usage, (args) => collateralCommand(args));
 
-function contentOf(file: string) {
+/** Reads a file, and verifies what is in it. @throws Error that names the file and what does not hold */
+async function readFile(file: string, now: Date) {
   const content = readFileSync(file);
   const parsed = v.safeParse(v.pipe(json, collateral), content.toString());
-  if (parsed.success) return { kind: 'collateral' as const, content: Buffer.from(JSON.stringify(parsed.output)) };
+  const document: Document = parsed.success
+    ? { kind: 'collateral', content: Buffer.from(JSON.stringify(parsed.output)) }
+    : { kind: 'certificate', content };
   try {
-    parseCertificates(content); // what the verifier cannot read would keep it from judging anything
-    return { kind: 'certificate' as const, content };
+    return { file, ...document, said: await describe(document, now) };
   } catch (cause) {
     const why = cause instanceof Error ? `: ${cause.message}` : '';
-    throw new Error(`${file} is neither a certificate nor the collateral of a platform family${why}.`, { cause });
+    throw new Error(`${file} is neither a certificate of AMD nor collateral of Intel that holds${why}.`, { cause });
   }
+}
+
+/** Verifies a document, and says what it is and until when it is valid. @throws Error with what does not hold */
+async function describe({ kind, content }: Document, now: Date): Promise<string> {
+  if (kind === 'certificate') {
+    const certificates = await verifyCertificates(content, now);
+    return certificates.map(({ name, expires }) => `the certificate ${name}, valid until ${expires.toISOString()}`).join('; ');
+  }
+  const { fmspc, authority, expires } = await verifyCollateral(
+    v.parse(v.pipe(json, collateral), Buffer.from(content).toString()),
+    now,
+  );
+  return `the collateral of the platform family ${fmspc} with the list of ${authority}, valid until ${expires.toISOString()}`;
 }

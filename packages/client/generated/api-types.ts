@@ -435,13 +435,13 @@ export interface paths {
         get: operations["listApprovals"];
         put?: never;
         /**
-         * Approve the manifest and the configuration of a computation, or refuse
-         * @description Send the digests of the manifest and of the configuration that you have read. The approval does not cover arguments that the user who uploads the algorithm gives to the agent. The approval stops counting at `expires_at`, or when the manifest or the configuration changes. Changes of `log_level` and `server_key` do not matter. Each user has one approval per computation: approving again replaces it. Returns 409 `stale_digest` with the current digests if one of them is another, and 409 `unknown_event` if `journal_head` is no event of this computation. Returns 422 with the missing items if there is no manifest. To refuse, send `{decision: "refuse", reason}`. A refusal replaces your approval, and your next approval replaces the refusal. You can refuse at any time, also as a provider or consumer whom the computation names. Where a run needs your approval, the refusal stands in its place in what the run lacks. Requires being the owner of the computation, the creator of an asset in it, a result consumer or a provider whom the computation names (to refuse).
+         * Approve the manifest and the configuration of a computation
+         * @description Send the digests of the manifest and of the configuration that you have read. The approval does not cover arguments that the user who uploads the algorithm gives to the agent. The approval stops counting at `expires_at`, or when the manifest or the configuration changes. Changes of `log_level` and `server_key` do not matter. Each user has one approval per computation: approving again replaces it. Returns 409 `stale_digest` with the current digests if one of them is another, and 409 `unknown_event` if `journal_head` is no event of this computation. Returns 422 with the missing items if there is no manifest. Requires being the owner of the computation, the creator of an asset in it or a result consumer.
          */
         post: operations["approve"];
         /**
-         * Withdraw your approval or your refusal
-         * @description Also succeeds if you have neither approved nor refused. Does not stop active runs. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * Withdraw your approval
+         * @description Also succeeds if you have not approved. Does not stop active runs. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         delete: operations["withdrawApproval"];
         options?: never;
@@ -457,8 +457,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List your open tasks: approvals, keys and content, refusals and invitations
-         * @description Each list has up to 100 entries. All but `content` cover computations in which you take part: as the owner, with an asset or a key, or as a consumer or provider whom the computation names. Those that you created and own, uploaded a key to or linked an asset to come first. `totals` are exact, or null if you take part in more than 300 computations or if they have more than 1,000 assets. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * List your open tasks: approvals, keys and content
+         * @description Each list has up to 100 entries. `approvals` and `keys` cover computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. Those that you created and own, uploaded a key to or linked an asset to come first. `totals` are exact, or null if you take part in more than 300 computations or if they have more than 1,000 assets. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getTodo"];
         put?: never;
@@ -783,16 +783,14 @@ export interface components {
             /** @description The value now. null: none. */
             current: (string | boolean | number) | null;
             /** @description The user whom the change is about. null for nobody. */
-            user: string | null;
+            user: null;
             /** @description The user who made the change. null if nobody is known. */
-            by: string | null;
+            by: null;
             /** @description The time of the change. null if it is not known. */
-            at: string | null;
+            at: null;
         };
         /** @description An approval to give. */
         ApprovalInput: {
-            /** @description Omit it to approve. */
-            decision?: null;
             /** @description The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785). */
             digest: string;
             /** @description The digest of the configuration: the SHA3-256, lower-case hex, of the canonical JSON (RFC 8785) of `{agent_config, approval, attestation_policy, log_access, result_review}`. `agent_config` has `cert_file`, `server_ca_file`, `client_ca_file` and `attested_tls`, with defaults. */
@@ -1250,7 +1248,7 @@ export interface components {
         };
         /** @description What the service found in the attestation evidence of the present agent process of a CVM. */
         AttestationOfCvm: {
-            /** @description `snp`, `tdx`, or the name of a platform that is not supported. */
+            /** @description `snp`, `tdx`, `snp-vtpm`, `az-snp-vtpm`, `az-tdx-vtpm`, or the name of a platform that is not supported. */
             platform: string;
             /**
              * Format: date-time
@@ -1306,12 +1304,12 @@ export interface components {
         };
         /** @description Which CVMs may run a computation. A run starts only on a CVM whose verified attestation satisfies it. */
         AttestationPolicy: {
-            /** @description The platforms that a CVM may have: `snp`, `tdx` or both. Returned sorted. */
-            platforms: ("snp" | "tdx")[];
+            /** @description The platforms that a CVM may have: `az-snp-vtpm`, `az-tdx-vtpm`, `snp`, `snp-vtpm`, `tdx`. Returned sorted. */
+            platforms: ("az-snp-vtpm" | "az-tdx-vtpm" | "snp" | "snp-vtpm" | "tdx")[];
             /** @description The measurements that a CVM may have, 96 hex digits each. SNP: the launch measurement. TDX: the SHA-384 of MRTD, RTMR0, RTMR1 and RTMR2. Returned sorted, in lower case, each once. */
             measurements: string[];
-            /** @description The values that PCRs of a vTPM must have. null: any. */
-            pcrs: null;
+            /** @description The values that PCRs of a vTPM must have, in its bank of SHA-256: 64 hex digits each, by the number of the PCR. null: any. */
+            pcrs: components["schemas"]["Pcrs"] | null;
             /**
              * Format: int32
              * @description SNP: the highest privilege level (VMPL) from which the guest may ask for its report, 0 to 3. Default 0. A standard Cocos machine needs 2. With 1 to 3, software below the measured paravisor may have asked for the report.
@@ -1332,12 +1330,12 @@ export interface components {
         };
         /** @description Which CVMs may run a computation. A run starts only on a CVM whose verified attestation satisfies it. */
         AttestationPolicyInput: {
-            /** @description The platforms that a CVM may have: `snp`, `tdx` or both. Returned sorted. */
-            platforms: ("snp" | "tdx")[];
+            /** @description The platforms that a CVM may have: `az-snp-vtpm`, `az-tdx-vtpm`, `snp`, `snp-vtpm`, `tdx`. Returned sorted. */
+            platforms: ("az-snp-vtpm" | "az-tdx-vtpm" | "snp" | "snp-vtpm" | "tdx")[];
             /** @description The measurements that a CVM may have, 96 hex digits each. SNP: the launch measurement. TDX: the SHA-384 of MRTD, RTMR0, RTMR1 and RTMR2. Returned sorted, in lower case, each once. */
             measurements: string[];
-            /** @description The values that PCRs of a vTPM must have. null: any. */
-            pcrs?: null;
+            /** @description The values that PCRs of a vTPM must have, in its bank of SHA-256: 64 hex digits each, by the number of the PCR. null: any. */
+            pcrs?: components["schemas"]["Pcrs"] | null;
             /**
              * Format: int32
              * @description SNP: the highest privilege level (VMPL) from which the guest may ask for its report, 0 to 3. Default 0. A standard Cocos machine needs 2. With 1 to 3, software below the measured paravisor may have asked for the report.
@@ -1477,8 +1475,6 @@ export interface components {
             providers: string[];
             /** @description The linked assets: the algorithm, then the datasets in the order in which they were linked. */
             assets: components["schemas"]["AssetOfComputation"][];
-            /** @description The users who take part and those whom the computation names. The owner first. */
-            parties: components["schemas"]["Party"][];
             /** @description The latest run. null if the computation was never run. */
             run: components["schemas"]["Run"] | null;
         };
@@ -1582,8 +1578,6 @@ export interface components {
             /** @description Ignored. The service sets this field. */
             assets?: unknown;
             /** @description Ignored. The service sets this field. */
-            parties?: unknown;
-            /** @description Ignored. The service sets this field. */
             run?: unknown;
         };
         /** @description A computation in a list. */
@@ -1670,8 +1664,6 @@ export interface components {
             providers?: string[];
             /** @description The linked assets: the algorithm, then the datasets in the order in which they were linked. */
             assets?: components["schemas"]["AssetOfComputation"][];
-            /** @description The users who take part and those whom the computation names. The owner first. */
-            parties?: components["schemas"]["Party"][];
             /** @description The latest run. null if the computation was never run. */
             run?: components["schemas"]["Run"] | null;
         };
@@ -1798,10 +1790,6 @@ export interface components {
             /** @description Ignored. The service sets this field. */
             presence?: unknown;
         };
-        /** @description The approval that was given, or the refusal. */
-        Decision: components["schemas"]["Approval"] | components["schemas"]["Refusal"];
-        /** @description An approval to give, or a refusal. */
-        DecisionInput: components["schemas"]["RefusalInput"] | components["schemas"]["ApprovalInput"];
         /** @description The result of the check before a run. */
         DryRun: {
             missing_items: components["schemas"]["MissingItems"];
@@ -1822,7 +1810,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description The type of the event. Lifecycle: `created`, `started`, `stop_requested`, `completed`, `failed`, `cancelled`. Administrative changes: `updated`, `owner_changed`, `asset_linked`, `asset_unlinked`, `key_uploaded`, `key_removed`, `approved`, `approval_withdrawn`, `approval_refused`. Any other type is the name of an event that the agent in the CVM reported.
+             * @description The type of the event. Lifecycle: `created`, `started`, `stop_requested`, `completed`, `failed`, `cancelled`. Administrative changes: `updated`, `owner_changed`, `asset_linked`, `asset_unlinked`, `key_uploaded`, `key_removed`, `approved`, `approval_withdrawn`. Any other type is the name of an event that the agent in the CVM reported.
              * @example started
              * @example completed
              */
@@ -2080,8 +2068,6 @@ export interface components {
             name: string;
             /** @description The owner of the computation, a user's `sub`. */
             owner: string;
-            /** @description As what the computation names you. */
-            expected: ("provider" | "consumer")[];
         };
         /** @description An event of the journal. */
         JournalHead: {
@@ -2269,8 +2255,8 @@ export interface components {
              * @description The least version of the microcode, 0 to 255.
              */
             microcode: number;
-            /** @description The least version of the FMC. null: any. */
-            fmc: null;
+            /** @description Turin: the least version of the FMC, 0 to 255. null: any. */
+            fmc: number | null;
         };
         /** @description Versions of the firmware of an SNP machine. */
         MinimumTcbInput: {
@@ -2294,8 +2280,8 @@ export interface components {
              * @description The least version of the microcode, 0 to 255.
              */
             microcode: number;
-            /** @description The least version of the FMC. null: any. */
-            fmc?: null;
+            /** @description Turin: the least version of the FMC, 0 to 255. null: any. */
+            fmc?: number | null;
         };
         /** @description What is missing before a run. If all lists are empty, the computation is ready to run. */
         MissingItems: {
@@ -2328,14 +2314,12 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
-        /** @description A user who takes part in a computation, or whom it names. */
-        Party: {
-            /** @description A user's `sub`. */
-            user: string;
-            /** @description What the user does: the owner of the computation; a provider, who has linked an asset or is named in `providers`; a result consumer, who may fetch results. Nobody is a `reviewer` yet. */
-            parts: ("owner" | "provider" | "consumer" | "reviewer")[];
-            /** @description `true` if the computation only names the user, who has not acted: has no key and no linked asset here, and has neither approved nor refused. */
-            invited: boolean;
+        /** @description Values of PCRs. */
+        Pcrs: {
+            /** @description The values by the number of the PCR, `0` to `23`. */
+            sha256: {
+                [key: string]: string;
+            };
         };
         /** @description Whether a CVM is connected, and whether its agent can take a run. */
         Presence: {
@@ -2463,19 +2447,6 @@ export interface components {
              */
             refused_at: string;
         };
-        /** @description A refusal to approve. */
-        RefusalInput: {
-            /**
-             * @description Says that you refuse.
-             * @constant
-             */
-            decision: "refuse";
-            /**
-             * @description Why you refuse, in your words. 1 to 1,000 characters, at least one of them visible.
-             * @example The data may not leave the hospital before the ethics board has met.
-             */
-            reason: string;
-        };
         /** @description A refusal to approve a computation of yours. */
         RefusalToRead: {
             /**
@@ -2488,14 +2459,6 @@ export interface components {
             name: string;
             /** @description The user who refused. */
             user: string;
-            /** @description Why, in the words of the user. */
-            reason: string;
-            /**
-             * Format: date-time
-             * @description The time of the refusal.
-             * @example 2025-07-17T08:00:00.000Z
-             */
-            refused_at: string;
         };
         /** @description The CVM rejects a command. */
         RejectedReport: {
@@ -2687,6 +2650,11 @@ export interface components {
         SnpTcb: {
             /**
              * Format: int32
+             * @description The version of the FMC, which Turin alone has.
+             */
+            fmc?: number;
+            /**
+             * Format: int32
              * @description The version of the bootloader.
              */
             bootloader: number;
@@ -2749,9 +2717,9 @@ export interface components {
             content: components["schemas"]["ContentToUpload"][];
             /** @description Empty: not supported yet. */
             reviews: components["schemas"]["ReviewToGive"][];
-            /** @description Refusals of users whose approval your computations need. */
+            /** @description Empty: not supported yet. */
             refusals: components["schemas"]["RefusalToRead"][];
-            /** @description Computations that name you, in which you have no key and no asset, and have neither approved nor refused. The newest 20 of each owner, newest first. */
+            /** @description Empty: not supported yet. */
             invitations: components["schemas"]["Invitation"][];
             totals: components["schemas"]["TodoTotals"];
             /**
@@ -3744,7 +3712,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["DecisionInput"];
+                "application/json": components["schemas"]["ApprovalInput"];
             };
         };
         responses: {
@@ -3754,7 +3722,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Decision"];
+                    "application/json": components["schemas"]["Approval"];
                 };
             };
         };

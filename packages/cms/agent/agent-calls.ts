@@ -58,14 +58,21 @@ export function fetchResult(agent: AgentConnection, key: KeyObject): AsyncGenera
   return contents(agent.call('Result', signedAs('Result', key), once([])));
 }
 
-const platformTypes = { snp: 0, tdx: 4 } as const;
+const platformTypes = { snp: 0, 'snp-vtpm': 2, 'az-snp-vtpm': 3, 'az-tdx-vtpm': 3, tdx: 4 } as const;
+const sizeOfVtpmNonce = 32;
 const largestToken = 1024 * 1024;
 const mostParts = 1024;
 
-/** Asks the agent for a fresh attestation token with a nonce of 64 bytes. @throws AgentError; Error for a token of more than 1 MiB */
+/**
+ * Asks the agent for a fresh attestation token with a nonce of 64 bytes, of which a vTPM gets the first 32. @throws AgentError; Error for a token of more than 1 MiB
+ */
 export async function fetchToken(agent: AgentConnection, platform: keyof typeof platformTypes, nonce: Buffer): Promise<Buffer> {
   const type = platformTypes[platform];
-  const request = [...field(1, nonce), ...(type === 0 ? [] : [Buffer.from([3 << 3, type])])];
+  const request = [
+    ...field(1, nonce),
+    ...field(2, nonce.subarray(0, sizeOfVtpmNonce)),
+    ...(type === 0 ? [] : [Buffer.from([3 << 3, type])]),
+  ];
   const parts: Buffer[] = [];
   for await (const part of contents(agent.call('Attestation', {}, once(request)))) {
     parts.push(part);

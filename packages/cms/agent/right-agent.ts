@@ -1,5 +1,5 @@
 import { createHash, randomBytes, X509Certificate } from 'node:crypto';
-import { type Check, checkPolicy, type Verdict } from 'computation-management-attestation';
+import { type Check, checkPolicy, pcrOfManifest, pcrWithManifest, type Verdict } from 'computation-management-attestation';
 import { type Schemas, wholeAnswer } from 'computation-management-client';
 import { type Configuration, configurationOf } from 'computation-management-formats/approval-text';
 import { isAgentUrl } from 'computation-management-formats/attestation';
@@ -198,10 +198,46 @@ export async function freshVerdict(
   const policy = configuration.attestation_policy;
   const said = `${run.id} ${canonicalDigest(manifest)} ${randomBytes(32).toString('hex')}`;
   const nonce = createHash('sha512').update(said).digest();
-  const token = await fetchToken(agent, policy?.platforms.includes('snp') === false ? 'tdx' : 'snp', nonce).catch(noEvidence);
+  const token = await tokenOf(agent, policy?.platforms ?? ['snp', 'snp-vtpm', 'tdx'], nonce).catch(noEvidence);
   const { verifyToken } = await verifierFor(options);
-  const verdict = await verifyToken(token, { ...(await materialFrom(options)), boundTo: { nonce }, now: new Date() });
+  const judged = await verifyToken(token, { ...(await materialFrom(options)), boundTo: { nonce }, now: new Date() });
+  const verdict = await withManifest(judged, manifest, policy?.allow_used_guest ?? true);
   return { verdict, checks: policy ? checkPolicy(verdict, policy) : [], token };
+}
+
+/** Asks an agent for a token of each of some platforms in turn, until it gives one. @throws AgentError of the last one */
+async function tokenOf(
+  agent: AgentConnection,
+  platforms: readonly Parameters<typeof fetchToken>[1][],
+  nonce: Buffer,
+): Promise<Buffer> {
+  const [platform = 'snp', ...others] = platforms;
+  try {
+    return await fetchToken(agent, platform, nonce);
+  } catch (error) {
+    if (!(error instanceof AgentError) || error.code === unavailable || others.length === 0) throw error;
+    return await tokenOf(agent, others, nonce);
+  }
+}
+
+/**
+ * Adds a check of what PCR 16 says, which the agent extends with its manifest after it has accepted a run: nothing yet, this manifest, or others.
+ * Adds nothing to a verdict without PCRs.
+ * @param mayBeUsed whether the machine may have had other manifests
+ */
+async function withManifest(verdict: Verdict, manifest: Schemas['Manifest'], mayBeUsed: boolean): Promise<Verdict> {
+  const value = verdict.pcrs?.[pcrOfManifest];
+  if (value === undefined) return verdict;
+  const isEmpty = /^0+$/.test(value);
+  const isThis = value === (await pcrWithManifest(manifest));
+  const passed = isThis || isEmpty || mayBeUsed;
+  const said = isThis
+    ? 'the machine has the manifest of this run'
+    : isEmpty
+      ? 'the machine has no manifest yet'
+      : 'the machine had another manifest';
+  const check = { name: 'manifest', passed, detail: `PCR ${pcrOfManifest}: ${said}` };
+  return { ...verdict, verdict: passed ? verdict.verdict : 'refused', checks: [...verdict.checks, check] };
 }
 
 function noEvidence(error: unknown): never {

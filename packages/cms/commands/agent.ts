@@ -1,5 +1,5 @@
 import { open, rename, rm, stat, writeFile } from 'node:fs/promises';
-import type { Check, Verdict } from 'computation-management-attestation';
+import { type Check, nothingToCompare, type Verdict } from 'computation-management-attestation';
 import { causeOf } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { fetchResult } from '../agent/agent-calls.ts';
@@ -95,11 +95,23 @@ interface AttestOptions extends AgentOptions {
   output?: string;
 }
 
-const codes: Record<Verdict['verdict'], ExitCode> = {
+const unbound = 'genuine, bound to nothing';
+
+/** A verdict as `cms attest` says it of files: evidence that fails only for want of something to compare it with is no forgery. */
+type Said = Omit<Verdict, 'verdict'> & { verdict: Verdict['verdict'] | typeof unbound };
+
+const codes: Record<Said['verdict'], ExitCode> = {
   verified: exitCodes.success,
   refused: exitCodes.refused,
   unsupported: exitCodes.unsupported,
+  [unbound]: exitCodes.unbound,
 };
+
+function unboundOr(judged: Verdict): Said {
+  const failed = judged.checks.filter(({ passed }) => !passed);
+  const isUnbound = failed.length > 0 && failed.every(({ detail }) => detail === nothingToCompare);
+  return isUnbound ? { ...judged, verdict: unbound } : judged;
+}
 
 async function attestAgent(context: Context, options: AttestOptions): Promise<void> {
   const connection = await context.connect();
@@ -121,10 +133,10 @@ async function attestAgent(context: Context, options: AttestOptions): Promise<vo
 }
 
 async function attestFiles(context: Context, files: string[], options: AttestOptions): Promise<void> {
-  const items: (Verdict & { file: string })[] = [];
-  for (const file of files) items.push({ file, ...(await judge(await readBytes(file), options)) });
+  const items: (Said & { file: string })[] = [];
+  for (const file of files) items.push({ file, ...unboundOr(await judge(await readBytes(file), options)) });
   context.print({ items }, () => items.map((item) => `${printable(item.file)}\n${textOf(item)}`).join('\n'));
-  const worst = (['refused', 'unsupported'] as const).find((each) => items.some(({ verdict }) => verdict === each));
+  const worst = (['refused', 'unsupported', unbound] as const).find((each) => items.some(({ verdict }) => verdict === each));
   context.exitWith(codes[worst ?? 'verified']);
 }
 
@@ -147,7 +159,7 @@ async function bindingIn({ nonce, boundTo }: AttestOptions) {
   throw new CmsError('--nonce: expected 64 to 128 hex digits, not all zero.', { exitCode: exitCodes.usage });
 }
 
-function textOf({ verdict, platform, measurement, checks }: Verdict): string {
+function textOf({ verdict, platform, measurement, checks }: Said): string {
   return `${verdict}: ${printable(platform)}${measurement === null ? '' : `, measurement ${measurement}`}\n${checksText('', checks)}`;
 }
 

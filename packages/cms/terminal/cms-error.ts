@@ -44,6 +44,7 @@ export const exitCodes = {
   runCancelled: 11,
   refused: 12,
   unsupported: 13,
+  unbound: 14,
   interrupted: 130,
 } as const;
 

@@ -41,6 +41,7 @@ it.each<[string, Series, string[], string]>([
   ['the certificate of the domain expires', { DaysToExpiry: [29] }, ['domain-certificate'], 'aws acm describe-certificate'],
   ['the issuer is down', { '4xx': [199], 'Errors canary': [1] }, ['callers-refused', 'canary-fails'], 'openid-configuration'],
   ['a key is disabled', { 'ApproximateNumberOfMessagesVisible key-changes': [1] }, ['key-changes'], 'aws kms enable-key'],
+  ['collateral runs out', { CollateralDays: [7] }, ['collateral-expires'], 'npm run collateral -- add'],
   ['content is deleted', { ContentMissing: [1] }, ['content-missing'], 'aws s3api delete-object'],
   ['the table is throttled', { WriteThrottleEvents: [9] }, ['table-throttles'], 'update-contributor-insights'],
   ['API Gateway may not call a function', { '5xx': [5] }, ['unanswered-requests'], 'status >= 500'],

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { TdxCollateral, Verdict } from 'computation-management-attestation';
 import { byTestRoots, type OptionsOfTest } from './by-test-roots.ts';
-import { forgeSnp } from './forge-snp.ts';
+import { coseOf, forgeSnp } from './forge-snp.ts';
 import { forgeTdx } from './forge-tdx.ts';
+import { forgeSnpVtpm } from './forge-vtpm.ts';
 
-const { verifySnpReport, verifyTdxQuote } = byTestRoots;
+const { verifySnpReport, verifyTdxQuote, verifyToken } = byTestRoots;
 
 /** Evidence that is verified, and which of its bytes are signed or are used as a signature. */
 interface Genuine {
@@ -21,7 +22,51 @@ const snpBytes = [...range(0, 0x2a0 + 48), ...range(0x2a0 + 72, 0x2a0 + 72 + 48)
 const tdxBytes = (quote: Buffer) => range(0, quote.indexOf('-----BEGIN'));
 const read = (file: string) => readFileSync(new URL(`vectors/${file}`, import.meta.url));
 
-/** Real evidence and evidence of test keys, both of SNP and TDX. */
+/** The nonce of the evidence `az-snp-v2`, which the tests of its repository name. */
+export const nonceOfV2 = Buffer.from(
+  '982f5c6e45df0ed3f10b6f60b02f0c8390e281300f3805e2279c16168cd6ae9aa398f647caa2338748cd0fd9f5f819ef',
+  'hex',
+);
+
+/** Real evidence of SNP on Azure, as its signed parts one after the other: report and runtime data, quote, signature, PCRs. */
+function ofAzure(): Genuine {
+  const json = JSON.parse(read('az-snp-v2.json').toString()) as {
+    hcl_report: string;
+    tpm_quote: { message: string; signature: string; pcrs: string[] };
+  };
+  const { message, signature, pcrs } = json.tpm_quote;
+  const paravisor = Buffer.from(json.hcl_report, 'base64url');
+  const [reportAt, runtimeAt] = [32, 32 + 0x4a0 + 20];
+  const runtimeEnd = runtimeAt + paravisor.readUInt32LE(runtimeAt - 4);
+  const parts = [paravisor, ...[message, signature, ...pcrs].map((each) => Buffer.from(each, 'hex'))];
+  const verify = (bytes: Uint8Array) => {
+    let at = 0;
+    const [report, quote, by, ...values] = parts.map(({ length }) => Buffer.from(bytes.subarray(at, (at += length))));
+    const hex = (each?: Buffer) => each?.toString('hex');
+    const tpm_quote = { message: hex(quote), signature: hex(by), pcrs: values.map(hex) };
+    const raw_report = Buffer.from(JSON.stringify({ ...json, hcl_report: report?.toString('base64url'), tpm_quote }));
+    return verifyToken(coseOf({ platform_type: 'Azure', raw_report }), {
+      now: new Date('2025-06-01'),
+      boundTo: { nonce: nonceOfV2 },
+    });
+  };
+  const evidence = Buffer.concat(parts);
+  const signed = [
+    ...snpBytes.map((byte) => reportAt + byte),
+    ...range(runtimeAt, runtimeEnd),
+    ...range(paravisor.length, evidence.length),
+  ];
+  return { name: 'real evidence of SNP on Azure', evidence, verify, bytes: signed };
+}
+
+/** Evidence of SNP with a vTPM by test keys, of whose bytes those up to the certificates count. */
+function ofVtpm(): Genuine {
+  const { evidence, options, leaf } = forgeSnpVtpm({ bare: true });
+  const verify = (bytes: Uint8Array) => verifyToken(coseOf({ platform_type: 'SNP-vTPM', raw_report: bytes }), options);
+  return { name: 'evidence of SNP with a vTPM by test keys', evidence, verify, bytes: range(0, evidence.indexOf(leaf) - 8) };
+}
+
+/** Real evidence and evidence of test keys, of every platform. */
 export function genuineEvidence(): Genuine[] {
   const snp = (name: string, evidence: Buffer, options: OptionsOfTest): Genuine => {
     return { name, evidence, verify: (bytes) => verifySnpReport(bytes, options), bytes: snpBytes };
@@ -29,6 +74,7 @@ export function genuineEvidence(): Genuine[] {
   const tdx = (name: string, evidence: Buffer, options: OptionsOfTest): Genuine => {
     return { name, evidence, verify: (bytes) => verifyTdxQuote(bytes, options), bytes: tdxBytes(evidence) };
   };
+  const turin = forgeSnp({ product: 'Turin' });
   const [report, quote, forgedSnp, forgedTdx] = [read('snp-milan.report'), read('tdx.quote'), forgeSnp(), forgeTdx()];
   const ofReport = { boundTo: { nonce: report.subarray(0x50, 0x90) }, certificates: [read('snp-milan.vcek.der')] };
   const ofQuote = {
@@ -38,6 +84,9 @@ export function genuineEvidence(): Genuine[] {
   return [
     snp('a real SNP report', report, { now: new Date('2025-06-01'), ...ofReport }),
     snp('an SNP report of test keys', forgedSnp.report, forgedSnp.options),
+    snp('an SNP report of Turin by test keys', turin.report, turin.options),
+    ofVtpm(),
+    ofAzure(),
     tdx('a real TDX quote', quote, { now: new Date('2025-07-01'), ...ofQuote }),
     tdx('a TDX quote of test keys', forgedTdx.quote, forgedTdx.options),
   ];

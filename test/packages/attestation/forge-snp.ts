@@ -23,9 +23,20 @@ export const ia5 = (text: string) => der(0x16, Buffer.from(text));
 const chip = Buffer.alloc(64, 7);
 /** Bootloader, tee, four reserved, snp, microcode. */
 export const tcb = [3, 1, 0, 0, 0, 0, 8, 115];
+/** FMC, bootloader, tee, snp, three reserved, microcode. */
+export const turinTcb = [2, 3, 1, 8, 0, 0, 0, 115];
+
+/** The parts of a report and its certificates that differ by product: family and model, versions, their extensions, the size of the chip's number. */
+const products = {
+  Milan: { cpu: [0x19, 1, 1], tcb, versions: [1, 2, 4, 5, 6, 7, 3, 8], chip: 64, structVersion: 0 },
+  Genoa: { cpu: [0x19, 0x11, 1], tcb, versions: [1, 2, 4, 5, 6, 7, 3, 8], chip: 64, structVersion: 0 },
+  Turin: { cpu: [0x1a, 2, 1], tcb: turinTcb, versions: [9, 1, 2, 3, 5, 6, 7, 8], chip: 8, structVersion: 1 },
+};
 
 /** The differences of a forged chain from one that is right. */
 export interface SnpChange {
+  /** Default: Milan. */
+  product?: keyof typeof products;
   /** Changes the report before it is signed. */
   report?: (report: Buffer) => void;
   /** Changes the report after that. */
@@ -40,7 +51,8 @@ export interface SnpChange {
 
 /** Makes a report with its certificates up to a root of test keys, and options that it satisfies. */
 export function forgeSnp(change: SnpChange = {}): { report: Buffer; certificates: Buffer[]; options: OptionsOfTest } {
-  const { vlek = false } = change;
+  const { vlek = false, product = 'Milan' } = change;
+  const of = products[product];
   const report = Buffer.alloc(0x4a0);
   report.writeUInt32LE(3, 0);
   report.writeUInt32LE((1 << 17) | (1 << 16), 0x08);
@@ -49,9 +61,9 @@ export function forgeSnp(change: SnpChange = {}): { report: Buffer; certificates
   createHash('sha512').update(certificate).digest().copy(report, 0x50);
   report.fill(0xab, 0x90, 0xc0);
   randomBytes(32).copy(report, 0x140);
-  for (const at of [0x38, 0x180, 0x1e0, 0x1f0]) report.set(tcb, at);
-  report.set([0x19, 1, 1], 0x188);
-  chip.copy(report, 0x1a0);
+  for (const at of [0x38, 0x180, 0x1e0, 0x1f0]) report.set(of.tcb, at);
+  report.set(of.cpu, 0x188);
+  report.set(chip.subarray(0, of.chip), 0x1a0);
   change.report?.(report);
   const by = change.signer ?? keys.leaf;
   const signature = sign('sha384', report.subarray(0, 0x2a0), { key: by.privateKey, dsaEncoding: 'ieee-p1363' });
@@ -59,10 +71,11 @@ export function forgeSnp(change: SnpChange = {}): { report: Buffer; certificates
   report.set(signature.subarray(48).toReversed(), 0x2a0 + 72);
   change.signed?.(report);
 
-  const [above, key] = vlek ? ['SEV-VLEK-Milan', keys.asvk] : ['SEV-Milan', keys.ask];
-  const versions = [1, 2, 4, 5, 6, 7, 3, 8].map((each, at) => ({ name: `${amd}.3.${each}`, value: number(tcb[at] ?? 0) }));
-  const which = vlek ? { name: `${amd}.5`, value: ia5('CN=provider') } : { name: `${amd}.4`, value: chip };
-  const extensions = [{ name: `${amd}.2`, value: ia5('Milan-B0') }, ...versions, which];
+  const [above, key] = vlek ? [`SEV-VLEK-${product}`, keys.asvk] : [`SEV-${product}`, keys.ask];
+  const versions = of.versions.map((each, at) => ({ name: `${amd}.3.${each}`, value: number(of.tcb[at] ?? 0) }));
+  const which = vlek ? { name: `${amd}.5`, value: ia5('CN=provider') } : { name: `${amd}.4`, value: chip.subarray(0, of.chip) };
+  const named = { name: `${amd}.2`, value: ia5(product === 'Turin' ? product : `${product}-B0`) };
+  const extensions = [{ name: `${amd}.1`, value: number(of.structVersion) }, named, ...versions, which];
   const leaf = {
     ...spec,
     subject: vlek ? 'SEV-VLEK' : 'SEV-VCEK',
@@ -75,7 +88,7 @@ export function forgeSnp(change: SnpChange = {}): { report: Buffer; certificates
   const intermediate = {
     ...spec,
     subject: above,
-    issuer: 'ARK-Milan',
+    issuer: `ARK-${product}`,
     key,
     signer: keys.ark,
     extensions: authority,
@@ -83,8 +96,8 @@ export function forgeSnp(change: SnpChange = {}): { report: Buffer; certificates
   };
   const root = {
     ...spec,
-    subject: 'ARK-Milan',
-    issuer: 'ARK-Milan',
+    subject: `ARK-${product}`,
+    issuer: `ARK-${product}`,
     key: keys.ark,
     signer: keys.ark,
     extensions: authority,

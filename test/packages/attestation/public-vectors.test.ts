@@ -2,12 +2,16 @@ import { readFileSync } from 'node:fs';
 import type { TdxCollateral, Verdict } from 'computation-management-attestation';
 import { byTestRoots } from './by-test-roots.ts';
 import { describe, expect, it } from 'vitest';
+import { nonceOfV2 } from './flip-bytes.ts';
 import { failingChecks } from './failing-checks.ts';
+import { coseOf, forgeSnp } from './forge-snp.ts';
 
-const { verifySnpReport, verifyTdxQuote } = byTestRoots;
+const { verifySnpReport, verifyTdxQuote, verifyToken } = byTestRoots;
 
 const read = (file: string) => readFileSync(new URL(`vectors/${file}`, import.meta.url));
 const collateral = ['tdx', 'tdx-outdated'].map((file) => JSON.parse(read(`${file}.collateral.json`).toString()) as TdxCollateral);
+
+const hexOfV2 = nonceOfV2.toString('hex');
 
 /** Public reports of SNP. Each is bound to the report data that it has, taken as a nonce. vectors/README.md names the sources. */
 const snp: [report: string, certificate: string, day: string, failing: string[], measurement: string | null][] = [
@@ -46,6 +50,16 @@ const tdx: [quote: string, day: string, failing: string[]][] = [
   ['sgx-occlum', '2025-07-01', ['report_format']],
 ];
 
+/** Public evidence of confidential VMs on Azure: the nonce in hex, null where it has fewer than 32 bytes, and the value of a PCR. */
+const azure: [file: string, nonce: string | null, day: string, platform: string, failing: string[], pcr0: string | null][] = [
+  ['az-snp-v1', null, '2025-06-01', 'az-snp-vtpm', ['quote_nonce'], 'e15c44796beabf46'],
+  ['az-snp-v2', hexOfV2, '2025-06-01', 'az-snp-vtpm', [], '84275b2f4312cd4f'],
+  ['az-snp-v2', `${hexOfV2.slice(0, -2)}00`, '2025-06-01', 'az-snp-vtpm', ['report_data', 'quote_nonce'], null],
+  ['az-snp-v2', hexOfV2, '2035-06-01', 'az-snp-vtpm', ['certificate_validity'], '84275b2f4312cd4f'],
+  ['az-snp-genoa', null, '2025-06-01', 'az-snp-vtpm', ['quote_nonce'], 'afd689d0bb1c5f36'],
+  ['az-tdx-v1', null, '2025-07-01', 'az-tdx-vtpm', ['collateral', 'attributes', 'quote_nonce'], null],
+];
+
 function expectVerdict(verdict: Verdict, failing: string[]): void {
   expect([verdict.verdict, failingChecks(verdict).sort()]).toEqual([
     failing.length === 0 ? 'verified' : 'refused',
@@ -70,6 +84,21 @@ describe('public evidence of real machines', () => {
     const nonce = quote.subarray(body + 520, body + 584);
     const boundTo = nonce.some((byte) => byte !== 0) ? { nonce } : null;
     expectVerdict(await verifyTdxQuote(quote, { now: new Date(day), boundTo, collateral }), failing);
+  });
+
+  it.each(azure)('%s with the nonce %s on %s is of %s and fails in %j', async (file, nonce, day, platform, failing, pcr0) => {
+    const token = coseOf({ platform_type: 'Azure', raw_report: read(`${file}.json`) });
+    const boundTo = nonce === null ? null : { nonce: Buffer.from(nonce, 'hex') };
+    const verdict = await verifyToken(token, { now: new Date(day), boundTo, collateral });
+    expectVerdict(verdict, failing);
+    expect([verdict.platform, verdict.pcrs?.['0']?.slice(0, 16) ?? null]).toEqual([platform, pcr0]);
+  });
+
+  it('includes a certificate of a Turin, which ends at a root of AMD', async () => {
+    const { report } = forgeSnp({ product: 'Turin' });
+    const certificates = [read('snp-turin.vcek.der')];
+    const verdict = await verifySnpReport(report, { now: new Date('2026-06-01'), boundTo: null, certificates });
+    expectVerdict(verdict, ['certificate_chip', 'certificate_tcb', 'signature', 'report_data']);
   });
 
   it('is refused if something follows a quote that its signature does not cover', async () => {

@@ -42,9 +42,7 @@ describe('verify token', () => {
   });
 
   it.each([
-    ['snp-vtpm', coseOf({ ...claims, platform_type: 'SNP-vTPM' })],
     ['vtpm', jwtOf({ platform_type: 'vTPM', raw_report: Buffer.alloc(9) })],
-    ['azure', coseOf({ platform_type: 'Azure', raw_report: report })],
     ['azure', jwtOf({ 'x-ms-attestation-type': 'azurevm', iss: 'https://attest.azure.net' })],
     ['nocc', coseOf({ platform_type: 'NoCC', raw_report: Buffer.alloc(96) })],
     ['snp-with-gpu', coseOf({ ...claims, 'x-cocos-gpu': new Map([['vendor', 'nvidia']]) })],
@@ -81,6 +79,9 @@ describe('verify token', () => {
     ['has a member twice', cose(Buffer.alloc(0), new Map(), Buffer.from('a2616101616102', 'hex'), Buffer.alloc(64)), 'token'],
     ['is nested 100,000 deep', Buffer.concat([Buffer.from('d284', 'hex'), Buffer.alloc(100_000, 0x81)]), 'token'],
     ['names no platform', coseOf({ raw_report: message }), 'token'],
+    ["names the platform of Microsoft's own token", coseOf({ platform_type: 'AZURE', raw_report: message }), 'token'],
+    ['has a report without a quote of its vTPM', coseOf({ ...claims, platform_type: 'SNP-vTPM' }), 'evidence_format'],
+    ['has a report of Azure without its runtime data', coseOf({ platform_type: 'Azure', raw_report: report }), 'evidence_format'],
     ['has no report', coseOf({ platform_type: 'SNP' }), 'token'],
     ['has a report that is no bytes', coseOf({ platform_type: 'TDX', raw_report: 'text' }), 'token'],
     ['has a report that is no message', coseOf({ ...claims, raw_report: Buffer.alloc(96, 0xff) }), 'report_format'],
@@ -214,6 +215,7 @@ describe('check policy', () => {
       tcb: null,
       guest: null,
       vmpl: 0,
+      pcrs: null,
     };
     expect(failingChecks({ checks: checkPolicy(verdict, { ...policy, allow_debug: true }) })).toEqual(['evidence']);
     expect(checkPolicy(verdict, policy)).toContainEqual({

@@ -1,8 +1,8 @@
 import { byTestRoots } from './by-test-roots.ts';
 import { describe, expect, it } from 'vitest';
 import { failingChecks as failing } from './failing-checks.ts';
-import { authority, number } from './forge-certificates.ts';
-import { amd, forgeSnp, ia5, otherKeys, type SnpChange, tcb } from './forge-snp.ts';
+import { authority, number, octets } from './forge-certificates.ts';
+import { amd, forgeSnp, ia5, otherKeys, type SnpChange, tcb, turinTcb } from './forge-snp.ts';
 
 const { verifySnpReport } = byTestRoots;
 
@@ -56,6 +56,14 @@ const wrong: [title: string, change: SnpChange, failing: string[]][] = [
   ['has a certificate that is not valid yet', { leaf: { from: new Date('2027-01-01') } }, ['certificate_validity']],
   ['has a certificate for Genoa', replace(`${amd}.2`, ia5('Genoa-B0')), ['product']],
   ['has a certificate without product', without(`${amd}.2`), ['product']],
+  ['has a certificate for a stepping that is none', replace(`${amd}.2`, ia5('Milan-B0-x')), ['product']],
+  ['has a certificate without the version of its extensions', without(`${amd}.1`), ['product']],
+  ['has a certificate whose extensions are those of Turin', replace(`${amd}.1`, number(1)), ['product']],
+  [
+    'has a certificate with a number that is not in its shortest form',
+    replace(`${amd}.3.8`, Buffer.of(2, 2, 0, 115)),
+    ['certificate_tcb'],
+  ],
   ['has a certificate without chip', without(`${amd}.4`), ['certificate_chip']],
   ['has a certificate of another chip', replace(`${amd}.4`, Buffer.alloc(64, 9)), ['certificate_chip']],
   ...[1, 2, 3, 4, 5, 6, 7, 8].flatMap((each): [string, SnpChange, string[]][] => [
@@ -85,6 +93,32 @@ const wrong: [title: string, change: SnpChange, failing: string[]][] = [
   ['has a VLEK without provider', { vlek: true, ...without(`${amd}.5`) }, ['certificate_chip']],
 ];
 
+const wrongOfTurin: [title: string, change: SnpChange, failing: string[]][] = [
+  [
+    'is of version 2, which names no product',
+    { report: (report) => report.fill(0, 0x188, 0x18b).fill(2, 0, 1) },
+    ['product', 'certificate_chip', 'certificate_tcb'],
+  ],
+  ['is of a Milan', set(0x188, 0x19, 1, 1), ['product', 'certificate_chip', 'certificate_tcb']],
+  ['is of another chip', set(0x1a0, 8), ['certificate_chip']],
+  ['has a number of a chip that is longer', set(0x1a8, 7), ['certificate_chip']],
+  ['hides its chip', set(0x1a0, ...Array<number>(64).fill(0)), ['certificate_chip']],
+  ['has a certificate for a chip with a longer number', replace(`${amd}.4`, Buffer.alloc(64, 7)), ['certificate_chip']],
+  ['has a certificate whose extensions are those of Milan', replace(`${amd}.1`, number(0)), ['product']],
+  ['has a certificate for Milan', replace(`${amd}.2`, ia5('Milan-B0')), ['product']],
+  ...[9, 1, 2, 3, 5, 6, 7, 8].flatMap((each): [string, SnpChange, string[]][] => [
+    [`has a certificate without version ${each}`, without(`${amd}.3.${each}`), ['certificate_tcb']],
+    [`has a certificate of another version ${each}`, replace(`${amd}.3.${each}`, number(200)), ['certificate_tcb']],
+  ]),
+  ...turinTcb.map((version, at): [string, SnpChange, string[]] => [
+    `is of another version ${at}`,
+    { report: (report) => [0x180, 0x1e0, 0x38].forEach((from) => (report[from + at] = version + 1)) },
+    ['certificate_tcb'],
+  ]),
+  ['is altered', flip(0x90), ['signature']],
+  ['has a root of another product', { root: { subject: 'ARK-Milan' }, intermediate: { issuer: 'ARK-Milan' } }, ['product']],
+];
+
 describe('an SEV-SNP report with a chain of test keys', () => {
   it.each([false, true])('is verified if everything holds, with measurement and versions (VLEK: %s)', async (vlek) => {
     const { report, options } = forgeSnp({ vlek });
@@ -108,6 +142,11 @@ describe('an SEV-SNP report with a chain of test keys', () => {
       const { report, options } = forgeSnp(change);
       expect(await verifySnpReport(report, options)).toMatchObject({ measurement: null, tcb: null });
     }
+  });
+
+  it('is verified with a chip that its certificate has in a DER octet string', async () => {
+    const { report, options } = forgeSnp(replace(`${amd}.4`, octets(Buffer.alloc(64, 7))));
+    expect(failing(await verifySnpReport(report, options))).toEqual([]);
   });
 
   it('is refused at every length but its own', async () => {
@@ -175,14 +214,39 @@ describe('an SEV-SNP report with a chain of test keys', () => {
     expect((await verifySnpReport(report, all)).verdict).toBe('verified');
   });
 
-  it('is unsupported on Turin, by name', async () => {
-    const { report, options } = forgeSnp(set(0x188, 0x1a, 2));
+  it('is verified beside a certificate that cannot be read, which it says', async () => {
+    const { report, options, certificates } = forgeSnp();
+    const given = { ...options, certificates: [Buffer.of(0x30), ...certificates, Buffer.from('garbage')] };
+    const verdict = await verifySnpReport(report, given);
+    expect(verdict.verdict).toBe('verified');
+    const chain = verdict.checks.find(({ name }) => name === 'certificate_chain');
+    expect(chain?.detail).toContain('; 2 left out that cannot be read: ');
+  });
+
+  it('is unsupported on a product that nobody knows, by name', async () => {
+    const { report, options } = forgeSnp(set(0x188, 0x1a, 0x50));
     const verdict = await verifySnpReport(report, options);
     expect([verdict.verdict, verdict.platform, failing(verdict), verdict.measurement]).toEqual([
       'unsupported',
-      'snp-turin',
+      'snp-family-26-model-80',
       ['product'],
       null,
     ]);
+  });
+
+  it.each(['Genoa', 'Turin'] as const)('is verified on %s, whose versions it names', async (product) => {
+    for (const vlek of [false, true]) {
+      const { report, options } = forgeSnp({ product, vlek });
+      const verdict = await verifySnpReport(report, options);
+      expect([verdict.verdict, verdict.platform, failing(verdict)]).toEqual(['verified', 'snp', []]);
+      const ofBoth = { bootloader: 3, tee: 1, snp: 8, microcode: 115 };
+      expect(verdict.tcb).toEqual(product === 'Turin' ? { fmc: 2, ...ofBoth } : ofBoth);
+    }
+  });
+
+  it.each(wrongOfTurin)('is refused on Turin, with the failing check named, if it %s', async (_, change, names) => {
+    const { report, options } = forgeSnp({ ...change, product: 'Turin' });
+    const verdict = await verifySnpReport(report, options);
+    expect([verdict.verdict, failing(verdict)]).toEqual(['refused', names]);
   });
 });

@@ -134,4 +134,24 @@ describe('a TDX quote with a chain and collateral of test keys', () => {
     const verdict = await verifyTdxQuote(quote, { ...options, collateral: [older, collateral, other] });
     expect(verdict.verdict).toBe('verified');
   });
+
+  it('leaves out newer collateral that does not hold or has the list of another authority, and says so', async () => {
+    const { quote, options, collateral } = forgeTdx();
+    const newer = (change: TdxChange) => forgeTdx({ ...info({ issueDate: '2026-05-31T00:00:00Z' }), ...change }).collateral;
+    const broken = newer({ collateral: { tcb_info_signature: '00'.repeat(64) } });
+    const ofAnother = newer({ pckCrl: { issuer: 'Other', signer: otherKey } });
+    const unreadable = { ...collateral, tcb_info: '{' };
+    const verdict = await verifyTdxQuote(quote, { ...options, collateral: [unreadable, broken, ofAnother, collateral] });
+    expect(verdict.verdict).toBe('verified');
+    expect(verdict.checks.find(({ name }) => name === 'collateral')?.detail).toMatch(
+      /valid until 20\d\d-.*; left out, though newer: .*not signed by Intel; .*not issued by/,
+    );
+  });
+
+  it('takes the newer collateral that revokes its platform', async () => {
+    const { quote, options, collateral } = forgeTdx();
+    const revoking = forgeTdx({ ...info({ issueDate: '2026-05-31T00:00:00Z' }), pckCrl: { serials: [3] } }).collateral;
+    const verdict = await verifyTdxQuote(quote, { ...options, collateral: [collateral, revoking] });
+    expect(failingChecks(verdict)).toEqual(['revocation']);
+  });
 });

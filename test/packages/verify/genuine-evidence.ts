@@ -71,7 +71,7 @@ const serviceKey = newServiceKey();
 /** The certificate of the CVM. The report data of its token are the SHA-512 of this text. */
 const certificate = certificatePem;
 
-/** A token of a machine of the test keys over the certificate of the CVM, with the hash that its report data are. */
+/** A token of a machine of the test keys over the certificate of the CVM, and the roots of its chain. */
 export function aToken(changed?: (report: Buffer) => void, more: SnpChange = {}) {
   const change = (report: Buffer) => {
     createHash('sha512').update(certificate).digest().copy(report, 0x50);
@@ -79,14 +79,14 @@ export function aToken(changed?: (report: Buffer) => void, more: SnpChange = {})
   };
   const { report, certificates, options } = forgeSnp({ ...more, report: change });
   const token = Buffer.from(coseOf({ platform_type: 'SNP', raw_report: messageOf(report, certificates) }));
-  return { token, certificateHash: report.toString('hex', 0x50, 0x90), roots: [...(options.roots ?? [])] };
+  return { token, roots: [...(options.roots ?? [])] };
 }
 
 const attested = aToken();
 /** The checks of a service's verdict on the token, which all passed. */
 const checksOfSnp = (
   await verifyToken(attested.token, {
-    boundTo: { certificateHash: Buffer.from(attested.certificateHash, 'hex') },
+    boundTo: { certificate },
     now,
     roots: attested.roots,
   })

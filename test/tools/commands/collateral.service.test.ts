@@ -1,9 +1,9 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
-import { readCollateral } from '../../../shared/attestation/collateral.ts';
+import { addCollateral, emitCollateralDays, readCollateral, readOneCollateral } from '../../../shared/attestation/collateral.ts';
 import { collateralCommand } from '../../../tools/commands/collateral.ts';
 import { forgeCertificate, number, spec } from '../../packages/attestation/forge-certificates.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
@@ -16,24 +16,89 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-it('adds certificates and collateral, which the service then reads, and nothing of another kind', async () => {
+const now = new Date('2025-07-01');
+const run = (...args: string[]) => collateralCommand(args, now);
+
+it('adds certificates and collateral that hold, which the service then reads, and nothing of another kind', async () => {
   vi.stubEnv('DYNAMODB_ENDPOINT', embedded.endpoint);
-  vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  const said = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  await run('list');
+  expect(said).toHaveBeenLastCalledWith(expect.stringContaining('There is none.'));
   const files = [vector('snp-milan.vcek.der'), vector('snp-genoa.vcek.pem'), vector('tdx.collateral.json')];
-  for (const _twice of [1, 2]) await collateralCommand(['add', ...files]);
+  for (const _twice of [1, 2]) await run('add', ...files);
   const { certificates, collateral } = await readCollateral(embedded.table);
   expect([certificates?.length, collateral?.length]).toEqual([2, 1]);
-  const chain = join(mkdtempSync(join(tmpdir(), 'collateral-')), 'chain.pem');
-  const pems = [vector('snp-genoa.vcek.pem'), 'packages/simulated-cvm/test-root.pem'].map((file) => readFileSync(file, 'utf8'));
-  writeFileSync(chain, pems.join('\n'));
-  await collateralCommand(['add', chain]);
+  const folder = mkdtempSync(join(tmpdir(), 'collateral-'));
+  const write = (content: string | Buffer) => {
+    writeFileSync(join(folder, 'file'), content);
+    return join(folder, 'file');
+  };
+  await run('add', write([files[0], files[1]].map((file) => pemOf(readFileSync(file ?? ''))).join('\n')));
   expect((await readCollateral(embedded.table)).certificates).toHaveLength(3);
+
+  const text = readFileSync(vector('tdx.collateral.json'), 'utf8');
   const key = generateKeyPairSync('ec', { namedCurve: 'P-384' });
-  const unknown = [{ name: '1.2.3', value: number(1), critical: true }];
-  writeFileSync(chain, forgeCertificate({ ...spec, key, signer: key, subject: 'a', issuer: 'a', extensions: unknown }));
-  await expect(collateralCommand(['add', chain])).rejects.toThrow('has the unknown critical extension 1.2.3');
-  writeFileSync(chain, readFileSync(vector('tdx.collateral.json'), 'utf8').replace('"tcb_info": "{', '"tcb_info": "'));
-  await expect(collateralCommand(['add', chain])).rejects.toThrow('neither a certificate nor');
-  await expect(collateralCommand(['add', vector('README.md')])).rejects.toThrow('neither a certificate nor');
-  await expect(collateralCommand(['add'])).rejects.toThrow('Expected a file.');
+  const wrong: [content: string | Buffer, why: string][] = [
+    [readFileSync('packages/simulated-cvm/test-root.pem'), 'no trusted root issued the certificate'],
+    [
+      forgeCertificate({
+        ...spec,
+        key,
+        signer: key,
+        subject: 'a',
+        issuer: 'a',
+        extensions: [{ name: '1.2.3', value: number(1), critical: true }],
+      }),
+      'the unknown critical extension 1.2.3',
+    ],
+    [readFileSync(vector('snp-milan.altered-vcek.der')), 'is not signed by'],
+    [text.replace('"tcb_info": "{', '"tcb_info": "'), 'is not signed by Intel'],
+    [text.replace('issueDate', 'issueDat_'), 'is not signed by Intel'],
+    [
+      JSON.stringify({ ...(JSON.parse(text) as object), pck_crl: (JSON.parse(text) as Record<string, string>)['root_ca_crl'] }),
+      'not of an authority for platforms',
+    ],
+    [readFileSync(vector('README.md')), 'neither a certificate of AMD nor collateral of Intel'],
+    [readFileSync(vector('tdx-outdated.collateral.json')), 'not up to date'],
+  ];
+  for (const [content, why] of wrong) await expect(run('add', write(content))).rejects.toThrow(why);
+  await expect(run('add')).rejects.toThrow('Expected a file.');
+  await expect(run('remove', 'abc')).rejects.toThrow('Expected 8 to 64 digits');
+  await expect(run('drop')).rejects.toThrow('must be add, list or remove');
+  expect((await readCollateral(embedded.table)).certificates).toHaveLength(3);
 });
+
+it('lists what is there until when, and removes it without taking it from evidence', async () => {
+  vi.stubEnv('DYNAMODB_ENDPOINT', embedded.endpoint);
+  const said = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  const lines = () => said.mock.calls.map(([line]) => String(line));
+  await run('add', vector('tdx.collateral.json'));
+  await run('list');
+  const listed = lines().find((line) => line.includes('the collateral of the platform family')) ?? '';
+  expect(listed).toMatch(/with the list of Intel SGX PCK P\w+ CA, valid until 2025-07-\d\dT/);
+  const hash = /^[0-9a-f]{16}/m.exec(lines().find((line) => /^[0-9a-f]{16} {2}the collateral/.test(line)) ?? '')?.[0] ?? '';
+  await collateralCommand(['list'], new Date('2026-07-01'));
+  expect(lines()).toContainEqual(expect.stringMatching(new RegExp(`^${hash}  NOT VALID: `)));
+  await run('remove', hash);
+  const whole = /[0-9a-f]{64}/.exec(lines().at(-1) ?? '')?.[0] ?? '';
+  expect((await readCollateral(embedded.table)).collateral).toHaveLength(0);
+  expect(await readOneCollateral(embedded.table, whole)).toHaveProperty('tcb_info');
+  await expect(run('remove', hash)).rejects.toThrow(`There is no document ${hash}. Next: npm run collateral -- list`);
+});
+
+it('has a metric of the days until the first document runs out that is the last one of its kind', async () => {
+  vi.stubEnv('METRICS_NAMESPACE', 'Test');
+  vi.stubEnv('DYNAMODB_ENDPOINT', embedded.endpoint);
+  const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  await run('add', vector('tdx.collateral.json'), vector('snp-milan.vcek.der'));
+  const content = Buffer.from(readFileSync(vector('tdx-outdated.collateral.json')));
+  await addCollateral(embedded.table, { kind: 'collateral', content });
+  written.mockClear();
+  await emitCollateralDays(embedded.table, Number(now));
+  const days = written.mock.calls.map(([line]) => (JSON.parse(String(line)) as { CollateralDays: number }).CollateralDays);
+  expect(days).toEqual([expect.any(Number)]);
+  expect(days[0]).toBeGreaterThan(10);
+  expect(days[0]).toBeLessThan(30);
+});
+
+const pemOf = (bytes: Buffer) => (bytes[0] === 0x30 ? new X509Certificate(bytes).toString() : bytes.toString());

@@ -1,0 +1,106 @@
+import { sha3_512 } from '@noble/hashes/sha3.js';
+import { type AzureEvidence, parseAzureEvidence } from './azure-report.ts';
+import { type Bytes, concatenate, demand, isEqual, sha, toHex } from './evidence-bytes.ts';
+import { boundValues, checkReportData, type TestRoots, type VerifyOptions } from './options.ts';
+import { parseVtpmMessage } from './snp-message.ts';
+import type { SnpTcb } from './snp-report.ts';
+import { checkPcrs, checkQuote, nonceOfQuote, parseQuotingKey, parseTpmSignature, type RsaKey, type SignedQuote } from './tpm.ts';
+import { Checks, unproven, type Verdict } from './verdict.ts';
+import { verifySnp } from './verify-snp.ts';
+import type { TdxTcb } from './verify-tdx.ts';
+
+type Unhashed<Tcb> = Omit<Verdict<Tcb>, 'token_hash'>;
+
+/** The checks that follow those of the hardware's report, which names the key of the quote. Each is a link of one chain. */
+const links = ['attestation_key', 'quote', 'quote_nonce', 'pcrs'] as const;
+
+/**
+ * Verifies the evidence of an SNP guest with a vTPM, the message `attest.Attestation` of google/go-tpm-tools: the report of SNP, whose report
+ * data is of the key of the quote, then the quote and its PCRs. Whose TPM it is, only the measured image says: an image that takes a TPM from
+ * the host shows what the host likes.
+ */
+export async function verifySnpVtpm(evidence: Bytes, options: VerifyOptions, roots: TestRoots): Promise<Unhashed<SnpTcb>> {
+  const platform = 'snp-vtpm';
+  const format = new Checks(['evidence_format']);
+  const parsed = await format.produce('evidence_format', () => [
+    parseVtpmMessage(evidence),
+    'it is a report of SNP with a quote of a TPM',
+  ]);
+  if (parsed === undefined) return { ...format.conclude(), platform, ...unproven };
+  const checkData = async (data: Bytes) => {
+    const { reportData, what } = await boundValues(options.boundTo);
+    const expected = sha3_512(concatenate(reportData, parsed.key));
+    demand(isEqual(data, expected), `it is ${toHex(data)}, not that of ${what} and the key of the quote, ${toHex(expected)}`);
+    return `it is that of ${what} and the key of the quote`;
+  };
+  const hardware = await verifySnp(parsed.report, parsed.certificates, options, roots, checkData);
+  const read = () => ({ message: parsed.quote, signature: parseTpmSignature(parsed.signature), pcrs: parsed.pcrs });
+  return withQuote({ ...hardware, platform }, { key: () => parseQuotingKey(parsed.key), quote: read }, options);
+}
+
+/**
+ * Verifies the evidence of a confidential VM on Azure: the report of SNP or the quote of TDX, whose report data is the hash of the paravisor's
+ * runtime data, then the quote by the key in these, and its PCRs. The nonce is in the quote.
+ */
+export async function verifyAzure(evidence: Bytes, options: VerifyOptions, roots: TestRoots): Promise<Unhashed<SnpTcb | TdxTcb>> {
+  const format = new Checks(['evidence_format']);
+  const parsed = await format.produce('evidence_format', () => {
+    const read = parseAzureEvidence(evidence);
+    return [read, `it is evidence of ${read.hardware.platform}`];
+  });
+  const isQuote = evidence[0] === 4 && evidence[1] === 0; // the version of a quote of TDX
+  if (parsed === undefined) return { ...format.conclude(), platform: isQuote ? 'az-tdx-vtpm' : 'az-snp-vtpm', ...unproven };
+  const { hardware, key, quote } = parsed;
+  const checkData = (data: Bytes) => checkRuntimeData(data, parsed, options);
+  const verdict = await (hardware.platform === 'az-snp-vtpm'
+    ? verifySnp(hardware.evidence, hardware.certificates, options, roots, checkData)
+    : (await import('./verify-tdx.ts')).verifyTdx(hardware.evidence, options, roots, checkData));
+  return withQuote<SnpTcb | TdxTcb>({ ...verdict, platform: hardware.platform }, { key: () => key, quote: () => quote }, options);
+}
+
+async function checkRuntimeData(
+  data: Bytes,
+  { runtimeData, userData }: AzureEvidence,
+  { boundTo }: VerifyOptions,
+): Promise<string> {
+  const expected = concatenate(await sha(256, runtimeData), new Uint8Array(32));
+  demand(isEqual(data, expected), `it is ${toHex(data)}, not that of the runtime data, ${toHex(expected)}`);
+  if (userData !== undefined) await checkReportData(userData, boundTo);
+  return 'it is the hash of the runtime data';
+}
+
+/** Adds to the verdict on a hardware's report those on the quote of the TPM whose key the report names. */
+async function withQuote<Tcb>(
+  hardware: Unhashed<Tcb>,
+  { key: readKey, quote: read }: { key: () => RsaKey; quote: () => SignedQuote },
+  { boundTo }: VerifyOptions,
+): Promise<Unhashed<Tcb>> {
+  const checks = new Checks(links);
+  const key = await checks.produce('attestation_key', () => [readKey(), 'it signs quotes of its TPM alone']);
+  if (key !== undefined) {
+    let quote: SignedQuote | undefined;
+    await checks.run('quote', () => checkQuote((quote = read()), key));
+    const present = quote;
+    if (present !== undefined) {
+      await checks.run('quote_nonce', () => checkQuoteNonce(nonceOfQuote(present), boundTo));
+      await checks.run('pcrs', () => checkPcrs(present));
+      const isLinked =
+        hardware.measurement !== null && hardware.checks.some(({ name, passed }) => name === 'report_data' && passed);
+      if (isLinked && checks.passed('attestation_key', 'quote', 'pcrs')) hardware = { ...hardware, pcrs: hexOf(present) };
+    }
+  }
+  const ofQuote = checks.conclude();
+  const both = hardware.verdict === 'verified' ? ofQuote.verdict : hardware.verdict;
+  return { ...hardware, verdict: both, checks: [...hardware.checks, ...ofQuote.checks] };
+}
+
+const hexOf = ({ pcrs }: SignedQuote) => Object.fromEntries([...pcrs].map(([number, value]) => [String(number), toHex(value)]));
+
+/** Checks that the nonce of a quote, of 32 bytes or more, is that of a certificate, or the beginning of a nonce. */
+async function checkQuoteNonce(nonce: Bytes, boundTo: VerifyOptions['boundTo']): Promise<string> {
+  const { quoteNonce, what } = await boundValues(boundTo);
+  demand(nonce.length >= 32, `it has ${nonce.length} bytes, not 32 or more`);
+  const expected = quoteNonce.slice(0, Math.min(nonce.length, quoteNonce.length));
+  demand(isEqual(nonce, expected), `it is ${toHex(nonce)}, not that of ${what}, ${toHex(expected)}`);
+  return `it is that of ${what}`;
+}

@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto';
+import { checkPolicy } from 'computation-management-attestation';
+import { describe, expect, it } from 'vitest';
+import { strictPolicy } from '../../support/strict-policy.ts';
+import { byTestRoots } from './by-test-roots.ts';
+import { failingChecks as failing } from './failing-checks.ts';
+import { coseOf, field } from './forge-snp.ts';
+import { anotherKey, areaOf, type AzureChange, forgeAzure, forgeSnpVtpm, type VtpmChange } from './forge-vtpm.ts';
+
+const { verifyToken } = byTestRoots;
+
+async function verdictOf(platform: 'SNP-vTPM' | 'Azure', { evidence, options }: ReturnType<typeof forgeAzure>) {
+  return await verifyToken(coseOf({ platform_type: platform, raw_report: evidence }), options);
+}
+
+const flip = (at: number) => (bytes: Buffer) => void (bytes[at] = (bytes[at] ?? 0) ^ 1);
+/** The place of the attributes in the public area of a key. */
+const attributesAt = 4;
+const without = (bit: number) => (area: Buffer) =>
+  void area.writeUInt32BE((area.readUInt32BE(attributesAt) & ~bit) >>> 0, attributesAt);
+
+/** Changes that make evidence of both kinds wrong, with the checks that fail. */
+const wrong: [title: string, change: VtpmChange, failing: string[]][] = [
+  ['has an altered report', { snp: { signed: flip(0x90) } }, ['signature']],
+  ['has a report that lets the host debug', { snp: { report: (bytes) => bytes.writeUInt8(0b1010, 0x0a) } }, ['debug']],
+  ['has a report with other report data', { snp: { report: flip(0x50) } }, ['report_data']],
+  ['has a quote that another key signed', { signer: anotherKey }, ['quote']],
+  ['has a quote with another signature', { signature: flip(9) }, ['quote']],
+  ['has a quote that was altered in its firmware version', { signed: flip(95) }, ['quote']],
+  ['has a quote with another nonce', { nonce: randomBytes(32) }, ['quote_nonce']],
+  ['has a quote with a nonce that is too short', { nonce: Buffer.alloc(31, 1) }, ['quote_nonce']],
+  ['has a quote that no TPM made', { quote: flip(0) }, ['quote_nonce', 'pcrs']],
+  ['has something that is no quote', { quote: flip(5) }, ['quote_nonce', 'pcrs']],
+  ['has a quote of other PCRs', { toldPcrs: (pcrs) => pcrs.set(4, Buffer.alloc(32, 9)) }, ['pcrs']],
+  ['has a quote of fewer PCRs', { selected: 0xff }, ['pcrs']],
+  ['lacks a PCR', { toldPcrs: (pcrs) => pcrs.delete(23) }, ['pcrs']],
+];
+
+const ofSnpVtpm: typeof wrong = [
+  ['has another key than the report', { otherArea: areaOf(anotherKey) }, ['report_data', 'quote']],
+  ['has another key than the report, with its quote', { otherArea: areaOf(anotherKey), signer: anotherKey }, ['report_data']],
+  ['has a key that is not restricted to what its TPM made', { area: without(1 << 16) }, ['attestation_key']],
+  ['has a key that can leave its TPM', { area: without(1 << 1) }, ['attestation_key']],
+  ['has a key that does not sign', { area: without(1 << 18) }, ['attestation_key']],
+  ['has a key of another kind', { area: (area) => area.writeUInt16BE(0x23, 0) }, ['attestation_key']],
+  ['has a key for RSAPSS', { area: (area) => area.writeUInt16BE(0x16, 12) }, ['attestation_key']],
+  ['has a key of another size', { area: (area) => area.writeUInt16BE(1024, 16) }, ['attestation_key']],
+  ['has a quote twice', { extra: [field(2, field(3, field(1, 0x0b)))] }, ['evidence_format']],
+  ['has two reports', { extra: [field(8, Buffer.alloc(4))] }, ['evidence_format']],
+];
+
+describe('evidence of an SNP guest with a vTPM', () => {
+  it('is verified if every link of the chain holds, and has its PCRs', async () => {
+    const verdict = await verdictOf('SNP-vTPM', forgeSnpVtpm());
+    expect([verdict.verdict, verdict.platform, failing(verdict)]).toEqual(['verified', 'snp-vtpm', []]);
+    expect(verdict).toMatchObject({
+      measurement: 'ab'.repeat(48),
+      vmpl: 0,
+      tcb: { snp: 8 },
+      pcrs: { 0: '00'.repeat(32), 23: '17'.repeat(32) },
+    });
+  });
+
+  it.each([...wrong, ...ofSnpVtpm])('is refused, with the failing check named, if it %s', async (_, change, names) => {
+    const verdict = await verdictOf('SNP-vTPM', forgeSnpVtpm(change));
+    expect([verdict.verdict, failing(verdict)]).toEqual(['refused', names]);
+    if (names.some((name) => name !== 'quote_nonce' && name !== 'debug')) expect(verdict.pcrs).toBe(null);
+  });
+
+  it('is bound to a nonce whose beginning the quote has', async () => {
+    const { evidence, options } = forgeSnpVtpm();
+    for (const boundTo of [null, { certificate: 'another' }, { nonce: randomBytes(64) }]) {
+      const verdict = await verdictOf('SNP-vTPM', { evidence, options: { ...options, boundTo } });
+      expect(failing(verdict)).toEqual(['report_data', 'quote_nonce']);
+    }
+  });
+
+  it('is judged by the PCRs of a policy', async () => {
+    const verdict = await verdictOf('SNP-vTPM', forgeSnpVtpm());
+    const policy = { ...strictPolicy, platforms: ['snp-vtpm'], measurements: ['ab'.repeat(48)] };
+    const failingWith = (pcrs: { sha256: Record<string, string> } | null, of = verdict) =>
+      failing({ checks: checkPolicy(of, { ...policy, pcrs }) });
+    expect(failingWith(null)).toEqual([]);
+    expect(failingWith({ sha256: { 4: '04'.repeat(32), 7: '07'.repeat(32) } })).toEqual([]);
+    expect(failingWith({ sha256: { 4: '04'.repeat(32), 7: '08'.repeat(32) } })).toEqual(['pcrs']);
+    expect(failingWith({ sha256: { 4: '04'.repeat(32) } }, { ...verdict, pcrs: null })).toEqual(['pcrs']);
+    expect(failingWith(null, { ...verdict, platform: 'snp' })).toEqual(['platform']);
+  });
+});
+
+const ofAzure: [title: string, change: AzureChange, failing: string[]][] = [
+  ['has runtime data that were altered', { paravisor: (report) => flip(report.indexOf('HCLEk'))(report) }, ['report_data']],
+  [
+    'has runtime data with another key',
+    { runtime: ({ keys }) => Object.assign(keys[0] ?? {}, anotherKey.publicKey.export({ format: 'jwk' })) },
+    ['quote'],
+  ],
+  ['has user data that is not the nonce', { runtime: (data) => (data['user-data'] = '00'.repeat(64)) }, ['report_data']],
+  ['has runtime data without the key', { runtime: ({ keys }) => keys.shift() }, ['evidence_format']],
+  ['has runtime data with the key twice', { runtime: ({ keys }) => keys.push({ ...keys[0] }) }, ['evidence_format']],
+  [
+    'has runtime data with a short key',
+    { runtime: ({ keys }) => Object.assign(keys[0] ?? {}, { n: 'AAAA' }) },
+    ['evidence_format'],
+  ],
+  ['has a report of another paravisor', { paravisor: flip(0) }, ['evidence_format']],
+  ['has the report of another kind', { paravisor: (report) => report.writeUInt8(4, 32 + 0x4a0 + 8) }, ['evidence_format']],
+  ['has runtime data with another hash', { paravisor: (report) => report.writeUInt8(2, 32 + 0x4a0 + 12) }, ['evidence_format']],
+  ['has runtime data that are cut off', { paravisor: (report) => report.writeUInt8(0xff, 32 + 0x4a0 + 17) }, ['evidence_format']],
+  ['has another version', { json: (json) => (json['version'] = 3) }, ['evidence_format']],
+  ['has no quote', { json: (json) => delete json['tpm_quote'] }, ['evidence_format']],
+  ['has no certificate', { json: (json) => (json['vcek'] = '') }, ['certificate_chain']],
+];
+
+describe('evidence of a confidential VM on Azure', () => {
+  it('is verified if every link of the chain holds, also without user data before version 2', async () => {
+    for (const change of [
+      {},
+      { json: (json) => (json['version'] = 1), runtime: (data) => (data['user-data'] = '00'.repeat(64)) } satisfies AzureChange,
+    ]) {
+      const verdict = await verdictOf('Azure', forgeAzure(change));
+      expect([verdict.verdict, verdict.platform, failing(verdict)]).toEqual(['verified', 'az-snp-vtpm', []]);
+      expect(verdict).toMatchObject({ measurement: 'ab'.repeat(48), pcrs: { 4: '04'.repeat(32) } });
+    }
+  });
+
+  it.each([...wrong.filter(([, { nonce }]) => !nonce), ...ofAzure])(
+    'is refused, with the failing check named, if it %s',
+    async (_, change, names) => {
+      const verdict = await verdictOf('Azure', forgeAzure(change));
+      expect([verdict.verdict, failing(verdict)]).toEqual(['refused', names]);
+    },
+  );
+
+  it('is refused with another nonce', async () => {
+    const { evidence, options } = forgeAzure();
+    const verdict = await verdictOf('Azure', { evidence, options: { ...options, boundTo: { nonce: randomBytes(48) } } });
+    expect(failing(verdict)).toEqual(['report_data', 'quote_nonce']);
+  });
+
+  it.each([
+    ['az-snp-vtpm', forgeSnpVtpm().evidence],
+    ['az-tdx-vtpm', Buffer.from('0400020081000000', 'hex')],
+  ])('of %s is refused as the agent sends it, without runtime data', async (platform, evidence) => {
+    const verdict = await verdictOf('Azure', { evidence, options: forgeAzure().options });
+    expect(verdict).toMatchObject({ verdict: 'refused', platform, measurement: null });
+    expect(verdict.checks.find(({ passed }) => !passed)?.detail).toContain('no runtime data');
+  });
+});
