@@ -19,6 +19,8 @@ export const rareStatus = 'stopping';
 export const owners = ['7c1f4f0e-6f0b-4a53-9f3c-1d2f6a7f9b21', 'a', 'b', 'c'] as const;
 export const ownerOf = (number: number) => owners[number % owners.length] ?? owners[0];
 
+type RowOf = (number: number, status: string) => Item;
+
 export interface Filled {
   /** The number of the list's members by status. */
   totals: Map<string, number>;
@@ -37,12 +39,17 @@ export function hurrying<T extends Table>(table: T): T & { pass: (milliseconds: 
  * the owners. Rows are written only where pages are read: the newest and the oldest, about the middle and at 90 %, and those of
  * the rare status.
  */
-export async function fill(table: Table, domain: string, size: number): Promise<Filled> {
+export async function fill(
+  table: Table,
+  domain: string,
+  size: number,
+  { row, isOwned = true }: { row?: RowOf; isOwned?: boolean } = {},
+) {
   const started = performance.now();
   const list = rowLists.computations(domain);
-  const filled = await writeRows(table, list, size);
+  const filled = await writeRows(table, list, size, row ?? ((number, status) => rowOf(list, number, status)));
   await build(table, list, membersOf(size));
-  for (const owner of owners) {
+  for (const owner of isOwned ? owners : []) {
     await build(table, rowLists.ownedComputations(domain, owner), membersOfOwner(size, owner));
   }
   const seconds = Math.round((performance.now() - started) / 1_000);
@@ -62,7 +69,7 @@ function* membersOfOwner(size: number, owner: string): Generator<Member> {
   for (const member of membersOf(size)) if (ownerOf(member.number) === owner) yield member;
 }
 
-async function writeRows(table: Table, list: RowList, size: number): Promise<Filled> {
+async function writeRows(table: Table, list: RowList, size: number, row: RowOf): Promise<Filled> {
   const totals = new Map<string, number>();
   const names = new Map(Object.entries(list.states).map(([status, state]) => [state, status]));
   const aroundMiddle = Math.max(6_000, size / 5_000);
@@ -76,7 +83,7 @@ async function writeRows(table: Table, list: RowList, size: number): Promise<Fil
     const isAtEdge = members > size - 10_000 || members < 3_000;
     const isAround = (member: number, distance: number) => Math.abs(members - member) < distance;
     const isInside = isAround(size / 2, aroundMiddle) || isAround(size / 10, 2_000) || isAround(size - 20_000, 500);
-    if (isAtEdge || isInside || status === rareStatus) rows.push(rowOf(list, number, status));
+    if (isAtEdge || isInside || status === rareStatus) rows.push(row(number, status));
     totals.set(status, (totals.get(status) ?? 0) + 1);
     if (rows.length < rowsPerWrite) continue;
     await putItems(table, rows as (Item & Key)[]);
