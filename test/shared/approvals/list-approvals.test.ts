@@ -203,9 +203,17 @@ describe('the reasons why an approval does not count', () => {
     const authors = async () => (await reasons(domain, id))?.map(({ user, by, at }) => [user, by, at]);
     const ofName = [null, 'erin', minute(3)];
     expect(await authors()).toEqual([['carol', 'alice', minute(1)], ofName]);
-    await appendToJournal(stores.table, id, Array(97).fill(anEvent()));
+    await appendToJournal(
+      stores.table,
+      id,
+      Array.from({ length: 97 }, () => anEvent()),
+    );
     expect(await authors()).toEqual([['carol', null, null], ofName]);
-    await appendToJournal(stores.table, id, Array(3).fill(anEvent()));
+    await appendToJournal(
+      stores.table,
+      id,
+      Array.from({ length: 3 }, () => anEvent()),
+    );
     expect(await authors()).toEqual([
       ['carol', null, null],
       [null, null, null],
