@@ -14,9 +14,9 @@ it('names each value that differs between two runs, with datasets by their file 
   const now = { cvm_id: 'b', manifest: { datasets: [dataset('two.csv', 3)], description: 'new' }, configuration };
   expect(describeDifferences(then, now)).toEqual([
     'the CVM was changed from a to b',
-    'the description was changed from "" to new',
     'the dataset one.csv was removed',
     'two.csv 0202… was replaced by 0303…',
+    'the description was changed from "" to new',
   ]);
   expect(describeDifferences(then, structuredClone(then))).toEqual([]);
 });
