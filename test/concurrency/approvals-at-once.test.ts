@@ -2,6 +2,7 @@ import { canonicalDigest } from 'computation-management-formats/digests';
 import { describe, expect, it } from 'vitest';
 import type { AssetReplacement } from '../../shared/assets/asset-input.ts';
 import { withdrawApproval } from '../../shared/approvals/approve.ts';
+import { refuse } from '../../shared/approvals/refuse.ts';
 import { defaultAgentConfig, type AgentConfig } from '../../shared/rows/agent-config.ts';
 import { fieldsOf, type ComputationFields } from '../../shared/rows/computation.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
@@ -110,6 +111,11 @@ const changes: [string, (computation: SharedComputation) => Promise<unknown>][] 
   [
     'the approval is withdrawn',
     ({ id }) => withdrawApproval(stores.table, { domain, computationId: id, by: 'bob', now: byAlice.now }),
+  ],
+  [
+    'the approver refuses',
+    ({ id }) =>
+      refuse(stores.table, { domain, computationId: id, given: { decision: 'refuse', reason: 'No.' }, ...byAlice, by: 'bob' }),
   ],
 ];
 

@@ -44,6 +44,7 @@ describe('create a computation', () => {
       consumers: [],
       providers: [],
       assets: [],
+      parties: [{ user: session.target.idOf('administrator'), parts: ['owner', 'consumer'], invited: false }],
       run: null,
     });
     expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);

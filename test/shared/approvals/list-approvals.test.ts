@@ -203,9 +203,17 @@ describe('the reasons why an approval does not count', () => {
     const authors = async () => (await reasons(domain, id))?.map(({ user, by, at }) => [user, by, at]);
     const ofName = [null, 'erin', minute(3)];
     expect(await authors()).toEqual([['carol', 'alice', minute(1)], ofName]);
-    await appendToJournal(stores.table, id, Array(97).fill(anEvent()));
+    await appendToJournal(
+      stores.table,
+      id,
+      Array.from({ length: 97 }, () => anEvent()),
+    );
     expect(await authors()).toEqual([['carol', null, null], ofName]);
-    await appendToJournal(stores.table, id, Array(3).fill(anEvent()));
+    await appendToJournal(
+      stores.table,
+      id,
+      Array.from({ length: 3 }, () => anEvent()),
+    );
     expect(await authors()).toEqual([
       ['carol', null, null],
       [null, null, null],
@@ -215,7 +223,14 @@ describe('the reasons why an approval does not count', () => {
 
 describe('a refusal', () => {
   const aRefusal = (domain: string, id: string, reason: string, by = 'bob') =>
-    refuse(stores.table, { domain, computationId: id, reason, by, now: minute(1), permit: allowed });
+    refuse(stores.table, {
+      domain,
+      computationId: id,
+      given: { decision: 'refuse', reason },
+      by,
+      now: minute(1),
+      permit: allowed,
+    });
 
   it('and an approval replace each other, and one withdrawal removes either', async () => {
     const domain = newDomain();
@@ -274,7 +289,14 @@ describe('partiesOf', () => {
     await update(domain, id, 'alice', minute(2), { consumers: ['dave', 'bob'] });
     const dave: Party = { user: 'dave', parts: ['consumer'], invited: true };
     expect(await parties()).toEqual([alice, { ...bob, parts: ['provider', 'consumer'] }, dave]);
-    await refuse(stores.table, { domain, computationId: id, reason: 'No.', by: 'dave', now: minute(3), permit: allowed });
+    await refuse(stores.table, {
+      domain,
+      computationId: id,
+      given: { decision: 'refuse', reason: 'No.' },
+      by: 'dave',
+      now: minute(3),
+      permit: allowed,
+    });
     expect((await parties()).at(-1)).toEqual({ ...dave, invited: false });
   });
 });

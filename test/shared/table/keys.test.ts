@@ -132,6 +132,8 @@ describe('the place of', () => {
     ['an own computation', userKeys.owner('d1', 'u', 7, true), 'user#d1#u own#000000000000007#owner'],
     ['a computation given to its owner', userKeys.owner('d1', 'u', 7, false), 'user#d1#u in#000000000000007#owner'],
     ['a consumed computation', userKeys.consumer('d1', 'u', 7), 'user#d1#u in#000000000000007#consumer'],
+    ['a computation that asks for data', userKeys.provider('d1', 'u', 7), 'user#d1#u asked#000000000000007#provider'],
+    ['a refusal', computationKeys.refusal('c', 'u'), 'computation#c refusal#u'],
     ['a computation with a key', userKeys.key('d1', 'u', 7), 'user#d1#u own#000000000000007#key'],
     ['a computation with an asset', userKeys.asset('d1', 'u', 7, 8, true), 'user#d1#u own#000000000000007#asset#000000000000008'],
     ['an asset without content', userKeys.pending('d1', 'u', 8), 'user#d1#u pending#000000000000008'],
