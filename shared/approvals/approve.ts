@@ -72,7 +72,8 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Co
     }
     const details = { digest, configuration_digest, signed: approval.signature !== null, ...limitsOf(approval) };
     const event = { event_type: 'approved', status: 'success', originator: by, details, lifecycle: false } as const;
-    const addedRefusals = inputs.refusals.some(({ user_id }) => user_id === by) ? -1 : 0;
+    const hasRefused = inputs.refusals.some(({ user_id }) => user_id === by);
+    const addedRefusals = hasRefused ? -1 : 0;
     await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, addedRefusals, event, now });
     transaction.add(
       { put: { Item: { ...computationKeys.approval(computationId, by), ...approval } } },
@@ -84,8 +85,8 @@ export async function approve(table: Table, request: ApproveRequest): Promise<Co
           },
         },
       },
-      { delete: { Key: computationKeys.refusal(computationId, by) } },
     );
+    if (hasRefused) transaction.add({ delete: { Key: computationKeys.refusal(computationId, by) } });
     return await commitChange(table, transaction, { decision: describe(approval), permitted }, answerKeeper);
   });
 }

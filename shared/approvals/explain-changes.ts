@@ -66,10 +66,12 @@ export function explainChanges({ approval, inputs, around, newest = [] }: Since)
     };
     const renamed = [after, assetsOf(inputs).find(({ id }) => id === before?.id)].find((asset) => asset && isRenamed(asset));
     if (renamed) return { by: null, at: renamed.updated_at };
-    const names: unknown[] = [before?.file_name, after?.file_name];
-    return last(({ event_type, details: { asset_type, file_name } }) => {
+    const names: unknown[] = [before?.file_name, after?.file_name, after?.id];
+    return last(({ event_type, details: { asset_type, file_name, asset_id } }) => {
       if (event_type !== 'asset_linked' && event_type !== 'asset_unlinked') return false;
-      return isAlgorithm ? asset_type === 'algorithm' : asset_type === 'dataset' && names.includes(file_name);
+      return isAlgorithm
+        ? asset_type === 'algorithm'
+        : asset_type === 'dataset' && (names.includes(file_name) || names.includes(asset_id));
     });
   };
 
@@ -77,7 +79,7 @@ export function explainChanges({ approval, inputs, around, newest = [] }: Since)
     const isNaming = (side: 'from' | 'to') => (event: PastEvent) =>
       isUpdateOf('consumers')(event) || (event.event_type === 'owner_changed' && event.details[side] === user);
     if (approved === null) {
-      const isOpen = then.consumers.length === 0 && now.consumers.length === 0;
+      const isOpen = then.consumers.length === 0 && now.consumers.length === 0 && now.owner !== user;
       const couldReceive = isOpen || [then.owner, ...then.consumers].some((each) => each === user);
       return couldReceive ? last(isKeyOf(user)) : only(isNaming('to'));
     }

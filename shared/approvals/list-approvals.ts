@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type ApprovalChange, change, changesBetween, type PlacedChange } from 'computation-management-formats/covered-changes';
-import { approvableOf, draftOf, readInputs } from '../rows/manifest.ts';
+import { approvableOf, draftOf, inputsOf, readParts } from '../rows/manifest.ts';
 import type { StoredApproval } from '../rows/stored-approval.ts';
 import { approvedKeys, cvmKeys } from '../table/keys.ts';
 import { type Table, getItems } from '../table/table.ts';
@@ -10,6 +10,7 @@ import { explainChanges } from './explain-changes.ts';
 import { type Approved, aroundOf, parseApproved } from './stale-because.ts';
 import { readNewest } from '../journal/read-journal.ts';
 import { parseStored } from '../table/stored.ts';
+import { assetKey } from '../rows/read-asset.ts';
 import { readComputation } from '../rows/computation.ts';
 
 /** The number of events, the newest of the journal, in which the authors of changes are looked for. */
@@ -17,7 +18,7 @@ const mostEvents = 100;
 
 /**
  * Lists the users whose approval a computation needs, the refusals, and the approvals that were given, with the reasons why some do
- * not count. Four round trips, or three if no approval is stale or limited to CVMs. The newest 100 events are read if one is stale:
+ * not count. Three round trips, or two if no approval is stale. The newest 100 events are read if one is stale:
  * an author of a change before them is not known.
  * @param at RFC 3339, UTC, milliseconds
  * @throws ServiceError `not_found`
@@ -28,17 +29,24 @@ export async function listApprovals(
   id: string,
   at: string,
 ): Promise<{ needed: { user: string; because: string[] }[]; approvals: Approval[]; refusals: Refusal[] }> {
-  const inputs = await readInputs(table, domain, await readComputation(table, domain, id));
+  const [computation, parts] = await Promise.all([readComputation(table, domain, id), readParts(table, id)]);
+  const limiting = parts.approvals.flatMap(({ certificates }) => Object.keys(certificates));
+  const [assets, certificates] = await Promise.all([
+    getItems(
+      table,
+      parts.assetIds.map((assetId) => assetKey(domain, assetId)),
+    ),
+    readCertificates(table, domain, limiting),
+  ]);
+  const inputs = inputsOf(computation, parts, assets);
   const current = { ...approvableOf(inputs), manifest: draftOf(inputs), receivers: aroundOf(inputs).receivers };
   const others = inputs.approvals.filter((given) => isOfOther(given, current));
   const hasStale = inputs.approvals.some((given) => others.includes(given) || ownReasons(given, inputs, at).length > 0);
-  const limiting = inputs.approvals.flatMap(({ certificates }) => Object.keys(certificates));
-  const [items, certificates, newest] = await Promise.all([
+  const [items, newest] = await Promise.all([
     getItems(
       table,
       others.map(({ user_id }) => approvedKeys.approved(id, user_id)),
     ),
-    readCertificates(table, domain, limiting),
     hasStale ? readNewest(table, id, mostEvents) : [],
   ]);
   const because = (approval: StoredApproval) => {

@@ -6,7 +6,6 @@ import { assetsPerComputation } from '../rows/computation.ts';
 import { approvableOf, assetsOf, type Inputs, type MissingItems, resultConsumers } from '../rows/manifest.ts';
 import type { ApprovalOfRun, RunSnapshot } from '../rows/run-snapshot.ts';
 import type { StoredApproval } from '../rows/stored-approval.ts';
-import { truncate } from '../runtime/errors.ts';
 
 /** A user whose approval a run of the computation needs, and why. */
 export interface NeededApproval {
@@ -61,12 +60,17 @@ export function becauseOf({ files, asConsumer }: NeededApproval): string[] {
 function sentencesOf(missing: NeededApproval[], inputs: Inputs, context: ApprovalContext): string[] {
   return missing.flatMap(({ user, files, asConsumer }) => {
     const refusal = inputs.refusals.find(({ user_id }) => user_id === user);
-    if (refusal) return [`${plainName(user)} refuses: ${quotedText(truncate(refusal.reason, longestShownReason))}`];
+    if (refusal) return [`${plainName(user)} refuses: ${reasonText(refusal.reason)}`];
     const elsewhere = inputs.approvals.find((given) => given.user_id === user && !isStale(given, inputs, context));
     const approval = `Approval of ${plainName(user)}`;
     if (elsewhere) return [`${approval}, ${limitIn(elsewhere, context)}`];
     return [...files.map((file) => `${approval} for ${plainName(file)}`), ...(asConsumer ? [`${approval} as ${consumer}`] : [])];
   });
+}
+
+function reasonText(reason: string): string {
+  const shown = quotedText(reason.slice(0, longestShownReason).toWellFormed());
+  return reason.length > longestShownReason ? `${shown}…` : shown;
 }
 
 function limitIn({ cvm_ids }: StoredApproval, { cvm }: ApprovalContext): string {

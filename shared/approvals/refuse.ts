@@ -44,11 +44,11 @@ export async function refuse(table: Table, request: RefuseRequest): Promise<Comm
       lifecycle: false,
     } as const;
     await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, addedRefusals: before ? 0 : 1, event, now });
-    transaction.add(
-      { put: { Item: { ...computationKeys.refusal(computationId, by), ...refusal } } },
-      { delete: { Key: computationKeys.approval(computationId, by) } },
-      { delete: { Key: approvedKeys.approved(computationId, by) } },
-    );
+    transaction.add({ put: { Item: { ...computationKeys.refusal(computationId, by), ...refusal } } });
+    if (inputs.approvals.some(({ user_id }) => user_id === by)) {
+      const keys = [computationKeys.approval(computationId, by), approvedKeys.approved(computationId, by)];
+      transaction.add(...keys.map((Key) => ({ delete: { Key } })));
+    }
     return await commitChange(table, transaction, { decision: describeRefusal(refusal), permitted }, answerKeeper);
   });
 }

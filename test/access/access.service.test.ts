@@ -93,6 +93,9 @@ const bodies = new Map<string, unknown>(
   Object.entries(examples).flatMap(([name, example]) => ('request' in example ? [[name, example.request]] : [])),
 );
 
+/** The body of a refusal, which providers may send whom the computation names, beside those who may approve. */
+const refusal = { decision: 'refuse', reason: 'Not yet.' };
+
 /** The users who have each relation to the resources of a call. A participant has uploaded a key without being a consumer. */
 type Parties = Record<Relation | 'participant', string>;
 
@@ -128,7 +131,8 @@ async function resources(route: Route, parties: Parties): Promise<Record<string,
   const computation = async () => {
     const fields = bodies.get('computations/create-computation') as object;
     const shared = route.name === 'logs/read-logs' ? { log_access: 'parties', providers: [creator] } : {};
-    const id = await done('computations/create-computation', administrator(owner), {}, { ...fields, ...shared });
+    const named = parties.provider === stranger ? {} : { providers: [parties.provider, creator] };
+    const id = await done('computations/create-computation', administrator(owner), {}, { ...fields, ...shared, ...named });
     const isForParties = route.access?.or?.some((relation) => relation !== 'owner') ?? false;
     const hasParties = [creator, parties.consumer, parties.participant].some((user) => user !== stranger);
     if (!isAsset && (isForParties || hasParties)) await addParties(route, id, parties);
@@ -146,10 +150,15 @@ async function resources(route: Route, parties: Parties): Promise<Record<string,
 const unchanged = new Map<string, Record<string, string>>();
 
 /** Returns whether the caller has access. Checks that the answer is 403 if not, and never 401, 500 or 503. */
-async function isAllowed(route: Route, someone: Someone, parties: Parties): Promise<boolean> {
+async function isAllowed(
+  route: Route,
+  someone: Someone,
+  parties: Parties,
+  given: unknown = bodies.get(route.name),
+): Promise<boolean> {
   const key = JSON.stringify([route.method, route.path, parties]);
   const path = unchanged.get(key) ?? (await resources(route, parties));
-  const { status, body } = await send(route, `Bearer ${await tokenFor(someone)}`, path, bodies.get(route.name));
+  const { status, body } = await send(route, `Bearer ${await tokenFor(someone)}`, path, given);
   expect([401, 500, 503]).not.toContain(status);
   if (status === 403) expect(body).toMatchObject({ code: 'forbidden', status: 403 });
   if (answersHead(route, rows)) await expectHead(route, someone, path, status);
@@ -229,6 +238,21 @@ describe.each(guarded)('$method $path', (route) => {
       ]);
     }
     expect(await isAllowed(route, { sub, roles: [] }, { ...ownedByOthers, owner: sub, creator: sub, consumer: sub })).toBe(false);
+  });
+
+  it('allows a named provider what the role allows, and a refusal', async () => {
+    const sub = 'related';
+    const parties = { ...ownedByOthers, provider: sub };
+    const isOfRole = mayCall(endpoint, ['viewer'], []);
+    expect(await isAllowed(route, { sub, roles: ['viewer'] }, parties)).toBe(isOfRole);
+    if (route.name !== 'approvals/approve') return;
+    const isDecided = mayCall(endpoint, ['viewer'], ['provider']);
+    expect([isDecided, await isAllowed(route, { sub, roles: ['viewer'] }, parties, refusal)]).toEqual([true, true]);
+    for (const relation of ['owner', 'creator', 'consumer'] as const) {
+      expect(await isAllowed(route, { sub, roles: ['viewer'] }, { ...ownedByOthers, [relation]: sub }, refusal)).toBe(true);
+    }
+    for (const role of allRoles) expect(await isAllowed(route, { sub, roles: [role] }, ownedByOthers, refusal)).toBe(false);
+    expect(await isAllowed(route, { sub, roles: ['viewer'] }, { ...ownedByOthers, participant: sub }, refusal)).toBe(false);
   });
 
   it('allows a participant, the owner of another computation and the creator of an unlinked asset what their role allows', async () => {

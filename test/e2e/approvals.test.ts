@@ -259,8 +259,6 @@ describe('a run of a computation with an asset whose use takes approval', () => 
 });
 
 /** The members of a change that nothing fills yet: whom it is about, who made it and when. */
-const unknown = { user: null, by: null, at: null };
-
 describe('stale_because', () => {
   itAs([provider], 'names what has changed since the approval, with both values, and is null while it counts', async () => {
     const { id, dataset } = await sharedComputation('approval', { name: 'Iris', description: '' });
@@ -279,25 +277,149 @@ describe('stale_because', () => {
     expect(await because()).toBeNull();
 
     await replace({ name: 'Iris 2', description: 'é'.repeat(201), agent_config: { attested_tls: true }, log_access: 'parties' });
+    const { events } = await session.done('events/list-events', { path: { id }, query: { event_type: 'updated', limit: 1 } });
+    const author = { user: null, by: me(), at: events[0]?.timestamp };
     expect(await because()).toEqual([
-      { path: '/manifest/name', approved: 'Iris', current: 'Iris 2', ...unknown },
-      { path: '/manifest/description', approved: '', current: expect.stringMatching(/^sha256:[0-9a-f]{64}$/), ...unknown },
-      { path: '/configuration/agent_config/attested_tls', approved: false, current: true, ...unknown },
-      { path: '/configuration/log_access', approved: 'none', current: 'parties', ...unknown },
+      { path: '/configuration/agent_config/attested_tls', approved: false, current: true, ...author },
+      { path: '/configuration/log_access', approved: 'none', current: 'parties', ...author },
+      { path: '/manifest/name', approved: 'Iris', current: 'Iris 2', ...author },
+      { path: '/manifest/description', approved: '', current: expect.stringMatching(/^sha256:[0-9a-f]{64}$/), ...author },
     ]);
     await replace({ log_access: 'none' });
     await session.done('assets/unlink-asset', { path: { id: dataset, computationID: id } });
     expect((await because())?.slice(0, 2)).toMatchObject([
-      { path: '/manifest/datasets/0/hash', approved: hash, current: null },
-      { path: '/manifest/datasets/0/user_key', current: null },
+      { path: '/manifest/datasets/0/hash', approved: hash, current: null, user: bob(), by: me() },
+      { path: '/manifest/datasets/0/user_key', current: null, user: bob(), by: me() },
     ]);
     await session.link(dataset, id);
     expect(await because()).toBeNull();
 
     await register(null);
-    expect(await because()).toEqual([{ path: '/cvm_ids/0', approved: certificate_fingerprint, current: null, ...unknown }]);
+    expect(await because()).toEqual([
+      { path: '/cvm_ids/0', approved: certificate_fingerprint, current: null, user: bob(), by: null, at: null },
+    ]);
     const expires_at = '2020-01-01T00:00:00.000Z';
-    expect(await approveAgain({ expires_at })).toMatchObject({ stale_because: [{ path: '/expires_at', approved: expires_at }] });
+    expect(await approveAgain({ expires_at })).toMatchObject({
+      stale_because: [{ path: '/expires_at', approved: expires_at, user: bob(), by: null, at: expires_at }],
+    });
+  });
+
+  itAs([provider, 'result_consumer', 'viewer'], 'names the receiver in place of another, and who named that user', async () => {
+    const carol = session.target.idOf('viewer');
+    const dave = session.target.idOf('result_consumer');
+    const { id } = await sharedComputation('approval', { name: 'Iris', consumers: [dave] });
+    const upload = (as: 'viewer' | 'result_consumer') =>
+      session.done('keys/upload-key', { path: { id }, body: { key: publicKey() }, as });
+    await upload('result_consumer');
+    await session.approve(id, provider);
+    await session.done('computations/update-computation', { path: { id }, body: { name: 'Iris', consumers: [carol] } });
+    await upload('viewer');
+    const { approvals } = await session.done(list, { path: { id } });
+    const { events } = await session.done('events/list-events', { path: { id }, query: { event_type: 'updated' } });
+    const author = { by: me(), at: events[0]?.timestamp };
+    expect(approvals[0]?.stale_because).toMatchObject([
+      { path: '/manifest/result_consumers/1/user_key', current: null, user: dave, ...author },
+      { path: '/manifest/result_consumers/1/user_key', approved: null, user: carol, ...author },
+    ]);
+  });
+});
+
+describe('a refusal', () => {
+  const refuse = (id: string, reason: string, as: typeof provider | 'viewer' | 'administrator' = provider) =>
+    session.call(approve, { path: { id }, body: { decision: 'refuse', reason }, as });
+  const eventsOf = async (id: string, event_type: string) =>
+    (await session.done('events/list-events', { path: { id }, query: { event_type } })).events;
+
+  itAs([provider], 'stands in the place of the approval, in what a run lacks and for the owner', async () => {
+    const { id } = await sharedComputation();
+    await session.approve(id, provider);
+    const answer = await refuse(id, 'Not before the board has met.');
+    const refusal = { user: bob(), reason: 'Not before the board has met.', refused_at: expect.any(String) };
+    expect(answer).toMatchObject({ status: 201, body: refusal });
+    expect(await session.done(list, { path: { id } })).toMatchObject({ approvals: [], refusals: [refusal] });
+    const info = [expect.stringMatching(/^\S+ refuses: "Not before the board has met\."$/)];
+    expect(await missingIn(id)).toEqual({ ...nothing, info });
+    expect(await session.refused(start, { path: { id }, query: { cvm: newCvm() } })).toMatchObject({
+      status: 422,
+      missing_items: { info },
+    });
+    const refusals = async () => (await session.done('todo/get-todo', {})).refusals.filter((each) => each.computation_id === id);
+    expect(await refusals()).toMatchObject([refusal]);
+
+    await refuse(id, 'Not before the board has met.');
+    const [event, ...others] = await eventsOf(id, 'approval_refused');
+    expect([event?.originator, JSON.parse(atob(event?.details ?? '')), others]).toEqual([bob(), { reason: refusal.reason }, []]);
+    await session.approve(id, provider);
+    expect([await refusals(), await missingIn(id)]).toEqual([[], nothing]);
+    await refuse(id, 'No.');
+    await session.done(withdraw, { path: { id }, as: provider });
+    await session.done(withdraw, { path: { id }, as: provider });
+    expect(await eventsOf(id, 'approval_withdrawn')).toMatchObject([{ originator: bob(), details: base64('{}') }]);
+    expect((await missingIn(id)).info).toEqual([expect.stringMatching(/^Approval of /)]);
+  });
+
+  itAs(
+    [provider, 'viewer'],
+    'is open to named users who have not acted, without a manifest, and blocks nothing else',
+    async () => {
+      const { id } = await session.createComputation({ providers: [bob()] });
+      expect(await refuse(id, 'No.', 'viewer')).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+      expect((await refuse(id, 'No data yet.')).status).toBe(201);
+      const body = { digest: '0'.repeat(64), configuration_digest: '0'.repeat(64) };
+      expect((await session.refused(approve, { path: { id }, body, as: provider })).status).toBe(403);
+      const replace = (fields: object) =>
+        session.done('computations/update-computation', { path: { id }, body: { name: 'N', ...fields } });
+      await replace({ consumers: [session.target.idOf('viewer')] });
+      expect((await refuse(id, 'I want no result.', 'viewer')).status).toBe(201);
+      expect((await session.done(list, { path: { id } })).refusals).toHaveLength(2);
+      expect((await missingIn(id)).info.join()).not.toContain('refuses');
+    },
+  );
+
+  it.each([
+    ['without a reason', { decision: 'refuse' }, '/reason'],
+    ['with an empty reason', { decision: 'refuse', reason: '' }, '/reason'],
+    ['with an invisible reason', { decision: 'refuse', reason: ' \u200b' }, '/reason'],
+    ['with a reason of 1,001 characters', { decision: 'refuse', reason: 'x'.repeat(1001) }, '/reason'],
+    ['with a digest', { decision: 'refuse', reason: 'No.', digest: '0'.repeat(64) }, '/digest'],
+    ['with another decision', { decision: 'withhold', reason: 'No.' }, '/decision'],
+    ['with a reason for an approval', { digest: '0'.repeat(64), configuration_digest: '0'.repeat(64), reason: 'x' }, '/reason'],
+  ])('is refused %s', async (_what, body, pointer) => {
+    const { id } = await session.createComputation();
+    const { status, errors } = await session.refused(approve, { path: { id }, body });
+    expect([status, errors]).toEqual([400, [{ pointer, detail: expect.any(String) }]]);
+  });
+});
+
+describe('the parties of a computation', () => {
+  itAs([provider, 'viewer'], 'are there before they act, invited by name, and tell it by another ETag', async () => {
+    const carol = session.target.idOf('viewer');
+    const { id } = await session.createComputation({ providers: [bob()], consumers: [carol] });
+    const get = () => session.call('computations/get-computation', { path: { id } });
+    const owner = { user: me(), parts: ['owner', 'consumer'], invited: false };
+    const invited = [
+      { user: bob(), parts: ['provider'], invited: true },
+      { user: carol, parts: ['consumer'], invited: true },
+    ];
+    const first = await get();
+    expect(first.body).toMatchObject({ parties: [owner, ...invited] });
+    const peeked = await session.done('computations/get-computation', { path: { id }, query: { peek: 'true' } });
+    expect(peeked).not.toHaveProperty('parties');
+    const mine = async (as: typeof provider | 'viewer') =>
+      (await session.done('todo/get-todo', { as })).invitations.filter((each) => each.computation_id === id);
+    const invitation = { computation_id: id, owner: me() };
+    expect([await mine(provider), await mine('viewer')]).toMatchObject([
+      [{ ...invitation, expected: ['provider'] }],
+      [{ ...invitation, expected: ['consumer'] }],
+    ]);
+
+    await session.done('keys/upload-key', { path: { id }, body: { key: publicKey() }, as: 'viewer' });
+    const refusal = { decision: 'refuse', reason: 'No.' };
+    await session.done(approve, { path: { id }, body: refusal, as: provider });
+    const then = await get();
+    expect(then.body).toMatchObject({ parties: [owner, ...invited.map((each) => ({ ...each, invited: false }))] });
+    expect(then.headers.get('etag')).not.toBe(first.headers.get('etag'));
+    expect([await mine(provider), await mine('viewer')]).toEqual([[], []]);
   });
 });
 
@@ -640,15 +762,15 @@ describe('the todo of a user', () => {
       keys: expect.arrayContaining([{ computation_id: other, name }, ...before.keys]),
       content: [{ asset_id: pending.id, file_name: pending.file_name }, ...before.content],
       reviews: [],
-      refusals: [],
-      invitations: [],
+      refusals: before.refusals,
+      invitations: before.invitations,
       totals: {
         approvals: before.approvals.length + 1,
         keys: before.keys.length + 1,
         content: before.content.length + 1,
         reviews: 0,
-        refusals: 0,
-        invitations: 0,
+        refusals: before.refusals.length,
+        invitations: before.invitations.length,
       },
       as_of: expect.any(String),
     });

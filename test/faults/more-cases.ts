@@ -2,6 +2,7 @@ import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { localCredentials } from '../../local/machine/environment.ts';
 import { removeAsset } from '../../shared/rows/change-asset.ts';
 import { putContent } from '../../shared/rows/content-store.ts';
+import { refuse } from '../../shared/approvals/refuse.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { markForDeletion } from '../../shared/assets/mark-for-deletion.ts';
 import { readAsset } from '../../shared/rows/read-asset.ts';
@@ -106,6 +107,25 @@ export const moreCases: [KeyedName | 'assets/get-asset', string, (world: BenchWo
       return { path: { id }, body: await digestsOf(stores, domain, id) };
     },
   ],
+  [
+    'approvals/approve',
+    'a refusal in place of an approval',
+    async ({ stores, domain }) => {
+      const { id } = await aReadyComputation(stores, domain);
+      await anApproval(stores, domain, id, 'alice');
+      return { path: { id }, body: { decision: 'refuse', reason: 'Not yet.' } };
+    },
+  ],
+  [
+    'approvals/withdraw-approval',
+    'a refusal',
+    async ({ stores, domain }) => {
+      const { id } = await aReadyComputation(stores, domain);
+      const refusal = { domain, computationId: id, reason: 'Not yet.', ...byAlice };
+      await refuse(stores.table, refusal);
+      return { path: { id } };
+    },
+  ],
   ['approvals/withdraw-approval', 'none given', ({ known }) => Promise.resolve({ path: { id: known.id } })],
   [
     'assets/update-asset',
@@ -123,7 +143,7 @@ export const moreCases: [KeyedName | 'assets/get-asset', string, (world: BenchWo
     'it names consumers',
     async ({ stores, domain }) => ({
       path: { id: await aComputation(stores.table, domain) },
-      body: { name: 'Iris', consumers: ['bob', 'carol'], approval: 'all' },
+      body: { name: 'Iris', consumers: ['bob', 'carol'], providers: ['bob', 'dave'], approval: 'all' },
     }),
   ],
   [

@@ -186,8 +186,21 @@ export const endpointCases: Record<RouteName, Record<string, (world: BenchWorld)
       const { id } = await aReadyComputation(stores, domain);
       return { path: { id }, body: await digestsOf(stores, domain, id) };
     },
+    'a refusal': async ({ stores, domain }) => {
+      const { id } = await aReadyComputation(stores, domain);
+      return { path: { id }, body: { decision: 'refuse', reason: 'Not yet.' } };
+    },
   },
-  'approvals/list-approvals': { '': ({ known }) => ({ path: { id: known.id } }) },
+  'approvals/list-approvals': {
+    '': ({ known }) => ({ path: { id: known.id } }),
+    'a stale one': async ({ stores, domain }) => {
+      const { id } = await aReadyComputation(stores, domain);
+      await anApproval(stores, domain, id, 'alice');
+      const assetId = await anAsset(stores, domain, { file_name: 'later.csv', asset_type: 'dataset' });
+      await linkAsset(stores.table, { domain, assetId, computationId: id, ...byAlice });
+      return { path: { id } };
+    },
+  },
   'approvals/withdraw-approval': {
     '': async ({ stores, domain }) => {
       const { id } = await aReadyComputation(stores, domain);

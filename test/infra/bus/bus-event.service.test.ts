@@ -60,6 +60,7 @@ async function everyKindOfEvent(): Promise<string> {
   const digests = digestsIn((await client.call('getManifest', { id })).response.headers);
   await client.approve({ id, body: { ...digests, cvm_ids: ['sim-1'] } });
   await client.withdrawApproval({ id });
+  await client.approve({ id, body: { decision: 'refuse', reason: 'Not yet.' } });
   await client.approve({ id, body: digests });
   for (const cvm of ['sim-1', 'sim-reject-1']) {
     const run = await client.startRun({ id, cvm });

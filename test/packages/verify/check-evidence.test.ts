@@ -475,6 +475,11 @@ describe('the check of a statement that a lying service has signed', () => {
       /^The approval of "bob" was taken back before the run: "approval_withdrawn" \(/,
     ],
     [
+      'was replaced by a refusal',
+      (events) => events.push(anEvent({ ...byBob, event_type: 'approval_refused' })),
+      /^The approval of "bob" was taken back before the run: "approval_refused" \(/,
+    ],
+    [
       'was replaced by one without a signature',
       (events) => approveAgain(events, { signed: false }),
       /^The last approval of "bob" before the run was another one: "approved" \(/,

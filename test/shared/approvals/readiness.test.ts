@@ -40,6 +40,28 @@ const needed = (given: Inputs) => neededApprovals(given).map((each) => ({ user: 
 const restricted = inputs({ datasets: [anAssetRow({ use: 'approval' })] });
 const nothing = { keys: [], hashes: [], info: [] };
 
+describe('a refusal', () => {
+  const refusedBy = (user_id: string, reason: string) => ({
+    ...restricted,
+    refusals: [{ user_id, digest, configuration_digest, reason, refused_at: at }],
+  });
+  const infoWith = (user: string, reason: string) => readinessOf(refusedBy(user, reason), { at }).missing.info;
+
+  it('stands in the place of a needed approval, quoted and limited to 300 characters', () => {
+    expect(infoWith('bob', 'Not before May.')).toEqual(['bob refuses: "Not before May."']);
+    expect(infoWith('bob', `no"\nalice refuses: ${'x'.repeat(400)}`)).toEqual([
+      `bob refuses: "no\\"\\u{000A}alice refuses: ${'x'.repeat(281)}"…`,
+    ]);
+    expect(infoWith('bob', 'Für später')).toEqual(['bob refuses: "Für später"']);
+  });
+
+  it('blocks nothing where the approval of its user is not needed', () => {
+    expect(infoWith('carol', 'Not before May.')).toEqual(['Approval of bob for iris.csv']);
+    const { missing } = readinessOf({ ...refusedBy('bob', 'No.'), datasets: [anAssetRow()] }, { at });
+    expect(missing).toEqual(nothing);
+  });
+});
+
 describe('neededApprovals', () => {
   it('are none if neither the assets nor the computation need approval', () => {
     expect(needed(inputs())).toEqual([]);

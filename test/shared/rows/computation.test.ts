@@ -72,7 +72,7 @@ describe('computationInput', () => {
 
 describe('computationReplacement', () => {
   it('takes a computation as the service returns it', () => {
-    const returned = { ...row, agent_config: defaultAgentConfig, assets, run };
+    const returned = { ...row, agent_config: defaultAgentConfig, assets, parties: [], run };
     expect(v.safeParse(computationReplacement, returned).success).toBe(true);
   });
 
@@ -93,6 +93,7 @@ describe('computationSchema', () => {
       consumers: ['bob'],
       providers: ['carol'],
       assets,
+      parties: [{ user: 'alice', parts: ['owner', 'consumer'], invited: false }],
       run,
     };
     expect(v.parse(computationSchema, { ...computation, version: 1 })).toEqual(computation);
@@ -114,6 +115,7 @@ describe('storedComputation', () => {
       created_by: 'alice',
       approval: 'all',
       log_access: 'parties',
+      refusal_count: 0,
     };
     expect(v.parse(storedComputation, stored)).toEqual(stored);
   });
