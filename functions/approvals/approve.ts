@@ -6,9 +6,7 @@ import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 export const handler = changeEndpoint(approveRoute, {
   change: ({ path, body, caller, now, permit, table, answerKeeper }) => {
     const request = { domain: path.domainID, computationId: path.id, by: caller.id, now, permit, answerKeeper };
-    return body.decision === 'refuse'
-      ? refuse(table, { ...request, reason: body.reason })
-      : approve(table, { ...request, given: body });
+    return body.decision === 'refuse' ? refuse(table, { ...request, given: body }) : approve(table, { ...request, given: body });
   },
   reply: ({ decision, permitted }) => ({ permitted, body: decision }),
 });

@@ -16,10 +16,11 @@ import { explainChanges } from './explain-changes.ts';
 import { approvedAttributes, aroundOf } from './stale-because.ts';
 import { ownReasons } from './readiness.ts';
 
-interface ApproveRequest extends AnsweredRequest {
+/** The request of a user to approve a computation, or to refuse. */
+export interface DecisionRequest<Given> extends AnsweredRequest {
   domain: string;
   computationId: string;
-  given: ApprovalInput;
+  given: Given;
   by: string;
   now: string;
   permit: (parties: Relations) => Permitted;
@@ -36,7 +37,7 @@ export interface Decided {
  * @throws ServiceError `not_found`; `forbidden`; `incomplete` while there is no manifest; `conflict` if a given digest is not the
  *   current one, or the journal lacks the event that `journal_head` names; `invalid_request`, after all of these, for a signature that is missing or not the caller's
  */
-export async function approve(table: Table, request: ApproveRequest): Promise<Committed<Decided>> {
+export async function approve(table: Table, request: DecisionRequest<ApprovalInput>): Promise<Committed<Decided>> {
   const { domain, computationId, given, by, now, permit, answerKeeper } = request;
   return await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, computationId);
@@ -119,7 +120,7 @@ function staleDigest(current: { manifest_digest: string; configuration_digest: s
  * @throws ServiceError `invalid_request`
  */
 async function signatureOf(
-  { domain, given, by }: ApproveRequest,
+  { domain, given, by }: DecisionRequest<ApprovalInput>,
   { computation, keys, approvals }: Inputs,
 ): Promise<Pick<StoredApproval, 'signature' | 'key'>> {
   const { signature, digest: manifest_digest, configuration_digest } = given;

@@ -1,30 +1,21 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Permitted, Relations } from '../http/caller.ts';
 import { changeInputsWithEvent, readToChange } from '../rows/change-computation.ts';
 import { approvableOf, readInputs } from '../rows/manifest.ts';
 import type { StoredRefusal } from '../rows/stored-approval.ts';
 import { approvedKeys, computationKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
-import { type AnsweredRequest, commitChange, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
-import { describeRefusal } from './approval.ts';
-import { type Decided, relationsTo } from './approve.ts';
-
-interface RefuseRequest extends AnsweredRequest {
-  domain: string;
-  computationId: string;
-  reason: string;
-  by: string;
-  now: string;
-  permit: (parties: Relations) => Permitted;
-}
+import { commitChange, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
+import { describeRefusal, type RefusalInput } from './approval.ts';
+import { type Decided, type DecisionRequest, relationsTo } from './approve.ts';
 
 /**
  * Records that the caller refuses to approve a computation, in place of an approval or an earlier refusal. Needs no manifest.
  * Writes nothing if the caller has already refused the same with the same reason. Four round trips.
  * @throws ServiceError `not_found`; `forbidden` for a user who is no party and whom the computation does not name
  */
-export async function refuse(table: Table, request: RefuseRequest): Promise<Committed<Decided>> {
-  const { domain, computationId, reason, by, now, permit, answerKeeper } = request;
+export async function refuse(table: Table, request: DecisionRequest<RefusalInput>): Promise<Committed<Decided>> {
+  const { domain, computationId, given, by, now, permit, answerKeeper } = request;
+  const { reason } = given;
   return await withFreshReads(table, async (table) => {
     const computation = await readToChange(table, domain, computationId);
     const inputs = await readInputs(table, domain, computation.row);

@@ -29,7 +29,7 @@ const consumersSchema = v.object({ consumers: v.array(v.string()) });
 
 const providersSchema = v.object({ providers: v.array(v.string()) });
 
-const participantSchema = v.object({ user_id: v.string(), is_consumer: v.optional(v.boolean(), false) });
+const actSchema = v.object({ user_id: v.string(), is_consumer: v.optional(v.boolean()) });
 
 const storedPolicy = v.object({ attestation_policy: v.optional(v.nullable(attestationPolicy), null) });
 
@@ -61,7 +61,7 @@ export interface Definition {
    * The users who uploaded a key to the computation, approved or refused, an entry for each of these acts. `is_consumer` is true for
    * a key whose user had the role `result_consumer` when uploading it.
    */
-  acts: v.InferOutput<typeof participantSchema>[];
+  acts: v.InferOutput<typeof actSchema>[];
 }
 
 /**
@@ -79,7 +79,7 @@ export function parseDefinition(items: Item[]): Definition {
     providers: parseProviders(items.find((item) => 'providers' in item)),
     algorithm: links.find((link) => link.asset_type === 'algorithm'),
     datasets: links.filter((link) => link.asset_type === 'dataset').sort((a, b) => a.linked_as - b.linked_as),
-    acts: items.filter((item) => 'user_id' in item).map((item) => parseStored(participantSchema, item, 'participant')),
+    acts: items.filter((item) => 'user_id' in item).map((item) => parseStored(actSchema, item, 'act')),
   };
 }
 

@@ -1,12 +1,19 @@
 import type { Party, StoredComputation } from './computation.ts';
 import type { Definition } from './definition.ts';
 
+interface Files {
+  algorithm: { created_by: string } | undefined;
+  datasets: { created_by: string }[];
+}
+
 /**
  * Returns the users who take part in a computation and those whom it names: the owner, then providers in the order of their links,
  * named providers, named consumers, and the users whose key made them consumers.
  */
-export function partiesOf({ owner }: Pick<StoredComputation, 'owner'>, definition: Definition): Party[] {
-  const { algorithm, datasets, providers, consumers, acts } = definition;
+export function partiesOf(
+  { owner }: Pick<StoredComputation, 'owner'>,
+  { algorithm, datasets, providers, consumers, acts }: Pick<Definition, 'providers' | 'consumers' | 'acts'> & Files,
+): Party[] {
   const creators = [...(algorithm ? [algorithm] : []), ...datasets].map(({ created_by }) => created_by);
   const byKey = acts.filter(({ is_consumer }) => is_consumer).map(({ user_id }) => user_id);
   const parts = {

@@ -10,8 +10,9 @@ import {
 } from '../approvals/index.ts';
 import { storedAsset, type StoredAsset } from '../rows/asset.ts';
 import { assetKey, assetNumber } from '../rows/read-asset.ts';
+import { partiesOf } from '../rows/parties.ts';
 import { storedComputation, type StoredComputation, nameOfComputation, computationNumber } from '../rows/computation.ts';
-import { approvableOf, assetsOf, type Inputs, inputsOf, readParts } from '../rows/manifest.ts';
+import { approvableOf, type Inputs, inputsOf, readParts } from '../rows/manifest.ts';
 import { listKeys, lists, userKeys } from '../table/keys.ts';
 import { type Table, getItems, queryPrefix } from '../table/table.ts';
 import { mostAssets, readParticipations, type Participation } from '../rows/participation.ts';
@@ -23,12 +24,12 @@ import { shownText } from 'computation-management-formats/fields';
 /** The number of computations that are examined together for the open tasks of a user. */
 const computationsAtOnce = 100;
 
-type Part = Pick<Todo, 'approvals' | 'keys' | 'refusals'> & { invitations: (Todo['invitations'][number] & { number: number })[] };
+type Part = Pick<Todo, 'approvals' | 'keys' | 'refusals' | 'invitations'>;
 
 /**
- * Reads the open tasks of a user: approvals to give, keys and content to upload, refusals to read and invitations. Examines the user's computations in parts of
- * 100, beginning with those that the user joined by an action of their own, up to 300 computations and 1,000 assets. One round
- * trip, and three for each part. Costs at most 600 read units for 100 computations with 3 assets each, 5,000 in the worst case.
+ * Reads the open tasks of a user: approvals to give, keys and content to upload, refusals to read and invitations. Examines the
+ * user's computations in parts of 100, beginning with those that the user joined by an action of their own, up to 300 computations
+ * and 1,000 assets. One round trip, and three for each part. Costs at most 600 read units for 100 computations with 3 assets each, 5,000 in the worst case.
  * @param at RFC 3339, UTC, milliseconds
  */
 export async function readTodo(table: Table, domain: string, userId: string, at: string): Promise<Todo> {
@@ -83,10 +84,11 @@ export async function readTodo(table: Table, domain: string, userId: string, at:
 const mostOfInviter = 20;
 
 /** Returns the newest 20 invitations of each owner, newest first. */
-function newestOfEach(invitations: Part['invitations']): Todo['invitations'] {
-  const sorted = invitations.sort((a, b) => b.number - a.number);
+function newestOfEach(invitations: Todo['invitations']): Todo['invitations'] {
+  const numberOf = ({ computation_id }: Todo['invitations'][number]) => computationNumber(computation_id);
+  const sorted = invitations.sort((a, b) => numberOf(b) - numberOf(a));
   const kept = new Set([...Map.groupBy(sorted, ({ owner }) => owner).values()].flatMap((each) => each.slice(0, mostOfInviter)));
-  return sorted.filter((invitation) => kept.has(invitation)).map(({ number: _, ...invitation }) => invitation);
+  return sorted.filter((invitation) => kept.has(invitation));
 }
 
 interface Reader {
@@ -121,9 +123,8 @@ async function examine(
     keys: waiting.flatMap(({ inputs, key }) => (key ? [nameOf(inputs)] : [])),
     refusals: found.flatMap((inputs) => refusalsOf(inputs, userId).map((refusal) => ({ ...nameOf(inputs), ...refusal }))),
     invitations: found.flatMap((inputs) => {
-      const { owner, id } = inputs.computation;
       const expected = invitedAs(inputs, userId);
-      return expected.length > 0 ? [{ ...nameOf(inputs), owner, expected, number: computationNumber(id) }] : [];
+      return expected.length > 0 ? [{ ...nameOf(inputs), owner: inputs.computation.owner, expected }] : [];
     }),
   };
 }
@@ -141,14 +142,10 @@ function refusalsOf(inputs: Inputs, userId: string): Refusal[] {
 }
 
 /** Tells as what a computation names a user who has not acted in it. Empty if it does not, or the user has. */
-function invitedAs(inputs: Inputs, userId: string): ('provider' | 'consumer')[] {
-  const { computation, keys, approvals, refusals, providers, consumers } = inputs;
-  const hasActed =
-    computation.owner === userId ||
-    [...keys, ...approvals, ...refusals].some(({ user_id }) => user_id === userId) ||
-    assetsOf(inputs).some(({ created_by }) => created_by === userId);
-  const named = { provider: providers.includes(userId), consumer: consumers.includes(userId) };
-  return hasActed ? [] : (['provider', 'consumer'] as const).filter((part) => named[part]);
+function invitedAs(inputs: Inputs, userId: string): Todo['invitations'][number]['expected'] {
+  const acts = [...inputs.keys, ...inputs.approvals, ...inputs.refusals];
+  const party = partiesOf(inputs.computation, { ...inputs, acts }).find(({ user }) => user === userId);
+  return party?.invited ? party.parts.filter((part) => part === 'provider' || part === 'consumer') : [];
 }
 
 /**

@@ -20,8 +20,8 @@ const isOfDigest = shared(
 );
 const onlyParties = shared(
   'endpoints/approvals',
-  "access: { anyOf: [], or: ['owner', 'creator', 'consumer'] }",
-  "access: { anyOf: ['view'], or: ['owner', 'creator', 'consumer'] }",
+  "access: { anyOf: [], or: ['owner', 'creator', 'consumer', 'provider'] }",
+  "access: { anyOf: ['view'], or: ['owner', 'creator', 'consumer', 'provider'] }",
 );
 const raises = shared('computations/update-computation', '    refuseLowerApproval(current.approval, approval);\n', '');
 const withheld = shared('rows/asset', "return user !== created_by && content_access !== 'domain';", 'return false;');
@@ -302,7 +302,7 @@ export const defences: Record<string, Defence[]> = {
     ),
   ],
   'Hide the open approvals of a user behind many computations': [
-    shared('rows/participation', 'Map.groupBy([...own, ...others],', 'Map.groupBy([...others, ...own],'),
+    shared('rows/participation', 'Map.groupBy([...own, ...others, ...asked],', 'Map.groupBy([...asked, ...others, ...own],'),
   ],
 
   'Report about the run of another CVM': [

@@ -121,8 +121,8 @@ export const moreCases: [KeyedName | 'assets/get-asset', string, (world: BenchWo
     'a refusal',
     async ({ stores, domain }) => {
       const { id } = await aReadyComputation(stores, domain);
-      const refusal = { domain, computationId: id, reason: 'Not yet.', ...byAlice };
-      await refuse(stores.table, refusal);
+      const given = { decision: 'refuse', reason: 'Not yet.' } as const;
+      await refuse(stores.table, { domain, computationId: id, given, ...byAlice });
       return { path: { id } };
     },
   ],

@@ -215,7 +215,14 @@ describe('the reasons why an approval does not count', () => {
 
 describe('a refusal', () => {
   const aRefusal = (domain: string, id: string, reason: string, by = 'bob') =>
-    refuse(stores.table, { domain, computationId: id, reason, by, now: minute(1), permit: allowed });
+    refuse(stores.table, {
+      domain,
+      computationId: id,
+      given: { decision: 'refuse', reason },
+      by,
+      now: minute(1),
+      permit: allowed,
+    });
 
   it('and an approval replace each other, and one withdrawal removes either', async () => {
     const domain = newDomain();
@@ -274,7 +281,14 @@ describe('partiesOf', () => {
     await update(domain, id, 'alice', minute(2), { consumers: ['dave', 'bob'] });
     const dave: Party = { user: 'dave', parts: ['consumer'], invited: true };
     expect(await parties()).toEqual([alice, { ...bob, parts: ['provider', 'consumer'] }, dave]);
-    await refuse(stores.table, { domain, computationId: id, reason: 'No.', by: 'dave', now: minute(3), permit: allowed });
+    await refuse(stores.table, {
+      domain,
+      computationId: id,
+      given: { decision: 'refuse', reason: 'No.' },
+      by: 'dave',
+      now: minute(3),
+      permit: allowed,
+    });
     expect((await parties()).at(-1)).toEqual({ ...dave, invited: false });
   });
 });

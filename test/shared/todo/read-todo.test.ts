@@ -153,7 +153,14 @@ describe('readTodo', () => {
   });
 
   const aRefusal = (domain: string, id: string, by: string, reason = 'Not yet.') =>
-    refuse(stores.table, { domain, computationId: id, reason, by, now: byAlice.now, permit: allowed });
+    refuse(stores.table, {
+      domain,
+      computationId: id,
+      given: { decision: 'refuse', reason },
+      by,
+      now: byAlice.now,
+      permit: allowed,
+    });
 
   it('tells the owner of the refusal of a user whose approval is needed, until the user decides again', async () => {
     const domain = newDomain();
