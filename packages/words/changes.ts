@@ -62,7 +62,7 @@ interface Circumstances {
   events: readonly ChangeEvent[];
 }
 
-export interface Journal {
+interface Journal {
   computation: Pick<Schemas['ComputationView'], 'parties' | 'assets'>;
   /** The events of the computation, newest first, at least back to the oldest approval to explain. */
   events: readonly Schemas['Event'][];

@@ -14,7 +14,7 @@ export {
 } from './coverage.ts';
 export { type DetailField, detailFields, fieldsText } from './event-details.ts';
 export { fetchLines, policyLines } from './lines.ts';
-export { type MarkedText, markedPair } from './marked.ts';
+export type { MarkedText } from './marked.ts';
 export { type DescribedManifest, describeManifest, fingerprintOf, type ManifestFile, type Receiver } from './manifest.ts';
 export { askForRole, describeProblem, mayNot, type ProblemText, waitAMinute } from './problem.ts';
 export {
