@@ -62,7 +62,7 @@ interface Circumstances {
   events: readonly ChangeEvent[];
 }
 
-export interface Journal {
+interface Journal {
   computation: Pick<Schemas['ComputationView'], 'parties' | 'assets'>;
   /** The events of the computation, newest first, at least back to the oldest approval to explain. */
   events: readonly Schemas['Event'][];
@@ -80,7 +80,7 @@ export function changeCards({ approved_at, cvm_ids, stale_because }: Explained, 
   const namesOf = (type: string) => assets.filter(({ asset_type }) => asset_type === type).map(({ file_name }) => file_name);
   const [algorithm] = namesOf('algorithm');
   const named = changes.flatMap(({ user, by }) => [user, by].filter((name) => name !== null));
-  const cards = describeEach(changes, {
+  const given = {
     algorithm: algorithm === undefined ? 'the algorithm' : quoted(algorithm),
     datasets: namesOf('dataset'),
     people: [...parties.map(({ user }) => user), ...named],
@@ -88,9 +88,10 @@ export function changeCards({ approved_at, cvm_ids, stale_because }: Explained, 
     events: events
       .filter(({ timestamp }) => timestamp >= approved_at)
       .map(({ event_type, details }) => ({ event_type, details: detailsIn(details) })),
-  });
-  const more = { ...emptyCard, sentence: 'There may be more changes: check everything again' };
-  return changes.length >= mostChanges ? [...cards, more] : cards;
+  };
+  const nothing = { path: '', approved: null, current: null };
+  const more = card(nothing, { subject: 'other', what: 'There may be more changes: check everything again' }, given);
+  return [...describeEach(changes, given), ...(changes.length >= mostChanges ? [more] : [])];
 }
 
 /**
@@ -190,12 +191,10 @@ function describe(change: Paired, all: readonly Change[], given: Circumstances):
   return ofField(change, names, given);
 }
 
-interface Member {
-  words: string;
-  subject: ChangeCard['subject'];
-  /** Returns how much a value protects the parties, as a number that is larger for more. Left out where no value protects more. */
-  strictness?: (value: Value) => number;
-}
+/** Returns how much a value protects the parties, as a number that is larger for more. */
+type Strictness = (value: Value) => number;
+/** A member with its name in words, the subject of its changes, and its strictness. Without the latter, no value protects more. */
+type Member = [words: string, subject: ChangeCard['subject'], strictness?: Strictness];
 
 const least = (value: Value) => Number(value ?? -1);
 const most = (value: Value) => -Number(value);
@@ -207,50 +206,40 @@ const level = (value: Value) => (approvalLevels as readonly Value[]).indexOf(val
  * The members of manifest and configuration whose change has no sentence of its own, by their place. An entry of a list has the place of
  * its list.
  */
-const members = new Map<string, Member>(
-  Object.entries({
-    cvm_id: { words: 'the CVM', subject: 'machine' },
-    id: { words: 'the identifier', subject: 'other' },
-    name: { words: 'the name', subject: 'other' },
-    description: { words: 'the description', subject: 'other' },
-    'source.url': { words: 'the address', subject: 'address' },
-    'source.kbs_resource_path': { words: 'the path of the key', subject: 'address' },
-    'source.encrypted': { words: 'the encryption', subject: 'address', strictness: isThere },
-    'kbs.url': { words: 'the key broker', subject: 'address' },
-    'kbs.enabled': { words: 'the key broker', subject: 'address' },
-    decompress: { words: 'the unpacking', subject: 'data' },
-    algo_type: { words: 'the type', subject: 'code' },
-    algo_args: { words: 'the argument', subject: 'code' },
-    'agent_config.cert_file': { words: 'the certificate of the agent', subject: 'agent', strictness: isThere },
-    'agent_config.server_ca_file': { words: 'the CA of the server', subject: 'agent', strictness: isThere },
-    'agent_config.client_ca_file': { words: 'the CA of the clients', subject: 'agent', strictness: isThere },
-    'agent_config.attested_tls': { words: 'the attestation of the TLS of the agent', subject: 'agent', strictness: least },
-    approval: { words: 'the level of approval', subject: 'approval', strictness: level },
-    log_access: { words: 'the access to logs', subject: 'logs', strictness: (value) => Number(value === 'none') },
-    attestation_policy: { words: 'the attestation policy', subject: 'machine', strictness: isThere },
-    'attestation_policy.platforms': { words: 'the platform', subject: 'machine', strictness: isOutside },
-    'attestation_policy.measurements': { words: 'the measurement', subject: 'machine', strictness: isOutside },
-    'attestation_policy.allow_debug': { words: 'the permission of the host to debug', subject: 'machine', strictness: most },
-    'attestation_policy.vmpl': { words: 'the highest privilege level', subject: 'machine', strictness: most },
-    'attestation_policy.accepted_tcb_statuses': { words: 'the accepted status', subject: 'machine', strictness: isOutside },
-    'attestation_policy.accepted_advisories': { words: 'the accepted advisory', subject: 'machine', strictness: isOutside },
-    'attestation_policy.allow_reconnect': {
-      words: 'the permission to go on over a later connection',
-      subject: 'machine',
-      strictness: most,
-    },
-    'attestation_policy.allow_used_guest': {
-      words: 'the permission to use a machine that accepted another run',
-      subject: 'machine',
-      strictness: most,
-    },
-  }),
-);
+const members = new Map<string, Member>([
+  ['cvm_id', ['the CVM', 'machine']],
+  ['id', ['the identifier', 'other']],
+  ['name', ['the name', 'other']],
+  ['description', ['the description', 'other']],
+  ['source.url', ['the address', 'address']],
+  ['source.kbs_resource_path', ['the path of the key', 'address']],
+  ['source.encrypted', ['the encryption', 'address', isThere]],
+  ['kbs.url', ['the key broker', 'address']],
+  ['kbs.enabled', ['the key broker', 'address']],
+  ['decompress', ['the unpacking', 'data']],
+  ['algo_type', ['the type', 'code']],
+  ['algo_args', ['the argument', 'code']],
+  ['agent_config.cert_file', ['the certificate of the agent', 'agent', isThere]],
+  ['agent_config.server_ca_file', ['the CA of the server', 'agent', isThere]],
+  ['agent_config.client_ca_file', ['the CA of the clients', 'agent', isThere]],
+  ['agent_config.attested_tls', ['the attestation of the TLS of the agent', 'agent', least]],
+  ['approval', ['the level of approval', 'approval', level]],
+  ['log_access', ['the access to logs', 'logs', (value) => Number(value === 'none')]],
+  ['attestation_policy', ['the attestation policy', 'machine', isThere]],
+  ['attestation_policy.platforms', ['the platform', 'machine', isOutside]],
+  ['attestation_policy.measurements', ['the measurement', 'machine', isOutside]],
+  ['attestation_policy.allow_debug', ['the permission of the host to debug', 'machine', most]],
+  ['attestation_policy.vmpl', ['the highest privilege level', 'machine', most]],
+  ['attestation_policy.accepted_tcb_statuses', ['the accepted status', 'machine', isOutside]],
+  ['attestation_policy.accepted_advisories', ['the accepted advisory', 'machine', isOutside]],
+  ['attestation_policy.allow_reconnect', ['the permission to go on over a later connection', 'machine', most]],
+  ['attestation_policy.allow_used_guest', ['the permission to use a machine that accepted another run', 'machine', most]],
+]);
 
 function memberAt(field: string): Member {
   const [, tcb] = /^attestation_policy\.minimum_tcb\.(\w+)$/.exec(field) ?? [];
-  if (tcb !== undefined) return { words: `the least version of ${tcb}`, subject: 'machine', strictness: least };
-  return members.get(field) ?? { words: `the field ${quoted(field)}`, subject: 'other' };
+  if (tcb !== undefined) return [`the least version of ${tcb}`, 'machine', least];
+  return members.get(field) ?? [`the field ${quoted(field)}`, 'other'];
 }
 
 /** Describes a change of a member. @param whose the file whose member it is. Default: the computation's own member */
@@ -258,7 +247,7 @@ function ofField(change: Change, names: string[], given: Circumstances, whose?: 
   const { approved, current } = change;
   const place = names.findIndex((name) => /^\d+$/.test(name));
   const field = (place === -1 ? names : names.slice(0, place)).join('.');
-  const { words, subject, strictness } = memberAt(field);
+  const [words, subject, strictness] = memberAt(field);
   const grows = strictness ? strictness(current) - strictness(approved) : 0;
   const effect = grows === 0 ? 'changed' : grows > 0 ? 'stricter' : 'weaker';
   const owned = whose === undefined ? '' : ` of ${whose}`;
@@ -277,7 +266,9 @@ function ofField(change: Change, names: string[], given: Circumstances, whose?: 
 /** Describes that somebody receives the results, or does not receive them any more. */
 function ofReceiver(change: Paired, given: Circumstances): ChangeCard {
   const { approved, current, gone, user = null, by } = change;
-  if (user !== null && !isOneSided(change)) return card(change, { subject: 'key', what: ofKey(change, '') }, given);
+  if (user !== null && !isOneSided(change)) {
+    return card(change, { subject: 'key', what: [verbOf(change), `the key of ${person(user, given)}`] }, given);
+  }
   const nameOf = (name: string | null, key: Value, look = imitated) => (name === null ? keyText(key) : person(name, given, look));
   if (current === null) {
     const what: What = ['removed', nameOf(user, approved), ' from the receivers of the results'];
@@ -292,7 +283,7 @@ function ofReceiver(change: Paired, given: Circumstances): ChangeCard {
 }
 
 const keyText = (key: Value) =>
-  String(key).startsWith('sha256:') ? 'the holder of another key' : `the holder of the key ${fingerprintOf(String(key))}`;
+  `the holder of the key ${String(key).startsWith('sha256:') ? short(key) : fingerprintOf(String(key))}`;
 
 function ofAlgorithm(change: Change, given: Circumstances): ChangeCard {
   const { approved, current } = change;
@@ -323,7 +314,8 @@ const isOneSided = ({ approved, current }: Pick<Change, 'approved' | 'current'>)
 const verbOf = ({ approved, current }: Change) => (approved === null ? 'added' : current === null ? 'removed' : 'replaced');
 const ofKey = (change: Change, file: string): What => [
   verbOf(change),
-  `the key of ${change.user == null ? file : userText(change.user)}`,
+  `the key of ${file}`,
+  change.user != null && change.user !== change.by ? `, which is now that of ${userText(change.user)}` : '',
 ];
 
 /** A whole sentence, or what somebody did in parts: the verb, its object, and the rest. */
@@ -336,18 +328,6 @@ interface More {
   /** The other name for which a reader could take a name in the change. */
   lookAlike?: string | undefined;
 }
-
-const emptyCard: ChangeCard = {
-  subject: 'other',
-  user: null,
-  sentence: '',
-  effect: 'changed',
-  approved: null,
-  current: null,
-  by: undefined,
-  at: undefined,
-  warning: undefined,
-};
 
 function card(change: Change, said: More & Pick<ChangeCard, 'subject'> & { what: What }, given: Circumstances): ChangeCard {
   const { subject, what, effect = 'changed', values, lookAlike } = said;

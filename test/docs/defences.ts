@@ -319,7 +319,7 @@ export const defences: Record<string, Defence[]> = {
   ],
   'Forge events of users or of the service, or look-alikes': [
     shared('cvms/report', 'v.check((type) => !isOwnEvent(type),', 'v.check(() => true,'),
-    shared('journal/event', 'seenAs.get(letter) ?? letter', 'letter'),
+    at('packages/formats/look-alikes.ts', 'seenAs.get(letter) ?? letter', 'letter'),
   ],
   'Accept a run a second time, with another attestation': [
     at('gateway/session/hosted-run.ts', 'for (const hash of this.attestations) this.reportAttestation(hash);', ''),

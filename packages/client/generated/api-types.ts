@@ -435,13 +435,13 @@ export interface paths {
         get: operations["listApprovals"];
         put?: never;
         /**
-         * Approve the manifest and the configuration of a computation
-         * @description Send the digests of the manifest and of the configuration that you have read. The approval does not cover arguments that the user who uploads the algorithm gives to the agent. The approval stops counting at `expires_at`, or when the manifest or the configuration changes. Changes of `log_level` and `server_key` do not matter. Each user has one approval per computation: approving again replaces it. Returns 409 `stale_digest` with the current digests if one of them is another, and 409 `unknown_event` if `journal_head` is no event of this computation. Returns 422 with the missing items if there is no manifest. Requires being the owner of the computation, the creator of an asset in it or a result consumer.
+         * Approve the manifest and the configuration of a computation, or refuse
+         * @description Send the digests of the manifest and of the configuration that you have read. The approval does not cover arguments that the user who uploads the algorithm gives to the agent. The approval stops counting at `expires_at`, or when the manifest or the configuration changes. Changes of `log_level` and `server_key` do not matter. Each user has one approval per computation: approving again replaces it. Returns 409 `stale_digest` with the current digests if one of them is another, and 409 `unknown_event` if `journal_head` is no event of this computation. Returns 422 with the missing items if there is no manifest. To refuse, send `{decision: "refuse", reason}`. A refusal replaces your approval, and your next approval replaces the refusal. You can refuse at any time, also as a provider or consumer whom the computation names. Where a run needs your approval, the refusal stands in its place in what the run lacks. Requires being the owner of the computation, the creator of an asset in it, a result consumer or a provider whom the computation names (to refuse).
          */
         post: operations["approve"];
         /**
-         * Withdraw your approval
-         * @description Also succeeds if you have not approved. Does not stop active runs. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * Withdraw your approval or your refusal
+         * @description Also succeeds if you have neither approved nor refused. Does not stop active runs. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         delete: operations["withdrawApproval"];
         options?: never;
@@ -457,8 +457,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List your open tasks: approvals, keys and content
-         * @description Each list has up to 100 entries. `approvals` and `keys` cover computations in which you take part: as the owner, with an asset or a key, or as a consumer that the computation names. Those that you created and own, uploaded a key to or linked an asset to come first. `totals` are exact, or null if you take part in more than 300 computations or if they have more than 1,000 assets. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * List your open tasks: approvals, keys and content, refusals and invitations
+         * @description Each list has up to 100 entries. All but `content` cover computations in which you take part: as the owner, with an asset or a key, or as a consumer or provider whom the computation names. Those that you created and own, uploaded a key to or linked an asset to come first. `totals` are exact, or null if you take part in more than 300 computations or if they have more than 1,000 assets. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getTodo"];
         put?: never;
@@ -783,14 +783,16 @@ export interface components {
             /** @description The value now. null: none. */
             current: (string | boolean | number) | null;
             /** @description The user whom the change is about. null for nobody. */
-            user: null;
+            user: string | null;
             /** @description The user who made the change. null if nobody is known. */
-            by: null;
+            by: string | null;
             /** @description The time of the change. null if it is not known. */
-            at: null;
+            at: string | null;
         };
         /** @description An approval to give. */
         ApprovalInput: {
+            /** @description Omit it to approve. */
+            decision?: null;
             /** @description The digest of the manifest: the SHA3-256, lower-case hex, of its canonical JSON (RFC 8785). */
             digest: string;
             /** @description The digest of the configuration: the SHA3-256, lower-case hex, of the canonical JSON (RFC 8785) of `{agent_config, approval, attestation_policy, log_access, result_review}`. `agent_config` has `cert_file`, `server_ca_file`, `client_ca_file` and `attested_tls`, with defaults. */
@@ -1287,7 +1289,7 @@ export interface components {
             verdict: ("verified" | "refused" | "unsupported") | null;
             /** @description Every check, with what was found. Empty until a token is verified. */
             checks: components["schemas"]["AttestationCheck"][];
-            /** @description The tokens of the agent process. Verify them yourself. */
+            /** @description The tokens of the agent process. Verify them yourself. Of more than 4, 5 are kept, and no policy is satisfied. */
             tokens: components["schemas"]["AttestationToken"][];
         };
         /** @description What the service found in the attestation of the agent process that had the run. */
@@ -1475,6 +1477,8 @@ export interface components {
             providers: string[];
             /** @description The linked assets: the algorithm, then the datasets in the order in which they were linked. */
             assets: components["schemas"]["AssetOfComputation"][];
+            /** @description The users who take part and those whom the computation names. The owner first. */
+            parties: components["schemas"]["Party"][];
             /** @description The latest run. null if the computation was never run. */
             run: components["schemas"]["Run"] | null;
         };
@@ -1578,6 +1582,8 @@ export interface components {
             /** @description Ignored. The service sets this field. */
             assets?: unknown;
             /** @description Ignored. The service sets this field. */
+            parties?: unknown;
+            /** @description Ignored. The service sets this field. */
             run?: unknown;
         };
         /** @description A computation in a list. */
@@ -1664,6 +1670,8 @@ export interface components {
             providers?: string[];
             /** @description The linked assets: the algorithm, then the datasets in the order in which they were linked. */
             assets?: components["schemas"]["AssetOfComputation"][];
+            /** @description The users who take part and those whom the computation names. The owner first. */
+            parties?: components["schemas"]["Party"][];
             /** @description The latest run. null if the computation was never run. */
             run?: components["schemas"]["Run"] | null;
         };
@@ -1790,6 +1798,10 @@ export interface components {
             /** @description Ignored. The service sets this field. */
             presence?: unknown;
         };
+        /** @description The approval that was given, or the refusal. */
+        Decision: components["schemas"]["Approval"] | components["schemas"]["Refusal"];
+        /** @description An approval to give, or a refusal. */
+        DecisionInput: components["schemas"]["RefusalInput"] | components["schemas"]["ApprovalInput"];
         /** @description The result of the check before a run. */
         DryRun: {
             missing_items: components["schemas"]["MissingItems"];
@@ -1810,7 +1822,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description The type of the event. Lifecycle: `created`, `started`, `stop_requested`, `completed`, `failed`, `cancelled`. Administrative changes: `updated`, `owner_changed`, `asset_linked`, `asset_unlinked`, `key_uploaded`, `key_removed`, `approved`, `approval_withdrawn`. Any other type is the name of an event that the agent in the CVM reported.
+             * @description The type of the event. Lifecycle: `created`, `started`, `stop_requested`, `completed`, `failed`, `cancelled`. Administrative changes: `updated`, `owner_changed`, `asset_linked`, `asset_unlinked`, `key_uploaded`, `key_removed`, `approved`, `approval_withdrawn`, `approval_refused`. Recorded by a gateway: `Attestation`, `Reconnected`, `IdentityConflict`, `StreamRefused`. Any other type is the name of an event that the agent in the CVM reported.
              * @example started
              * @example completed
              */
@@ -2068,6 +2080,8 @@ export interface components {
             name: string;
             /** @description The owner of the computation, a user's `sub`. */
             owner: string;
+            /** @description As what the computation names you. */
+            expected: ("provider" | "consumer")[];
         };
         /** @description An event of the journal. */
         JournalHead: {
@@ -2314,6 +2328,15 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description A user who takes part in a computation, or whom it names. */
+        Party: {
+            /** @description A user's `sub`. */
+            user: string;
+            /** @description What the user does: the owner of the computation; a provider, who has linked an asset or is named in `providers`; a result consumer, who may fetch results. Nobody is a `reviewer` yet. */
+            parts: ("owner" | "provider" | "consumer" | "reviewer")[];
+            /** @description `true` if the computation only names the user, who has not acted: has no key and no linked asset here, and has neither approved nor refused. */
+            invited: boolean;
+        };
         /** @description Values of PCRs. */
         Pcrs: {
             /** @description The values by the number of the PCR, `0` to `23`. */
@@ -2447,6 +2470,19 @@ export interface components {
              */
             refused_at: string;
         };
+        /** @description A refusal to approve. */
+        RefusalInput: {
+            /**
+             * @description Says that you refuse.
+             * @constant
+             */
+            decision: "refuse";
+            /**
+             * @description Why you refuse, in your words. 1 to 1,000 characters, at least one of them visible.
+             * @example The data may not leave the hospital before the ethics board has met.
+             */
+            reason: string;
+        };
         /** @description A refusal to approve a computation of yours. */
         RefusalToRead: {
             /**
@@ -2459,6 +2495,14 @@ export interface components {
             name: string;
             /** @description The user who refused. */
             user: string;
+            /** @description Why, in the words of the user. */
+            reason: string;
+            /**
+             * Format: date-time
+             * @description The time of the refusal.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            refused_at: string;
         };
         /** @description The CVM rejects a command. */
         RejectedReport: {
@@ -2717,9 +2761,9 @@ export interface components {
             content: components["schemas"]["ContentToUpload"][];
             /** @description Empty: not supported yet. */
             reviews: components["schemas"]["ReviewToGive"][];
-            /** @description Empty: not supported yet. */
+            /** @description Refusals of users whose approval your computations need. */
             refusals: components["schemas"]["RefusalToRead"][];
-            /** @description Empty: not supported yet. */
+            /** @description Computations that name you, in which you have no key and no asset, and have neither approved nor refused. The newest 20 of each owner, newest first. */
             invitations: components["schemas"]["Invitation"][];
             totals: components["schemas"]["TodoTotals"];
             /**
@@ -3712,7 +3756,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ApprovalInput"];
+                "application/json": components["schemas"]["DecisionInput"];
             };
         };
         responses: {
@@ -3722,7 +3766,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Approval"];
+                    "application/json": components["schemas"]["Decision"];
                 };
             };
         };

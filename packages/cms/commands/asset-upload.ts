@@ -44,8 +44,10 @@ export function addUploadCommand(asset: CmsCommand): void {
           throw new UsageError(`--${option} goes with one file.`, context.help);
         }
       }
-      for (const file of files) await expectFile(file);
-      if (options.asset === undefined) options.type = await chosenType(context, options.type, files[0] ?? '');
+      if (options.asset === undefined) {
+        if (options.type === undefined) for (const file of files) await expectFile(file); // before it is asked for
+        options.type = await chosenType(context, options.type, files[0] ?? '');
+      }
       const connection = await context.connect();
       const id = await chosenComputation(context, connection, options.computation);
       const uploaded: Uploaded[] = [];

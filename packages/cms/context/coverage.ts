@@ -143,7 +143,7 @@ function rowText({ label, lines }: Row, labelWidth: number, columns: number): st
 }
 
 /** An approval that does not count any more. */
-export interface StaleApproval {
+interface StaleApproval {
   user: string;
   /** The reasons why it does not count, the most harmful first. */
   cards: ChangeCard[];

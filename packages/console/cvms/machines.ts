@@ -37,7 +37,8 @@ function whyRefused(policy: Policy, attestation: NonNullable<Schemas['Cvm']['att
   const level = checks.find(({ name, passed }) => name === 'vmpl' && passed)?.detail;
   // The API shows the privilege level only in the words of its check.
   const vmpl = level === undefined ? null : Number(/\d+$/.exec(level)?.[0] ?? NaN);
-  const failed = failedChecks([{ kind: '', verdict: { ...attestation, guest: null, vmpl } }], policy);
+  const verdict = { ...attestation, guest: null, vmpl, pcrs: null }; // the API does not show PCRs: the start compares them
+  const failed = failedChecks([{ kind: '', verdict }], { ...policy, pcrs: null });
   return [
     ...failed.map(inWords),
     ...(connection === 'reconnected' && !policy.allow_reconnect ? ['lost the connection that attested: restart its agent'] : []),

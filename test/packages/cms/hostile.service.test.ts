@@ -148,6 +148,7 @@ const lines = (): Record<string, string[]> => ({
   manifest: [id],
   approve: [id, '--yes'],
   approvals: [id],
+  refuse: [id, '--reason', 'Not now.'],
   withdraw: [id, '--yes'],
   run: [id, '--cvm', 'sim-1'],
   watch: [id, '--run', run],
@@ -168,7 +169,7 @@ const lines = (): Record<string, string[]> => ({
   'cvm list': [],
   'cvm show': ['cvm-1'],
 });
-const withoutService = ['login', 'logout', 'whoami', 'verify', 'completion'];
+const withoutService = ['key create', 'login', 'logout', 'whoami', 'verify', 'completion'];
 
 beforeAll(async () => {
   stack = await startStack({ port: 0, simulator: true });
@@ -196,7 +197,7 @@ beforeAll(async () => {
 parties:
   alice:
     key: ~/.ssh/id_ed25519.pub
-    assets: [{ file: mean.py, type: algorithm }, { file: data.csv, type: dataset }]
+    assets: [{ file: mean.py, type: algorithm }, { file: data.csv, type: dataset, use: open }]
 `,
   );
   hostility = withPayload(() => false);
