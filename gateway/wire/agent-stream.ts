@@ -76,15 +76,16 @@ export class AgentStream {
   private async ask(): Promise<AgentState | undefined> {
     const id = String(++this.lastRequest);
     if (!this.send({ agentStateReq: { id } })) return undefined;
-    const { promise, resolve } = Promise.withResolvers<AgentState | undefined>();
+    const { promise, resolve } = this.answerInTime<AgentState>();
     this.waiting.set(id, resolve);
+    return await promise.finally(() => this.waiting.delete(id));
+  }
+
+  /** Returns a promise of an answer of the agent, undefined if none comes in time, and the function that takes the answer. */
+  private answerInTime<Answer>() {
+    const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
     const timer = setTimeout(() => resolve(undefined), this.answerInMilliseconds);
-    try {
-      return await promise;
-    } finally {
-      clearTimeout(timer);
-      this.waiting.delete(id);
-    }
+    return { promise: promise.finally(() => clearTimeout(timer)), resolve };
   }
 
   /** Passes an answer of the agent to the question about its state that waits for it. Ignores answers to no question. */
@@ -98,16 +99,11 @@ export class AgentStream {
    * has
    */
   async run(chunks: { data: Uint8Array; id: string }): Promise<RunResponse | undefined> {
-    const { promise, resolve } = Promise.withResolvers<RunResponse | undefined>();
+    const { promise, resolve } = this.answerInTime<RunResponse>();
     this.onRunResponse = resolve;
-    const timer = setTimeout(() => resolve(undefined), this.answerInMilliseconds);
-    try {
-      // One message: pieces of an attempt that broke off would be put before those of the next one.
-      return this.send({ runReqChunks: { ...chunks, is_last: true } }) ? await promise : undefined;
-    } finally {
-      clearTimeout(timer);
-      this.onRunResponse = undefined;
-    }
+    // One message: pieces of an attempt that broke off would be put before those of the next one.
+    if (!this.send({ runReqChunks: { ...chunks, is_last: true } })) resolve(undefined);
+    return await promise.finally(() => (this.onRunResponse = undefined));
   }
 
   answerRun(response: RunResponse): boolean {

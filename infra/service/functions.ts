@@ -17,15 +17,11 @@ export type DeployedVariable = Exclude<
   VariableName,
   | 'AWS_REGION'
   | 'CANARY'
-  | 'GATEWAY_PORT'
-  | 'GATEWAY_TLS'
-  | 'GATEWAY_HEALTH_PORT'
-  | 'GATEWAY_HOSTS'
+  | `GATEWAY_${string}`
   | 'DRAIN_HOURS'
   | 'BALANCER_URL'
   | 'TARGET_GROUP_ARN'
-  | 'ECS_CONTAINER_METADATA_URI_V4'
-  | 'ECS_AGENT_URI'
+  | `ECS_${string}`
   | 'AUTHORITY_KEY_ARN'
   | 'TLS_SECRET_ARN'
 >;

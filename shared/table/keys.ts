@@ -84,14 +84,6 @@ export function writableKey(pk: string, sk: string): Key {
   return { pk, sk } as Key;
 }
 
-/**
- * Returns the key of an item that was read from the table, to write the item.
- * @throws TypeError for a row that only one file may write
- */
-export function keyOfItem({ pk, sk }: Record<string, unknown>): Key {
-  return writableKey(String(pk), String(sk));
-}
-
 function rowKey(pk: string, sk: string): RowKey {
   return { pk, sk } as RowKey;
 }

@@ -31,9 +31,6 @@ const call = callAs(stack.baseUrl, await stack.token('alice', ['d1:administrator
 const authority = await createAuthority('bench');
 const server = await issueServerCertificate(authority, ['localhost']);
 const port = await freePort();
-const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const publicKey = keys.publicKey.export({ format: 'pem', type: 'spki' }).toString();
-const key = keys.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
 
 const folder = await mkdtemp(join(tmpdir(), 'bench-gateway-'));
 await bundleGateway(folder);
@@ -49,6 +46,9 @@ const agents: SimulatedAgent[] = [];
 const tookRun = new Map<string, number>();
 await each(cvms, async (index) => {
   const cvmId = `bench-${index}`;
+  const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const publicKey = keys.publicKey.export({ format: 'pem', type: 'spki' }).toString();
+  const key = keys.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
   const certificate = await issueCvmCertificate(authority, { domain: 'd1', cvmId }, publicKey);
   await register(cvmId, certificate);
   const onState = (_: SimulatedAgent, state: string) => {

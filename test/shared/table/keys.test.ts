@@ -13,7 +13,6 @@ import {
   findKeys,
   journalKeys,
   type Key,
-  keyOfItem,
   keyToWrite,
   limitKeys,
   logKeys,
@@ -86,7 +85,6 @@ describe('the key of a row with a single writer', () => {
     ['a claim', cvmKeys.claim('d1', 'cvm-1')],
   ])('is not made again from that of %s', (_what, { pk, sk }) => {
     expect(() => writableKey(pk, sk)).toThrow(TypeError);
-    expect(() => keyOfItem({ pk, sk, id: 'x' })).toThrow(TypeError);
   });
 });
 
@@ -96,7 +94,6 @@ describe('the key of any other item', () => {
     ['the counter of a list', listKeys.counter(lists.runs('d1'))],
   ])('is made from that of %s', (_what, key) => {
     expect(writableKey(key.pk, key.sk)).toEqual(key);
-    expect(keyOfItem({ ...key, id: 'x' })).toEqual(key);
   });
 
   it('does not compile if it is put together or parsed', () => {
