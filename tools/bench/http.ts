@@ -6,7 +6,7 @@ import { logPrefix } from 'computation-management-counted-list/keys';
 import { numberedId } from 'computation-management-formats/identifiers';
 import { startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
 import { localCredentials, local } from '../../local/machine/environment.ts';
-import { keyOfItem, keyToWrite, listKeys } from '../../shared/table/keys.ts';
+import { keyToWrite, listKeys, writableKey } from '../../shared/table/keys.ts';
 import { openList, rowLists } from '../../shared/table/row-lists.ts';
 import { documentClient, queryPartition, queryPrefix, type Table } from '../../shared/table/table.ts';
 import { deleteItems, incrementBy } from '../../shared/table/writes.ts';
@@ -71,7 +71,10 @@ async function fillDomain(table: Table, call: Call, rows: number): Promise<void>
   const { lastNumber } = await fill(table, domain, rows, { row, isOwned: false });
   // The list that was filled contains the first computation too.
   for (const pk of openList(table, list).partitions.filter((each) => each.startsWith(logPrefix))) {
-    await deleteItems(table, (await queryPartition(table, pk)).map(keyOfItem));
+    await deleteItems(
+      table,
+      (await queryPartition(table, pk)).map(({ pk, sk }) => writableKey(String(pk), String(sk))),
+    );
   }
   await deleteItems(table, [listKeys.counter(list.rows)]);
   await incrementBy(table, listKeys.counter(list.rows), lastNumber);

@@ -79,7 +79,7 @@ const machine = ({ attestation = {}, presence = {}, policy: changed = {} }: Mach
 
 const failed = (phase: string, more: Partial<Parameters<typeof repairOf>[0]> = {}) =>
   repairOf({ reason: null, reason_code: null, ...more }, phase);
-const conflict = (reason: string) =>
+const conflict = (reason: NonNullable<ServiceProblem['reason']>) =>
   new ServiceProblem({ code: 'conflict', status: 409, detail: 'No.', request: 'POST /', reason });
 
 const form = 'Create computation';
