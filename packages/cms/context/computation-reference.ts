@@ -115,7 +115,7 @@ export async function machinesFor(
   { client }: Connection,
   { id, attestation_policy }: Pick<Schemas['Computation'], 'id' | 'attestation_policy'>,
 ): Promise<Machines | undefined> {
-  if (attestation_policy === null) return undefined;
+  if (!attestation_policy) return undefined;
   const { cvms, total } = await client.listCvms({ limit: mostMachines });
   const ask = async (cvm: string, signal: AbortSignal) => (await client.dryRun({ id, cvm, signal })).missing_items;
   const learned = [
