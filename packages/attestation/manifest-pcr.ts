@@ -38,7 +38,7 @@ export const pcrOfManifest = '16';
 
 /**
  * Returns the value of PCR 16 in the bank of SHA-256, 64 hex digits, in a machine whose agent has accepted this manifest and no other since the
- * machine was started: the SHA-256 of 32 zeros and the SHA3-256 of the agent's JSON.
+ * PCR was reset, at the start of the machine or by software in it: the SHA-256 of 32 zeros and the SHA3-256 of the agent's JSON.
  */
 export async function pcrWithManifest(manifest: object): Promise<string> {
   const digest = sha3_256(new TextEncoder().encode(agentJson(manifest)));

@@ -10,7 +10,7 @@ export interface AttestationPolicy {
    */
   measurements: readonly string[];
   /** The values that PCRs of a vTPM must have: 64 hex digits by the number of the PCR, `0` to `23`. Null demands none. */
-  pcrs: { sha256: Readonly<Record<string, string>> } | null;
+  pcrs: { sha256: Readonly<Record<string, string | undefined>> } | null;
   /** The highest privilege level, 0 to 3, from which an SNP guest may have asked for its report. */
   vmpl: number;
   /** The least security versions of an SNP machine's firmware. Null demands none. */
@@ -111,7 +111,10 @@ export function failedChecks(tokens: readonly JudgedToken[], policy: Attestation
   });
 }
 
-/** Checks the PCRs that a policy names. @returns no check for a policy without PCRs */
+/**
+ * Checks the PCRs that a policy names, also of evidence that has none: a machine without a vTPM does not satisfy such a policy.
+ * @returns no check for a policy without PCRs
+ */
 function checkPcrs({ pcrs }: JudgedVerdict, { pcrs: demanded }: AttestationPolicy): Check[] {
   if (demanded === null) return [];
   const wrong = Object.entries(demanded.sha256).filter(([number, value]) => pcrs?.[number] !== value);
@@ -173,8 +176,8 @@ function checkTdx(verdict: JudgedVerdict, policy: AttestationPolicy): Check[] {
 
 /** The rules of a policy that are about the evidence of a platform. A platform that is not listed satisfies no policy. */
 const checksOfPlatform: Partial<Record<string, ((verdict: JudgedVerdict, policy: AttestationPolicy) => Check[])[]>> = {
-  snp: [checkSnp],
-  tdx: [checkTdx],
+  snp: [checkSnp, checkPcrs],
+  tdx: [checkTdx, checkPcrs],
   'snp-vtpm': [checkSnp, checkPcrs],
   'az-snp-vtpm': [checkSnp, checkPcrs],
   'az-tdx-vtpm': [checkTdx, checkPcrs],

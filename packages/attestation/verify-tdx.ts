@@ -219,7 +219,9 @@ async function readCollateral(platform: Platform, roots: readonly Certificate[],
       const { pceId } = verified.tcbInfo;
       demand(pceId.toLowerCase() === platform.pceId, `the collateral is for the PCE ${quote(pceId)}, not ${platform.pceId}`);
       withOtherLists ??= verified;
-      await checkRevocation(bytesOfHex(collateral.pck_crl, 'pck_crl'), platform.chain[1], [], options.now);
+      const [, authority, root] = platform.chain;
+      await checkRevocation(bytesOfHex(collateral.pck_crl, 'pck_crl'), authority, [], options.now);
+      await checkRevocation(bytesOfHex(collateral.root_ca_crl, 'root_ca_crl'), root, [], options.now);
       return chosen(verified, `, valid until ${validityOf(collateral).expires.toISOString()}`);
     } catch (error) {
       leftOut.push(error instanceof Error ? error.message : 'it failed');

@@ -35,7 +35,11 @@ export async function verifySnpVtpm(evidence: Bytes, options: VerifyOptions, roo
   };
   const hardware = await verifySnp(parsed.report, parsed.certificates, options, roots, checkData);
   const read = () => ({ message: parsed.quote, signature: parseTpmSignature(parsed.signature), pcrs: parsed.pcrs });
-  return withQuote({ ...hardware, platform }, { key: () => parseQuotingKey(parsed.key), quote: read }, options);
+  const readKey = () => {
+    demand(options.boundTo !== null, 'without a certificate or a nonce, nothing links this key to the report');
+    return parseQuotingKey(parsed.key);
+  };
+  return withQuote({ ...hardware, platform }, { key: readKey, quote: read }, options);
 }
 
 /**

@@ -95,27 +95,21 @@ const vmpl = v.pipe(
 const expectedPcrs = 'Expected {"sha256": {…}} with the numbers 0 to 23 of PCRs, and 64 hex digits for each.';
 const ofPcrs =
   'The values that PCRs of a vTPM must have, in its bank of SHA-256: 64 hex digits each, by the number of the PCR. null: any.';
-const pcrNumber = v.pipe(v.string(), v.regex(/^(?:\d|1\d|2[0-3])$/, expectedPcrs));
 const pcr = v.pipe(
   v.string(expectedPcrs),
   v.regex(/^[0-9a-fA-F]{64}$/, expectedPcrs),
   v.toLowerCase(),
   v.metadata({ maxLength: 64 }),
 );
+const numbersOfPcrs = Array.from({ length: 24 }, (_, number) => String(number));
+const bank = v.pipe(
+  strictObject(v.entriesFromList(numbersOfPcrs, v.exactOptional(pcr))),
+  v.check((values) => Object.keys(values).length > 0, expectedPcrs),
+  v.title('PcrBank'),
+  v.description('The values by the number of the PCR, `0` to `23`.'),
+);
 const pcrs = v.pipe(
-  v.nullable(
-    v.pipe(
-      strictObject({
-        sha256: v.pipe(
-          v.record(pcrNumber, pcr, expectedPcrs),
-          v.check((values) => Object.keys(values).length > 0, expectedPcrs),
-          v.description('The values by the number of the PCR, `0` to `23`.'),
-        ),
-      }),
-      v.title('Pcrs'),
-      v.description('Values of PCRs.'),
-    ),
-  ),
+  v.nullable(v.pipe(strictObject({ sha256: bank }), v.title('Pcrs'), v.description('Values of PCRs.'))),
   v.description(ofPcrs),
 );
 const flag = (what: string) => v.pipe(v.boolean('Expected true or false.'), v.description(`${what} Default \`false\`.`));

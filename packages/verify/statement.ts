@@ -102,10 +102,16 @@ export const statementSchema = v.object({
       v.object({
         platforms: v.array(v.picklist(platforms)),
         measurements: v.array(v.string()),
-        pcrs: v.null_(),
+        pcrs: v.nullable(v.object({ sha256: v.record(v.string(), v.string()) })),
         vmpl: v.number(),
         minimum_tcb: v.nullable(
-          v.object({ bootloader: v.number(), tee: v.number(), snp: v.number(), microcode: v.number(), fmc: v.null_() }),
+          v.object({
+            bootloader: v.number(),
+            tee: v.number(),
+            snp: v.number(),
+            microcode: v.number(),
+            fmc: v.nullable(v.number()),
+          }),
         ),
         accepted_tcb_statuses: v.array(v.picklist(tcbStatuses)),
         accepted_advisories: v.array(v.string()),

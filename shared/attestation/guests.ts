@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { guestKeys } from '../table/keys.ts';
 import type { RunReference } from '../rows/run.ts';
+import type { Check } from 'computation-management-attestation';
 import type { TokenOfProcess } from '../rows/agent-tokens.ts';
 import { type Table, getItems } from '../table/table.ts';
 import type { Action } from '../table/transaction.ts';
@@ -31,8 +32,13 @@ export function useOfGuest(guest: string, run: UsingRun, mustBeFirst: boolean): 
  * CVM. The evidence of another machine, which anyone may read and send, thus marks no guest as used.
  */
 export function guestsIn(tokens: readonly TokenOfProcess[]): string[] {
+  const passed = (checks: Check[], name: string) => checks.some((check) => check.name === name && check.passed);
+  // Of evidence with the quote of a vTPM, the quote is over the certificate, and on Azure nothing else is.
   const isOwn = ({ attestation }: TokenOfProcess) =>
-    attestation?.checks.some(({ name, passed }) => name === 'report_data' && passed) ?? false;
+    attestation !== null &&
+    passed(attestation.checks, 'report_data') &&
+    (attestation.pcrs !== null || !attestation.checks.some(({ name }) => name === 'quote')) &&
+    attestation.checks.every(({ name, passed }) => name !== 'quote_nonce' || passed);
   return [...new Set(tokens.filter(isOwn).flatMap(({ attestation }) => attestation?.guest ?? []))].sort();
 }
 

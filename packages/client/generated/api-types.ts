@@ -2337,12 +2337,36 @@ export interface components {
             /** @description `true` if the computation only names the user, who has not acted: has no key and no linked asset here, and has neither approved nor refused. */
             invited: boolean;
         };
+        /** @description The values by the number of the PCR, `0` to `23`. */
+        PcrBank: {
+            0?: string;
+            1?: string;
+            2?: string;
+            3?: string;
+            4?: string;
+            5?: string;
+            6?: string;
+            7?: string;
+            8?: string;
+            9?: string;
+            10?: string;
+            11?: string;
+            12?: string;
+            13?: string;
+            14?: string;
+            15?: string;
+            16?: string;
+            17?: string;
+            18?: string;
+            19?: string;
+            20?: string;
+            21?: string;
+            22?: string;
+            23?: string;
+        };
         /** @description Values of PCRs. */
         Pcrs: {
-            /** @description The values by the number of the PCR, `0` to `23`. */
-            sha256: {
-                [key: string]: string;
-            };
+            sha256: components["schemas"]["PcrBank"];
         };
         /** @description Whether a CVM is connected, and whether its agent can take a run. */
         Presence: {

@@ -201,7 +201,7 @@ export async function freshVerdict(
   const token = await tokenOf(agent, policy?.platforms ?? ['snp', 'snp-vtpm', 'tdx'], nonce).catch(noEvidence);
   const { verifyToken } = await verifierFor(options);
   const judged = await verifyToken(token, { ...(await materialFrom(options)), boundTo: { nonce }, now: new Date() });
-  const verdict = await withManifest(judged, manifest, policy?.allow_used_guest ?? true);
+  const verdict = await withManifest(judged, manifest, policy?.allow_used_guest ?? false);
   return { verdict, checks: policy ? checkPolicy(verdict, policy) : [], token };
 }
 
@@ -222,6 +222,7 @@ async function tokenOf(
 
 /**
  * Adds a check of what PCR 16 says, which the agent extends with its manifest after it has accepted a run: nothing yet, this manifest, or others.
+ * Software in the machine can reset this PCR, and a TPM of the host says what the host likes: the detail says so.
  * Adds nothing to a verdict without PCRs.
  * @param mayBeUsed whether the machine may have had other manifests
  */
@@ -236,7 +237,8 @@ async function withManifest(verdict: Verdict, manifest: Schemas['Manifest'], may
     : isEmpty
       ? 'the machine has no manifest yet'
       : 'the machine had another manifest';
-  const check = { name: 'manifest', passed, detail: `PCR ${pcrOfManifest}: ${said}` };
+  const limits = 'if neither software in the machine reset this PCR nor the host made up its TPM';
+  const check = { name: 'manifest', passed, detail: `PCR ${pcrOfManifest}: ${said}, ${limits}` };
   return { ...verdict, verdict: passed ? verdict.verdict : 'refused', checks: [...verdict.checks, check] };
 }
 

@@ -49,7 +49,7 @@ async function verdictOf(
   const manifestCheck = verdict.checks.find(({ name }) => name === 'manifest');
   return {
     failed: [...verdict.checks, ...checks].filter(({ passed }) => !passed).map(({ name }) => name),
-    said: manifestCheck?.detail,
+    said: manifestCheck?.detail.split(', if neither')[0],
   };
 }
 

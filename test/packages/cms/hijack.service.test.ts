@@ -57,6 +57,7 @@ const commandLines: [command: string, line: string][] = [
   ['check', 'COMPUTATION'],
   ['manifest', 'COMPUTATION'],
   ['approve', 'COMPUTATION --yes'],
+  ['refuse', 'COMPUTATION --reason no'],
   ['approvals', 'COMPUTATION'],
   ['withdraw', 'COMPUTATION --yes'],
   ['run', 'COMPUTATION --cvm cvm-1'],

@@ -43,6 +43,7 @@ describe('the URL of an agent', () => {
 
 describe('an attestation policy', () => {
   const least = { platforms: ['snp'], measurements: ['0A'.repeat(48)] };
+  const withVtpm = { ...least, platforms: ['snp-vtpm'] };
 
   it("accepts Intel's advisories, and its notices about processors that it no longer services", () => {
     const accepted_advisories = ['INTEL-DOC-10000', 'INTEL-SA-00837'];
@@ -70,6 +71,12 @@ describe('an attestation policy', () => {
     });
   });
 
+  it('takes PCRs of platforms with a vTPM, in lower case, and a least FMC', () => {
+    const minimum_tcb = { bootloader: 1, tee: 0, snp: 0, microcode: 0, fmc: 1 };
+    const given = { ...withVtpm, pcrs: { sha256: { 23: 'AB'.repeat(32) } }, minimum_tcb };
+    expect(v.parse(attestationPolicyInput, given)).toMatchObject({ pcrs: { sha256: { 23: 'ab'.repeat(32) } }, minimum_tcb });
+  });
+
   it.each([
     ['no platform', { ...least, platforms: [] }],
     ['another platform', { ...least, platforms: ['sgx'] }],
@@ -82,8 +89,13 @@ describe('an attestation policy', () => {
     ['a version of 256', { ...least, minimum_tcb: { bootloader: 1, tee: 0, snp: 256, microcode: 0 } }],
     ['a version of 0.5', { ...least, minimum_tcb: { bootloader: 0.5, tee: 0, snp: 0, microcode: 0 } }],
     ['a privilege level of 4', { ...least, vmpl: 4 }],
-    ['PCRs', { ...least, pcrs: { sha256: {} } }],
-    ['a least FMC', { ...least, minimum_tcb: { bootloader: 1, tee: 0, snp: 0, microcode: 0, fmc: 1 } }],
+    ['PCRs of platforms without a vTPM', { ...least, pcrs: { sha256: { 4: 'ab'.repeat(32) } } }],
+    ['no PCR', { ...withVtpm, pcrs: { sha256: {} } }],
+    ['PCR 24', { ...withVtpm, pcrs: { sha256: { 24: 'ab'.repeat(32) } } }],
+    ['PCR 04', { ...withVtpm, pcrs: { sha256: { '04': 'ab'.repeat(32) } } }],
+    ['a short value of a PCR', { ...withVtpm, pcrs: { sha256: { 4: 'ab' } } }],
+    ['PCRs of another bank', { ...withVtpm, pcrs: { sha1: { 4: 'ab'.repeat(20) } } }],
+    ['a least FMC of 256', { ...least, minimum_tcb: { bootloader: 1, tee: 0, snp: 0, microcode: 0, fmc: 256 } }],
     ['a status that Intel does not have', { ...least, accepted_tcb_statuses: ['Fine'] }],
     ['the status of revoked versions', { ...least, accepted_tcb_statuses: ['Revoked'] }],
     ['an advisory of another form', { ...least, accepted_advisories: ['intel-sa-1'] }],
