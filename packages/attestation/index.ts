@@ -5,6 +5,6 @@ export { verifyCollateral, verifySnpReport, verifyTdxQuote, verifyToken } from '
 export { checkPolicy, failedChecks, isJudged, type AttestationPolicy, type JudgedToken, type JudgedVerdict } from './policy.ts';
 export { type Binding, nothingToCompare, type VerifyOptions } from './options.ts';
 export type { SnpTcb } from './snp-report.ts';
-export { type TdxCollateral, validityOf } from './tdx-collateral.ts';
+export type { TdxCollateral } from './tdx-collateral.ts';
 export type { TdxTcb } from './verify-tdx.ts';
 export type { Check, Verdict } from './verdict.ts';

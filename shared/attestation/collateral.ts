@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { parseCertificates, type TdxCollateral, validityOf, type VerifyOptions } from 'computation-management-attestation';
+import type { TdxCollateral, VerifyOptions } from 'computation-management-attestation';
+import { parseCertificates, validityOf } from 'computation-management-attestation/documents';
 import { emitMetric } from '../runtime/log.ts';
 import * as v from 'valibot';
 import { collateralKeys } from '../table/keys.ts';

@@ -48,7 +48,7 @@ export function areaOf({ publicKey }: ReturnType<typeof newKey>): Buffer {
 }
 
 /** Makes a quote of PCRs, signed by a key of a TPM, and the PCRs. */
-export function forgeQuote(change: VtpmChange) {
+function forgeQuote(change: VtpmChange) {
   const { selected = 0xffffff, nonce = createHash('sha256').update(certificate).digest() } = change;
   const pcrs = Array.from({ length: 24 }, (_, number) => Buffer.alloc(32, number));
   change.pcrs?.(pcrs);
