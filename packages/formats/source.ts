@@ -48,10 +48,12 @@ const publicUrl = (schemes: readonly string[]) => {
   );
 };
 
-const ofType = 'What the agent fetches from. It fits the scheme of `url`.';
-const ofUrl = 'The address, which everyone in the domain reads: `docker://`, `oci://`, `gs://`, `https://` or `http://`.';
+const ofType = 'What the agent fetches from. It fits the scheme of `url`. Required with `url`.';
+const ofUrl =
+  'The address, which everyone in the domain reads: `docker://`, `oci://`, `gs://`, `https://` or `http://`. Omitted: a party sends the file, ' +
+  'encrypted, to the agent.';
 const ofPath = 'The path of the key that decrypts the file, in the key broker service `kbs`. Omitted: the file is not encrypted.';
-const ofSource = 'Where the agent fetches the file.';
+const ofSource = 'Where the agent fetches the file, or the key of an encrypted file that a party sends.';
 const ofKbs = 'The key broker service that gives the agent the key of an encrypted file.';
 const ofKbsUrl = 'The address of the key broker service.';
 const ofDecompress = 'Whether the agent unpacks the dataset, a ZIP file.';
@@ -61,11 +63,13 @@ const ofArguments = `The arguments of the algorithm: up to ${mostArguments}, of 
 export const fetched = {
   source: v.pipe(
     strictObject({
-      type: v.pipe(
-        v.picklist(sourceTypes, ({ input }) => (input === 's3' ? noS3 : `Expected ${sourceTypes.join(', ')}.`)),
-        v.description(ofType),
+      type: v.exactOptional(
+        v.pipe(
+          v.picklist(sourceTypes, ({ input }) => (input === 's3' ? noS3 : `Expected ${sourceTypes.join(', ')}.`)),
+          v.description(ofType),
+        ),
       ),
-      url: v.pipe(publicUrl(Object.values(schemes).flat()), v.description(ofUrl)),
+      url: v.exactOptional(v.pipe(publicUrl(Object.values(schemes).flat()), v.description(ofUrl))),
       kbs_resource_path: v.exactOptional(
         v.pipe(
           text(1, 255),
@@ -82,10 +86,18 @@ export const fetched = {
     v.forward(
       v.partialCheck(
         [['type'], ['url']],
-        ({ type, url }) => [type, undefined].includes(sourceTypeOf(url)), // `url` has its own error
-        'Expected the type that fits the scheme of `url`.',
+        ({ type, url }) => (url === undefined ? type === undefined : [type, undefined].includes(sourceTypeOf(url))), // `url` has its own error
+        'Expected the type that fits the scheme of `url`, and none without `url`.',
       ),
       ['type'],
+    ),
+    v.forward(
+      v.partialCheck(
+        [['url'], ['kbs_resource_path']],
+        ({ url, kbs_resource_path }) => url !== undefined || kbs_resource_path !== undefined,
+        'Expected this, or `kbs_resource_path` alone for a file that a party sends to the agent encrypted.',
+      ),
+      ['url'],
     ),
     v.title('AssetSource'),
     v.description(ofSource),
@@ -125,7 +137,7 @@ export const fetchedByAgent = {
   source: v.exactOptional(
     v.pipe(
       v.object({
-        url: shown(longestUrl, ofUrl),
+        url: v.exactOptional(shown(longestUrl, ofUrl)),
         kbs_resource_path: v.exactOptional(shown(255, ofPath)),
         encrypted: v.exactOptional(v.pipe(v.literal(true), v.description('`true` if the file is encrypted. Absent otherwise.'))),
       }),
@@ -174,6 +186,9 @@ export function misfits(asset: { asset_type: AssetType } & Fetched): { field: ke
   return fetchedNames.flatMap((field) => {
     if (field === 'source' || asset[field] === null) return [];
     if (asset.source === null) return [{ field, expected: 'Expected `source` too: agents ignore this without it.' }];
+    if (field !== 'kbs' && asset.source.url === undefined) {
+      return [{ field, expected: 'Expected `source.url` too: of a file that a party sends, agents take this from the party.' }];
+    }
     const only = field === 'kbs' ? asset.asset_type : field === 'decompress' ? 'dataset' : 'algorithm';
     return only === asset.asset_type
       ? []

@@ -36,14 +36,14 @@ const usedGuestLine = (isAllowed: boolean) =>
     : 'The machine has accepted no other run before';
 
 interface Shown {
-  source?: { url: string; kbs_resource_path?: string | undefined } | null | undefined;
+  source?: { url?: string | undefined; kbs_resource_path?: string | undefined } | null | undefined;
   kbs?: { url?: string | undefined } | null | undefined;
   decompress?: boolean | null | undefined;
   algo_type?: string | null | undefined;
   algo_args?: readonly string[] | null | undefined;
 }
 
-/** Returns how the agent gets the file of an asset, a line for each fact. Empty if a party sends the file. */
+/** Returns how the agent gets the file of an asset, a line for each fact. Empty if a party sends the file, unless encrypted. */
 export function fetchLines({ source, kbs, decompress, algo_type, algo_args }: Shown): string[] {
   const place = source && { url: source.url, kbs_resource_path: source.kbs_resource_path };
   const facts = {

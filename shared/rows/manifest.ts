@@ -162,14 +162,18 @@ export function draftOf(inputs: Inputs) {
 }
 
 /**
- * Returns the manifest's fields that tell the agent to fetch a file from `source`. The agent fetches only if `kbs` is enabled,
+ * Returns the manifest's fields that tell the agent to fetch a file from `source`, or, without an address, the key of a file that a party
+ * sends encrypted. The agent fetches only if `kbs` is enabled,
  * also a file that is not encrypted. It tells the type of the source from the URL.
  */
 function fetchedIn({ source, kbs, decompress, algo_type, algo_args }: StoredAsset) {
   if (!source) return {};
   const { url, kbs_resource_path } = source;
   return {
-    source: { url, ...(kbs_resource_path === undefined ? {} : { kbs_resource_path, encrypted: true as const }) },
+    source: {
+      ...(url === undefined ? {} : { url }),
+      ...(kbs_resource_path === undefined ? {} : { kbs_resource_path, encrypted: true as const }),
+    },
     kbs: { ...kbs, enabled: true as const },
     ...(decompress ? { decompress } : {}),
     ...(algo_type ? { algo_type } : {}),

@@ -42,7 +42,24 @@ describe('an asset that the agent fetches', () => {
     await session.done(remove, { path: { id: asset.id } });
   });
 
+  it('is ready at once without an address too: then a party sends the file, encrypted', async () => {
+    const given = {
+      source: { kbs_resource_path: 'default/key/d' },
+      kbs: { url: 'https://kbs.example.com' },
+      checksum: sha3('a,b'),
+    };
+    const asset = await session.done(create, { body: dataset({ ...given, user_key: publicKey() }) });
+    expect(asset).toMatchObject({ ...given, state: 'ready', size: null });
+    expect(asset.upload).toBeUndefined();
+    expect(await session.done(update, { path: { id: asset.id }, body: { asset: asset as unknown } })).toEqual(asset);
+    await session.done(remove, { path: { id: asset.id } });
+  });
+
   it.each([
+    ['/asset/source/url', { source: {}, checksum: sha3('a') }],
+    ['/asset/source/type', { source: { type: 'https', kbs_resource_path: 'a/b/c' }, checksum: sha3('a') }],
+    ['/asset/decompress', { source: { kbs_resource_path: 'a/b/c' }, decompress: true, checksum: sha3('a') }],
+    ['/asset/checksum', { source: { kbs_resource_path: 'a/b/c' } }],
     ['/asset/checksum', { source }],
     ['/asset/asset', { source, checksum: sha3('a'), asset: base64('a') }],
     ['/asset/kbs', { kbs: { url: 'https://kbs.example.com' } }],

@@ -902,7 +902,7 @@ export interface components {
              * @enum {string}
              */
             use: "open" | "approval";
-            /** @description Where the agent fetches the file. null: none. */
+            /** @description Where the agent fetches the file, or the key of an encrypted file that a party sends. null: none. */
             source: components["schemas"]["AssetSource"] | null;
             /** @description The key broker service that gives the agent the key of an encrypted file. null: none. */
             kbs: components["schemas"]["KeyBroker"] | null;
@@ -997,7 +997,7 @@ export interface components {
              * @enum {string}
              */
             use?: "open" | "approval";
-            /** @description Where the agent fetches the file. null: none. */
+            /** @description Where the agent fetches the file, or the key of an encrypted file that a party sends. null: none. */
             source?: components["schemas"]["AssetSource"] | null;
             /** @description The key broker service that gives the agent the key of an encrypted file. null: none. */
             kbs?: components["schemas"]["KeyBroker"] | null;
@@ -1106,7 +1106,7 @@ export interface components {
              * @enum {string}
              */
             use?: "open" | "approval";
-            /** @description Where the agent fetches the file. null: none. */
+            /** @description Where the agent fetches the file, or the key of an encrypted file that a party sends. null: none. */
             source?: components["schemas"]["AssetSource"] | null;
             /** @description The key broker service that gives the agent the key of an encrypted file. null: none. */
             kbs?: components["schemas"]["KeyBroker"] | null;
@@ -1177,7 +1177,7 @@ export interface components {
              * @enum {string}
              */
             use: "open" | "approval";
-            /** @description Where the agent fetches the file. null: none. */
+            /** @description Where the agent fetches the file, or the key of an encrypted file that a party sends. null: none. */
             source: components["schemas"]["AssetSource"] | null;
             /** @description The key broker service that gives the agent the key of an encrypted file. null: none. */
             kbs: components["schemas"]["KeyBroker"] | null;
@@ -1202,15 +1202,15 @@ export interface components {
              */
             updated_at: string;
         };
-        /** @description Where the agent fetches the file. */
+        /** @description Where the agent fetches the file, or the key of an encrypted file that a party sends. */
         AssetSource: {
             /**
-             * @description What the agent fetches from. It fits the scheme of `url`.
+             * @description What the agent fetches from. It fits the scheme of `url`. Required with `url`.
              * @enum {string}
              */
-            type: "oci-image" | "gcs" | "https" | "http";
-            /** @description The address, which everyone in the domain reads: `docker://`, `oci://`, `gs://`, `https://` or `http://`. */
-            url: string;
+            type?: "oci-image" | "gcs" | "https" | "http";
+            /** @description The address, which everyone in the domain reads: `docker://`, `oci://`, `gs://`, `https://` or `http://`. Omitted: a party sends the file, encrypted, to the agent. */
+            url?: string;
             /** @description The path of the key that decrypts the file, in the key broker service `kbs`. Omitted: the file is not encrypted. */
             kbs_resource_path?: string;
         };
@@ -2212,10 +2212,10 @@ export interface components {
             /** @description Tells the agent to fetch the file, encrypted or not. */
             enabled: boolean;
         };
-        /** @description Where the agent fetches the file. */
+        /** @description Where the agent fetches the file, or the key of an encrypted file that a party sends. */
         ManifestSource: {
-            /** @description The address, which everyone in the domain reads: `docker://`, `oci://`, `gs://`, `https://` or `http://`. */
-            url: string;
+            /** @description The address, which everyone in the domain reads: `docker://`, `oci://`, `gs://`, `https://` or `http://`. Omitted: a party sends the file, encrypted, to the agent. */
+            url?: string;
             /** @description The path of the key that decrypts the file, in the key broker service `kbs`. Omitted: the file is not encrypted. */
             kbs_resource_path?: string;
             /** @description `true` if the file is encrypted. Absent otherwise. */

@@ -104,7 +104,8 @@ async function placeOf(file: string, { manifest }: KnownRun, key: KeyObject): Pr
   const isIt = (declared: { hash: number[] }) => Buffer.from(declared.hash).equals(found);
   const datasets = manifest.datasets.filter(isIt);
   const dataset = datasets.find(({ filename }) => filename === basename(file)) ?? datasets[0];
-  const declared = isIt(manifest.algorithm) ? manifest.algorithm : dataset;
+  const sealed = sealedOf(manifest, basename(file));
+  const declared = (isIt(manifest.algorithm) ? manifest.algorithm : dataset) ?? sealed;
   const refuse = (message: string) => new CmsError(`${file}: ${message} Nothing was sent.`, { exitCode: exitCodes.usage });
   if (!declared) {
     const names = manifest.datasets.map(({ filename }) => plainName(filename)).join(', ');
@@ -112,10 +113,18 @@ async function placeOf(file: string, { manifest }: KnownRun, key: KeyObject): Pr
       `no file with its SHA3-256, ${found.toString('hex')}, is in the manifest of the run (the algorithm${names && `, ${names}`}).`,
     );
   }
-  if ('source' in declared) throw refuse('the agent fetches this file by itself.');
+  if (declared.source?.url !== undefined) throw refuse('the agent fetches this file by itself.');
+  if (declared.source && isIt(declared)) throw refuse('this is the plain file, and the agent expects it encrypted.');
   const own = createPublicKey(key).export({ format: 'der', type: 'spki' }).toString('base64');
   if (declared.user_key !== own) throw refuse('the manifest names another key for it than the one of --key.');
-  return { file, size, dataset: declared === manifest.algorithm ? undefined : dataset?.filename };
+  return { file, size, dataset: 'filename' in declared ? declared.filename : undefined };
+}
+
+/** Returns the file of a manifest that a party sends encrypted, by the name of the dataset or as the only one that is left: its hash is that of the plain file. */
+function sealedOf({ algorithm, datasets }: KnownRun['manifest'], name: string) {
+  const isSealed = ({ source }: Pick<typeof algorithm, 'source'>) => source !== undefined && source.url === undefined;
+  const named = datasets.find((each) => isSealed(each) && [each.filename, `${each.filename}.enc`].includes(name));
+  return named ?? (isSealed(algorithm) ? algorithm : undefined);
 }
 
 const attempts = 5;

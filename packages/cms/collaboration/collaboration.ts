@@ -35,10 +35,16 @@ const sha3 = v.pipe(
 );
 const path = v.pipe(v.string('Expected a path.'), v.nonEmpty('Expected a path.'));
 
-/** The place from which the agent fetches a file. The type of the place follows from the scheme of the URL. */
+/**
+ * The place from which the agent fetches a file, or the key of a file that a party sends encrypted. The type of the place follows from the
+ * scheme of the URL.
+ */
 const source = v.pipe(
-  v.strictObject({ url: v.string('Expected an address.'), kbs_resource_path: v.exactOptional(v.string('Expected a path.')) }),
-  v.transform((given) => ({ ...given, type: sourceTypeOf(given.url) ?? 'https' })),
+  v.strictObject({
+    url: v.exactOptional(v.string('Expected an address.')),
+    kbs_resource_path: v.exactOptional(v.string('Expected a path.')),
+  }),
+  v.transform((given) => (given.url === undefined ? given : { ...given, type: sourceTypeOf(given.url) ?? 'https' })),
   fetched.source,
 );
 
@@ -64,7 +70,7 @@ const asset = v.pipe(
   v.check(
     ({ file, source, checksum }) =>
       (file === undefined) !== (source === undefined) && (source === undefined) === (checksum === undefined),
-    'Expected file to upload one, or source and checksum for a file that the agent fetches.',
+    'Expected file to upload one, or source and checksum for a file that the agent fetches or decrypts.',
   ),
   v.rawCheck(({ dataset: { typed, value }, addIssue }) => {
     if (!typed) return;

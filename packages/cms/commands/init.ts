@@ -57,7 +57,7 @@ export function addInitCommand(program: CmsCommand): void {
           .filter(({ isUpload }) => isUpload)
           .map((part) =>
             part.file === undefined
-              ? `${part.planned.type} ${part.planned.source?.url}: every member of the domain ${domain} reads this address`
+              ? `${part.planned.type} ${part.planned.source?.url ?? `${part.planned.name ?? ''}, which you send encrypted`}: every member of the domain ${domain} reads this`
               : `${part.planned.type} ${shellPath(part.file, home)} (${sizeText(part.size)}): ${readers(part.planned, domain)}`,
           ),
         ...(key && plannedKey?.isUpload === true

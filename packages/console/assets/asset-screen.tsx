@@ -183,7 +183,14 @@ export function ContentPanel({ found: { asset }, reload }: ContentProps) {
     <Panel title="Content">
       {asset.source ? (
         <StatusIndicator type="info">
-          The service has no content: the agent fetches it from <Name of={asset.source.url} />.
+          The service has no content:{' '}
+          {asset.source.url === undefined ? (
+            'a party sends it to the agent, encrypted.'
+          ) : (
+            <>
+              the agent fetches it from <Name of={asset.source.url} />.
+            </>
+          )}
         </StatusIndicator>
       ) : asset.state === 'pending' && asset.created_by === me.user ? (
         <SendContent asset={asset} reload={reload} />

@@ -24,18 +24,16 @@ export const sourceFields = [
 export function sourceOf({ url, checksum, path, kbs, decompress, runAs, args }: Typed, type: New['asset_type']): Partial<New> {
   return {
     checksum: checksum.toLowerCase(),
-    source: {
-      type: sourceTypeOf(url) ?? 'https',
-      url,
-      ...(path !== '' && { kbs_resource_path: path }),
-    },
+    source: { ...(url !== '' && { type: sourceTypeOf(url) ?? 'https', url }), ...(path !== '' && { kbs_resource_path: path }) },
     ...(kbs !== '' && { kbs: { url: kbs } }),
-    ...(type === 'dataset'
-      ? { decompress }
-      : {
-          algo_type: algorithmTypes.find((each) => each === runAs) ?? 'bin',
-          algo_args: args.split('\n').filter((line) => line !== ''),
-        }),
+    ...(url === '' // a party sends the file, and says how to run or unpack it
+      ? {}
+      : type === 'dataset'
+        ? { decompress }
+        : {
+            algo_type: algorithmTypes.find((each) => each === runAs) ?? 'bin',
+            algo_args: args.split('\n').filter((line) => line !== ''),
+          }),
   };
 }
 
@@ -52,7 +50,7 @@ export function SourceFields({ type, source, change, errors }: Props) {
     [
       'url',
       'Address',
-      'docker, oci, gs, https or http, without a query, user or password: everyone in the domain reads it.',
+      'docker, oci, gs, https or http, without a query, user or password: everyone in the domain reads it. Empty: you send the file to the agent, encrypted.',
       errors.at('/asset/source/url') ?? errors.at('/asset/source/type'),
     ],
     [

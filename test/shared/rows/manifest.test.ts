@@ -113,6 +113,19 @@ describe('buildManifest', () => {
     expect(approvableOf(inputs()).digest).toBe('de1b435afe6c88cba60ef97d2c140affb587f5e4c533778e9f6fbd826b3436f8');
   });
 
+  it('says which key decrypts a file that a party sends', () => {
+    const sent = { source: { kbs_resource_path: 'default/key/a' }, kbs: { url: 'https://kbs.example.com' }, size: null };
+    const { manifest } = approvableOf(inputs({ datasets: [anAssetRow(sent)] }));
+    expect(manifest?.datasets).toMatchObject([
+      {
+        filename: 'iris.csv',
+        source: { kbs_resource_path: 'default/key/a', encrypted: true },
+        kbs: { url: 'https://kbs.example.com', enabled: true },
+      },
+    ]);
+    expect(manifest?.datasets[0]?.source).not.toHaveProperty('url');
+  });
+
   it('is incomplete while a source names a key and no key broker', () => {
     const source = { type: 'https', url: 'https://files.example.com/a', kbs_resource_path: 'default/key/a' } as const;
     expect(buildManifest(inputs({ datasets: [anAssetRow({ source })] })).missing?.info).toEqual([
