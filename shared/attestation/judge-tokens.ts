@@ -59,10 +59,15 @@ export async function judgeTokens(
 
 function whyUnsatisfied(kept: AgentTokens, tokens: readonly TokenOfProcess[], policy: AttestationPolicy): string | undefined {
   const failures = failuresOf(tokens, policy);
-  if (failures === undefined || failuresOf(kept.tokens, policy) !== undefined) return failures && `Failed checks: ${failures}`;
+  const isUnsupported = tokens.some(({ attestation }) => attestation?.verdict === 'unsupported');
+  if (failures === undefined || failuresOf(kept.tokens, policy) !== undefined) {
+    return failures && `Failed checks: ${failures}${isUnsupported ? machinesOfPlatforms : ''}`;
+  }
   const dates = kept.tokens.map(({ attestation }) => attestation?.verified_at.slice(0, 'yyyy-mm-dd'.length) ?? '');
   return `It was verified on ${dates.sort().at(-1) ?? ''}, not any more because ${failures}`;
 }
+
+const machinesOfPlatforms = '. "Which machine, which verdict" in docs/cvm.md lists the machines that can be judged';
 
 const reconnected =
   'Its agent has attested over a connection that is gone, and nothing proves that the same machine has connected since: restart the ' +

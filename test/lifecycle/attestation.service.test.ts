@@ -397,6 +397,9 @@ describe('a token', () => {
     await send(on, token);
     await attested(on, token);
     expect(await attestationOf(on)).toMatchObject({ verdict: 'unsupported', platform: 'nocc', measurement: null });
+    const { id } = await prepared();
+    const detail = expect.stringContaining('"Which machine, which verdict" in docs/cvm.md');
+    expect(await start(id, on)).toMatchObject({ status: 409, body: { reason: 'cvm_not_attested', detail } });
   });
 
   it('counts no more when another certificate is registered, which is refused while a run holds the CVM', async () => {
