@@ -144,6 +144,8 @@ describe('the reasons why an approval does not count', () => {
     const byBob = { ...byAlice, by: 'bob' };
     await updateAsset(stores.table, stores.content, { domain, id: dataset, given, ...byBob, now: minute(2) });
     const inPlace = { path: '/manifest/datasets/0/hash', user: 'bob', by: 'bob', at: minute(2) };
+    const described = { ...given, description: 'A note', asset: undefined };
+    await updateAsset(stores.table, stores.content, { domain, id: dataset, given: described, ...byBob, now: minute(2.5) });
     expect(await ofAlice()).toMatchObject([inPlace]);
     await upload(domain, id, 'bob', minute(3));
     const ofKey = { path: '/manifest/datasets/0/user_key', user: 'bob', by: 'bob', at: minute(3) };
@@ -164,6 +166,32 @@ describe('the reasons why an approval does not count', () => {
     const renamed = { ...given, file_name: 'other.csv', asset: undefined };
     await updateAsset(stores.table, stores.content, { domain, id: foreign, given: renamed, ...byAlice, now: minute(6) });
     expect((await ofAlice())?.at(-1)).toMatchObject({ current: 'other.csv', user: 'alice', by: 'erin', at: minute(5) });
+  });
+
+  it('name who unlinked a file, not who linked and unlinked another of its name', async () => {
+    const domain = newDomain();
+    const { id, dataset } = await aSharedComputation(stores, domain);
+    await anApproval(stores, domain, id);
+    const link = { domain, computationId: id, ...byAlice };
+    const namesake = await anAsset(stores, domain, { file_name: 'iris.csv', asset_type: 'dataset', asset: btoa('mine') });
+    await unlinkAsset(stores.table, { ...link, assetId: dataset, by: 'mallory', now: minute(1) });
+    await linkAsset(stores.table, { ...link, assetId: namesake, by: 'bob', now: minute(2) });
+    await unlinkAsset(stores.table, { ...link, assetId: namesake, by: 'bob', now: minute(3) });
+    const removed = (await reasons(domain, id))?.filter(({ path }) => path.startsWith('/manifest/datasets'));
+    expect(removed?.length).toBeGreaterThan(0);
+    for (const each of removed ?? []) expect(each).toMatchObject({ current: null, by: 'mallory', at: minute(1) });
+  });
+
+  it('name who linked a file under the name of another that was renamed', async () => {
+    const domain = newDomain();
+    const { id, dataset } = await aSharedComputation(stores, domain);
+    await anApproval(stores, domain, id);
+    const given = { file_name: 'away.csv', asset_type: 'dataset' as const, description: '', mime_type: '' };
+    await updateAsset(stores.table, stores.content, { domain, id: dataset, given, ...byAlice, by: 'root', now: minute(1) });
+    const other = await anAsset(stores, domain, { file_name: 'iris.csv', asset_type: 'dataset', asset: btoa('mine') });
+    await linkAsset(stores.table, { domain, computationId: id, ...byAlice, assetId: other, by: 'root', now: minute(2) });
+    const replaced = (await reasons(domain, id))?.find(({ path, approved }) => path.endsWith('/hash') && approved !== null);
+    expect(replaced).toMatchObject({ user: 'alice', by: 'root', at: minute(2) });
   });
 
   it('name a renamed file with the time alone: its creator or an administrator did it', async () => {
