@@ -3,6 +3,7 @@ import type { PlacedChange } from 'computation-management-formats/covered-change
 import type * as v from 'valibot';
 import type { StoredEvent } from '../journal/stored-journal.ts';
 import type { StoredAsset } from '../rows/asset.ts';
+import type { NamedChange } from '../rows/definition.ts';
 import { assetsOf, type Inputs } from '../rows/manifest.ts';
 import type { StoredApproval } from '../rows/stored-approval.ts';
 import { type approvalChange, type Around, aroundOf } from './stale-because.ts';
@@ -32,9 +33,8 @@ interface Since {
 
 /**
  * Returns a function that says of a change since an approval whom it is about, who made it and when. It finds that in the journal, or in
- * the asset if its creator changed it in place. A value that each event replaces as a
- * whole was set by the newest such event. The consumers and the policy have parts that several events may have changed: there, `by`
- * is known if all of these are of one user, and `at` if there is only one.
+ * the asset if its creator changed it in place. A value was set by the newest event that changed it. Who named or removed a
+ * consumer, or changed a member of the policy, is kept with the computation.
  */
 export function explainChanges({ approval, inputs, around, newest = [] }: Since): (change: PlacedChange) => StaleReason {
   const { user_id: approver, approved_at } = approval;
@@ -50,11 +50,8 @@ export function explainChanges({ approval, inputs, around, newest = [] }: Since)
   };
 
   const last = (is: Is): Author => authorOf(events.find(is));
-  const only = (is: Is): Author => {
-    const found = isWhole ? events.filter(is) : [];
-    const { by, at } = authorOf(found[0]);
-    return found.every((event) => event.by === by) ? { by, at: found.length === 1 ? at : null } : nobody;
-  };
+  const since = (changes: readonly NamedChange[], is: (change: NamedChange) => boolean): Author =>
+    authorOf(changes.find((each) => each.at >= approved_at && is(each)));
 
   const ofFile = ({ path, places: [approvedAs, currentAs] = nowhere }: PlacedChange): Author => {
     const isAlgorithm = path.startsWith('/manifest/algorithm');
@@ -82,16 +79,20 @@ export function explainChanges({ approval, inputs, around, newest = [] }: Since)
   };
 
   const ofReceiver = ({ approved, current }: PlacedChange, user: string | null): Author => {
-    const isNaming = (side: 'from' | 'to') => (event: PastEvent) =>
-      isUpdateOf('consumers')(event) || (event.event_type === 'owner_changed' && event.details[side] === user);
+    const named = (side: 'from' | 'to'): Author => {
+      const ofOwner = last((event) => event.event_type === 'owner_changed' && event.details[side] === user);
+      const ofList = since(inputs.consumer_changes, ({ name }) => name === user || name === '');
+      return (ofList.at ?? '') > (ofOwner.at ?? '') ? ofList : ofOwner;
+    };
+    const ofKey = last(isKeyOf(user));
     if (approved === null) {
       const isOpen = then.consumers.length === 0 && now.consumers.length === 0 && now.owner !== user;
       const couldReceive = isOpen || [then.owner, ...then.consumers].some((each) => each === user);
-      return couldReceive ? last(isKeyOf(user)) : only(isNaming('to'));
+      return couldReceive ? ofKey : named('to');
     }
     const hasKey = inputs.keys.some(({ user_id }) => user_id === user);
-    if (current !== null || !hasKey) return last(isKeyOf(user));
-    return only((event) => isNaming('from')(event) || isKeyOf(user)(event));
+    const [first, second] = current !== null || !hasKey ? [ofKey, named('from')] : [named('from'), ofKey];
+    return first.by === null ? second : first;
   };
 
   const userOf = ({ path, places: [approvedAs, currentAs] = nowhere }: PlacedChange): string | null => {
@@ -110,7 +111,10 @@ export function explainChanges({ approval, inputs, around, newest = [] }: Since)
     if (area === 'expires_at') return { by: null, at: String(approved) };
     if (area === 'signature') return current === 'required' ? last(isUpdateOf('approval')) : last(isKeyOf(approver));
     if (member === 'agent_config') return last(isUpdateOf(`${member}.${part}`));
-    if (member === 'attestation_policy') return only(isUpdateOf(member));
+    if (member === 'attestation_policy') {
+      const ofMember = since(inputs.policy_changes, ({ name }) => name === part);
+      return ofMember.by === null ? last(isUpdateOf(member)) : ofMember;
+    }
     if (member === 'algorithm' || member === 'datasets') return ofFile(change);
     if (member === 'result_consumers') return ofReceiver(change, user);
     return last(isUpdateOf(member));

@@ -335,6 +335,8 @@ export function inputs(fields: Partial<Inputs> = {}): Inputs {
     providers: [],
     approvals: [],
     refusals: [],
+    policy_changes: [],
+    consumer_changes: [],
     ...fields,
   };
 }
