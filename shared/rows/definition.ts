@@ -23,6 +23,7 @@ const linkSchema = v.object({
   asset_type: v.picklist(assetTypes),
   created_by: v.string(),
   linked_as: v.number(),
+  linked_by: v.optional(v.string()),
 });
 
 const change = v.object({ name: v.string(), by: v.string(), at: v.string() });
@@ -66,7 +67,8 @@ export interface Definition {
   algorithm: Link | undefined;
   datasets: Link[];
   /**
-   * The users who uploaded a key to the computation, approved or refused, an entry for each of these acts. `is_consumer` is true for
+   * The users who uploaded a key to the computation, linked an asset of their own, approved or refused, an entry for each of these
+   * acts. `is_consumer` is true for
    * a key whose user had the role `result_consumer` when uploading it.
    */
   acts: v.InferOutput<typeof actSchema>[];
@@ -98,7 +100,10 @@ export function parseDefinition(items: Item[]): Definition {
     providers: parseProviders(items.find((item) => 'providers' in item)),
     algorithm: links.find((link) => link.asset_type === 'algorithm'),
     datasets: links.filter((link) => link.asset_type === 'dataset').sort((a, b) => a.linked_as - b.linked_as),
-    acts: items.filter((item) => 'user_id' in item).map((item) => parseStored(actSchema, item, 'act')),
+    acts: [
+      ...links.filter(({ created_by, linked_by }) => linked_by === created_by).map(({ created_by }) => ({ user_id: created_by })),
+      ...items.filter((item) => 'user_id' in item).map((item) => parseStored(actSchema, item, 'act')),
+    ],
   };
 }
 

@@ -14,7 +14,7 @@ import { type Table, getItems, queryPartition, type Item } from '../table/table.
 import { assetKey, findAsset } from './read-asset.ts';
 import { computationKeys } from '../table/keys.ts';
 import { parseStored } from '../table/stored.ts';
-import { type NamedChange, parseDefinition } from './definition.ts';
+import { type Definition, type NamedChange, parseDefinition } from './definition.ts';
 
 const hash = v.pipe(
   v.array(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(255))),
@@ -118,6 +118,8 @@ export interface Inputs {
   /** The last changes of members of the policy and of consumers. */
   policy_changes: NamedChange[];
   consumer_changes: NamedChange[];
+  /** The users who linked an asset of their own, uploaded a key, approved or refused. */
+  acts: Definition['acts'];
 }
 
 /** The largest manifest in bytes. Together with the agent's configuration it fits into one DynamoDB item and one gRPC message. */
@@ -270,6 +272,7 @@ export interface Parts extends Pick<
   | 'refusals'
   | 'policy_changes'
   | 'consumer_changes'
+  | 'acts'
 > {
   /**
    * The identifiers of the assets linked to a computation: the algorithm, then the datasets in the order in which they were
@@ -283,7 +286,7 @@ export async function readParts(table: Table, computationId: string): Promise<Pa
   const { key, approval, refusal } = computationKeys.prefixes;
   const items = await queryPartition(table, computationKeys.partition(computationId));
   const startingWith = (prefix: string) => items.filter((item) => String(item['sk']).startsWith(prefix));
-  const { algorithm, datasets, acts: _, ...rest } = parseDefinition(items);
+  const { algorithm, datasets, ...rest } = parseDefinition(items);
   return {
     ...rest,
     assetIds: [...(algorithm ? [algorithm] : []), ...datasets].map((link) => link.asset_id),

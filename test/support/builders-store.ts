@@ -337,6 +337,7 @@ export function inputs(fields: Partial<Inputs> = {}): Inputs {
     refusals: [],
     policy_changes: [],
     consumer_changes: [],
+    acts: [],
     ...fields,
   };
 }
