@@ -53,20 +53,33 @@ export interface Covered {
 }
 
 /**
- * Returns the differences between the manifest and configuration that were approved and those that would run now. Datasets are
- * matched by their file names. Receivers come first, then the configuration, the algorithm, the datasets and the rest, so that a
- * limit on the number of differences hides the most harmful ones last.
+ * Returns the differences between the manifest and configuration that were approved and those that would run now, the most harmful
+ * first, so that a limit on their number hides the others. Datasets are matched by their file names. Added and changed receivers come
+ * first, then the policy, access to logs and the review, the rest of the configuration, the algorithm, the datasets, and last
+ * what only takes away: receivers, and values of a list in a policy that stays.
  */
 export function changesBetween(approved: Covered, current: Covered): PlacedChange[] {
   const { datasets: before, algorithm, result_consumers: _, ...rest } = approved.manifest;
   const { datasets: after, algorithm: newAlgorithm, result_consumers: __, ...newRest } = current.manifest;
-  return [
+  const changes = [
     ...differencesByName('/manifest/result_consumers', receiversOf(approved), receiversOf(current)),
     ...differences('/configuration', approved.configuration, current.configuration),
     ...differences('/manifest/algorithm', algorithm, newAlgorithm),
     ...differencesByName('/manifest/datasets', datasetsOf(before), datasetsOf(after), '/filename'),
     ...differences('/manifest', rest, newRest),
   ];
+  const rank = ({ path, current: value }: PlacedChange): number => {
+    if (path.startsWith('/manifest/result_consumers')) return value === null ? 4 : 0;
+    if (!path.startsWith('/configuration/')) return 3;
+    if (value === null && Array.isArray(memberAt(current, path.slice(0, path.lastIndexOf('/'))))) return 4;
+    return /^.configuration.(attestation_policy|log_access|result_review)/.test(path) ? 1 : 2;
+  };
+  return changes.toSorted((one, other) => rank(one) - rank(other));
+}
+
+function memberAt(root: unknown, path: string): unknown {
+  const names = path.split('/').slice(1);
+  return names.reduce((part, name) => partsOf(part)[name], root);
 }
 
 /** An entry of a list in a manifest, with the name by which it is matched. */
@@ -127,8 +140,23 @@ function differences(path: string, before: unknown, after: unknown): ApprovalCha
     return changed.approved === changed.current ? [] : [changed];
   }
   const [parts, others] = [partsOf(before), partsOf(after)];
+  if (isPolicy.test(path) && (Array.isArray(before) || Array.isArray(after)))
+    return differencesOfSets(path, Object.values(parts), Object.values(others));
   const names = new Set([...Object.keys(parts), ...Object.keys(others)]);
   return [...names].flatMap((name) => differences(`${path}/${name}`, parts[name], others[name]));
+}
+
+const isPolicy = /^.configuration.attestation_policy/;
+
+/**
+ * Returns the differences between two lists whose order does not matter: a difference for each value that was added or removed, at its
+ * place in its list. One that was added at the place of one that was removed is one difference.
+ */
+function differencesOfSets(path: string, before: unknown[], after: unknown[]): ApprovalChange[] {
+  const missingIn = (list: unknown[], others: unknown[]) => list.map((each) => (others.includes(each) ? undefined : each));
+  const [removed, added] = [missingIn(before, after), missingIn(after, before)];
+  const places = Array.from({ length: Math.max(removed.length, added.length) }, (_, index) => index);
+  return places.flatMap((index) => differences(`${path}/${index}`, removed[index], added[index]));
 }
 
 const isHash = (part: unknown): part is number[] => Array.isArray(part) && typeof part[0] === 'number';

@@ -2,6 +2,8 @@ import { detailsIn } from 'computation-management-formats/bytes';
 import type { PlacedChange } from 'computation-management-formats/covered-changes';
 import type * as v from 'valibot';
 import type { StoredEvent } from '../journal/stored-journal.ts';
+import type { StoredAsset } from '../rows/asset.ts';
+import type { NamedChange } from '../rows/definition.ts';
 import { assetsOf, type Inputs } from '../rows/manifest.ts';
 import type { StoredApproval } from '../rows/stored-approval.ts';
 import { type approvalChange, type Around, aroundOf } from './stale-because.ts';
@@ -31,9 +33,8 @@ interface Since {
 
 /**
  * Returns a function that says of a change since an approval whom it is about, who made it and when. It finds that in the journal, or in
- * the asset if its creator changed it in place: `at` is then the last change of the asset. A value that each event replaces as a
- * whole was set by the newest such event. The consumers and the policy have parts that several events may have changed: there, `by`
- * is known if all of these are of one user, and `at` if there is only one.
+ * the asset if its creator changed it in place. A value was set by the newest event that changed it. Who named or removed a
+ * consumer, or changed a member of the policy, is kept with the computation.
  */
 export function explainChanges({ approval, inputs, around, newest = [] }: Since): (change: PlacedChange) => StaleReason {
   const { user_id: approver, approved_at } = approval;
@@ -43,49 +44,55 @@ export function explainChanges({ approval, inputs, around, newest = [] }: Since)
   const isWhole = end >= 0;
   const events = newest.slice(0, isWhole ? end : undefined).map(pastEvent);
 
-  const last = (is: Is): Author => authorOf(events.find(is));
-  const only = (is: Is): Author => {
-    const found = isWhole ? events.filter(is) : [];
-    const { by, at } = authorOf(found[0]);
-    return found.every((event) => event.by === by) ? { by, at: found.length === 1 ? at : null } : nobody;
+  const changedAt = ({ changed_at }: StoredAsset, field: string): string | null => {
+    const at = changed_at?.[field];
+    return at !== undefined && at >= approved_at ? at : null;
   };
+
+  const last = (is: Is): Author => authorOf(events.find(is));
+  const since = (changes: readonly NamedChange[], is: (change: NamedChange) => boolean): Author =>
+    authorOf(changes.find((each) => each.at >= approved_at && is(each)));
 
   const ofFile = ({ path, places: [approvedAs, currentAs] = nowhere }: PlacedChange): Author => {
     const isAlgorithm = path.startsWith('/manifest/algorithm');
     const before = isAlgorithm ? then.algorithm : then.datasets[approvedAs ?? -1];
     const after = isAlgorithm ? inputs.algorithm : inputs.datasets[currentAs ?? -1];
     if (after && before?.id === after.id) {
-      const isOfUser = path.endsWith('/user_key') && after.user_key === '';
+      const part = path.split('/')[isAlgorithm ? 3 : 4] ?? '';
+      const isOfUser = part === 'user_key' && after.user_key === '';
       const ofKey = isOfUser ? last(isKeyOf(after.created_by)) : nobody;
       if (ofKey.by !== null || (isOfUser && !isWhole)) return ofKey;
-      return after.updated_at > approved_at ? { by: after.created_by, at: after.updated_at } : nobody;
+      return { by: after.created_by, at: changedAt(after, part === 'hash' ? 'checksum' : part) };
     }
-    const isRenamed = (asset: { id: string; file_name: string }) => {
-      const earlier = [then.algorithm, ...then.datasets].find((file) => file?.id === asset.id);
-      return earlier !== undefined && earlier.file_name !== asset.file_name;
-    };
-    const renamed = [after, assetsOf(inputs).find(({ id }) => id === before?.id)].find((asset) => asset && isRenamed(asset));
-    if (renamed) return { by: null, at: renamed.updated_at };
-    const names: unknown[] = [before?.file_name, after?.file_name, after?.id];
-    return last(({ event_type, details: { asset_type, file_name, asset_id } }) => {
-      if (event_type !== 'asset_linked' && event_type !== 'asset_unlinked') return false;
-      return isAlgorithm
-        ? asset_type === 'algorithm'
-        : asset_type === 'dataset' && (names.includes(file_name) || names.includes(asset_id));
+    const wasThere = (id: string) => [then.algorithm, ...then.datasets].find((file) => file?.id === id);
+    const ofLink = (type: string, id: string | undefined) => (event: PastEvent) =>
+      event.event_type === type && event.details['asset_id'] === id;
+    const isLinked = ofLink('asset_linked', after?.id);
+    if (after && !wasThere(after.id)) return last(isLinked);
+    const renamed = [after, assetsOf(inputs).find(({ id }) => id === before?.id)].find((asset) => {
+      const earlier = asset && wasThere(asset.id);
+      return earlier && earlier.file_name !== asset.file_name;
     });
+    if (renamed) return { by: null, at: changedAt(renamed, 'file_name') };
+    const isUnlinked = ofLink('asset_unlinked', before?.id);
+    return last((event) => isLinked(event) || isUnlinked(event));
   };
 
   const ofReceiver = ({ approved, current }: PlacedChange, user: string | null): Author => {
-    const isNaming = (side: 'from' | 'to') => (event: PastEvent) =>
-      isUpdateOf('consumers')(event) || (event.event_type === 'owner_changed' && event.details[side] === user);
+    const named = (side: 'from' | 'to'): Author => {
+      const ofOwner = last((event) => event.event_type === 'owner_changed' && event.details[side] === user);
+      const ofList = since(inputs.consumer_changes, ({ name }) => name === user || name === '');
+      return (ofList.at ?? '') > (ofOwner.at ?? '') ? ofList : ofOwner;
+    };
+    const ofKey = last(isKeyOf(user));
     if (approved === null) {
       const isOpen = then.consumers.length === 0 && now.consumers.length === 0 && now.owner !== user;
       const couldReceive = isOpen || [then.owner, ...then.consumers].some((each) => each === user);
-      return couldReceive ? last(isKeyOf(user)) : only(isNaming('to'));
+      return couldReceive ? ofKey : named('to');
     }
     const hasKey = inputs.keys.some(({ user_id }) => user_id === user);
-    if (current !== null || !hasKey) return last(isKeyOf(user));
-    return only((event) => isNaming('from')(event) || isKeyOf(user)(event));
+    const [first, second] = current !== null || !hasKey ? [ofKey, named('from')] : [named('from'), ofKey];
+    return first.by === null ? second : first;
   };
 
   const userOf = ({ path, places: [approvedAs, currentAs] = nowhere }: PlacedChange): string | null => {
@@ -104,7 +111,10 @@ export function explainChanges({ approval, inputs, around, newest = [] }: Since)
     if (area === 'expires_at') return { by: null, at: String(approved) };
     if (area === 'signature') return current === 'required' ? last(isUpdateOf('approval')) : last(isKeyOf(approver));
     if (member === 'agent_config') return last(isUpdateOf(`${member}.${part}`));
-    if (member === 'attestation_policy') return only(isUpdateOf(member));
+    if (member === 'attestation_policy') {
+      const ofMember = since(inputs.policy_changes, ({ name }) => name === part);
+      return ofMember.by === null ? last(isUpdateOf(member)) : ofMember;
+    }
     if (member === 'algorithm' || member === 'datasets') return ofFile(change);
     if (member === 'result_consumers') return ofReceiver(change, user);
     return last(isUpdateOf(member));

@@ -8,17 +8,18 @@ import { describeApproval, describeRefusal, type Approval, type Refusal } from '
 import { becauseOf, neededApprovals, ownReasons } from './readiness.ts';
 import { explainChanges } from './explain-changes.ts';
 import { type Approved, aroundOf, parseApproved } from './stale-because.ts';
-import { readNewest } from '../journal/read-journal.ts';
+import { administrativeEvents } from '../journal/event.ts';
+import { readNewestOf } from '../journal/read-journal.ts';
 import { parseStored } from '../table/stored.ts';
 import { assetKey } from '../rows/read-asset.ts';
 import { readComputation } from '../rows/computation.ts';
 
-/** The number of events, the newest of the journal, in which the authors of changes are looked for. */
-const mostEvents = 100;
+/** The most administrative events since an approval, the newest, in which the authors of changes are looked for. */
+const mostEvents = 1_000;
 
 /**
  * Lists the users whose approval a computation needs, the refusals, and the approvals that were given, with the reasons why some do
- * not count. Three round trips, or two if no approval is stale. The newest 100 events are read if one is stale:
+ * not count. Two round trips, or five if an approval is stale. The newest 1,000 administrative events since that approval are then read:
  * an author of a change before them is not known.
  * @param at RFC 3339, UTC, milliseconds
  * @throws ServiceError `not_found`
@@ -41,13 +42,14 @@ export async function listApprovals(
   const inputs = inputsOf(computation, parts, assets);
   const current = { ...approvableOf(inputs), manifest: draftOf(inputs), receivers: aroundOf(inputs).receivers };
   const others = inputs.approvals.filter((given) => isOfOther(given, current));
-  const hasStale = inputs.approvals.some((given) => others.includes(given) || ownReasons(given, inputs, at).length > 0);
+  const stale = inputs.approvals.filter((given) => others.includes(given) || ownReasons(given, inputs, at).length > 0);
+  const [from = at] = stale.map(({ approved_at }) => approved_at).toSorted();
   const [items, newest] = await Promise.all([
     getItems(
       table,
       others.map(({ user_id }) => approvedKeys.approved(id, user_id)),
     ),
-    hasStale ? readNewest(table, id, mostEvents) : [],
+    stale.length > 0 ? readNewestOf(table, id, { types: administrativeEvents, from, limit: mostEvents }) : [],
   ]);
   const because = (approval: StoredApproval) => {
     const item = items[others.indexOf(approval)];

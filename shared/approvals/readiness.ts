@@ -68,9 +68,16 @@ function sentencesOf(missing: NeededApproval[], inputs: Inputs, context: Approva
   });
 }
 
+const likeOurs = /refuses:|approval of|missing /i;
+
+/**
+ * Returns a reason as it is if it is one plain line without quotes, and without words by which the sentences of others begin. Returns
+ * others in quotes, of a long reason the first 300 characters.
+ */
 function reasonText(reason: string): string {
   const shown = quotedText(reason.slice(0, longestShownReason).toWellFormed());
-  return reason.length > longestShownReason ? `${shown}…` : shown;
+  if (reason.length > longestShownReason) return `${shown}…`;
+  return shown === `"${reason}"` && !likeOurs.test(reason) ? reason : shown;
 }
 
 function limitIn({ cvm_ids }: StoredApproval, { cvm }: ApprovalContext): string {

@@ -99,7 +99,11 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
     changedAt = current.updated_at;
     const updated_at = isChanged(current, change) ? laterOf(current.updated_at, now) : current.updated_at;
     const transaction = new Transaction();
-    const next = changeAsset(transaction, domain, current, { ...change, updated_at });
+    const changed = (['file_name', 'checksum', 'user_key', ...fetchedNames] as const).filter(
+      (name) => !isDeepStrictEqual(current[name], change[name]),
+    );
+    const changed_at = { ...current.changed_at, ...Object.fromEntries(changed.map((name) => [name, updated_at])) };
+    const next = changeAsset(transaction, domain, current, { ...change, updated_at, changed_at });
     if (replacement) transaction.add(dropContentCheck(replacement.check));
     if (current.content_key && next.content_key !== current.content_key)
       transaction.add(putContentCheck(current.content_key, now));

@@ -62,6 +62,7 @@ export async function receiveUpload(
     const pending = findAsset(await getItem(table, rowKey), owner.assetId);
     if (!pending || !awaits(pending, key)) return;
     const transaction = new Transaction();
+    const updated_at = laterOf(pending.updated_at, now);
     changeAsset(transaction, owner.domain, pending, {
       state: 'ready',
       size,
@@ -70,7 +71,8 @@ export async function receiveUpload(
       content_checksum: checksum,
       upload_key: null,
       ...(pending.unread_key && { unread_key: null, upload_problem: null }),
-      updated_at: laterOf(pending.updated_at, now),
+      updated_at,
+      ...(pending.checksum === null && { changed_at: { ...pending.changed_at, checksum: updated_at } }),
     });
     await transaction.commit(table);
   });

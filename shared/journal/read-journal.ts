@@ -4,7 +4,7 @@ import { notFound } from '../runtime/errors.ts';
 import { journalKeys } from '../table/keys.ts';
 import { deadlineOf, type Table, getItem, getItems, queryBetween } from '../table/table.ts';
 import { type JournalHead, parseStoredEvent, readHead, type StoredEvent } from './stored-journal.ts';
-import { parseSegment, type Segment } from './segment.ts';
+import { facetOf, parseSegment, type Segment } from './segment.ts';
 import { StaleReadError } from '../table/transaction.ts';
 
 const beforeAll = 0;
@@ -51,10 +51,31 @@ export async function readNumbers(table: Table, computationId: string, numbers: 
   return items.includes(undefined) ? gapOrDeleted(table, computationId) : items.map(parseStoredEvent);
 }
 
-/** Reads the newest events of a journal, at most `limit`, the newest first. One round trip for each MB. */
-export async function readNewest(table: Table, computationId: string, limit: number): Promise<StoredEvent[]> {
-  const [first, last] = [journalKeys.event(computationId, 0), journalKeys.event(computationId, afterAll)];
-  return (await queryBetween(table, first, last, { newestFirst: true, limit })).map(parseStoredEvent);
+/**
+ * Reads the newest events of some types since a time, the newest first, at most `limit`. Finds them by the index of the journal. Three
+ * sequential round trips.
+ * @throws ServiceError `not_found` if the journal was deleted in the meantime
+ * @throws Error if the journal is damaged
+ */
+export async function readNewestOf(
+  table: Table,
+  computationId: string,
+  { types, from, limit }: { types: readonly string[]; from: string; limit: number },
+): Promise<StoredEvent[]> {
+  return await withoutGaps(table, async () => {
+    const head = await readHead(table, computationId);
+    const [segments, tail] = await Promise.all([
+      readSegments(table, computationId, head, { from }),
+      readNumberRange(table, computationId, { from: head.sealed + 1, to: head.count }),
+    ]);
+    const newest = tail.filter(({ event_type }) => types.includes(event_type)).toReversed();
+    const numbers = segments.flatMap((segment) => {
+      const { values, codes } = facetOf(segment, 'event_type');
+      return codes.flatMap((code, place) => (types.includes(values[code] ?? '') ? [segment.first_number + place] : []));
+    });
+    const older = numbers.slice(Math.max(0, numbers.length + newest.length - limit));
+    return [...newest, ...(await readNumbers(table, computationId, older)).toReversed()].slice(0, limit);
+  });
 }
 
 /** Reads whether the journal of a computation has an event with this identifier and hash. Costs one read unit. */

@@ -97,6 +97,11 @@ export const storedAsset = v.object({
   /** The time until which no run starts with the asset, because it is being deleted (mark-for-deletion.ts). Null otherwise. */
   closing_until: v.nullable(v.string()),
   version: v.number(),
+  /**
+   * The times of the last changes of the file name and of what a manifest has of an asset, by field. Without a field that has not changed
+   * since the asset was created.
+   */
+  changed_at: v.optional(v.record(v.string(), v.string())),
 });
 export type StoredAsset = v.InferOutput<typeof storedAsset>;
 

@@ -218,7 +218,7 @@ const party = v.pipe(
     invited: v.pipe(
       v.boolean(),
       v.description(
-        '`true` if the computation only names the user, who has not acted: has no key and no linked asset here, and has neither approved ' +
+        '`true` if the computation only names the user, who has not acted: has no key here, has linked no asset, and has neither approved ' +
           'nor refused.',
       ),
     ),

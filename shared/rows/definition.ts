@@ -23,15 +23,24 @@ const linkSchema = v.object({
   asset_type: v.picklist(assetTypes),
   created_by: v.string(),
   linked_as: v.number(),
+  linked_by: v.optional(v.string()),
 });
 
-const consumersSchema = v.object({ consumers: v.array(v.string()) });
+const change = v.object({ name: v.string(), by: v.string(), at: v.string() });
+
+/** The last change of a part of a computation, such as a consumer or a member of its policy: its name, who changed it, and when. */
+export type NamedChange = v.InferOutput<typeof change>;
+
+const consumersSchema = v.object({ consumers: v.array(v.string()), changes: v.optional(v.array(change), []) });
 
 const providersSchema = v.object({ providers: v.array(v.string()) });
 
 const actSchema = v.object({ user_id: v.string(), is_consumer: v.optional(v.boolean()) });
 
-const storedPolicy = v.object({ attestation_policy: v.optional(v.nullable(attestationPolicy), null) });
+const storedPolicy = v.object({
+  attestation_policy: v.optional(v.nullable(attestationPolicy), null),
+  policy_changes: v.optional(v.array(change), []),
+});
 
 /** The link of an asset to a computation, as it is stored with the computation. */
 export type Link = v.InferOutput<typeof linkSchema>;
@@ -58,10 +67,18 @@ export interface Definition {
   algorithm: Link | undefined;
   datasets: Link[];
   /**
-   * The users who uploaded a key to the computation, approved or refused, an entry for each of these acts. `is_consumer` is true for
+   * The users who uploaded a key to the computation, linked an asset of their own, approved or refused, an entry for each of these
+   * acts. `is_consumer` is true for
    * a key whose user had the role `result_consumer` when uploading it.
    */
   acts: v.InferOutput<typeof actSchema>[];
+  /** The last change of each member of the policy, by its name. */
+  policy_changes: NamedChange[];
+  /**
+   * The last change of each consumer, who was added or, if not a consumer now, removed: the newest 100 of the latter. The name is empty
+   * for the change from consumers to none, or back.
+   */
+  consumer_changes: NamedChange[];
 }
 
 /**
@@ -72,14 +89,21 @@ export function parseDefinition(items: Item[]): Definition {
   const links = items.filter((item) => 'asset_id' in item).map((item) => parseStored(linkSchema, item, 'link'));
   const config = items.find((item) => 'agent_config' in item);
   const named = items.find((item) => 'consumers' in item);
+  const { attestation_policy, policy_changes } = parseStored(storedPolicy, config ?? {}, 'attestation policy');
+  const { consumers, changes } = parseStored(consumersSchema, named ?? { consumers: [] }, 'list of consumers');
   return {
     agent_config: parseAgentConfig(config),
-    attestation_policy: config ? parseStored(storedPolicy, config, 'attestation policy').attestation_policy : null,
-    consumers: named ? parseStored(consumersSchema, named, 'list of consumers').consumers : [],
+    attestation_policy,
+    policy_changes,
+    consumers,
+    consumer_changes: changes,
     providers: parseProviders(items.find((item) => 'providers' in item)),
     algorithm: links.find((link) => link.asset_type === 'algorithm'),
     datasets: links.filter((link) => link.asset_type === 'dataset').sort((a, b) => a.linked_as - b.linked_as),
-    acts: items.filter((item) => 'user_id' in item).map((item) => parseStored(actSchema, item, 'act')),
+    acts: [
+      ...links.filter(({ created_by, linked_by }) => linked_by === created_by).map(({ created_by }) => ({ user_id: created_by })),
+      ...items.filter((item) => 'user_id' in item).map((item) => parseStored(actSchema, item, 'act')),
+    ],
   };
 }
 
@@ -106,6 +130,8 @@ export const emptyDefinition: Definition = {
   algorithm: undefined,
   datasets: [],
   acts: [],
+  policy_changes: [],
+  consumer_changes: [],
 };
 
 /**
@@ -125,26 +151,61 @@ export function changedParts(before: Definition, after: Definition): string[] {
  */
 export function replaceDefinition(
   transaction: Transaction,
-  { domain, id }: { domain: string; id: string },
+  { domain, id, by, now }: { domain: string; id: string; by: string; now: string },
   before: Definition,
   after: Definition,
 ): void {
   const { agent_config, attestation_policy, consumers, providers } = after;
   const changed = new Set(changedParts(before, after).map((part) => part.split('.')[0]));
   if (changed.has('agent_config') || changed.has('attestation_policy')) {
-    const policy = attestation_policy && { attestation_policy };
+    const { policy_changes } = changesOf(before, after, { by, at: now });
+    const policy = { ...(attestation_policy && { attestation_policy }), policy_changes };
     transaction.add({ put: { Item: { ...computationKeys.config(id), ...agentConfigAttributes(agent_config), ...policy } } });
   }
   if (changed.has('consumers')) {
-    putList(transaction, computationKeys.consumers(id), { consumers });
+    const { consumer_changes: changes } = changesOf(before, after, { by, at: now });
+    transaction.add({ put: { Item: { ...computationKeys.consumers(id), consumers, changes } } });
     const placeOf = (user: string) => userKeys.consumer(domain, user, computationNumber(id));
     transaction.add(...changesOfNames(before.consumers, consumers, placeOf));
   }
   if (changed.has('providers')) {
-    putList(transaction, computationKeys.providers(id), { providers });
+    const key = computationKeys.providers(id);
+    transaction.add(providers.length === 0 ? { delete: { Key: key } } : { put: { Item: { ...key, providers } } });
     const placeOf = (user: string) => userKeys.provider(domain, user, computationNumber(id));
     addOrFollow(transaction, changesOfNames(before.providers, providers, placeOf));
   }
+}
+
+/** The most removed consumers whose removal is kept. */
+const mostRemoved = 100;
+
+/** Returns the last changes of the consumers and of the members of the policy, with those of a change of the computation. */
+function changesOf(
+  before: Definition,
+  after: Pick<Definition, 'attestation_policy' | 'consumers'>,
+  author: { by: string; at: string },
+): Pick<Definition, 'policy_changes' | 'consumer_changes'> {
+  const [one, other] = [before.consumers, after.consumers];
+  const isOtherKind = (one.length === 0) !== (other.length === 0);
+  const changed = [
+    ...one.filter((user) => !other.includes(user)),
+    ...other.filter((user) => !one.includes(user)),
+    ...(isOtherKind ? [''] : []),
+  ];
+  const [policy, newPolicy] = [{ ...before.attestation_policy }, { ...after.attestation_policy }] as Record<string, unknown>[];
+  const members = Object.keys({ ...policy, ...newPolicy }).filter(
+    (name) => canonicalJson({ [name]: policy?.[name] ?? null }) !== canonicalJson({ [name]: newPolicy?.[name] ?? null }),
+  );
+  const added = (names: string[], earlier: NamedChange[]) => [
+    ...names.map((name) => ({ name, ...author })),
+    ...earlier.filter(({ name }) => !names.includes(name)),
+  ];
+  const all = added(changed, before.consumer_changes);
+  const removed = all.filter(({ name }) => !other.includes(name)).slice(mostRemoved);
+  return {
+    policy_changes: added(members, before.policy_changes),
+    consumer_changes: all.filter((each) => !removed.includes(each)),
+  };
 }
 
 /** Returns the writes for the items of users who are named after a change and were not before, and of those who no longer are. */
@@ -171,9 +232,4 @@ function addOrFollow(transaction: Transaction, actions: Action[]): void {
       });
     });
   }
-}
-
-function putList(transaction: Transaction, key: Key, list: Record<string, string[]>): void {
-  const isEmpty = Object.values(list).flat().length === 0;
-  transaction.add(isEmpty ? { delete: { Key: key } } : { put: { Item: { ...key, ...list } } });
 }

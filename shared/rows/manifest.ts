@@ -14,7 +14,7 @@ import { type Table, getItems, queryPartition, type Item } from '../table/table.
 import { assetKey, findAsset } from './read-asset.ts';
 import { computationKeys } from '../table/keys.ts';
 import { parseStored } from '../table/stored.ts';
-import { parseDefinition } from './definition.ts';
+import { type Definition, type NamedChange, parseDefinition } from './definition.ts';
 
 const hash = v.pipe(
   v.array(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(255))),
@@ -115,6 +115,11 @@ export interface Inputs {
   providers: string[];
   approvals: StoredApproval[];
   refusals: StoredRefusal[];
+  /** The last changes of members of the policy and of consumers. */
+  policy_changes: NamedChange[];
+  consumer_changes: NamedChange[];
+  /** The users who linked an asset of their own, uploaded a key, approved or refused. */
+  acts: Definition['acts'];
 }
 
 /** The largest manifest in bytes. Together with the agent's configuration it fits into one DynamoDB item and one gRPC message. */
@@ -262,7 +267,16 @@ export async function readInputs(table: Table, domain: string, computation: Stor
  */
 export interface Parts extends Pick<
   Inputs,
-  'agent_config' | 'attestation_policy' | 'consumers' | 'providers' | 'keys' | 'approvals' | 'refusals'
+  | 'agent_config'
+  | 'attestation_policy'
+  | 'consumers'
+  | 'providers'
+  | 'keys'
+  | 'approvals'
+  | 'refusals'
+  | 'policy_changes'
+  | 'consumer_changes'
+  | 'acts'
 > {
   /**
    * The identifiers of the assets linked to a computation: the algorithm, then the datasets in the order in which they were
@@ -276,12 +290,9 @@ export async function readParts(table: Table, computationId: string): Promise<Pa
   const { key, approval, refusal } = computationKeys.prefixes;
   const items = await queryPartition(table, computationKeys.partition(computationId));
   const startingWith = (prefix: string) => items.filter((item) => String(item['sk']).startsWith(prefix));
-  const { agent_config, attestation_policy, consumers, providers, algorithm, datasets } = parseDefinition(items);
+  const { algorithm, datasets, ...rest } = parseDefinition(items);
   return {
-    agent_config,
-    attestation_policy,
-    consumers,
-    providers,
+    ...rest,
     assetIds: [...(algorithm ? [algorithm] : []), ...datasets].map((link) => link.asset_id),
     keys: startingWith(key).map(parseParticipantKey),
     approvals: startingWith(approval).map(parseApproval),

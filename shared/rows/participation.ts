@@ -9,20 +9,22 @@ const mostComputations = 300;
 export const mostAssets = 1_000;
 
 /**
- * The part that a user takes in a computation: whether the computation names the user, and which of the user's assets are
+ * The part that a user takes in a computation: whether the user owns it or it names the user, and which of the user's assets are
  * linked.
  */
 export interface Participation {
   computation: number;
-  /** True if the user is the owner of the computation, or a consumer that it names. */
+  isOwner: boolean;
+  /** True if the computation names the user as a provider or consumer. */
   isNamed: boolean;
-  /** The parts for which the computation names the user. */
-  named: ('provider' | 'consumer')[];
   hasKey: boolean;
   /** The numbers of the user's own assets that are linked to the computation. */
   assets: number[];
   isPartial: boolean;
 }
+
+/** The most computations that only name a user, the newest, among which a list of open tasks finds invitations. */
+const mostInviting = 1_000;
 
 /**
  * The most items that are read to find the computations of a user. More of them mean more than 300 computations or 1,000 assets,
@@ -32,14 +34,15 @@ const mostItems = 2 * mostComputations + mostAssets + 1;
 
 /**
  * Reads in which computations a user takes part, in one round trip. Those by the user's own doing come first, then those into
- * which others brought the user, then those that only name the user as a provider; each group is sorted newest first.
- * @returns `areAll` is false if the user takes part in more than a list of open tasks examines
+ * which others brought the user; each group is sorted newest first.
+ * @returns `areAll` is false if the user takes part in more than a list of open tasks examines. `inviting` has the numbers of the
+ *   computations that only name the user, newest first: the newest 1,000 of them
  */
 export async function readParticipations(
   table: Table,
   domain: string,
   userId: string,
-): Promise<{ participations: Participation[]; areAll: boolean }> {
+): Promise<{ participations: Participation[]; areAll: boolean; inviting: number[]; areAllInviting: boolean }> {
   const { own: ownPrefix, in: prefix, asked: askedPrefix } = userKeys.prefixes;
   const read = async (prefix: string) => {
     const options = { limit: mostItems, newestFirst: true };
@@ -47,19 +50,28 @@ export async function readParticipations(
     return items.map(({ sk }) => String(sk).slice(prefix.length).split('#'));
   };
   const [own, others, asked] = await Promise.all([read(ownPrefix), read(prefix), read(askedPrefix)]);
-  const oldest = others.length < mostItems ? 0 : Number(others.at(-1)?.[0]);
-  const participations = [...Map.groupBy([...own, ...others, ...asked], ([computation]) => Number(computation))].map(
+  const oldestIn = (entries: string[][]) => (entries.length < mostItems ? 0 : Number(entries.at(-1)?.[0]));
+  const oldest = Math.max(oldestIn(others), oldestIn(asked));
+  const named = new Set(asked.map(([computation]) => Number(computation)));
+  const byComputation = Map.groupBy([...own, ...others], ([computation]) => Number(computation));
+  const participations = [...byComputation].map(
     ([computation, entries]): Participation => ({
       computation,
-      isNamed: entries.some(([, as]) => as === 'owner' || as === 'consumer'),
-      named: (['provider', 'consumer'] as const).filter((part) => entries.some(([, as]) => as === part)),
+      isOwner: entries.some(([, as]) => as === 'owner'),
+      isNamed: named.has(computation),
       hasKey: entries.some(([, as]) => as === 'key'),
       assets: entries.flatMap(([, as, asset]) => (as === 'asset' ? [Number(asset)] : [])),
       isPartial: computation <= oldest,
     }),
   );
-  const areAll = [own, others, asked].every(({ length }) => length < mostItems) && participations.length <= mostComputations;
-  return { participations: participations.slice(0, mostComputations), areAll };
+  const areAll = [own, others].every(({ length }) => length < mostItems) && participations.length <= mostComputations;
+  const inviting = [...named].filter((computation) => !byComputation.has(computation));
+  return {
+    participations: participations.slice(0, mostComputations),
+    areAll,
+    inviting: inviting.slice(0, mostInviting),
+    areAllInviting: asked.length < mostItems && inviting.length <= mostInviting,
+  };
 }
 
 interface Participated {

@@ -21,10 +21,11 @@ export function partiesOf(
     provider: new Set([...creators, ...providers]),
     consumer: new Set([owner, ...(consumers.length > 0 ? consumers : byKey)]),
   };
-  const active = new Set([owner, ...creators, ...acts.map(({ user_id }) => user_id)]);
+  const named = [...providers, ...consumers];
+  const active = new Set([owner, ...acts.map(({ user_id }) => user_id)]);
   return [...new Set([owner, ...parts.provider, ...parts.consumer])].map((user) => ({
     user,
     parts: (['owner', 'provider', 'consumer'] as const).filter((part) => parts[part].has(user)),
-    invited: !active.has(user),
+    invited: named.includes(user) && !active.has(user),
   }));
 }

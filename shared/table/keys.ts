@@ -180,10 +180,10 @@ export const approvedKeys = {
  * mirror others: each is written and deleted in the same transaction as the item that it mirrors, except that purges delete it, and
  * that a change of more providers than fit into a transaction writes the rest right after it.
  *   in#<computation>#owner            the user owns the computation
- *   in#<computation>#consumer         the computation names the user as a consumer
- *   in#<computation>#key              the user uploaded a key to it
+ *   own#<computation>#key             the user uploaded a key to it
  *   in#<computation>#asset#<asset>    an asset of the user is linked to it
  *   asked#<computation>#provider      the computation names the user as a provider
+ *   asked#<computation>#consumer      the computation names the user as a consumer
  *   pending#<asset>                   the content of an asset of the user has not arrived
  */
 export const userKeys = {
@@ -195,7 +195,7 @@ export const userKeys = {
   owner: (domain: string, userId: string, computation: number, isOwn: boolean): Key =>
     userKeys.part(domain, userId, isOwn ? 'own' : 'in', computation, 'owner'),
   consumer: (domain: string, userId: string, computation: number): Key =>
-    userKeys.part(domain, userId, 'in', computation, 'consumer'),
+    userKeys.part(domain, userId, 'asked', computation, 'consumer'),
   provider: (domain: string, userId: string, computation: number): Key =>
     userKeys.part(domain, userId, 'asked', computation, 'provider'),
   key: (domain: string, userId: string, computation: number): Key => userKeys.part(domain, userId, 'own', computation, 'key'),

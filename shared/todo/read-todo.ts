@@ -13,7 +13,8 @@ import { assetKey, assetNumber } from '../rows/read-asset.ts';
 import { partiesOf } from '../rows/parties.ts';
 import { storedComputation, type StoredComputation, nameOfComputation, computationNumber } from '../rows/computation.ts';
 import { approvableOf, type Inputs, inputsOf, readParts } from '../rows/manifest.ts';
-import { listKeys, lists, userKeys } from '../table/keys.ts';
+import { parseDefinition } from '../rows/definition.ts';
+import { computationKeys, listKeys, lists, userKeys } from '../table/keys.ts';
 import { type Table, getItems, queryPrefix } from '../table/table.ts';
 import { mostAssets, readParticipations, type Participation } from '../rows/participation.ts';
 import { parseStored } from '../table/stored.ts';
@@ -29,11 +30,12 @@ type Part = Pick<Todo, 'approvals' | 'keys' | 'refusals' | 'invitations'>;
 /**
  * Reads the open tasks of a user: approvals to give, keys and content to upload, refusals to read and invitations. Examines the
  * user's computations in parts of 100, beginning with those that the user joined by an action of their own, up to 300 computations
- * and 1,000 assets. One round trip, and three for each part. Costs at most 600 read units for 100 computations with 3 assets each, 5,000 in the worst case.
+ * and 1,000 assets. Computations that only name the user are apart from these limits: the newest 1,000 are read, and the newest 20 of
+ * each owner examined, up to 100. One round trip, and three for each part. Costs at most 600 read units for 100 computations with 3 assets each, 5,000 in the worst case.
  * @param at RFC 3339, UTC, milliseconds
  */
 export async function readTodo(table: Table, domain: string, userId: string, at: string): Promise<Todo> {
-  const [{ participations, areAll }, pending] = await Promise.all([
+  const [{ participations, areAll, inviting, areAllInviting }, pending] = await Promise.all([
     readParticipations(table, domain, userId),
     readPending(table, domain, userId),
   ]);
@@ -48,25 +50,29 @@ export async function readTodo(table: Table, domain: string, userId: string, at:
       approvals: parts.flatMap(({ approvals }) => approvals),
       keys: parts.flatMap(({ keys }) => keys),
       refusals: parts.flatMap(({ refusals }) => refusals),
-      invitations: newestOfEach(parts.flatMap(({ invitations }) => invitations)),
+      invitations: parts.flatMap(({ invitations }) => invitations),
     };
   };
   const newest = pending.slice(0, mostEntries);
-  const [{ approvals, keys, refusals, invitations }, assets] = await Promise.all([
+  const [examinedPart, invitedPart, assets] = await Promise.all([
     examineAll(),
+    readInvitations(table, { domain, userId, at }, inviting),
     readAssets(table, domain, newest),
   ]);
+  const { approvals, refusals } = examinedPart;
+  const keys = [...examinedPart.keys, ...invitedPart.keys];
+  const invitations = newestOfEach([...examinedPart.invitations, ...invitedPart.invitations]);
   const content = contentOf(newest, assets);
   const isComplete = areAll && examined.size <= mostAssets;
   const arrivedMeanwhile = newest.length - content.length;
-  const totalOf = ({ length }: unknown[]) => (isComplete ? length : null);
+  const totalOf = ({ length }: unknown[], isExact = isComplete) => (isExact ? length : null);
   const totals = {
     approvals: totalOf(approvals),
     keys: totalOf(keys),
     content: pending.length > mostAssets ? null : pending.length - arrivedMeanwhile,
     reviews: 0,
     refusals: totalOf(refusals),
-    invitations: totalOf(invitations),
+    invitations: totalOf(invitations, isComplete && areAllInviting),
   };
   return {
     approvals: approvals.slice(0, mostEntries),
@@ -84,11 +90,43 @@ export async function readTodo(table: Table, domain: string, userId: string, at:
 const mostOfInviter = 20;
 
 /** Returns the newest 20 invitations of each owner, newest first. */
-function newestOfEach(invitations: Todo['invitations']): Todo['invitations'] {
-  const numberOf = ({ computation_id }: Todo['invitations'][number]) => computationNumber(computation_id);
-  const sorted = invitations.sort((a, b) => numberOf(b) - numberOf(a));
+function newestOfEach<Invitation extends { computation_id: string; owner: string }>(invitations: Invitation[]): Invitation[] {
+  const numberOf = ({ computation_id }: Invitation) => computationNumber(computation_id);
+  const sorted = invitations.toSorted((a, b) => numberOf(b) - numberOf(a));
   const kept = new Set([...Map.groupBy(sorted, ({ owner }) => owner).values()].flatMap((each) => each.slice(0, mostOfInviter)));
   return sorted.filter((invitation) => kept.has(invitation));
+}
+
+/**
+ * Finds the invitations among computations that only name a user, and the keys that such computations need: of consumers who have
+ * approved or refused already.
+ * @param inviting the numbers of the computations
+ */
+async function readInvitations(
+  table: Table,
+  { domain, userId }: Reader,
+  inviting: number[],
+): Promise<Pick<Part, 'keys' | 'invitations'>> {
+  const rows = await readRows(table, domain, inviting);
+  const named = rows.flatMap((row) => (row ? [{ computation_id: row.id, name: row.name, owner: row.owner }] : []));
+  const newest = newestOfEach(named).slice(0, computationsAtOnce);
+  const { providers, consumers, approval, refusal } = computationKeys;
+  const lists = await getItems(
+    table,
+    newest.flatMap(({ computation_id: id }) => [providers(id), consumers(id), approval(id, userId), refusal(id, userId)]),
+  );
+  const found = newest.map((invitation, index) => {
+    const [ofProviders, ofConsumers, ...acts] = lists.slice(4 * index, 4 * index + 4);
+    const named = parseDefinition([ofProviders, ofConsumers].filter((item) => item !== undefined));
+    const expected = (['provider', 'consumer'] as const).filter((part) => named[`${part}s`].includes(userId));
+    return { invitation, expected, hasActed: acts.some((act) => act !== undefined) };
+  });
+  const keys = found.filter(({ hasActed, expected }) => hasActed && expected.includes('consumer'));
+  const invitations = found.filter(({ hasActed, expected }) => !hasActed && expected.length > 0);
+  return {
+    keys: keys.map(({ invitation: { owner: _, ...key } }) => key),
+    invitations: invitations.map(({ invitation, expected }) => ({ ...invitation, expected })),
+  };
 }
 
 interface Reader {
@@ -109,7 +147,7 @@ async function examine(
 ): Promise<Part> {
   const fitting = withinLimit(participations, ({ assets }) => assets, examined);
   const numbers = [...new Set(fitting.flatMap(({ assets }) => assets))];
-  const [rows, ownAssets] = await Promise.all([readRows(table, domain, fitting), readAssets(table, domain, numbers)]);
+  const [rows, ownAssets] = await Promise.all([readRows(table, domain, fitting.map(({ computation }) => computation)), readAssets(table, domain, numbers)]);
   const candidates = fitting.flatMap((participation, index) => {
     const row = rows[index];
     const isCandidate = row && (mayWait(participation, row, ownAssets) || mayTell(participation, row, userId));
@@ -130,21 +168,20 @@ async function examine(
 }
 
 /** Tells whether a computation may have refusals that its owner should read, or invite a user who has not acted. */
-function mayTell({ named, hasKey, assets }: Participation, row: StoredComputation, userId: string): boolean {
-  return (row.owner === userId && row.refusal_count > 0) || (named.length > 0 && !hasKey && assets.length === 0);
+function mayTell({ isNamed, hasKey }: Participation, row: StoredComputation, userId: string): boolean {
+  return (row.owner === userId && row.refusal_count > 0) || (isNamed && !hasKey);
 }
 
-/** Lists the refusals of others that stand in the place of approvals that a run needs. Only the owner of the computation gets them. */
+/** Lists the refusals that stand in the place of approvals that a run needs. Only the owner of the computation gets them, also the own. */
 function refusalsOf(inputs: Inputs, userId: string): Refusal[] {
   if (inputs.computation.owner !== userId) return [];
   const needed = neededApprovals(inputs).map(({ user }) => user);
-  return inputs.refusals.filter(({ user_id }) => user_id !== userId && needed.includes(user_id)).map(describeRefusal);
+  return inputs.refusals.filter(({ user_id }) => needed.includes(user_id)).map(describeRefusal);
 }
 
 /** Tells as what a computation names a user who has not acted in it. Empty if it does not, or the user has. */
 function invitedAs(inputs: Inputs, userId: string): Todo['invitations'][number]['expected'] {
-  const acts = [...inputs.keys, ...inputs.approvals, ...inputs.refusals];
-  const party = partiesOf(inputs.computation, { ...inputs, acts }).find(({ user }) => user === userId);
+  const party = partiesOf(inputs.computation, inputs).find(({ user }) => user === userId);
   return party?.invited ? party.parts.filter((part) => part === 'provider' || part === 'consumer') : [];
 }
 
@@ -180,12 +217,12 @@ async function readPending(table: Table, domain: string, userId: string): Promis
 async function readRows(
   table: Table,
   domain: string,
-  participations: Participation[],
+  numbers: number[],
 ): Promise<(StoredComputation | undefined)[]> {
   const list = lists.computations(domain);
   const items = await getItems(
     table,
-    participations.map(({ computation }) => listKeys.row(list, computation)),
+    numbers.map((number) => listKeys.row(list, number)),
   );
   return items.map((item) => item && parseStored(storedComputation, item, 'computation'));
 }
@@ -207,12 +244,12 @@ async function readAssets(table: Table, domain: string, numbers: number[]): Prom
 
 /** Tells whether a computation may need something from a user, as far as its row and the user's own assets show. */
 function mayWait(
-  { isNamed, hasKey, assets, isPartial }: Participation,
+  { isOwner, isNamed, hasKey, assets, isPartial }: Participation,
   { approval }: StoredComputation,
   ownAssets: Map<number, StoredAsset>,
 ): boolean {
   const linked = assets.flatMap((number) => ownAssets.get(number) ?? []);
-  const mayNeedKey = !hasKey && (isNamed || linked.some(({ user_key }) => user_key === ''));
+  const mayNeedKey = !hasKey && (isOwner || isNamed || linked.some(({ user_key }) => user_key === ''));
   return isPartial || mayNeedKey || approval !== 'none' || linked.some(({ use }) => use === 'approval');
 }
 
@@ -265,7 +302,8 @@ function waitsFor(inputs: Inputs, userId: string, at: string): WaitsFor {
 
 /** Tells whether a computation needs the public key of a user: for the manifest, for the result, or to sign an approval. */
 function needsKey(inputs: Inputs, userId: string, missingKeys: string[]): boolean {
-  if (missingKeys.includes(userId) || inputs.consumers.includes(userId)) return true;
+  if (missingKeys.includes(userId)) return true;
+  if (inputs.consumers.includes(userId) && invitedAs(inputs, userId).length === 0) return true;
   return inputs.computation.approval === 'all_signed' && neededApprovals(inputs).some(({ user }) => user === userId);
 }
 
@@ -349,7 +387,7 @@ export const todoSchema = v.pipe(
           v.metadata({ minItems: 1, maxItems: 2 }),
         ),
       },
-      `Computations that name you, in which you have no key and no asset, and have neither approved nor refused. The newest ${mostOfInviter} of each owner, newest first.`,
+      `Computations that name you, in which you have no key, have linked no asset, and have neither approved nor refused. The newest ${mostOfInviter} of each owner, newest first.`,
     ),
     totals: v.pipe(
       v.object({

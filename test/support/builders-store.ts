@@ -335,6 +335,9 @@ export function inputs(fields: Partial<Inputs> = {}): Inputs {
     providers: [],
     approvals: [],
     refusals: [],
+    policy_changes: [],
+    consumer_changes: [],
+    acts: [],
     ...fields,
   };
 }

@@ -137,7 +137,7 @@ describe('consent', () => {
     expect(stdout).toMatch(/This allows +alice's penguin-sizes\.py reads your penguins\.csv on any machine; /);
     expect(stdout).toContain('  - alice lets carol receive the results [weaker]');
     await did('bob', 'refuse Study --reason "Not for carol."');
-    expect((await as.alice('check', 'Study')).stdout).toContain('bob refuses: "Not for carol."');
+    expect((await as.alice('check', 'Study')).stdout).toContain('bob refuses: Not for carol.');
     expect(await did('alice', 'todo')).toContain('Refusal of bob to approve Study');
     expect(await did('alice', 'approvals Study')).toContain('Refusal of bob: "Not for carol."');
   });

@@ -78,7 +78,7 @@ describe('changesBetween', () => {
     ]);
   });
 
-  it('matches receivers of the result by user, whatever their order, and names them before all else', () => {
+  it('matches receivers of the result by user, whatever their order, and names added ones first, removed ones last', () => {
     const covered = (receivers: Record<string, string>, name = 'Iris') => ({
       ...approved,
       manifest: { ...approved.manifest, name, result_consumers: Object.values(receivers).map((user_key) => ({ user_key })) },
@@ -87,9 +87,9 @@ describe('changesBetween', () => {
     const before = covered({ alice: 'a', bob: 'b', carol: 'c' });
     const path = (index: number) => `/manifest/result_consumers/${index}/user_key`;
     expect(changesBetween(before, covered({ alice: 'a', carol: 'c', dave: 'd' }, 'Iris 2'))).toEqual([
-      { path: path(1), approved: 'b', current: null, places: [1, undefined] },
       { path: path(2), approved: null, current: 'd', places: [undefined, 2] },
       { path: '/manifest/name', approved: 'Iris', current: 'Iris 2' },
+      { path: path(1), approved: 'b', current: null, places: [1, undefined] },
     ]);
     const replaced = { path: path(2), approved: 'b', current: 'b2', places: [1, 2] };
     expect(changesBetween(before, covered({ alice: 'a', carol: 'c', bob: 'b2' }))).toEqual([replaced]);
@@ -97,6 +97,23 @@ describe('changesBetween', () => {
     expect(changesBetween(before, covered({ alice: 'a', bob: 'b', carol: 'b' }))).toMatchObject([
       { approved: 'c', current: 'b' },
     ]);
+  });
+
+  it('compares lists of a policy as sets, and names what a policy allows in addition before what it no longer allows', () => {
+    const withMeasurements = (measurements: string[]) => ({
+      ...approved,
+      configuration: { ...approved.configuration, attestation_policy: { ...policy, measurements } },
+    });
+    const before = withMeasurements(['b', 'c', 'd']);
+    const path = (index: number) => `/configuration/attestation_policy/measurements/${index}`;
+    expect(changesBetween(before, withMeasurements(['a', 'b', 'c', 'd']))).toEqual([
+      { path: path(0), approved: null, current: 'a' },
+    ]);
+    expect(changesBetween(before, withMeasurements(['d', 'x']))).toEqual([
+      { path: path(1), approved: 'c', current: 'x' },
+      { path: path(0), approved: 'b', current: null },
+    ]);
+    expect(changesBetween(before, withMeasurements(['d', 'c', 'b']))).toEqual([]);
   });
 
   it('names each part of what is added or removed', () => {

@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import type { AttestationPolicy } from 'computation-management-formats/attestation';
 import { describe, expect, it } from 'vitest';
 import { withdrawApproval } from '../../../shared/approvals/approve.ts';
 import { listApprovals } from '../../../shared/approvals/list-approvals.ts';
@@ -27,6 +28,7 @@ import {
   startStores,
 } from '../../support/builders-store.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
+import { strictPolicy } from '../../support/strict-policy.ts';
 
 const stores = sharedByTests(startStores);
 
@@ -42,11 +44,11 @@ interface Change {
   approval?: 'none' | 'all' | 'all_signed';
   consumers?: string[];
   attested_tls?: boolean;
-  attestation_policy?: null;
+  attestation_policy?: AttestationPolicy;
 }
 
 async function update(domain: string, id: string, by: string, now: string, change: Change): Promise<void> {
-  const { consumers, attested_tls, ...fields } = change;
+  const { consumers, attested_tls, attestation_policy, ...fields } = change;
   await updateComputation(stores.table, {
     domain,
     id,
@@ -56,7 +58,7 @@ async function update(domain: string, id: string, by: string, now: string, chang
     decide: (row, definition) => ({
       fields: { ...fieldsOf(row, row), ...fields },
       agent_config: { ...defaultAgentConfig, attested_tls: attested_tls ?? definition.agent_config.attested_tls },
-      attestation_policy: null,
+      attestation_policy: attestation_policy ?? definition.attestation_policy,
       consumers: consumers ?? definition.consumers,
       providers: definition.providers,
       permitted: allowed(),
@@ -90,19 +92,20 @@ describe('the reasons why an approval does not count', () => {
     const ofCarol = await upload(domain, id, 'carol', minute(4));
     const byErin = { by: 'erin', at: minute(3) };
     expect(await reasons(domain, id)).toEqual([
-      { path: receiver(1), approved: ofDave, current: null, user: 'dave', ...byErin },
       { path: receiver(1), approved: null, current: ofCarol, user: 'carol', ...byErin },
+      { path: receiver(1), approved: ofDave, current: null, user: 'dave', ...byErin },
     ]);
 
-    await update(domain, id, 'erin', minute(5), { consumers: ['carol', 'frank'] });
+    await update(domain, id, 'alice', minute(5), { consumers: ['carol', 'frank'] });
     await upload(domain, id, 'frank', minute(6));
-    const [, carol, frank] = (await reasons(domain, id)) ?? [];
-    expect([carol, frank]).toMatchObject([
-      { user: 'carol', by: 'erin', at: null },
-      { user: 'frank', by: 'erin', at: null },
-    ]);
-    await update(domain, id, 'alice', minute(7), { consumers: ['frank', 'carol'] });
-    expect((await reasons(domain, id))?.[1]).toMatchObject({ user: 'carol', by: null, at: null });
+    const added = [
+      { user: 'carol', ...byErin },
+      { user: 'frank', by: 'alice', at: minute(5) },
+    ];
+    expect((await reasons(domain, id))?.slice(0, 2)).toMatchObject(added);
+    await update(domain, id, 'erin', minute(7), { consumers: ['frank', 'carol'] });
+    await update(domain, id, 'erin', minute(8), { consumers: ['frank', 'carol', 'gina'] });
+    expect(await reasons(domain, id)).toMatchObject([...added, { user: 'dave', ...byErin }]);
   });
 
   it('name who uploaded or removed the key of a receiver who might receive the results before', async () => {
@@ -117,7 +120,7 @@ describe('the reasons why an approval does not count', () => {
     expect(await reasons(domain, id)).toEqual([replaced, byCarol]);
     await removeKey(stores.table, { domain, computationId: id, user: 'dave', by: 'alice', now: minute(4), permitOther: allowed });
     const removed = { path: receiver(1), approved: before, current: null, user: 'dave', by: 'alice', at: minute(4) };
-    expect(await reasons(domain, id)).toEqual([removed, { ...byCarol, path: receiver(1) }]);
+    expect(await reasons(domain, id)).toEqual([{ ...byCarol, path: receiver(1) }, removed]);
   });
 
   it('name the other owner, and who made that user the owner', async () => {
@@ -128,8 +131,8 @@ describe('the reasons why an approval does not count', () => {
     await update(domain, id, 'root', minute(2), { owner: 'dave' });
     const byRoot = { by: 'root', at: minute(2) };
     expect(await reasons(domain, id)).toMatchObject([
-      { user: 'alice', current: null, ...byRoot },
       { user: 'dave', approved: null, ...byRoot },
+      { user: 'alice', current: null, ...byRoot },
     ]);
   });
 
@@ -144,6 +147,8 @@ describe('the reasons why an approval does not count', () => {
     const byBob = { ...byAlice, by: 'bob' };
     await updateAsset(stores.table, stores.content, { domain, id: dataset, given, ...byBob, now: minute(2) });
     const inPlace = { path: '/manifest/datasets/0/hash', user: 'bob', by: 'bob', at: minute(2) };
+    const described = { ...given, description: 'A note', asset: undefined };
+    await updateAsset(stores.table, stores.content, { domain, id: dataset, given: described, ...byBob, now: minute(2.5) });
     expect(await ofAlice()).toMatchObject([inPlace]);
     await upload(domain, id, 'bob', minute(3));
     const ofKey = { path: '/manifest/datasets/0/user_key', user: 'bob', by: 'bob', at: minute(3) };
@@ -164,6 +169,32 @@ describe('the reasons why an approval does not count', () => {
     const renamed = { ...given, file_name: 'other.csv', asset: undefined };
     await updateAsset(stores.table, stores.content, { domain, id: foreign, given: renamed, ...byAlice, now: minute(6) });
     expect((await ofAlice())?.at(-1)).toMatchObject({ current: 'other.csv', user: 'alice', by: 'erin', at: minute(5) });
+  });
+
+  it('name who unlinked a file, not who linked and unlinked another of its name', async () => {
+    const domain = newDomain();
+    const { id, dataset } = await aSharedComputation(stores, domain);
+    await anApproval(stores, domain, id);
+    const link = { domain, computationId: id, ...byAlice };
+    const namesake = await anAsset(stores, domain, { file_name: 'iris.csv', asset_type: 'dataset', asset: btoa('mine') });
+    await unlinkAsset(stores.table, { ...link, assetId: dataset, by: 'mallory', now: minute(1) });
+    await linkAsset(stores.table, { ...link, assetId: namesake, by: 'bob', now: minute(2) });
+    await unlinkAsset(stores.table, { ...link, assetId: namesake, by: 'bob', now: minute(3) });
+    const removed = (await reasons(domain, id))?.filter(({ path }) => path.startsWith('/manifest/datasets'));
+    expect(removed?.length).toBeGreaterThan(0);
+    for (const each of removed ?? []) expect(each).toMatchObject({ current: null, by: 'mallory', at: minute(1) });
+  });
+
+  it('name who linked a file under the name of another that was renamed', async () => {
+    const domain = newDomain();
+    const { id, dataset } = await aSharedComputation(stores, domain);
+    await anApproval(stores, domain, id);
+    const given = { file_name: 'away.csv', asset_type: 'dataset' as const, description: '', mime_type: '' };
+    await updateAsset(stores.table, stores.content, { domain, id: dataset, given, ...byAlice, by: 'root', now: minute(1) });
+    const other = await anAsset(stores, domain, { file_name: 'iris.csv', asset_type: 'dataset', asset: btoa('mine') });
+    await linkAsset(stores.table, { domain, computationId: id, ...byAlice, assetId: other, by: 'root', now: minute(2) });
+    const replaced = (await reasons(domain, id))?.find(({ path, approved }) => path.endsWith('/hash') && approved !== null);
+    expect(replaced).toMatchObject({ user: 'alice', by: 'root', at: minute(2) });
   });
 
   it('name a renamed file with the time alone: its creator or an administrator did it', async () => {
@@ -193,31 +224,31 @@ describe('the reasons why an approval does not count', () => {
     ]);
   });
 
-  it('leave author and time open for what happened before the newest 100 events', async () => {
+  it('name authors whatever else is in the journal, also in its index', async () => {
     const domain = newDomain();
     const { id } = await aSharedComputation(stores, domain);
     await anApproval(stores, domain, id);
     await update(domain, id, 'alice', minute(1), { consumers: ['carol'] });
     await upload(domain, id, 'carol', minute(2));
     await update(domain, id, 'erin', minute(3), { name: 'Iris 2' });
-    const authors = async () => (await reasons(domain, id))?.map(({ user, by, at }) => [user, by, at]);
-    const ofName = [null, 'erin', minute(3)];
-    expect(await authors()).toEqual([['carol', 'alice', minute(1)], ofName]);
-    await appendToJournal(
-      stores.table,
-      id,
-      Array.from({ length: 97 }, () => anEvent()),
-    );
-    expect(await authors()).toEqual([['carol', null, null], ofName]);
-    await appendToJournal(
-      stores.table,
-      id,
-      Array.from({ length: 3 }, () => anEvent()),
-    );
-    expect(await authors()).toEqual([
-      ['carol', null, null],
-      [null, null, null],
+    const events = Array.from({ length: 100 }, () => anEvent());
+    for (let part = 0; part < 6; part++) await appendToJournal(stores.table, id, events);
+    expect((await readHead(stores.table, id)).sealed).toBeGreaterThan(100);
+    expect((await reasons(domain, id))?.map(({ user, by, at }) => [user, by, at])).toEqual([
+      ['carol', 'alice', minute(1)],
+      [null, 'erin', minute(3)],
     ]);
+  });
+
+  it('name who changed which member of the policy', async () => {
+    const domain = newDomain();
+    const { id } = await aSharedComputation(stores, domain);
+    await anApproval(stores, domain, id);
+    await update(domain, id, 'alice', minute(1), { attestation_policy: strictPolicy });
+    await update(domain, id, 'erin', minute(2), { attestation_policy: { ...strictPolicy, allow_debug: true } });
+    const found = new Map((await reasons(domain, id))?.map(({ path, by, at }) => [path.split('/')[3], { by, at }]));
+    expect(found.get('allow_debug')).toEqual({ by: 'erin', at: minute(2) });
+    expect(found.get('platforms')).toEqual({ by: 'alice', at: minute(1) });
   });
 });
 

@@ -48,11 +48,12 @@ describe('a refusal', () => {
   const infoWith = (user: string, reason: string) => readinessOf(refusedBy(user, reason), { at }).missing.info;
 
   it('stands in the place of a needed approval, quoted and limited to 300 characters', () => {
-    expect(infoWith('bob', 'Not before May.')).toEqual(['bob refuses: "Not before May."']);
+    expect(infoWith('bob', 'Not before May.')).toEqual(['bob refuses: Not before May.']);
+    expect(infoWith('bob', 'no, alice refuses: no')).toEqual(['bob refuses: "no, alice refuses: no"']);
     expect(infoWith('bob', `no"\nalice refuses: ${'x'.repeat(400)}`)).toEqual([
       `bob refuses: "no\\"\\u{000A}alice refuses: ${'x'.repeat(281)}"…`,
     ]);
-    expect(infoWith('bob', 'Für später')).toEqual(['bob refuses: "Für später"']);
+    expect(infoWith('bob', 'Für später')).toEqual(['bob refuses: Für später']);
   });
 
   it('blocks nothing where the approval of its user is not needed', () => {

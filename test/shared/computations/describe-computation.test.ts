@@ -35,6 +35,8 @@ const definition: Definition = {
   algorithm: undefined,
   datasets: [dataset],
   acts: [],
+  policy_changes: [],
+  consumer_changes: [],
 };
 const withConfig = (config: Partial<Definition['agent_config']>): Definition => ({
   ...definition,

@@ -9,7 +9,7 @@ import {
 } from '../../../shared/rows/change-computation.ts';
 import { computationKeys, userKeys } from '../../../shared/table/keys.ts';
 import { Transaction, StaleReadError } from '../../../shared/table/transaction.ts';
-import { aComputation } from '../../support/builders-store.ts';
+import { aComputation, byAlice } from '../../support/builders-store.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 import { getItem } from '../../../shared/table/table.ts';
@@ -57,7 +57,7 @@ describe('changeInputs', () => {
 });
 
 describe('replaceDefinition', () => {
-  const computation = { domain, id: numberedId(7) };
+  const computation = { domain, id: numberedId(7), ...byAlice };
   const withConsumers = (consumers: string[]) => ({ ...emptyDefinition, consumers });
   const replace = (before: string[], after: string[]) =>
     commit((transaction) => replaceDefinition(transaction, computation, withConsumers(before), withConsumers(after)));
@@ -73,7 +73,7 @@ describe('replaceDefinition', () => {
     await replace(['carol', 'bob'], ['bob', 'carol']);
     expect(await seen()).toEqual([['bob', 'carol'], false, true, true]);
     await replace(['bob', 'carol'], []);
-    expect(await seen()).toEqual([undefined, false, false, false]);
+    expect(await seen()).toEqual([[], false, false, false]);
   });
 
   it('adds nothing to the transaction if the list stays the same', () => {

@@ -128,7 +128,7 @@ describe('the place of', () => {
     ['what was approved', approvedKeys.approved('c', 'u'), 'approved#c u'],
     ['an own computation', userKeys.owner('d1', 'u', 7, true), 'user#d1#u own#000000000000007#owner'],
     ['a computation given to its owner', userKeys.owner('d1', 'u', 7, false), 'user#d1#u in#000000000000007#owner'],
-    ['a consumed computation', userKeys.consumer('d1', 'u', 7), 'user#d1#u in#000000000000007#consumer'],
+    ['a consumed computation', userKeys.consumer('d1', 'u', 7), 'user#d1#u asked#000000000000007#consumer'],
     ['a computation that asks for data', userKeys.provider('d1', 'u', 7), 'user#d1#u asked#000000000000007#provider'],
     ['a refusal', computationKeys.refusal('c', 'u'), 'computation#c refusal#u'],
     ['a computation with a key', userKeys.key('d1', 'u', 7), 'user#d1#u own#000000000000007#key'],

@@ -69,6 +69,16 @@ function update(
 }
 
 describe('readTodo', () => {
+  const aRefusal = (domain: string, id: string, by: string, reason = 'Not yet.') =>
+    refuse(stores.table, {
+      domain,
+      computationId: id,
+      given: { decision: 'refuse', reason },
+      by,
+      now: byAlice.now,
+      permit: allowed,
+    });
+
   it('is empty for a user who takes part in nothing', async () => {
     expect(await todoOf(newDomain(), 'nobody')).toEqual(nothing);
   });
@@ -111,7 +121,7 @@ describe('readTodo', () => {
     expect(await todoOf(domain, 'bob')).toEqual(nothing);
   });
 
-  it('names a computation that needs a key of its owner, a provider, a named consumer, or one who has to sign', async () => {
+  it('names a computation that needs a key of its owner, a provider, a named consumer who has acted, or one who has to sign', async () => {
     const domain = newDomain();
     const id = await aComputation(stores.table, domain);
     const open = [{ computation_id: id, name: 'Iris' }];
@@ -123,7 +133,12 @@ describe('readTodo', () => {
     const dataset = await aDatasetOfBob(stores, domain, 'a.csv', 'open');
     await linkAsset(stores.table, { domain, assetId: dataset, computationId: id, ...byAlice });
     await update(domain, id, { consumers: ['carol'] });
-    expect([await keys('bob'), await keys('carol')]).toEqual([open, open]);
+    expect([await keys('bob'), await keys('carol')]).toEqual([open, []]);
+    await aRefusal(domain, id, 'carol');
+    expect(await keys('carol')).toEqual(open);
+    await withdrawApproval(stores.table, { domain, computationId: id, by: 'carol', now: byAlice.now });
+    await update(domain, id, { consumers: ['bob', 'carol'] });
+    expect(await todoOf(domain, 'bob')).toMatchObject({ keys: open, invitations: [{ expected: ['provider', 'consumer'] }] });
     await update(domain, id, { consumers: [] });
     expect(await keys('carol')).toEqual([]);
     await update(domain, id, { consumers: ['carol'], approval: 'all' });
@@ -151,16 +166,6 @@ describe('readTodo', () => {
     await aKey(stores.table, domain, id, 'bob');
     expect(await todoOf(domain, 'bob')).toMatchObject({ approvals: [{ computation_id }], keys: [] });
   });
-
-  const aRefusal = (domain: string, id: string, by: string, reason = 'Not yet.') =>
-    refuse(stores.table, {
-      domain,
-      computationId: id,
-      given: { decision: 'refuse', reason },
-      by,
-      now: byAlice.now,
-      permit: allowed,
-    });
 
   it('tells the owner of the refusal of a user whose approval is needed, until the user decides again', async () => {
     const domain = newDomain();
@@ -196,7 +201,7 @@ describe('readTodo', () => {
     const all = async () => await Promise.all(users.map(invited));
     const consumer = { ...asked, expected: ['consumer'] };
     expect(await all()).toEqual([[], [], [both], [asked], [asked], [consumer], []]);
-    expect((await todoOf(domain, 'carol')).totals).toMatchObject({ invitations: 1, keys: 1 });
+    expect((await todoOf(domain, 'carol')).totals).toMatchObject({ invitations: 1, keys: 0 });
 
     await aKey(stores.table, domain, id, 'carol');
     await aRefusal(domain, id, 'dave');
@@ -226,6 +231,37 @@ describe('readTodo', () => {
     const newest = Array.from({ length: 20 }, (_, index) => `computation ${22 - index}`);
     expect(invitations.map(({ name }) => name)).toEqual([...newest, 'computation 0']);
     expect(totals).toMatchObject({ invitations: 21 });
+  });
+
+  it('tells the owner of the own refusal where it blocks a run', async () => {
+    const domain = newDomain();
+    const { id } = await aSharedComputation(stores, domain);
+    await aRefusal(domain, id, 'alice');
+    const users = async () => (await todoOf(domain, 'alice')).refusals.map(({ user }) => user);
+    expect(await users()).toEqual([]);
+    await update(domain, id, { approval: 'all' });
+    expect(await users()).toEqual(['alice']);
+  });
+
+  it('counts the link of an asset by another user as no act of its creator', async () => {
+    const domain = newDomain();
+    const id = await aComputation(stores.table, domain);
+    await update(domain, id, { providers: ['bob'] });
+    const assetId = await aDatasetOfBob(stores, domain, 'a.csv', 'open');
+    const invited = async () => (await todoOf(domain, 'bob')).invitations.length;
+    await linkAsset(stores.table, { domain, assetId, computationId: id, ...byAlice });
+    expect(await invited()).toBe(1);
+    await unlinkAsset(stores.table, { domain, assetId, computationId: id, ...byAlice });
+    await linkAsset(stores.table, { domain, assetId, computationId: id, ...byAlice, by: 'bob' });
+    expect(await invited()).toBe(0);
+  });
+
+  it('shows the invitation of one owner beside 110 newer ones of another', async () => {
+    const domain = newDomain();
+    const create = (owner: string) => aComputation(stores.table, domain, 'Iris', ['bob'], owner);
+    const id = await create('dave');
+    for (let index = 0; index < 110; index++) await create('alice');
+    expect((await todoOf(domain, 'bob')).invitations.at(-1)).toMatchObject({ computation_id: id, owner: 'dave' });
   });
 
   it('invites 100 providers named in place of 100 others, beside 40 consumers in place of 40 others', async () => {
@@ -319,20 +355,26 @@ describe('readTodo', () => {
     };
     const [first, second] = [await own(), await own()];
     const named = await aComputation(stores.table, domain);
-    await update(domain, named, { consumers: ['bob'] });
+    await update(domain, named, { owner: 'bob' });
     const { approvals, keys } = await todoOf(domain, 'bob');
     expect(approvals.map(({ computation_id }) => computation_id)).toEqual([second, first]);
     expect(keys.map(({ computation_id }) => computation_id)).toEqual([named]);
 
-    const bury = async (from: number, until: number) => {
-      const keys = Array.from({ length: until - from }, (_, index) => userKeys.consumer(domain, 'bob', 1_000 + from + index));
+    const asked = (index: number) => userKeys.consumer(domain, 'bob', 5_000 + index);
+    const bury = async (
+      from: number,
+      until: number,
+      place = (index: number) => userKeys.owner(domain, 'bob', 1_000 + index, false),
+    ) => {
+      const keys = Array.from({ length: until - from }, (_, index) => place(from + index));
       await putItems(
         stores.table,
         keys.map((key) => ({ ...key })),
       ); // in deleted computations, which wait for nothing
     };
+    await bury(0, 2_000, asked); // which others named bob in
     await bury(0, 297); // with these, bob is in 300
-    const exact = { totals: { approvals: 2, keys: 1, content: 0 } };
+    const exact = { totals: { approvals: 2, keys: 1, content: 0, invitations: null } };
     expect(await todoOf(domain, 'bob')).toMatchObject({ approvals, keys, ...exact });
     await bury(297, 310);
     const open = { totals: { approvals: null, keys: null, content: 0 } };
