@@ -10,6 +10,7 @@ import {
 import { imitated, lookAlikeOf } from 'computation-management-formats/look-alikes';
 import { plainName as quoted, quotedName, userText } from 'computation-management-formats/quoted-name';
 import { approvalLevels } from 'computation-management-formats/vocabulary';
+import { componentText } from './lines.ts';
 import { fingerprintOf } from './manifest.ts';
 import { type MarkedText, markedPair } from './marked.ts';
 
@@ -91,7 +92,7 @@ export function changeCards({ approved_at, cvm_ids, stale_because }: Explained, 
   };
   const nothing = { path: '', approved: null, current: null };
   const more = card(nothing, { subject: 'other', what: 'There may be more changes: check everything again' }, given);
-  return [...describeEach(changes, given), ...(changes.length >= mostChanges ? [more] : [])];
+  return [...(changes.length >= mostChanges ? [more] : []), ...describeEach(changes, given)];
 }
 
 /**
@@ -109,14 +110,13 @@ export function describeDifferences(earlier: Covered & { cvm_id: string }, later
 /** Describes changes of what an approval covers, each change once, the most harmful first. */
 function describeEach(changes: readonly Change[], given: Circumstances): ChangeCard[] {
   const all = paired(withoutPlaces(changes));
-  const cards = all.flatMap((change) => describe(change, all, given) ?? []);
   const rank = ({ subject, effect }: ChangeCard) => subjects.indexOf(subject) * effects.length + effects.indexOf(effect);
-  return cards
-    .filter(({ sentence }, index) => cards.findIndex((other) => other.sentence === sentence) === index)
-    .sort((a, b) => rank(a) - rank(b));
+  return all.flatMap((change) => describe(change, all, given) ?? []).sort((a, b) => rank(a) - rank(b));
 }
 
 const receiver = /^\/manifest\/result_consumers\/\d+\/user_key$/;
+/** Returns whether a dataset stands at the place of another now, where none was added or removed. */
+const isOrder = ({ path, ...change }: Change) => /^\/manifest\/datasets\/\d+\/filename$/.test(path) && !isOneSided(change);
 const policyPath = '/configuration/attestation_policy';
 
 /**
@@ -181,6 +181,7 @@ function describe(change: Paired, all: readonly Change[], given: Circumstances):
   if (kind === 'manifest' && part === 'datasets') {
     const isOfName = (other: Change) => other.path === `/manifest/datasets/${index}/filename` && isOfSide(other, change);
     if (field !== 'filename' && isOneSided(change) && all.some(isOfName)) return undefined;
+    if (isOrder(change) && all.find(isOrder) !== change) return undefined;
     const name = quoted(given.datasets[Number(index)] ?? `dataset ${Number(index) + 1}`);
     if (field === 'user_key') return say('key', ofKey(change, name));
     return field === 'filename' || field === 'hash'
@@ -238,14 +239,16 @@ const members = new Map<string, Member>([
 
 function memberAt(field: string): Member {
   const [, tcb] = /^attestation_policy\.minimum_tcb\.(\w+)$/.exec(field) ?? [];
-  if (tcb !== undefined) return [`the least version of ${tcb}`, 'machine', least];
+  if (tcb !== undefined) return [`the least version of ${componentText(tcb)}`, 'machine', least];
+  const [, pcr] = /^attestation_policy\.pcrs\.sha256\.(\d+)$/.exec(field) ?? [];
+  if (pcr !== undefined) return [`the value that PCR ${pcr} must have`, 'machine', isThere];
   return members.get(field) ?? [`the field ${quoted(field)}`, 'other'];
 }
 
 /** Describes a change of a member. @param whose the file whose member it is. Default: the computation's own member */
 function ofField(change: Change, names: string[], given: Circumstances, whose?: string): ChangeCard {
   const { approved, current } = change;
-  const place = names.findIndex((name) => /^\d+$/.test(name));
+  const place = names[1] === 'pcrs' ? -1 : names.findIndex((name) => /^\d+$/.test(name)); // PCRs are no list: they have numbers
   const field = (place === -1 ? names : names.slice(0, place)).join('.');
   const [words, subject, strictness] = memberAt(field);
   const grows = strictness ? strictness(current) - strictness(approved) : 0;
@@ -255,11 +258,14 @@ function ofField(change: Change, names: string[], given: Circumstances, whose?: 
   const verb = verbOf(change);
   const entry = place !== -1 && verb !== 'replaced' ? `${words} ${shown(current ?? approved)}` : undefined;
   const listed = subject === 'machine' ? ' of the attestation policy' : owned;
+  const isRule = subject === 'machine' && isOneSided(change);
   const what: What = isWhole
     ? [verb, words, current === null ? ': any machine may run this now' : ', which machines must satisfy now']
     : entry !== undefined
       ? [verb, `${entry}${listed}`]
-      : ['changed', `${words}${owned}`, ` from ${shown(approved)} to ${shown(current)}`];
+      : isRule
+        ? [verb, words, `: ${shown(current ?? approved)}`]
+        : ['changed', `${words}${owned}`, ` from ${shown(approved)} to ${shown(current)}`];
   return card(change, { subject, what, effect, ...(isWhole && { values: [null, null] }) }, given);
 }
 
@@ -315,7 +321,9 @@ const verbOf = ({ approved, current }: Change) => (approved === null ? 'added' :
 const ofKey = (change: Change, file: string): What => [
   verbOf(change),
   `the key of ${file}`,
-  change.user != null && change.user !== change.by ? `, which is now that of ${userText(change.user)}` : '',
+  change.current !== null && change.user != null && change.user !== change.by
+    ? `, which is now that of ${userText(change.user)}`
+    : '',
 ];
 
 /** A whole sentence, or what somebody did in parts: the verb, its object, and the rest. */
@@ -375,8 +383,13 @@ function person(user: string, { people }: Pick<Circumstances, 'people'>, look = 
 
 function shown(value: Value): string {
   if (typeof value !== 'string') return value === null ? 'nothing' : String(value);
-  return value.startsWith('sha256:') || /^[0-9a-f]{64,}$/.test(value) ? short(value) : quoted(value);
+  return isHash(value) ? short(value) : quoted(value);
 }
 
-const short = (hash: Value) =>
-  hash === null ? 'nothing' : `${String(hash).slice(0, String(hash).startsWith('sha256:') ? 11 : 4)}…`;
+const isHash = (text: string) => /^(?:sha256:)?[0-9a-f]{64,}$/.test(text);
+
+/** Shortens a hash to its first and its last 8 hex digits. Quotes a value that is no hash. */
+const short = (hash: Value) => {
+  const text = String(hash ?? 'nothing');
+  return isHash(text) ? text.replace(/^(\w+:)?(.{8}).+(.{8})$/, '$1$2…$3') : quoted(text);
+};

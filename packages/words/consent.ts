@@ -104,11 +104,12 @@ function listed(items: SentencePart[][], kind: string): SentencePart[] {
 function machinesText(policy: Coverage['configuration']['attestation_policy'], cvms: readonly string[] = []): string {
   const named = cvms.length > 0 ? cvms.map(plainName).join(' or ') : undefined;
   if (policy === null) return named ?? 'any machine';
-  const { platforms, measurements, allow_debug } = policy;
+  const { platforms, measurements, pcrs, allow_debug } = policy;
+  const demanded = Object.keys(pcrs?.sha256 ?? {}).join(', ');
   const [only = '', ...more] = measurements;
   const measured = more.length === 0 ? `the measurement ${only.slice(0, 8)}…` : `one of ${measurements.length} measurements`;
   const kinds = platforms.map((platform) => platform.toUpperCase()).join(' or ');
-  return `${named === undefined ? `${kinds} machines` : `${named}, if ${kinds},`} with ${measured}${allow_debug ? ', which their host may debug' : ''}`;
+  return `${named === undefined ? `${kinds} machines` : `${named}, if ${kinds},`} with ${measured}${demanded && ` and the policy's PCRs ${demanded}`}${allow_debug ? ', which their host may debug' : ''}`;
 }
 
 function endText({ expires_at, max_runs }: Limits): string {

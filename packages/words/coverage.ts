@@ -3,7 +3,7 @@ import { type Configuration, configurationOf, type Limits } from 'computation-ma
 import { canonicalDigest, hashOfBytes } from 'computation-management-formats/digests';
 import { nearHostIn } from 'computation-management-formats/public-address';
 import { quotedName } from 'computation-management-formats/quoted-name';
-import { policyLines } from './lines.ts';
+import { policyCautions, policyLines } from './lines.ts';
 import { type DescribedManifest, describeManifest } from './manifest.ts';
 
 type Manifest = Schemas['Manifest'];
@@ -100,6 +100,7 @@ function cautionsOf(
     policy === null
       ? 'Any machine may run this: no attestation is asked for, so nothing proves what it runs on.'
       : 'The evidence of a machine does not name what it works on: who operates the service can give the same machine another computation.',
+    ...(policy ? policyCautions(policy) : []),
     ...(policy?.allow_debug === true ? ['The host of the machine may debug it, and so read everything in it.'] : []),
     ...(agent_config.attested_tls
       ? []

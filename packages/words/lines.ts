@@ -1,27 +1,67 @@
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
 import { quotedName } from 'computation-management-formats/quoted-name';
 
+/** The components of an SNP machine that have versions, in words. */
+export const componentTexts = {
+  bootloader: 'the bootloader',
+  tee: 'the TEE',
+  snp: 'the SNP firmware',
+  microcode: 'the microcode',
+  fmc: 'the FMC',
+};
+const isComponent = (name: string): name is keyof typeof componentTexts => Object.hasOwn(componentTexts, name);
+/** Returns a component of an SNP machine in words, and a component that is not known by its name. */
+export const componentText = (name: string) => (isComponent(name) ? componentTexts[name] : quotedName(name));
+
+const isOfAzure = (platform: string) => platform.startsWith('az-');
+const hasVtpm = (platform: string) => platform.endsWith('-vtpm');
+/** Returns whether a platform is of a family of processors. A platform that is not known is of both, so that no rule is left out. */
+const isOf = (family: 'snp' | 'tdx') => (platform: string) =>
+  platform.split('-').includes(family) || !/\b(?:snp|tdx)\b/.test(platform);
+
 /** Returns the rules of an attestation policy as lines. null: the computation has no policy. */
 export function policyLines(policy: AttestationPolicy | null): string[] {
   if (policy === null) return ['None: a run may use any CVM'];
-  const { platforms, measurements, minimum_tcb, vmpl, accepted_tcb_statuses, accepted_advisories } = policy;
+  const { platforms, measurements, pcrs, minimum_tcb, vmpl, accepted_tcb_statuses, accepted_advisories } = policy;
   const { allow_debug, allow_reconnect, allow_used_guest } = policy;
   const least = Object.entries(minimum_tcb ?? {}).filter(([, version]) => version !== null);
   return [
     `Platforms: ${platforms.join(', ')}`,
     ...measurements.map((measurement) => `Measurement: ${measurement}`),
-    ...least.map(([name, version]) => `Least version of ${name}: ${String(version)}`),
-    ...(platforms.includes('tdx')
+    ...pcrLines(policy),
+    ...(platforms.some(hasVtpm) && pcrs === null ? ['PCRs of its vTPM: any'] : []),
+    ...least.map(([name, version]) => `Least version of ${componentText(name)}: ${String(version)}`),
+    ...(platforms.some(isOf('tdx'))
       ? [
           `Intel's statuses of its versions: ${accepted_tcb_statuses.join(', ') || 'none'}`,
           `Intel's advisories that are accepted: ${accepted_advisories.join(', ') || 'none'}`,
         ]
       : []),
-    ...(platforms.includes('snp') ? [vmplLine(vmpl), usedGuestLine(allow_used_guest)] : []),
+    ...(platforms.some(isOf('snp')) ? [vmplLine(vmpl), usedGuestLine(allow_used_guest)] : []),
     allow_debug ? 'The host may debug the CVM and read its memory' : 'The host may not debug the CVM',
     allow_reconnect
       ? 'After a lost connection the run goes on with whoever has the private key of the certificate: nothing proves that it is the same machine'
       : 'The run ends as failed if the connection that attested closes',
+  ];
+}
+
+/** Returns a line for each PCR whose value a policy demands. */
+export const pcrLines = ({ pcrs }: Pick<AttestationPolicy, 'pcrs'>): string[] =>
+  Object.entries(pcrs?.sha256 ?? {}).map(([number, value]) => `PCR ${number}: ${value}`);
+
+/** Returns what the platforms of an attestation policy do not prove, a sentence for each. */
+export function policyCautions({ platforms, pcrs }: Pick<AttestationPolicy, 'platforms' | 'pcrs'>): string[] {
+  return [
+    ...(platforms.some(isOfAzure) && pcrs === null
+      ? [
+          "The measurement of a machine on Azure is that of Microsoft's paravisor, not of the guest: without PCRs, any VM of any Azure customer with that paravisor satisfies the policy.",
+        ]
+      : []),
+    ...(platforms.includes('snp-vtpm')
+      ? [
+          'An image that takes its TPM from the host shows the PCRs that the host likes: only the measurement proves what a snp-vtpm machine is.',
+        ]
+      : []),
   ];
 }
 

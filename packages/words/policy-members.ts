@@ -1,19 +1,28 @@
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
 
 /** The members of an attestation policy in words, for a form: the label, what it demands, and what is given away by loosening it. */
-export const policyMembers: Record<Exclude<keyof AttestationPolicy, 'pcrs'>, [label: string, means: string, loosened: string]> = {
+export const policyMembers: Record<keyof AttestationPolicy, [label: string, means: string, loosened: string]> = {
   platforms: ['Platforms', 'The kinds of processor that may vouch for the machine.', 'Each one more is a maker more to trust.'],
   measurements: [
     'Measurements',
     'What the machine must have booted, 96 hex digits each.',
     'Each one more is an image more to trust.',
   ],
+  pcrs: [
+    'PCRs (platforms with a vTPM)',
+    'The values that PCRs of the vTPM must have: on each line the number of the PCR, 0 to 23, and 64 hex digits.',
+    'Without them, an Azure machine may have booted anything: the measurement is that of the paravisor.',
+  ],
   vmpl: [
     'Highest privilege level (SNP)',
     'The level from which the guest may ask for its report. A standard Cocos machine needs 2.',
     'Above 0, software below the measured paravisor may have asked for the report.',
   ],
-  minimum_tcb: ['Least versions (SNP)', 'Older firmware is refused.', 'Without them, firmware with known holes may run it.'],
+  minimum_tcb: [
+    'Least versions (SNP)',
+    'Older firmware is refused: bootloader, TEE, SNP firmware, microcode, and on Turin the FMC.',
+    'Without them, firmware with known holes may run it.',
+  ],
   accepted_tcb_statuses: [
     "Intel's statuses (TDX)",
     "What Intel may say about the machine's versions.",

@@ -176,14 +176,24 @@ export async function staleApprovals(
   return await Promise.all(approvals.filter((approval) => approval.stale_because !== null && isShown(approval)).map(explain));
 }
 
-/** Formats a change as lines: the sentence, and below it the two values where only some of their characters differ. */
-function cardLines({ sentence, effect, at, approved, current }: ChangeCard, { now, colours }: Context['terminal']): string[] {
+/** Formats a change as lines: the sentence, and below it a name that looks like another, and the whole values
+ * where the sentence shortens them or only some of their characters differ. */
+function cardLines(
+  { sentence, effect, at, approved, current, warning }: ChangeCard,
+  { now, colours }: Context['terminal'],
+): string[] {
   const ago = at === undefined ? '' : `, ${agoText(at, now())}`;
   const told = `  - ${sentence}${effect === 'changed' ? '' : ` [${effect}]`}${ago}`;
+  const isShort = sentence.includes('…'); // other texts have it escaped
   const isPart = approved?.some(({ differs }) => !differs) === true && current?.some(({ differs }) => differs) === true;
   const marked = (text: MarkedText | null = []) =>
     (text ?? []).map((part) => (part.differs ? inverse(printable(part.text), colours) : printable(part.text))).join('');
-  return [printable(told), ...(isPart ? [`      before: ${marked(approved)}`, `      now:    ${marked(current)}`] : [])];
+  const sides = [approved && `      before: ${marked(approved)}`, current && `      now:    ${marked(current)}`];
+  return [
+    printable(told),
+    ...(warning === undefined ? [] : [`      warning: ${printable(warning)}`]),
+    ...(isPart || isShort ? sides.filter((side) => side !== null) : []),
+  ];
 }
 
 const inverse = (text: string, colours: boolean) =>

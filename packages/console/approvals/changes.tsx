@@ -29,14 +29,15 @@ export function useChanges(
 export function Changes({ of }: { of: readonly ChangeCard[] }) {
   return (
     <ul className="long-words">
-      {of.map(({ sentence, at }) => (
-        <li key={sentence}>
+      {of.map(({ sentence, at, warning }, index) => (
+        <li key={index}>
           <bdi>{sentence}</bdi>
           {at !== undefined && (
             <>
               , <Ago at={at} />
             </>
           )}
+          {warning !== undefined && <StatusIndicator type="error">{warning}</StatusIndicator>}
         </li>
       ))}
     </ul>
@@ -54,8 +55,8 @@ export function ChangeCards({ of }: { of: readonly ChangeCard[] }) {
   return (
     of.length > 0 && (
       <ul className="plain stack" aria-label="What has changed since your approval">
-        {of.map(({ sentence, effect, approved, current, at, warning }) => (
-          <li key={sentence} className={`change ${effect} long-words`}>
+        {of.map(({ sentence, effect, approved, current, at, warning }, index) => (
+          <li key={index} className={`change ${effect} long-words`}>
             <StatusIndicator type={looks[effect].type}>{looks[effect].text}</StatusIndicator>
             <div>
               <strong>{sentence}</strong>

@@ -198,6 +198,19 @@ describe('a stale approval', () => {
       }
     },
   );
+
+  it('is told with a warning of a name that looks like another', async () => {
+    const stale_because = [
+      { path: '/manifest/datasets/1/filename', approved: null, current: '\u0430.csv', user: null, by: null, at: null },
+    ];
+    const given = { ...approval, user: 'alice', approved_at: '2026-01-01T00:00:00.000Z', stale: true, stale_because };
+    const ran = await cms({
+      [path]: json({ id: idOf(0), name: 'A', owner: 'alice', assets: [asset], ...configuration }),
+      [`${path}/events`]: json({ events: [], ...none }),
+      [`${path}/approvals`]: json({ ...approval, needed: [], approvals: [given] }),
+    })('approvals', idOf(0));
+    expect(ran.stdout).toContain('looks like "a.csv"');
+  });
 });
 
 describe('names of others', () => {

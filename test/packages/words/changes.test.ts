@@ -1,4 +1,5 @@
 import { changeCards } from 'computation-management-words';
+import { attestationPolicy } from 'computation-management-formats/attestation';
 import { type ApprovalChange } from 'computation-management-formats/covered-changes';
 import { describe, expect, it } from 'vitest';
 import { changesOfEachField } from '../../support/covered-changes.ts';
@@ -32,12 +33,23 @@ const sentences = (path: string, approved: Value, current: Value, by: { by?: str
 
 describe('changeCards', () => {
   it.each([
-    ['/manifest/algorithm/hash', one, two, `alice replaced penguin-sizes.py 100e… by penguin-sizes-v2.py bc76…`],
-    ['/manifest/algorithm/hash', one, null, `alice removed penguin-sizes.py 100e…, the algorithm`],
+    [
+      '/manifest/algorithm/hash',
+      one,
+      two,
+      `alice replaced penguin-sizes.py 100e0000…00000000 by penguin-sizes-v2.py bc760000…00000000`,
+    ],
+    ['/manifest/algorithm/hash', one, null, `alice removed penguin-sizes.py 100e0000…00000000, the algorithm`],
     ['/manifest/algorithm/user_key', 'k', 'l', 'the key of the algorithm was replaced'],
+    [
+      '/manifest/algorithm/hash',
+      'x, and all is well',
+      one,
+      'penguin-sizes.py "x, and all is well" was replaced by penguin-sizes-v2.py 100e0000…00000000',
+    ],
     ['/manifest/algorithm/algo_args/1', null, '--all', 'the argument --all of the algorithm was added'],
     ['/manifest/datasets/0/source/url', 'https://a', null, 'the address of a.csv was changed from "https://a" to nothing'],
-    ['/manifest/datasets/0/hash', one, two, 'a.csv 100e… was replaced by bc76…'],
+    ['/manifest/datasets/0/hash', one, two, 'a.csv 100e0000…00000000 was replaced by bc760000…00000000'],
     ['/manifest/datasets/1/filename', null, 'b.csv', `alice added the dataset b.csv`],
     ['/manifest/datasets/1/filename', 'c.csv, and', null, 'the dataset "c.csv, and" was removed'],
     ['/manifest/datasets/0/filename', 'b.csv', 'a.csv', 'The datasets have another order'],
@@ -50,7 +62,7 @@ describe('changeCards', () => {
       false,
       `alice changed the attestation of the TLS of the agent from true to false`,
     ],
-    ['/configuration/attestation_policy/minimum_tcb/snp', 1, 2, 'the least version of snp was changed from 1 to 2'],
+    ['/configuration/attestation_policy/minimum_tcb/snp', 1, 2, 'the least version of the SNP firmware was changed from 1 to 2'],
     ['/manifest/x. Approve again', 'A', 'B', 'the field "x. Approve again" was changed from A to B'],
     ['/manifest/constructor', 'A', 'B', 'the field constructor was changed from A to B'],
     ['/configuration/agent_config/cert_file', '', 'nothing', 'the certificate of the agent was changed from "" to "nothing"'],
@@ -77,8 +89,8 @@ describe('changeCards', () => {
       ...Array.from({ length: 18 }, (_, index) => ({ path: `/manifest/f${index}`, approved: 1, current: 2 })),
     ];
     const told = cardsOf(changes, { assets: linked('algorithm') }).map(({ sentence }) => sentence);
-    expect(told[1]).toBe('the address of "algorithm" was changed from nothing to "https://a"');
-    expect(told.at(-1)).toBe('There may be more changes: check everything again');
+    expect(told[0]).toBe('There may be more changes: check everything again');
+    expect(told[2]).toBe('the address of "algorithm" was changed from nothing to "https://a"');
   });
 
   it('says once that a dataset was removed, and once that the order is another', () => {
@@ -132,7 +144,7 @@ describe('the effect of a change', () => {
       current,
     });
     expect(cardsOf([at(0, 'b'.repeat(96), 'a'.repeat(96)), at(1, null, 'b'.repeat(96))])).toMatchObject([
-      { sentence: 'the measurement aaaa… of the attestation policy was added', effect: 'weaker' },
+      { sentence: 'the measurement aaaaaaaa…aaaaaaaa of the attestation policy was added', effect: 'weaker' },
     ]);
     const gone = ['platforms/0', 'vmpl', 'allow_debug'].map((member) => ({
       path: `${policy}/${member}`,
@@ -145,6 +157,15 @@ describe('the effect of a change', () => {
     ]);
   });
 
+  it('is said of each of two added measurements, however alike they begin and end', () => {
+    const added = ['1', '2'].map((digit, index) => ({
+      path: `${policy}/measurements/${index}`,
+      approved: null,
+      current: `abcd${'0'.repeat(40)}${digit}`.padEnd(96, '0'),
+    }));
+    expect(cardsOf(added).map(({ current }) => current?.[0]?.text)).toEqual(added.map(({ current }) => `"${current}"`));
+  });
+
   it('stands beside both values, in which only the letters that differ are marked', () => {
     const path = '/manifest/algorithm/source/url';
     const [card] = cardsOf([{ path, approved: 'https://example.com/a', current: 'https://examp1e.com/a' }]);
@@ -154,6 +175,90 @@ describe('the effect of a change', () => {
     expect(card?.warning).toBe('"https://examp1e.com/a" looks like "https://example.com/a"');
     const [whole] = cardsOf([{ path, approved: 'abc', current: 'xyz' }]);
     expect(whole?.current).toEqual([{ text: '"xyz"', differs: true }]);
+  });
+});
+
+/** Returns the paths of the values in the configuration that an approval covers. An entry of a list or of a record is one value. */
+function placesIn(schema: object, path: string): string[] {
+  const { wrapped, entries, item, value } = schema as Partial<Record<'wrapped' | 'entries' | 'item' | 'value', object>>;
+  if (wrapped) return placesIn(wrapped, path);
+  if (item) return [`${path}/1`];
+  if (entries) return Object.entries<object>({ ...entries }).flatMap(([name, each]) => placesIn(each, `${path}/${name}`));
+  return value ? [`${path}/7`] : [path];
+}
+
+describe('each member of the attestation policy', () => {
+  type Effect = 'weaker' | 'changed' | 'stricter';
+  const rule: Effect[] = ['stricter', 'weaker', 'changed'];
+  const exception: Effect[] = ['weaker', 'stricter', 'changed'];
+  const digits = (digit: string, length: number): [Value, Value] => [digit.repeat(length), 'f'.repeat(length)];
+  /** Two values of each member, and the effects where the first comes, goes, and becomes the second. */
+  const decided: Record<string, [values: [Value, Value], effects: Effect[]]> = {
+    'platforms/1': [['tdx', 'snp-vtpm'], exception],
+    'measurements/1': [digits('a', 96), exception],
+    'pcrs/sha256/7': [digits('b', 64), rule],
+    ...Object.fromEntries(
+      ['bootloader', 'tee', 'snp', 'microcode', 'fmc'].map((name) => [
+        `minimum_tcb/${name}`,
+        [
+          [3, 2],
+          ['stricter', 'weaker', 'weaker'],
+        ],
+      ]),
+    ),
+    'accepted_tcb_statuses/1': [['OutOfDate', 'ConfigurationNeeded'], exception],
+    'accepted_advisories/1': [['INTEL-SA-00837', 'INTEL-SA-00838'], exception],
+  };
+  const settings: Record<string, [values: [Value, Value], effect: Effect]> = {
+    vmpl: [[0, 2], 'weaker'],
+    allow_debug: [[false, true], 'weaker'],
+    allow_reconnect: [[false, true], 'weaker'],
+    allow_used_guest: [[false, true], 'weaker'],
+  };
+  const tell = (name: string, approved: Value, current: Value) =>
+    cardsOf([{ path: `/configuration/attestation_policy/${name}`, approved, current }]);
+
+  it('is among those whose changes are decided here', () => {
+    expect(placesIn(attestationPolicy, '').sort()).toEqual(
+      [...Object.keys(decided), ...Object.keys(settings)].map((name) => `/${name}`).sort(),
+    );
+  });
+
+  it.each([
+    ...Object.entries(decided).flatMap(([name, [[one, other], [comes, goes, becomes]]]) => [
+      { name, approved: null, current: one, effects: [comes] },
+      { name, approved: one, current: null, effects: [goes] },
+      // Another entry of a list is one that came and one that went.
+      { name, approved: one, current: other, effects: comes === 'weaker' ? ['stricter', 'weaker'] : [becomes] },
+    ]),
+    ...Object.entries(settings).map(([name, [[approved, current], effect]]) => ({ name, approved, current, effects: [effect] })),
+  ])('has words for $name from $approved to $current: $effects', ({ name, approved, current, effects }) => {
+    const told = tell(name, approved, current);
+    expect(told.map(({ effect }) => effect).sort()).toEqual(effects.toSorted());
+    for (const { subject, sentence } of told) {
+      expect(subject).toBe('machine');
+      expect(sentence).not.toMatch(/the field|_|\b(?:pcrs|sha256|fmc|tee)\b/);
+    }
+  });
+
+  it('is named with the number of its PCR', () => {
+    const [a, b] = ['a'.repeat(64), 'b'.repeat(64)];
+    expect(sentences(`/configuration/attestation_policy/pcrs/sha256/7`, a, null, { by: 'alice' })).toEqual([
+      'alice removed the value that PCR 7 must have: aaaaaaaa…aaaaaaaa',
+    ]);
+    expect(sentences(`/configuration/attestation_policy/pcrs/sha256/11`, a, b, { by: 'alice' })).toEqual([
+      'alice changed the value that PCR 11 must have from aaaaaaaa…aaaaaaaa to bbbbbbbb…bbbbbbbb',
+    ]);
+  });
+});
+
+describe('the key of a file', () => {
+  it.each([
+    [null, 'alice removed the key of a.csv'],
+    ['l', 'alice replaced the key of a.csv, which is now that of bob'],
+  ])('that becomes %s is that of another user only where there is one', (current, sentence) => {
+    const change = { path: '/manifest/datasets/0/user_key', approved: 'k', current, by: 'alice', user: 'bob' };
+    expect(cardsOf([change])).toMatchObject([{ sentence }]);
   });
 });
 

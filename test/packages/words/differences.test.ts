@@ -15,7 +15,7 @@ it('names each value that differs between two runs, with datasets by their file 
   expect(describeDifferences(then, now)).toEqual([
     'the CVM was changed from a to b',
     'the dataset one.csv was removed',
-    'two.csv 0202… was replaced by 0303…',
+    'two.csv 02020202…02020202 was replaced by 03030303…03030303',
     'the description was changed from "" to new',
   ]);
   expect(describeDifferences(then, structuredClone(then))).toEqual([]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { strictPolicy } from '../../support/strict-policy.ts';
-import { fetchLines, manifestLines, policyLines } from '../../../packages/words/lines.ts';
+import { fetchLines, manifestLines, policyCautions, policyLines } from '../../../packages/words/lines.ts';
 
 describe('policyLines', () => {
   it('says every rule of a policy, or that there is none', () => {
@@ -9,10 +9,10 @@ describe('policyLines', () => {
     expect(policyLines(policy)).toEqual([
       'Platforms: snp',
       `Measurement: ${'0a'.repeat(48)}`,
-      'Least version of bootloader: 3',
-      'Least version of tee: 0',
-      'Least version of snp: 8',
-      'Least version of microcode: 115',
+      'Least version of the bootloader: 3',
+      'Least version of the TEE: 0',
+      'Least version of the SNP firmware: 8',
+      'Least version of the microcode: 115',
       'The report comes from privilege level 0, the measured software itself',
       'The machine has accepted no other run before',
       'The host may not debug the CVM',
@@ -28,6 +28,45 @@ describe('policyLines', () => {
       'After a lost connection the run goes on with whoever has the private key of the certificate: nothing proves that it is the same machine',
     ]);
     expect(policyLines(null)).toEqual(['None: a run may use any CVM']);
+  });
+});
+
+describe('policies of machines with a vTPM', () => {
+  const sha256 = { '7': 'ab'.repeat(32), '11': 'cd'.repeat(32) };
+  const ofAmd = [/privilege level 0 to 3/, /worked on another run before/];
+  const ofIntel = [/statuses of its versions: OutOfDate/, /INTEL-SA-00837/];
+  it.each([
+    ['snp-vtpm', ofAmd, ofIntel],
+    ['az-snp-vtpm', ofAmd, ofIntel],
+    ['az-tdx-vtpm', ofIntel, ofAmd],
+    ['of-tomorrow' as never, [...ofAmd, ...ofIntel], []],
+  ] as const)('say all rules of the family of %s, and each PCR', (platform, said, unsaid) => {
+    const policy = {
+      ...strictPolicy,
+      platforms: [platform],
+      vmpl: 3,
+      allow_used_guest: true,
+      accepted_tcb_statuses: ['OutOfDate' as const],
+      accepted_advisories: ['INTEL-SA-00837'],
+      pcrs: { sha256 },
+    };
+    const lines = policyLines(policy).join('\n');
+    for (const each of [...said, `PCR 7: ${sha256['7']}`, `PCR 11: ${sha256['11']}`]) expect(lines).toMatch(each);
+    for (const each of unsaid) expect(lines).not.toMatch(each);
+  });
+
+  it('warn where the measurement or the PCRs prove less than they seem to', () => {
+    const cautions = (
+      platform: 'az-snp-vtpm' | 'az-tdx-vtpm' | 'snp' | 'snp-vtpm' | 'tdx',
+      pcrs: { sha256: typeof sha256 } | null,
+    ) => policyCautions({ platforms: [platform], pcrs });
+    for (const platform of ['az-snp-vtpm', 'az-tdx-vtpm'] as const) {
+      expect(cautions(platform, null)).toEqual([expect.stringContaining('any VM of any Azure customer')]);
+      expect(cautions(platform, { sha256 })).toEqual([]);
+      expect(policyLines({ ...strictPolicy, platforms: [platform] })).toContain('PCRs of its vTPM: any');
+    }
+    expect(cautions('snp-vtpm', { sha256 })).toEqual([expect.stringContaining('the PCRs that the host likes')]);
+    for (const platform of ['snp', 'tdx'] as const) expect(cautions(platform, null)).toEqual([]);
   });
 });
 
