@@ -63,6 +63,8 @@ const offsets = [
   0x1e8, 0x1e9, 0x1ea, 0x1ec, 0x1ed, 0x1ee, 0x1f0, 0x2a0, 0x188, 0x1f8, 0x200,
 ];
 const sizes = [4, 4, 8, 16, 16, 4, 4, 8, 8, 4, 64, 48, 32, 48, 48, 32, 32, 8, 64, 8, 1, 1, 1, 1, 1, 1, 8, 512, 4, 8, 8];
+/** Bits of CPUID(1).EAX that are reserved or zero on AMD: 12 to 15, 28 to 31. The bytes of a report do not have them. */
+const reservedInEax = 0xf000f000 | 0;
 /** The number of the protobuf field with CPUID(1).EAX, which a report has as three bytes: family, model and stepping. */
 const processorField = 29;
 
@@ -79,6 +81,7 @@ function assemble(fields: ReadonlyMap<number, Value>): Bytes {
 }
 
 function processor(eax: number): number[] {
+  demand((eax & reservedInEax) === 0, 'its processor has reserved bits');
   const family = ((eax >>> 20) & 0xff) + ((eax >>> 8) & 0xf);
   const model = (((eax >>> 16) & 0xf) << 4) | ((eax >>> 4) & 0xf);
   return [family, model, eax & 0xf];

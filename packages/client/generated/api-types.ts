@@ -2334,7 +2334,7 @@ export interface components {
             user: string;
             /** @description What the user does: the owner of the computation; a provider, who has linked an asset or is named in `providers`; a result consumer, who may fetch results. Nobody is a `reviewer` yet. */
             parts: ("owner" | "provider" | "consumer" | "reviewer")[];
-            /** @description `true` if the computation only names the user, who has not acted: has no key and no linked asset here, and has neither approved nor refused. */
+            /** @description `true` if the computation only names the user, who has not acted: has no key here, has linked no asset, and has neither approved nor refused. */
             invited: boolean;
         };
         /** @description The values by the number of the PCR, `0` to `23`. */
@@ -2787,7 +2787,7 @@ export interface components {
             reviews: components["schemas"]["ReviewToGive"][];
             /** @description Refusals of users whose approval your computations need. */
             refusals: components["schemas"]["RefusalToRead"][];
-            /** @description Computations that name you, in which you have no key and no asset, and have neither approved nor refused. The newest 20 of each owner, newest first. */
+            /** @description Computations that name you, in which you have no key, have linked no asset, and have neither approved nor refused. The newest 20 of each owner, newest first. */
             invitations: components["schemas"]["Invitation"][];
             totals: components["schemas"]["TodoTotals"];
             /**

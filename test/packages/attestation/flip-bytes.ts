@@ -63,7 +63,7 @@ function ofAzure(): Genuine {
 function ofVtpm(): Genuine {
   const { evidence, options, leaf } = forgeSnpVtpm({ bare: true });
   const verify = (bytes: Uint8Array) => verifyToken(coseOf({ platform_type: 'SNP-vTPM', raw_report: bytes }), options);
-  return { name: 'evidence of SNP with a vTPM by test keys', evidence, verify, bytes: range(0, evidence.indexOf(leaf) - 8) };
+  return { name: 'evidence of SNP with a vTPM by test keys', evidence, verify, bytes: range(0, evidence.indexOf(leaf) - 6) };
 }
 
 /** Real evidence and evidence of test keys, of every platform. */
