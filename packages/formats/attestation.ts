@@ -102,6 +102,7 @@ const pcr = v.pipe(
   v.metadata({ maxLength: 64 }),
 );
 const numbersOfPcrs = Array.from({ length: 24 }, (_, number) => String(number));
+
 const bank = v.pipe(
   strictObject(v.entriesFromList(numbersOfPcrs, v.exactOptional(pcr))),
   v.check((values) => Object.keys(values).length > 0, expectedPcrs),
