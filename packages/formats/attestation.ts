@@ -99,10 +99,10 @@ const pcr = v.pipe(
   v.string(expectedPcrs),
   v.regex(/^[0-9a-fA-F]{64}$/, expectedPcrs),
   v.toLowerCase(),
+  v.description('The value of the PCR, 64 hex digits.'),
   v.metadata({ maxLength: 64 }),
 );
 const numbersOfPcrs = Array.from({ length: 24 }, (_, number) => String(number));
-
 const bank = v.pipe(
   strictObject(v.entriesFromList(numbersOfPcrs, v.exactOptional(pcr))),
   v.check((values) => Object.keys(values).length > 0, expectedPcrs),

@@ -2339,29 +2339,53 @@ export interface components {
         };
         /** @description The values by the number of the PCR, `0` to `23`. */
         PcrBank: {
+            /** @description The value of the PCR, 64 hex digits. */
             0?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             1?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             2?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             3?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             4?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             5?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             6?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             7?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             8?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             9?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             10?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             11?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             12?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             13?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             14?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             15?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             16?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             17?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             18?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             19?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             20?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             21?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             22?: string;
+            /** @description The value of the PCR, 64 hex digits. */
             23?: string;
         };
         /** @description Values of PCRs. */
