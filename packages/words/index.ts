@@ -13,7 +13,7 @@ export {
   readJournalHead,
 } from './coverage.ts';
 export { type DetailField, detailFields, fieldsText } from './event-details.ts';
-export { fetchLines, pcrLines, policyCautions, policyLines } from './lines.ts';
+export { componentTexts, fetchLines, pcrLines, policyCautions, policyLines } from './lines.ts';
 export { policyMembers } from './policy-members.ts';
 export { type MarkedText, markedPair } from './marked.ts';
 export { type DescribedManifest, describeManifest, fingerprintOf, type ManifestFile, type Receiver } from './manifest.ts';

@@ -138,7 +138,7 @@ export function tellOfConsent(world: () => ConsoleWorld): void {
       /alice changed the certificate of the agent from .. to "\/etc\/cert\.pem"/,
       /alice changed the CA of the server from .. to /,
       /alice changed the CA of the clients from .. to "\/etc\/ca\.pem"/,
-      /^Changed\nalice replaced penguin-sizes\.py [0-9a-f]{4}… by other\.py [0-9a-f]{4}…, (just now|\d+ minutes? ago)\n/,
+      /^Changed\nalice replaced penguin-sizes\.py [0-9a-f]{8}…[0-9a-f]{8} by other\.py [0-9a-f]{8}…[0-9a-f]{8}, (just now|\d+ minutes? ago)\n/,
       /^Changed\nbob removed the dataset penguins\.csv/,
       /^Changed\nbob added the dataset more\.csv/,
       /key of alice/,

@@ -64,8 +64,11 @@ export function tellOfThePage(world: () => ConsoleWorld): void {
     await typed.fill('abab');
     await page.getByText('A measurement has 96 hex digits: copy it whole').first().waitFor();
     await page.getByRole('button', { name: 'Save changes' }).click();
-    await page.getByText('Expected a list of snp, tdx or both.').first().waitFor();
-    await page.getByRole('checkbox', { name: 'AMD SEV-SNP' }).check();
+    await page.getByText('Expected a list of az-snp-vtpm, az-tdx-vtpm, snp, snp-vtpm, tdx.').first().waitFor();
+    await page.getByRole('checkbox', { name: /^az-snp-vtpm/ }).check();
+    await page.getByText('any VM of any Azure customer').first().waitFor();
+    await page.getByRole('checkbox', { name: /^az-snp-vtpm/ }).uncheck();
+    await page.getByRole('checkbox', { name: /^snp\b(?!-)/ }).check();
     await typed.fill('CD'.repeat(48));
     await page.getByRole('button', { name: 'Versions, levels and exceptions' }).click();
     await page.getByText('Nothing proves that the same machine goes on.').first().waitFor();
@@ -99,6 +102,27 @@ export function tellOfThePage(world: () => ConsoleWorld): void {
     await page.setViewportSize({ width: 390, height: 844 });
     await page.emulateMedia({ colorScheme: 'dark' });
     expect(await violationsOn(page)).toEqual([]);
+
+    const pcrs = { sha256: { '7': 'ef'.repeat(32), '11': '01'.repeat(32) } };
+    const versions = { bootloader: 1, tee: 2, snp: 3, microcode: 4, fmc: 5 };
+    const attestation_policy = { platforms: ['snp-vtpm' as const], measurements: ['ab'.repeat(48)], pcrs, minimum_tcb: versions };
+    await client.updateComputation({ id, body: { name: 'On chosen machines', attestation_policy } });
+    await open(`computations/${id}/edit`);
+    await page.getByRole('radio', { name: 'Any machine' }).check();
+    await page.getByRole('radio', { name: 'Only machines that prove what they run' }).check();
+    await page.getByRole('button', { name: 'Versions, levels and exceptions' }).click();
+    const least = page.getByRole('textbox', { name: 'Least versions (SNP)' });
+    expect(await least.inputValue()).toBe('1, 2, 3, 4, 5');
+    await least.fill('6, 2, 3, 4, 5');
+    const ofPcrs = page.getByRole('textbox', { name: 'PCRs (platforms with a vTPM)' });
+    await ofPcrs.fill((await ofPcrs.inputValue()).replace('PCR 11: ', '12 '));
+    await page.getByRole('button', { name: 'Save changes' }).click();
+    await page.getByRole('heading', { name: 'Waiting for a machine' }).waitFor();
+    expect((await client.getComputation({ id })).attestation_policy).toMatchObject({
+      ...attestation_policy,
+      pcrs: { sha256: { '7': 'ef'.repeat(32), '12': '01'.repeat(32) } },
+      minimum_tcb: { ...versions, bootloader: 6 },
+    });
   });
 
   it('declares a file by its hash and one that the agent fetches, and proposes approval for a dataset', async () => {

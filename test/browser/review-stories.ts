@@ -105,12 +105,14 @@ export function tellOfReviews(world: () => ConsoleWorld): void {
       user: 'bob',
       roles: ['dataset_provider'],
       width: 390,
-      provokes: /status of 400/,
+      provokes: /status of 4(?:00|22)/,
     });
     await open(`computations/${id}/approve`);
     await page.getByRole('button', { name: 'Refuse' }).click();
     const dialog = page.getByRole('dialog', { name: 'Refuse to approve' });
     expect(await dialog.getByRole('button', { name: 'Refuse' }).isDisabled()).toBe(true);
+    await dialog.getByRole('button', { name: 'Refuse' }).focus();
+    await page.getByRole('tooltip').getByText('Give a reason first').waitFor();
     const reason = 'Given and signed\nThe logs are open.';
     await dialog.getByRole('textbox', { name: 'Reason' }).fill('x'.repeat(1_001));
     await dialog.getByRole('button', { name: 'Refuse' }).click();
@@ -139,6 +141,15 @@ export function tellOfReviews(world: () => ConsoleWorld): void {
       .click();
     await page.getByText('You have withdrawn').waitFor();
     expect((await bob.listApprovals({ id })).refusals).toEqual([]);
+
+    await alice.removeKey({ id });
+    await open(`computations/${id}/approve`);
+    await page.getByText('There is nothing to approve yet').waitFor();
+    await page.getByRole('button', { name: 'Refuse' }).click();
+    await dialog.getByRole('textbox', { name: 'Reason' }).fill('Not without a key.');
+    await dialog.getByRole('button', { name: 'Refuse' }).click();
+    await page.getByText('You have refused. All parties see your reason.').waitFor();
+    expect((await bob.listApprovals({ id })).refusals).toMatchObject([{ user: 'bob', reason: 'Not without a key.' }]);
 
     // A browser that makes no such keys says how to make one elsewhere.
     await page.evaluate(`crypto.subtle.generateKey = () => Promise.reject(new DOMException('', 'NotSupportedError'))`);

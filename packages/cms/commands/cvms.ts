@@ -1,6 +1,6 @@
 import { type Schemas, ServiceProblem } from 'computation-management-client';
 import { attestationPolicyInput, platforms } from 'computation-management-formats/attestation';
-import { agoText } from 'computation-management-words';
+import { agoText, policyCautions } from 'computation-management-words';
 import * as v from 'valibot';
 import { stringify } from 'yaml';
 import type { Context } from '../context/context.ts';
@@ -44,7 +44,7 @@ export function addCvmCommands(program: CmsCommand): void {
       const { presence, attestation } = found;
       if (policy) {
         const made = policyOf(context, found);
-        context.print(made, () => `${policyHead}${stringify(made)}`);
+        context.print(made, () => `${policyHead}${leftOut(made)}${stringify(made)}`);
         return;
       }
       context.print(found, () =>
@@ -91,8 +91,19 @@ const policyHead = `# Which machines may run a computation: cms computation upda
 # Made from a machine that is verified now. Compare the measurement with that of the image which you built or trust.
 `;
 
+/** Returns comments on what an attestation policy of a CVM with a vTPM leaves out. Empty for others. */
+function leftOut(policy: Schemas['AttestationPolicy']): string {
+  if (!policy.platforms.some((each) => each.endsWith('-vtpm'))) return '';
+  const lines = [
+    'It allows any PCRs: the service does not tell those of a CVM. Add the "pcrs" of your image.',
+    ...policyCautions(policy),
+  ];
+  return lines.map((line) => `# ${line}\n`).join('');
+}
+
 /**
- * Makes an attestation policy that a CVM satisfies as it is verified now, and no weaker one.
+ * Makes an attestation policy that a CVM satisfies as it is verified now. It is as strict as what the service tells of the CVM: it allows
+ * any PCRs, which the service does not tell.
  * @throws CmsError if the CVM has no verified attestation
  */
 function policyOf({ command }: Pick<Context, 'command'>, { id, attestation }: Schemas['Cvm']): Schemas['AttestationPolicy'] {

@@ -1,4 +1,4 @@
-import { Alert, Box, ExpandableSection, KeyValuePairs, Link } from '@cloudscape-design/components';
+import { Alert, Box, Button, ExpandableSection, KeyValuePairs, Link } from '@cloudscape-design/components';
 import { type Schemas, ServiceProblem } from 'computation-management-client';
 import {
   consentSentence,
@@ -7,6 +7,7 @@ import {
   describeMissing,
   type ManifestFile,
 } from 'computation-management-words';
+import { useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { assetTypeText } from '../assets/asset-texts.ts';
 import { ScreenFrame, Panel } from '../frame/screen-frame.tsx';
@@ -14,6 +15,7 @@ import type { Input } from '../loading/overview.ts';
 import { LoadedView } from '../loading/problem-alert.tsx';
 import { type Loaded, refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
 import { ManifestView } from '../manifest/manifest-view.tsx';
+import { useGoOn } from '../routing/navigation.ts';
 import { aboveInComputation, addressOf } from '../routing/places.ts';
 import { useUnsavedWork } from '../routing/unsaved-work.ts';
 import { Hash, factItems } from '../show/hash.tsx';
@@ -26,12 +28,16 @@ import { ChangeCards, useChanges } from './changes.tsx';
 import { CompareFile, OpenText } from './check-file.tsx';
 import { Picture, Sentence } from './consent-picture.tsx';
 import { Limits, useLimits } from './limits.tsx';
+import { Refuse } from './refuse.tsx';
 
 /** Shows the screen that approves a computation: everything that an approval covers, what it does not protect from, and the form. */
 export function ApproveScreen({ id }: { id: string }) {
   const { client, domain, me } = useDomain();
   const loaded = useLoaded(id, (signal) => loadConsent(client, me.user, id, signal));
   useUnsavedWork('open');
+  const goOn = useGoOn();
+  const [isRefusing, setRefusing] = useState(false);
+  const toComputation = addressOf({ screen: 'computation', domain, id });
   const { problem, value } = loaded;
   const name = value?.overview.computation.name;
   return (
@@ -41,18 +47,23 @@ export function ApproveScreen({ id }: { id: string }) {
       above={aboveInComputation(domain, id, name)}
     >
       {problem instanceof ServiceProblem && problem.missing_items ? (
-        <Alert type="info" header="There is nothing to approve yet">
+        <Alert
+          type="info"
+          header="There is nothing to approve yet"
+          action={<Button onClick={() => setRefusing(true)}>Refuse</Button>}
+        >
           A manifest exists when nothing of it is missing. Still missing:{' '}
           {describeMissing(problem.missing_items)
             .map(({ sentence }) => sentence)
             .join('. ')}
-          . <Link href={addressOf({ screen: 'computation', domain, id })}>Open the computation</Link>
+          . <Link href={toComputation}>Open the computation</Link>
         </Alert>
       ) : (
         <LoadedView loaded={loaded} what="what you approve">
           {(consent) => <Review consent={consent} loaded={loaded} />}
         </LoadedView>
       )}
+      {isRefusing && <Refuse id={id} onClose={() => setRefusing(false)} onRefused={() => goOn(toComputation)} />}
     </ScreenFrame>
   );
 }

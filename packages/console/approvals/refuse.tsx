@@ -29,7 +29,7 @@ export function Refuse({ id, onClose, onRefused }: Props) {
       confirm="Refuse"
       action={refuse}
       fields={errors.fields}
-      isDisabled={reason.trim() === ''}
+      obstacle={reason.trim() === '' ? 'Give a reason first: all parties see it.' : undefined}
       onClose={onClose}
     >
       <FormField

@@ -119,7 +119,7 @@ export function EditAsset({ found, onClose, onSaved, onReadAgain }: EditProps) {
           Nothing was saved. Reading {asset.file_name} again shows the changes of others, and drops yours.
         </ReadAgain>
       }
-      isDisabled={fields.file_name === ''}
+      obstacle={fields.file_name === '' ? 'Name the file first.' : undefined}
       onClose={onClose}
     >
       <AssetFields fields={fields} change={change} errors={errors} isMine={isMine} />

@@ -193,7 +193,13 @@ export function StartRun({ overview, first, onClose }: { overview: Overview; fir
       confirm="Start run"
       action={start}
       fields={errors.fields}
-      isDisabled={!isReady || cvm.trim() === '' || refused.length > 0}
+      obstacle={
+        !isReady || refused.length > 0
+          ? 'The service would refuse this run.'
+          : cvm.trim() === ''
+            ? 'Name a CVM first.'
+            : undefined
+      }
       onClose={onClose}
     >
       {isReady ? (

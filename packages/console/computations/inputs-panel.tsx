@@ -152,7 +152,7 @@ function LinkAsset({ overview: { computation, inputs }, onClose, onLinked }: Lin
       title={`Link an asset to ${computation.name}`}
       confirm="Link"
       action={link}
-      isDisabled={!chosen}
+      obstacle={chosen ? undefined : 'Choose an asset first.'}
       onClose={onClose}
     >
       <FormField label="Asset" description="Lists the assets that you may link, newest first.">

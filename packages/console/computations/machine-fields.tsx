@@ -10,7 +10,8 @@ import {
   Textarea,
 } from '@cloudscape-design/components';
 import { page, type Schemas } from 'computation-management-client';
-import { policyMembers } from 'computation-management-words';
+import { platforms, platformTexts } from 'computation-management-formats/attestation';
+import { componentTexts, pcrLines, policyCautions, policyMembers } from 'computation-management-words';
 import { useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { MachineHelp } from '../attestation/machine-help.tsx';
@@ -19,6 +20,7 @@ import { Panel } from '../frame/screen-frame.tsx';
 import type { FieldErrors } from '../loading/problem-text.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { Hash } from '../show/hash.tsx';
+import { StatusIndicator } from '../show/status.tsx';
 import { namesIn } from '../show/texts.ts';
 import { measurementNotes } from './form-notes.ts';
 
@@ -40,14 +42,26 @@ const strictest: Policy = {
 
 /** The places in a request whose errors are shown at the fields of a policy. */
 export const policyFields = (
-  ['platforms', 'measurements', 'vmpl', 'minimum_tcb', 'accepted_tcb_statuses', 'accepted_advisories'] as const
+  ['platforms', 'measurements', 'pcrs', 'vmpl', 'minimum_tcb', 'accepted_tcb_statuses', 'accepted_advisories'] as const
 ).map((name) => `/attestation_policy/${name}` as const);
 
-const platforms = { snp: 'AMD SEV-SNP', tdx: 'Intel TDX' } as const;
-const components = ['bootloader', 'tee', 'snp', 'microcode'] as const;
+const components = ['bootloader', 'tee', 'snp', 'microcode', 'fmc'] as const;
 const flags = ['allow_debug', 'allow_reconnect', 'allow_used_guest'] as const;
 /** The members of a policy that the form takes as text, with an entry on each line. */
 type Listed = 'measurements' | 'accepted_tcb_statuses' | 'accepted_advisories';
+
+/** Reads PCRs from text, one a line. What the service refuses stays as it was typed. */
+function pcrsIn(text: string): Policy['pcrs'] {
+  const rows = namesIn(text).map((line) => /^(?:PCR\s+)?(\w*)[\s:=]*(.*)$/i.exec(line) ?? []);
+  return rows.length === 0 ? null : { sha256: Object.fromEntries(rows.map(([, number = '', value = '']) => [number, value])) };
+}
+
+/** Reads the least versions of an SNP machine from text, in the order of `components`. */
+function versionsIn(text: string): Policy['minimum_tcb'] {
+  const given = text.replace(/[,\s]+$/, '');
+  const [bootloader = 0, tee = 0, snp = 0, microcode = 0, fmc = null] = given.split(',').map(Number);
+  return given === '' ? null : { bootloader, tee, snp, microcode, fmc };
+}
 
 interface Props {
   policy: Policy | null;
@@ -58,9 +72,10 @@ interface Props {
 /** Shows the fields that decide which machines may run a computation: from verified machines of the domain, or from measurements. */
 export function MachineFields({ policy, onChange, errors }: Props) {
   const { client, domain } = useDomain();
-  const [typed, setTyped] = useState<Partial<Record<Listed | 'minimum_tcb', string>>>({});
+  const [typed, setTyped] = useState<Partial<Record<Listed | 'pcrs' | 'minimum_tcb', string>>>({});
+  const [former, setFormer] = useState(policy ?? strictest);
   const loaded = useLoaded(domain, (signal) => page(client, 'listCvms', { limit: 100, signal }));
-  const given = policy ?? strictest;
+  const given = policy ?? former;
   const set = (changed: Partial<Policy>) => onChange({ ...given, ...changed });
   const toggled = <Entry extends string>(entries: readonly Entry[], entry: Entry, isIn: boolean) =>
     isIn ? [...new Set([...entries, entry])] : entries.filter((each) => each !== entry);
@@ -93,7 +108,10 @@ export function MachineFields({ policy, onChange, errors }: Props) {
             { value: 'any', label: 'Any machine', description: 'Nothing proves what it is: its owner can read everything.' },
             { value: 'some', label: 'Only machines that prove what they run', description: 'Approvals cover this policy.' },
           ]}
-          onChange={({ detail }) => onChange(detail.value === 'any' ? null : given)}
+          onChange={({ detail }) => {
+            setFormer(given);
+            onChange(detail.value === 'any' ? null : given);
+          }}
         />
         {policy !== null && (
           <div className="stack">
@@ -104,7 +122,7 @@ export function MachineFields({ policy, onChange, errors }: Props) {
               {verified.length === 0 && <Box>None: type measurements below, or register a CVM and let it attest.</Box>}
               {verified.map((cvm) => {
                 const { platform, measurement, checks } = cvm.attestation ?? { platform: '', measurement: null, checks: [] };
-                const known = Object.keys(platforms).find((each): each is keyof typeof platforms => each === platform);
+                const known = platforms.find((each) => each === platform);
                 const isIn = given.measurements.includes(measurement ?? '');
                 const [ofPolicy] = machinesFor(policy, [cvm]);
                 return (
@@ -132,15 +150,32 @@ export function MachineFields({ policy, onChange, errors }: Props) {
             </FormField>
             {list('measurements', measurementNotes(given.measurements).join(' '))}
             <FormField {...field('platforms')}>
-              {(['snp', 'tdx'] as const).map((each) => (
+              {platforms.map((each) => (
                 <Checkbox
                   key={each}
                   checked={given.platforms.includes(each)}
+                  description={platformTexts[each]}
                   onChange={({ detail }) => set({ platforms: toggled(given.platforms, each, detail.checked) })}
                 >
-                  {platforms[each]}
+                  {each}
                 </Checkbox>
               ))}
+              {policyCautions(given).map((caution) => (
+                <StatusIndicator key={caution} type="warning">
+                  {caution}
+                </StatusIndicator>
+              ))}
+            </FormField>
+            <FormField {...field('pcrs')}>
+              <Textarea
+                value={typed.pcrs ?? pcrLines(given).join('\n')}
+                rows={2}
+                spellcheck={false}
+                onChange={({ detail: { value } }) => {
+                  setTyped({ ...typed, pcrs: value });
+                  set({ pcrs: pcrsIn(value) });
+                }}
+              />
             </FormField>
             <ExpandableSection headerText="Versions, levels and exceptions">
               <SpaceBetween size="l">
@@ -158,13 +193,12 @@ export function MachineFields({ policy, onChange, errors }: Props) {
                       components
                         .map((name) => given.minimum_tcb?.[name])
                         .join(', ')
-                        .replace(/^[, ]+$/, '')
+                        .replace(/[, ]+$/, '')
                     }
-                    placeholder="bootloader, TEE, SNP firmware, microcode: such as 4, 0, 24, 219"
+                    placeholder={`${Object.values(componentTexts).join(', ')}: such as 4, 0, 24, 219`}
                     onChange={({ detail: { value } }) => {
-                      const [bootloader = 0, tee = 0, snp = 0, microcode = 0] = value.split(',').map(Number);
                       setTyped({ ...typed, minimum_tcb: value });
-                      set({ minimum_tcb: value.trim() === '' ? null : { bootloader, tee, snp, microcode, fmc: null } });
+                      set({ minimum_tcb: versionsIn(value) });
                     }}
                   />
                 </FormField>

@@ -247,7 +247,7 @@ export function RegisterCvm({ registered, onClose, onSaved }: Props) {
           )
         )
       }
-      isDisabled={cvm.trim() === '' || isPrivate}
+      obstacle={cvm.trim() === '' ? 'Name the CVM first.' : isPrivate ? 'Take the private key out first.' : undefined}
       onClose={onClose}
     >
       {!registered && (

@@ -16,7 +16,8 @@ interface Props {
   fields?: readonly string[];
   /** The content below the error of the action, such as a way to solve a conflict. */
   conflict?: ReactNode;
-  isDisabled?: boolean;
+  /** The reason why the action cannot be confirmed yet. undefined: it can. */
+  obstacle?: string | undefined;
   onClose: () => void;
 }
 
@@ -24,7 +25,7 @@ interface Props {
  * Shows a dialog that asks before an action is done, and shows why the action failed. The dialog cannot be closed while the action is under
  * way.
  */
-export function ConfirmModal({ title, confirm, children, action, fields, conflict, isDisabled = false, onClose }: Props) {
+export function ConfirmModal({ title, confirm, children, action, fields, conflict, obstacle, onClose }: Props) {
   const { isRunning, problem, run } = action;
   const form = useId();
   useUnsavedWork('open');
@@ -42,7 +43,13 @@ export function ConfirmModal({ title, confirm, children, action, fields, conflic
             <Button variant="link" formAction="none" disabled={isRunning} disabledReason={alreadySent} onClick={onClose}>
               Cancel
             </Button>
-            <Button variant="primary" form={form} loading={isRunning} disabled={isDisabled}>
+            <Button
+              variant="primary"
+              form={form}
+              loading={isRunning}
+              disabled={obstacle !== undefined}
+              {...(obstacle !== undefined && { disabledReason: obstacle })}
+            >
               {confirm}
             </Button>
           </SpaceBetween>
@@ -55,7 +62,7 @@ export function ConfirmModal({ title, confirm, children, action, fields, conflic
           className="stack"
           onSubmit={(event) => {
             event.preventDefault();
-            if (!isDisabled && !isRunning) void run();
+            if (obstacle === undefined && !isRunning) void run();
           }}
         >
           {children}

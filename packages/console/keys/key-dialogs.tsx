@@ -58,12 +58,12 @@ export function UploadKey({ id, onClose, onUploaded }: Props) {
       confirm="Upload"
       action={upload}
       fields={errors.fields}
-      isDisabled={key.trim() === ''}
+      obstacle={key.trim() === '' ? 'Give your public key first.' : undefined}
       onClose={onClose}
     >
       <FormField
         label="Public key"
-        description="Results are encrypted for it, and approvals are signed with its private part. The line of a .pub file, or PEM. RSA, ECDSA or Ed25519."
+        description="With its private part you fetch results from the CVM and sign approvals. The line of a .pub file, or PEM. RSA, ECDSA or Ed25519."
         errorText={isPrivate ? 'This is a private key. Keep it to yourself, and use the .pub file beside it.' : errors.at('/key')}
         stretch
       >
@@ -138,7 +138,7 @@ export function RemoveKey({ computation, onClose, onRemoved }: RemoveProps) {
       confirm="Remove"
       action={remove}
       fields={errors.fields}
-      isDisabled={user.trim() === ''}
+      obstacle={user.trim() === '' ? 'Name the user first.' : undefined}
       onClose={onClose}
     >
       <FormField label="Whose key" errorText={errors.at('query/user')}>

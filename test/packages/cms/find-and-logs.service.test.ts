@@ -52,6 +52,17 @@ describe('cms computation list', () => {
   });
 });
 
+describe('cms cvm show --policy', () => {
+  it.each([
+    ['snp', /Compare[^\n]*\nplatforms:/],
+    ['snp-vtpm', /It allows any PCRs[^]*the PCRs that the host likes[^]*\nplatforms:/],
+    ['az-tdx-vtpm', /It allows any PCRs[^]*any VM of any Azure customer[^]*\nplatforms:/],
+  ])('says what the policy of a machine of %s leaves out', async (platform, said) => {
+    const attestation = { platform, verdict: 'verified', measurement: 'ab'.repeat(48), checks: [], tcb: null };
+    expect((await cms([{ id: 'cvm-1', attestation }], 'cvm', 'show', 'cvm-1', '--policy')).stdout).toMatch(said);
+  });
+});
+
 describe('cms logs', () => {
   it('prints all pages of a log, and no escape of a line', async () => {
     const line = (message: string) => ({ time: '2026-01-01T00:00:00.000Z', level: 'info', message });

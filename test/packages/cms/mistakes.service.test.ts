@@ -21,7 +21,7 @@ const files = {
   'collaboration.yaml': 'computation: { name: Penguins, owner: alice }\nparties: { alice: {}, bob: {} }\n',
   'broken.yaml': 'computation: [\n',
   'unknown.yaml': 'computation: { name: A, owner: alice, colour: red }\nparties: { alice: {} }\n',
-  'platform.yaml': `platforms: [snp-vtpm]\nmeasurements: ['${'ab'.repeat(48)}']\n`,
+  'platform.yaml': `platforms: [sev]\nmeasurements: ['${'ab'.repeat(48)}']\n`,
   'lacking.yaml': `measurements: ['${'ab'.repeat(48)}']\n`,
   'other.yaml': policy('cd'.repeat(48)),
 };

@@ -130,7 +130,7 @@ export const mistakes: readonly Mistake[] = [
   alice(
     'computation update Open --attestation-policy platform.yaml',
     /platform\.yaml: platforms:/,
-    /Expected a list of snp, tdx or both\. For example:/,
+    /Expected a list of az-snp-vtpm, az-tdx-vtpm, snp, snp-vtpm, tdx\.\s+For example:/,
     /^cms cvm show CVM --policy$/,
   ),
   alice(

@@ -120,7 +120,12 @@ const mistakes: Mistake[] = [
   [form, 'two measurements on a line', measurement(`${hex('ab', 96)} ${hex('cd', 96)}`), 'other characters', '96', 'copy it'],
   [form, 'measurement in base64', measurement('q6urq6s='), 'other characters', '96 hex digits', 'copy it whole'],
   [form, 'measurement with a prefix', measurement(`sha384:${hex('ab', 96)}`), 'other characters', 'copy it whole'],
-  [form, 'a policy without a platform', policy({ platforms: [] }), 'Expected a list of snp, tdx or both.'],
+  [
+    form,
+    'a policy without a platform',
+    policy({ platforms: [] }),
+    'Expected a list of az-snp-vtpm, az-tdx-vtpm, snp, snp-vtpm, tdx.',
+  ],
   [form, 'a policy without a measurement', policy({ measurements: [] }), 'Expected 1 to 32 measurements of 96 hex digits.'],
   [form, '33 measurements', policy({ measurements: Array(33).fill(hex('ab', 96)) }), '1 to 32 measurements'],
   [form, 'status `Good`', policy({ accepted_tcb_statuses: ['Good'] }), 'Expected a list of', 'UpToDate'],
