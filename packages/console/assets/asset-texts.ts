@@ -45,3 +45,9 @@ export function hasNoPlace(problem: unknown): boolean {
 export function linkConflict(problem: unknown, reason: keyof typeof changes): string | undefined {
   return problem instanceof ServiceProblem && problem.reason === reason ? changes[reason] : undefined;
 }
+
+/** Returns what is wrong with the SHA3-256 of a file. Undefined if nothing is, or nothing was typed. */
+export function checksumNote(checksum: string): string | undefined {
+  if (checksum === '' || /^[0-9a-f]{64}$/i.test(checksum)) return undefined;
+  return `A SHA3-256 has 64 hex digits, and this has ${checksum.length} characters. Choose the file: its hash is computed here.`;
+}

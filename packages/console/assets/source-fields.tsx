@@ -1,7 +1,7 @@
 import { Checkbox, FormField, Input, Select, SpaceBetween, Textarea } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { algorithmTypes, sourceTypeOf } from 'computation-management-formats/source';
-import { checksumNote } from '../computations/form-notes.ts';
+import { checksumNote } from './asset-texts.ts';
 import type { FieldErrors } from '../loading/problem-text.ts';
 
 type New = Schemas['AssetInputFields'];

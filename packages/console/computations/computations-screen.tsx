@@ -3,7 +3,7 @@ import { type Client, page, type Schemas } from 'computation-management-client';
 import { describeMissing } from 'computation-management-words';
 import { useEffect, useRef, useState } from 'react';
 import { permissions } from '../access/permissions.ts';
-import { machinesFor } from '../cvms/machines.ts';
+import { machinesFor } from '../attestation/machines.ts';
 import type { Column } from '../lists/columns.tsx';
 import { ChoiceFilter, TextFilter, PagedTable, usePage } from '../lists/paged-table.tsx';
 import { hasMachine } from '../loading/overview.ts';

@@ -48,9 +48,3 @@ export function measurementNotes(measurements: readonly string[]): string[] {
       return `${shown} ${why}. A measurement has 96 hex digits: copy it whole from the page of a CVM, or from who built the image.`;
     });
 }
-
-/** Returns what is wrong with the SHA3-256 of a file. Undefined if nothing is, or nothing was typed. */
-export function checksumNote(checksum: string): string | undefined {
-  if (checksum === '' || /^[0-9a-f]{64}$/i.test(checksum)) return undefined;
-  return `A SHA3-256 has 64 hex digits, and this has ${checksum.length} characters. Choose the file: its hash is computed here.`;
-}

@@ -15,7 +15,7 @@ import { componentTexts, pcrLines, policyCautions, policyMembers } from 'computa
 import { useState } from 'react';
 import { useDomain } from '../access/console-context.ts';
 import { MachineHelp } from '../attestation/machine-help.tsx';
-import { isTestEvidence, machinesFor } from '../cvms/machines.ts';
+import { isTestEvidence, machinesFor } from '../attestation/machines.ts';
 import { Panel } from '../frame/screen-frame.tsx';
 import type { FieldErrors } from '../loading/problem-text.ts';
 import { useLoaded } from '../loading/use-loaded.ts';

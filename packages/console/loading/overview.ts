@@ -1,6 +1,6 @@
 import { type Client, findRows, items, page, type Schemas, wholeAnswer } from 'computation-management-client';
 import { describeMissing, isNothing, type MissingItem } from 'computation-management-words';
-import { type Machine, machinesFor } from '../cvms/machines.ts';
+import { type Machine, machinesFor } from '../attestation/machines.ts';
 
 /**
  * An asset that is linked to a computation. The fields from the list of assets may be missing, such as right after the asset was deleted.
