@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Item, type Table, queryPartition } from '../table/table.ts';
+import { type Item, type QueryOptions, type Table, queryPrefix } from '../table/table.ts';
 import { parseStored } from '../table/stored.ts';
 import {
   type AgentConfig,
@@ -15,7 +15,7 @@ import { computationKeys, type Key, userKeys } from '../table/keys.ts';
 import { assetTypes } from 'computation-management-formats/vocabulary';
 import { type Action, actionsPerTransaction, Transaction } from '../table/transaction.ts';
 import { log } from '../runtime/log.ts';
-import { computationNumber } from './computation.ts';
+import { computationNumber, mostActs } from './computation.ts';
 
 const linkSchema = v.object({
   asset_id: v.string(),
@@ -108,11 +108,19 @@ export function parseDefinition(items: Item[]): Definition {
 }
 
 /**
- * Reads the definition of a computation in one round trip for each MB. Its parts have less than 1 MB by their limits; anybody with
- * `view` may add a key.
+ * Reads the definition of a computation, in one round trip for each MB. Its parts have less than 1 MB by their limits. Anybody with `view` may add a
+ * key, so that of the keys, approvals and refusals 500 of each are read, in the order of the users.
  */
 export async function readDefinition(table: Table, id: string): Promise<Definition> {
-  return parseDefinition(await queryPartition(table, computationKeys.partition(id)));
+  const { part, key, approval, refusal } = computationKeys.prefixes;
+  const read = (prefix: string, options?: QueryOptions) => queryPrefix(table, computationKeys.partition(id), prefix, options);
+  const limit = mostActs;
+  const items = await Promise.all([
+    read(part),
+    read(key, { limit, attributes: ['user_id', 'is_consumer'] }),
+    ...[approval, refusal].map((prefix) => read(prefix, { limit, attributes: ['user_id'] })),
+  ]);
+  return parseDefinition(items.flat());
 }
 
 /**
