@@ -89,7 +89,9 @@ export function participationKeys({ domain, id, owner }: Participated, items: It
     if (typeof created_by === 'string') return [placeOfLink(domain, id, item)];
     if (Array.isArray(consumers)) return consumers.map((user) => userKeys.consumer(domain, String(user), number));
     if (Array.isArray(providers))
-      return [providers as unknown[], (former ?? []) as unknown[]].flat().map((user) => userKeys.provider(domain, String(user), number));
+      return [providers as unknown[], (former ?? []) as unknown[]]
+        .flat()
+        .map((user) => userKeys.provider(domain, String(user), number));
     return String(sk).startsWith(computationKeys.prefixes.key) ? [userKeys.key(domain, String(user_id), number)] : [];
   });
   return [...mirrors, ...[true, false].map((isOwn) => userKeys.owner(domain, owner, number, isOwn))];
