@@ -258,7 +258,7 @@ const detailEntries = {
     v.array(party),
     v.description(
       'The users who take part and those whom the computation names. The owner first. Takes into account the keys, approvals and ' +
-        `refusals of ${mostActs} users each, in the order of their identifiers.`,
+        `refusals of ${mostActs} users each, in the order of their identifiers, and those of all named users.`,
     ),
     v.metadata({ maxItems: 1 + assetsPerComputation + mostProviders + mostActs }),
   ),

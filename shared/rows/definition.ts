@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Item, type QueryOptions, type Table, queryPrefix } from '../table/table.ts';
+import { type Item, type QueryOptions, type Table, getItems, queryPrefix } from '../table/table.ts';
 import { parseStored } from '../table/stored.ts';
 import {
   type AgentConfig,
@@ -116,7 +116,8 @@ export function parseDefinition(items: Item[]): Definition {
 
 /**
  * Reads the definition of a computation, in one round trip for each MB. Its parts have less than 1 MB by their limits. Anybody with `view` may add a
- * key, so that of the keys, approvals and refusals 500 of each are read, in the order of the users.
+ * key, so that of the keys, approvals and refusals 500 of each are read, in the order of the users, and, in a
+ * second round trip, those of the named users.
  */
 export async function readDefinition(table: Table, id: string): Promise<Definition> {
   const { part, key, approval, refusal } = computationKeys.prefixes;
@@ -127,7 +128,13 @@ export async function readDefinition(table: Table, id: string): Promise<Definiti
     read(key, { limit, attributes: ['user_id', 'is_consumer'] }),
     ...[approval, refusal].map((prefix) => read(prefix, { limit, attributes: ['user_id'] })),
   ]);
-  return parseDefinition(items.flat());
+  const definition = parseDefinition(items.flat());
+  if (items.slice(1).every(({ length }) => length < limit)) return definition;
+  const named = [...new Set([...definition.providers, ...definition.consumers])].flatMap((user) =>
+    [computationKeys.userKey, computationKeys.approval, computationKeys.refusal].map((keyOf) => keyOf(id, user)),
+  );
+  const ofNamed = (await getItems(table, named)).filter((item) => item !== undefined);
+  return parseDefinition([...items.flat(), ...ofNamed]);
 }
 
 /**

@@ -339,5 +339,11 @@ describe('partiesOf', () => {
     }));
     await putItems(stores.table, keys);
     expect((await parties()).filter(({ user }) => user.startsWith('x')).length).toBeLessThan(500);
+    await upload(domain, id, 'zoe', minute(5));
+    await update(domain, id, 'alice', minute(6), { consumers: ['zoe', 'zack'] });
+    expect((await parties()).slice(-2)).toMatchObject([
+      { user: 'zoe', invited: false },
+      { user: 'zack', invited: true },
+    ]);
   });
 });
