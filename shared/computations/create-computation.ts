@@ -49,7 +49,7 @@ export async function createComputation(table: Table, request: NewComputation): 
   const transaction = new Transaction();
   const details = { name: fields.name, owner: fields.owner };
   await addComputation(table, transaction, { domain, row }, { originator: by, details, now });
-  replaceDefinition(transaction, { domain, id, by, now }, emptyDefinition, definition);
+  replaceDefinition(transaction, { domain, id, version: row.version, by, now }, emptyDefinition, definition);
   return await commitChange(table, transaction, { row, definition }, answerKeeper);
 }
 

@@ -58,7 +58,7 @@ export async function updateComputation(table: Table, request: UpdateRequest): P
     if (!first) return await commitChange(table, transaction, { row: computation.row, definition, permitted }, answerKeeper);
 
     const row = await replaceFields(table, transaction, computation, fields, { events: [first, ...others], now });
-    replaceDefinition(transaction, { domain, id, by, now }, definition, after);
+    replaceDefinition(transaction, { domain, id, version: row.version, by, now }, definition, after);
     return await commitChange(table, transaction, { row, definition: after, permitted }, answerKeeper);
   });
 }

@@ -204,6 +204,9 @@ const linkedAsset = v.pipe(
   v.description('An asset that is linked to a computation.'),
 );
 
+/** The most keys, and the most approvals and refusals each, from which the parties of a computation are told. */
+export const mostActs = 500;
+
 const party = v.pipe(
   v.object({
     user: v.pipe(shownText(255), v.description("A user's `sub`.")),
@@ -253,7 +256,11 @@ const detailEntries = {
   ),
   parties: v.pipe(
     v.array(party),
-    v.description('The users who take part and those whom the computation names. The owner first.'),
+    v.description(
+      'The users who take part and those whom the computation names. The owner first. Takes into account the keys, approvals and ' +
+        `refusals of ${mostActs} users each, in the order of their identifiers, and those of all named users.`,
+    ),
+    v.metadata({ maxItems: 1 + assetsPerComputation + mostProviders + mostActs }),
   ),
   run: v.pipe(v.nullable(runSchema), v.description('The latest run. null if the computation was never run.')),
 };

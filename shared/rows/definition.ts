@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Item, type Table, queryPartition } from '../table/table.ts';
+import { type Item, type QueryOptions, type Table, getItems, queryPrefix } from '../table/table.ts';
 import { parseStored } from '../table/stored.ts';
 import {
   type AgentConfig,
@@ -13,9 +13,11 @@ import { canonicalJson } from 'computation-management-formats/digests';
 import { type AttestationPolicy, attestationPolicy } from 'computation-management-formats/attestation';
 import { computationKeys, type Key, userKeys } from '../table/keys.ts';
 import { assetTypes } from 'computation-management-formats/vocabulary';
-import { type Action, actionsPerTransaction, Transaction } from '../table/transaction.ts';
+import type { Action, Transaction } from '../table/transaction.ts';
+import { deleteItemIf, putItems } from '../table/writes.ts';
+import { inParallel } from '../runtime/in-parallel.ts';
 import { log } from '../runtime/log.ts';
-import { computationNumber } from './computation.ts';
+import { computationNumber, mostActs } from './computation.ts';
 
 const linkSchema = v.object({
   asset_id: v.string(),
@@ -33,7 +35,7 @@ export type NamedChange = v.InferOutput<typeof change>;
 
 const consumersSchema = v.object({ consumers: v.array(v.string()), changes: v.optional(v.array(change), []) });
 
-const providersSchema = v.object({ providers: v.array(v.string()) });
+const providersSchema = v.object({ providers: v.array(v.string()), former: v.optional(v.array(v.string()), []) });
 
 const actSchema = v.object({ user_id: v.string(), is_consumer: v.optional(v.boolean()) });
 
@@ -47,7 +49,7 @@ export type Link = v.InferOutput<typeof linkSchema>;
 
 /** Parses the list of users who may link their assets to a computation. Returns an empty list if there is no item. */
 export function parseProviders(item: Item | undefined): string[] {
-  return item ? parseStored(providersSchema, item, 'list of providers').providers : [];
+  return parseStored(providersSchema, item ?? { providers: [] }, 'list of providers').providers;
 }
 
 /** The part of a computation that is stored beside its row: the configuration, links, consumers and providers. */
@@ -64,6 +66,8 @@ export interface Definition {
    * limited to a list.
    */
   providers: string[];
+  /** The users whom the computation named as providers before, the last 200 of them, for the deletion of their invitations. */
+  former_providers: string[];
   algorithm: Link | undefined;
   datasets: Link[];
   /**
@@ -90,6 +94,8 @@ export function parseDefinition(items: Item[]): Definition {
   const config = items.find((item) => 'agent_config' in item);
   const named = items.find((item) => 'consumers' in item);
   const { attestation_policy, policy_changes } = parseStored(storedPolicy, config ?? {}, 'attestation policy');
+  const ofProviders = items.find((item) => 'providers' in item) ?? { providers: [] };
+  const { providers, former } = parseStored(providersSchema, ofProviders, 'list of providers');
   const { consumers, changes } = parseStored(consumersSchema, named ?? { consumers: [] }, 'list of consumers');
   return {
     agent_config: parseAgentConfig(config),
@@ -97,7 +103,8 @@ export function parseDefinition(items: Item[]): Definition {
     policy_changes,
     consumers,
     consumer_changes: changes,
-    providers: parseProviders(items.find((item) => 'providers' in item)),
+    providers,
+    former_providers: former,
     algorithm: links.find((link) => link.asset_type === 'algorithm'),
     datasets: links.filter((link) => link.asset_type === 'dataset').sort((a, b) => a.linked_as - b.linked_as),
     acts: [
@@ -108,11 +115,26 @@ export function parseDefinition(items: Item[]): Definition {
 }
 
 /**
- * Reads the definition of a computation in one round trip for each MB. Its parts have less than 1 MB by their limits; anybody with
- * `view` may add a key.
+ * Reads the definition of a computation, in one round trip for each MB. Its parts have less than 1 MB by their limits. Anybody with `view` may add a
+ * key, so that of the keys, approvals and refusals 500 of each are read, in the order of the users, and, in a
+ * second round trip, those of the named users.
  */
 export async function readDefinition(table: Table, id: string): Promise<Definition> {
-  return parseDefinition(await queryPartition(table, computationKeys.partition(id)));
+  const { part, key, approval, refusal } = computationKeys.prefixes;
+  const read = (prefix: string, options?: QueryOptions) => queryPrefix(table, computationKeys.partition(id), prefix, options);
+  const limit = mostActs;
+  const items = await Promise.all([
+    read(part),
+    read(key, { limit, attributes: ['user_id', 'is_consumer'] }),
+    ...[approval, refusal].map((prefix) => read(prefix, { limit, attributes: ['user_id'] })),
+  ]);
+  const definition = parseDefinition(items.flat());
+  if (items.slice(1).every(({ length }) => length < limit)) return definition;
+  const named = [...new Set([...definition.providers, ...definition.consumers])].flatMap((user) =>
+    [computationKeys.userKey, computationKeys.approval, computationKeys.refusal].map((keyOf) => keyOf(id, user)),
+  );
+  const ofNamed = (await getItems(table, named)).filter((item) => item !== undefined);
+  return parseDefinition([...items.flat(), ...ofNamed]);
 }
 
 /**
@@ -127,6 +149,7 @@ export const emptyDefinition: Definition = {
   attestation_policy: null,
   consumers: [],
   providers: [],
+  former_providers: [],
   algorithm: undefined,
   datasets: [],
   acts: [],
@@ -151,7 +174,7 @@ export function changedParts(before: Definition, after: Definition): string[] {
  */
 export function replaceDefinition(
   transaction: Transaction,
-  { domain, id, by, now }: { domain: string; id: string; by: string; now: string },
+  { domain, id, version, by, now }: { domain: string; id: string; version: number; by: string; now: string },
   before: Definition,
   after: Definition,
 ): void {
@@ -166,15 +189,20 @@ export function replaceDefinition(
     const { consumer_changes: changes } = changesOf(before, after, { by, at: now });
     transaction.add({ put: { Item: { ...computationKeys.consumers(id), consumers, changes } } });
     const placeOf = (user: string) => userKeys.consumer(domain, user, computationNumber(id));
-    transaction.add(...changesOfNames(before.consumers, consumers, placeOf));
+    transaction.add(...changesOfNames({ before: before.consumers, after: consumers, version, placeOf }));
   }
   if (changed.has('providers')) {
     const key = computationKeys.providers(id);
-    transaction.add(providers.length === 0 ? { delete: { Key: key } } : { put: { Item: { ...key, providers } } });
+    const named = new Set([...before.providers, ...before.former_providers]);
+    const former = [...named].filter((user) => !providers.includes(user)).slice(0, mostFormer);
+    transaction.add({ put: { Item: { ...key, providers, former } } });
     const placeOf = (user: string) => userKeys.provider(domain, user, computationNumber(id));
-    addOrFollow(transaction, changesOfNames(before.providers, providers, placeOf));
+    addOrFollow(transaction, { before: before.providers, after: providers, version, placeOf });
   }
 }
+
+/** The most former providers that are kept. */
+const mostFormer = 200;
 
 /** The most removed consumers whose removal is kept. */
 const mostRemoved = 100;
@@ -208,28 +236,48 @@ function changesOf(
   };
 }
 
+interface NameChange {
+  before: string[];
+  after: string[];
+  /** The version of the computation after the change. */
+  version: number;
+  placeOf: (user: string) => Key;
+}
+
 /** Returns the writes for the items of users who are named after a change and were not before, and of those who no longer are. */
-function changesOfNames(before: string[], after: string[], placeOf: (user: string) => Key): Action[] {
+function changesOfNames({ before, after, version, placeOf }: NameChange): Action[] {
   return [
-    ...after.filter((user) => !before.includes(user)).map((user) => ({ put: { Item: { ...placeOf(user) } } })),
+    ...after.filter((user) => !before.includes(user)).map((user) => ({ put: { Item: { ...placeOf(user), named_in: version } } })),
     ...before.filter((user) => !after.includes(user)).map((user) => ({ delete: { Key: placeOf(user) } })),
   ];
 }
 
 /**
- * Adds writes to a transaction as long as it has room for them and for the kept answer. Those that are left, at most 200, are
- * written right after it. If that fails, invitations are missing, or stay in the table, where nobody sees them.
+ * Adds the writes of `changesOfNames` to a transaction as long as it has room for them and for the kept answer. Those that are left, at
+ * most 200, are written right after it. If that fails, invitations are missing, or stay in the table until the computation is deleted,
+ * where nobody sees them. A late delete leaves what a later change has put.
  */
-function addOrFollow(transaction: Transaction, actions: Action[]): void {
+function addOrFollow(transaction: Transaction, change: NameChange): void {
+  const actions = changesOfNames(change);
   const room = transaction.actionsLeft - 1;
   transaction.add(...actions.slice(0, room));
-  for (let start = room; start < actions.length; start += actionsPerTransaction) {
-    const following = new Transaction();
-    following.add(...actions.slice(start, start + actionsPerTransaction));
-    transaction.afterwards(async (table) => {
-      await following.commit(table).catch((error: unknown) => {
-        log('WARN', 'Named providers are not all invited.', {}, error);
+  const following = actions.slice(room);
+  if (following.length === 0) return;
+  transaction.afterwards(async (table) => {
+    const earlier = {
+      ConditionExpression: 'attribute_not_exists(pk) OR named_in < :version',
+      ExpressionAttributeValues: { ':version': change.version },
+    };
+    try {
+      await putItems(
+        table,
+        following.flatMap(({ put }) => (put ? [put.Item] : [])),
+      );
+      await inParallel(following, async ({ delete: gone }) => {
+        if (gone) await deleteItemIf(table, gone.Key, earlier);
       });
-    });
-  }
+    } catch (error) {
+      log('WARN', 'Named providers are not all invited.', {}, error);
+    }
+  });
 }

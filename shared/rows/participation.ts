@@ -54,16 +54,14 @@ export async function readParticipations(
   const oldest = Math.max(oldestIn(others), oldestIn(asked));
   const named = new Set(asked.map(([computation]) => Number(computation)));
   const byComputation = Map.groupBy([...own, ...others], ([computation]) => Number(computation));
-  const participations = [...byComputation].map(
-    ([computation, entries]): Participation => ({
-      computation,
-      isOwner: entries.some(([, as]) => as === 'owner'),
-      isNamed: named.has(computation),
-      hasKey: entries.some(([, as]) => as === 'key'),
-      assets: entries.flatMap(([, as, asset]) => (as === 'asset' ? [Number(asset)] : [])),
-      isPartial: computation <= oldest,
-    }),
-  );
+  const participations = [...byComputation].map(([computation, entries]): Participation => ({
+    computation,
+    isOwner: entries.some(([, as]) => as === 'owner'),
+    isNamed: named.has(computation),
+    hasKey: entries.some(([, as]) => as === 'key'),
+    assets: entries.flatMap(([, as, asset]) => (as === 'asset' ? [Number(asset)] : [])),
+    isPartial: computation <= oldest,
+  }));
   const areAll = [own, others].every(({ length }) => length < mostItems) && participations.length <= mostComputations;
   const inviting = [...named].filter((computation) => !byComputation.has(computation));
   return {
@@ -87,10 +85,13 @@ interface Participated {
 export function participationKeys({ domain, id, owner }: Participated, items: Item[]): Key[] {
   const number = computationNumber(id);
   const mirrors = items.flatMap((item): Key[] => {
-    const { sk, created_by, consumers, providers, user_id } = item;
+    const { sk, created_by, consumers, providers, former, user_id } = item;
     if (typeof created_by === 'string') return [placeOfLink(domain, id, item)];
     if (Array.isArray(consumers)) return consumers.map((user) => userKeys.consumer(domain, String(user), number));
-    if (Array.isArray(providers)) return providers.map((user) => userKeys.provider(domain, String(user), number));
+    if (Array.isArray(providers))
+      return [providers as unknown[], (former ?? []) as unknown[]]
+        .flat()
+        .map((user) => userKeys.provider(domain, String(user), number));
     return String(sk).startsWith(computationKeys.prefixes.key) ? [userKeys.key(domain, String(user_id), number)] : [];
   });
   return [...mirrors, ...[true, false].map((isOwn) => userKeys.owner(domain, owner, number, isOwn))];

@@ -10,7 +10,7 @@ export class ConditionFailedError extends Error {
 }
 
 /** The most actions that DynamoDB takes in one transaction. */
-export const actionsPerTransaction = 100;
+const actionsPerTransaction = 100;
 const bytesPerTransaction = 4 * 1024 * 1024;
 
 /** A group of writes of which DynamoDB makes all or none. It has at most 100 actions, one for each item, and 4 MB. */

@@ -147,7 +147,14 @@ async function examine(
 ): Promise<Part> {
   const fitting = withinLimit(participations, ({ assets }) => assets, examined);
   const numbers = [...new Set(fitting.flatMap(({ assets }) => assets))];
-  const [rows, ownAssets] = await Promise.all([readRows(table, domain, fitting.map(({ computation }) => computation)), readAssets(table, domain, numbers)]);
+  const [rows, ownAssets] = await Promise.all([
+    readRows(
+      table,
+      domain,
+      fitting.map(({ computation }) => computation),
+    ),
+    readAssets(table, domain, numbers),
+  ]);
   const candidates = fitting.flatMap((participation, index) => {
     const row = rows[index];
     const isCandidate = row && (mayWait(participation, row, ownAssets) || mayTell(participation, row, userId));
@@ -214,11 +221,7 @@ async function readPending(table: Table, domain: string, userId: string): Promis
 }
 
 /** Reads the rows of the computations in which a user takes part. Returns undefined for a computation that has been deleted. */
-async function readRows(
-  table: Table,
-  domain: string,
-  numbers: number[],
-): Promise<(StoredComputation | undefined)[]> {
+async function readRows(table: Table, domain: string, numbers: number[]): Promise<(StoredComputation | undefined)[]> {
   const list = lists.computations(domain);
   const items = await getItems(
     table,

@@ -308,7 +308,7 @@ export const defences: Record<string, Defence[]> = {
     ),
   ],
   'Hide the open approvals of a user behind many computations': [
-    shared('rows/participation', 'Map.groupBy([...own, ...others, ...asked],', 'Map.groupBy([...asked, ...others, ...own],'),
+    shared('rows/participation', 'Map.groupBy([...own, ...others],', 'Map.groupBy([...others, ...own],'),
   ],
 
   'Report about the run of another CVM': [

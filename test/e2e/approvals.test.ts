@@ -280,8 +280,8 @@ describe('stale_because', () => {
     const { events } = await session.done('events/list-events', { path: { id }, query: { event_type: 'updated', limit: 1 } });
     const author = { user: null, by: me(), at: events[0]?.timestamp };
     expect(await because()).toEqual([
-      { path: '/configuration/agent_config/attested_tls', approved: false, current: true, ...author },
       { path: '/configuration/log_access', approved: 'none', current: 'parties', ...author },
+      { path: '/configuration/agent_config/attested_tls', approved: false, current: true, ...author },
       { path: '/manifest/name', approved: 'Iris', current: 'Iris 2', ...author },
       { path: '/manifest/description', approved: '', current: expect.stringMatching(/^sha256:[0-9a-f]{64}$/), ...author },
     ]);
@@ -318,8 +318,8 @@ describe('stale_because', () => {
     const { events } = await session.done('events/list-events', { path: { id }, query: { event_type: 'updated' } });
     const author = { by: me(), at: events[0]?.timestamp };
     expect(approvals[0]?.stale_because).toMatchObject([
-      { path: '/manifest/result_consumers/1/user_key', current: null, user: dave, ...author },
       { path: '/manifest/result_consumers/1/user_key', approved: null, user: carol, ...author },
+      { path: '/manifest/result_consumers/1/user_key', current: null, user: dave, ...author },
     ]);
   });
 });

@@ -25,6 +25,7 @@ function leavesOf(schema: Schema, path: string[]): Leaf[] {
   if (type === 'null') return []; // it has one value
   if (type === 'array' && item?.type === 'number') return [{ path, values: [Array(32).fill(1), Array(32).fill(2)] }];
   if (item) return leavesOf(item, [...path, '0']);
+  if (type === 'record' && value) return leavesOf(value, [...path, '7']);
   const values: Record<string, [unknown, unknown]> = {
     string: ['before', 'after'],
     number: [1, 2],

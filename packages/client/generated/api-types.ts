@@ -1477,7 +1477,7 @@ export interface components {
             providers: string[];
             /** @description The linked assets: the algorithm, then the datasets in the order in which they were linked. */
             assets: components["schemas"]["AssetOfComputation"][];
-            /** @description The users who take part and those whom the computation names. The owner first. */
+            /** @description The users who take part and those whom the computation names. The owner first. Takes into account the keys, approvals and refusals of 500 users each, in the order of their identifiers, and those of all named users. */
             parties: components["schemas"]["Party"][];
             /** @description The latest run. null if the computation was never run. */
             run: components["schemas"]["Run"] | null;
@@ -1670,7 +1670,7 @@ export interface components {
             providers?: string[];
             /** @description The linked assets: the algorithm, then the datasets in the order in which they were linked. */
             assets?: components["schemas"]["AssetOfComputation"][];
-            /** @description The users who take part and those whom the computation names. The owner first. */
+            /** @description The users who take part and those whom the computation names. The owner first. Takes into account the keys, approvals and refusals of 500 users each, in the order of their identifiers, and those of all named users. */
             parties?: components["schemas"]["Party"][];
             /** @description The latest run. null if the computation was never run. */
             run?: components["schemas"]["Run"] | null;

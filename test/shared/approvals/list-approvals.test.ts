@@ -16,6 +16,7 @@ import { partiesOf } from '../../../shared/rows/parties.ts';
 import { readComputation } from '../../../shared/rows/computation.ts';
 import { approvedKeys, computationKeys } from '../../../shared/table/keys.ts';
 import { getItems } from '../../../shared/table/table.ts';
+import { putItems } from '../../../shared/table/writes.ts';
 import { anEvent, appendToJournal } from '../../support/append-to-journal.ts';
 import {
   allowed,
@@ -329,5 +330,20 @@ describe('partiesOf', () => {
       permit: allowed,
     });
     expect((await parties()).at(-1)).toEqual({ ...dave, invited: false });
+    await update(domain, id, 'alice', minute(4), { consumers: [] });
+    const key = { is_consumer: true, user_key: 'x'.repeat(10_000) };
+    const keys = Array.from({ length: 600 }, (_, index) => ({
+      ...computationKeys.userKey(id, `x${index}`),
+      user_id: `x${index}`,
+      ...key,
+    }));
+    await putItems(stores.table, keys);
+    expect((await parties()).filter(({ user }) => user.startsWith('x')).length).toBeLessThan(500);
+    await upload(domain, id, 'zoe', minute(5));
+    await update(domain, id, 'alice', minute(6), { consumers: ['zoe', 'zack'] });
+    expect((await parties()).slice(-2)).toMatchObject([
+      { user: 'zoe', invited: false },
+      { user: 'zack', invited: true },
+    ]);
   });
 });

@@ -35,6 +35,7 @@ const definition: Definition = {
   algorithm: undefined,
   datasets: [dataset],
   acts: [],
+  former_providers: [],
   policy_changes: [],
   consumer_changes: [],
 };

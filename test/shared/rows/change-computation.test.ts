@@ -57,7 +57,7 @@ describe('changeInputs', () => {
 });
 
 describe('replaceDefinition', () => {
-  const computation = { domain, id: numberedId(7), ...byAlice };
+  const computation = { domain, id: numberedId(7), version: 2, ...byAlice };
   const withConsumers = (consumers: string[]) => ({ ...emptyDefinition, consumers });
   const replace = (before: string[], after: string[]) =>
     commit((transaction) => replaceDefinition(transaction, computation, withConsumers(before), withConsumers(after)));

@@ -6,7 +6,7 @@ import { uploadKey as storageKeyOf } from '../../../shared/rows/content-store.ts
 import { withdrawApproval } from '../../../shared/approvals/approve.ts';
 import { refuse } from '../../../shared/approvals/refuse.ts';
 import { defaultAgentConfig } from '../../../shared/rows/agent-config.ts';
-import { fieldsOf } from '../../../shared/rows/computation.ts';
+import { computationNumber, fieldsOf } from '../../../shared/rows/computation.ts';
 import { createComputation } from '../../../shared/computations/create-computation.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
@@ -270,8 +270,11 @@ describe('readTodo', () => {
     const users = (name: string, length: number) => Array.from({ length }, (_, index) => `${name}-${index}`);
     await update(domain, id, { providers: users('p', 100), consumers: users('c', 40) });
     expect((await todoOf(domain, 'p-99')).invitations).toHaveLength(1);
+    const later = { ...userKeys.provider(domain, 'p-98', computationNumber(id)), named_in: 1_000 }; // of a later change
+    await putItems(stores.table, [later]);
     await update(domain, id, { providers: users('q', 100), consumers: users('d', 40), owner: 'dave' });
     for (const user of ['q-0', 'q-99', 'd-0', 'd-39']) expect((await todoOf(domain, user)).invitations).toHaveLength(1);
+    expect(await queryPartition(stores.table, userKeys.partition(domain, 'p-98'))).toEqual([later]);
     for (const user of ['p-0', 'p-99', 'c-0', 'c-39']) {
       expect(await queryPartition(stores.table, userKeys.partition(domain, user))).toEqual([]);
     }
@@ -304,6 +307,20 @@ describe('readTodo', () => {
     expect((await todoOf(domain, 'bob')).content).toEqual([{ asset_id: third.id, file_name: 'c.csv' }]);
     await deleteAsset(table, { domain, id: third.id, ...byAlice });
     expect(await todoOf(domain, 'bob')).toEqual(nothing);
+  });
+
+  it('leaves no invitation of a former provider behind that was not deleted', async () => {
+    const domain = newDomain();
+    const id = await aComputation(stores.table, domain);
+    await update(domain, id, { providers: ['carol', 'dave'] });
+    await update(domain, id, { providers: ['dave'] });
+    await update(domain, id, {});
+    for (const user of ['carol', 'dave'])
+      await putItems(stores.table, [{ ...userKeys.provider(domain, user, computationNumber(id)) }]);
+    await deleteComputation(stores.table, { domain, id, permit: allowed });
+    await purgeAll(stores.table, stores.content);
+    for (const user of ['carol', 'dave'])
+      expect(await queryPartition(stores.table, userKeys.partition(domain, user))).toEqual([]);
   });
 
   it('leaves nothing behind when computations and assets are deleted', async () => {
