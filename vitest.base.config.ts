@@ -21,10 +21,10 @@ export default defineConfig({
       DOMAIN_CHANGES_PER_SECOND: '',
       DOMAIN_BURST: '',
     },
-    // Four more processes than there are cores: a file uses less than half a core, because most wait for a service, an agent or a browser.
+    // Three more processes than there are cores: a file uses less than half a core, because most wait for a service, an agent or a browser.
     // vitest.config.ts says which files share one.
     pool: 'forks',
-    maxWorkers: availableParallelism() + 4,
+    maxWorkers: availableParallelism() + 3,
     // Tests make much that is short-lived. With more room for it they take some 6 % less processor time.
     execArgv: ['--max-semi-space-size=64'],
     testTimeout,

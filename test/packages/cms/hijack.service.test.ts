@@ -86,6 +86,7 @@ const changing = [
   'asset delete ASSET',
   'key upload COMPUTATION',
   'key remove COMPUTATION',
+  'refuse COMPUTATION',
   'withdraw COMPUTATION',
   'run COMPUTATION',
   'stop COMPUTATION',
