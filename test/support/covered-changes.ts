@@ -6,8 +6,6 @@ interface Schema {
   wrapped?: Schema;
   entries?: Record<string, Schema>;
   item?: Schema;
-  /** The values of a record, whose names are numbers. */
-  value?: Schema;
   options?: readonly unknown[];
 }
 
@@ -18,14 +16,12 @@ interface Leaf {
 }
 
 function leavesOf(schema: Schema, path: string[]): Leaf[] {
-  const { type, wrapped, entries, item, value, options } = schema;
+  const { type, wrapped, entries, item, options } = schema;
   if (wrapped) return leavesOf(wrapped, path);
   if (entries) return Object.entries(entries).flatMap(([name, each]) => leavesOf(each, [...path, name]));
-  if (value) return leavesOf(value, [...path, '7']);
   if (type === 'null') return []; // it has one value
   if (type === 'array' && item?.type === 'number') return [{ path, values: [Array(32).fill(1), Array(32).fill(2)] }];
   if (item) return leavesOf(item, [...path, '0']);
-  if (type === 'record' && value) return leavesOf(value, [...path, '7']);
   const values: Record<string, [unknown, unknown]> = {
     string: ['before', 'after'],
     number: [1, 2],
