@@ -7,17 +7,25 @@ const passing = [429, 503];
 const pauseInMilliseconds = 250;
 
 /**
- * Sends a request again while it is answered with 429 or 503, as clients should. Returns that answer if the time of the test is over.
+ * Sends a request again while it is answered with 429 or 503, or its connection is lost, as clients should. Returns that answer, or throws that
+ * error, if the time of the test is over.
  * A change needs the same `Idempotency-Key` each time, to stay one change.
  */
 export async function untilAnswered<Answer extends { status: number }>(send: () => Promise<Answer>): Promise<Answer> {
   const endsAt = performance.now() + longestWaitInMilliseconds;
   for (;;) {
-    const answer = await send();
-    if (!passing.includes(answer.status) || performance.now() > endsAt) return answer;
+    const answer = await send().catch((error: unknown) => {
+      if (!isLost(error) || performance.now() > endsAt) throw error;
+      return undefined;
+    });
+    if (answer && (!passing.includes(answer.status) || performance.now() > endsAt)) return answer;
     await delay(pauseInMilliseconds);
   }
 }
+
+/** Tells whether a request failed because its connection was reset before the answer came. */
+const isLost = (error: unknown) =>
+  error instanceof TypeError && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'ECONNRESET';
 
 type Call<Answer> = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
 
