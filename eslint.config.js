@@ -119,7 +119,6 @@ export default defineConfig(
   },
   {
     files: [production],
-    ignores: ['tools/bench/**'], // measures with writes of its own
     linterOptions: { noInlineConfig: true },
     rules: {
       'max-params': ['error', 5],
@@ -157,7 +156,7 @@ export default defineConfig(
   },
   { files: ['infra/**/*.ts', 'local/**/*.ts', 'tools/**/*.ts', 'test/**/*.ts'], rules: { 'no-console': 'off' } },
   {
-    files: ['test/**/*.ts', 'tools/bench/**/*.ts'],
+    files: ['test/**/*.ts'],
     rules: {
       '@typescript-eslint/no-empty-function': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off', // expect.any() and the like

@@ -25,9 +25,9 @@ const config: KnipConfig = {
     'packages/console': { entry: ['help/search.ts'] },
     'packages/cms': { project: ['**/*.ts'] },
   },
-  vitest: { config: ['vitest*.config.ts', 'test/deployed/vitest.config.ts'], entry: ['test/**/*.{test,deployed}.ts'] },
+  vitest: { config: ['vitest*.config.ts', 'test/{deployed,mutants}/vitest.config.ts'], entry: ['test/**/*.{test,deployed}.ts'] },
   ignoreExportsUsedInFile: { interface: true, type: true },
-  ignoreBinaries: ['mount', 'nsenter', 'script', 'ssh-keygen', 'umount', 'unshare'],
+  ignoreBinaries: ['go', 'mount', 'nsenter', 'script', 'ssh-agent', 'ssh-keygen', 'umount', 'unshare'],
   ignoreDependencies: ['axe-core', 'fs-native-extensions', 'swagger-ui-dist'],
 };
 

@@ -25,8 +25,9 @@ export default defineConfig({
     // vitest.config.ts says which files share one.
     pool: 'forks',
     maxWorkers: availableParallelism() + 3,
-    // Tests make much that is short-lived. With more room for it they take some 6 % less processor time.
-    execArgv: ['--max-semi-space-size=64'],
+    // Tests make much that is short-lived. With more room for it they take some 6 % less processor time, and a tenth less if the threads that
+    // collect garbage need not share work: the other processes use the cores.
+    execArgv: ['--max-semi-space-size=64', '--single-threaded-gc'],
     testTimeout,
     hookTimeout: testTimeout,
     // A poll ends shortly before its test, so that the assertion that failed is printed and not only the time limit.

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import config from './vitest.base.config.ts';
 
@@ -6,6 +7,7 @@ export default defineConfig({
   test: {
     ...config.test,
     isolate: false, // one service for all files of a process
+    maxWorkers: availableParallelism(), // .ci/run runs all other tests at the same time
     include: ['test/e2e/**/*.test.ts'],
     globalSetup: ['test/support/build-bundles.ts', 'test/support/scan-after-suite.ts'],
   },

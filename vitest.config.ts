@@ -19,7 +19,7 @@ const browser = 'test/browser/*.test.ts';
 const components = 'test/packages/console/**/*.test.ts';
 
 /** Every file is in one project. The others use neither the environment nor other state of their process, and share processes. */
-const projects = [
+export const projects = [
   { test: { ...base.test, name: 'browser', isolate: true, include: [browser], globalSetup: ['test/browser/build-once.ts'] } },
   { test: { ...base.test, name: 'services', isolate: false, include: [services], setupFiles: ['test/support/as-found.ts'] } },
   {
@@ -43,6 +43,10 @@ const projects = [
   { test: { ...base.test, name: 'console', isolate: false, include: [components], experimental: {} } },
 ];
 
+/** Files that take long although they are small, besides those of the browser. */
+const long =
+  /\/test\/(?:faults|tools\/(?:demo|packed-service)|gateway\/(?:holds|restarts)|infra\/bundles\/bundle-functions|local\/attested-cvms|packages\/verify\/package|shared\/rows\/content-store)/;
+
 /**
  * Vitest runs the longest files of a project first, at the same time, and the largest ones first if it does not know how long they take.
  * Those of the browser take longest, and are small.
@@ -50,8 +54,8 @@ const projects = [
  */
 class GatewayFilesApart extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLongest = ({ project }: TestSpecification) => project.name === 'browser';
-    const sorted = (await super.sort(files)).sort((a, b) => Number(isLongest(b)) - Number(isLongest(a)));
+    const rank = ({ project, moduleId }: TestSpecification) => (project.name === 'browser' ? 2 : Number(long.test(moduleId)));
+    const sorted = (await super.sort(files)).sort((a, b) => rank(b) - rank(a));
     const ofServices = sorted.filter(({ project }) => project.name === 'services');
     const ofGateway = ofServices.filter(({ moduleId }) => moduleId.includes('/test/gateway/'));
     const others = ofServices.filter((file) => !ofGateway.includes(file));

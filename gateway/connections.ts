@@ -100,18 +100,15 @@ export class Connections {
 }
 
 /** Returns what listens at the ports of a gRPC server. */
-function listenersOf(server: Server): Iterable<Http2SecureServer> {
-  return (server as unknown as { http2Servers: Map<Http2SecureServer, unknown> }).http2Servers.keys();
-}
+const listenersOf = (server: Server): Iterable<Http2SecureServer> =>
+  (server as unknown as { http2Servers: Map<Http2SecureServer, unknown> }).http2Servers.keys();
 
 /** Closes the ports of a server, and no connection. Connections whose port gRPC closes live for 30 seconds at most. */
 export function stopListening(server: Server): void {
   for (const listener of listenersOf(server)) NetServer.prototype.close.call(listener);
 }
 
-function isIdle({ streams }: Connection): boolean {
-  return [...streams].every((stream) => stream.writableEnded);
-}
+const isIdle = ({ streams }: Connection): boolean => [...streams].every((stream) => stream.writableEnded);
 
 /**
  * Cuts a connection that opens too many streams. A refused stream costs as much as any other. A new connection costs its other

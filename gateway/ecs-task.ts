@@ -1,11 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { KMSClient } from '@aws-sdk/client-kms';
-import { Sha256 } from '@smithy/core/checksum';
-import { HttpRequest } from '@smithy/core/transport';
-import { SignatureV4 } from '@smithy/signature-v4';
 import * as v from 'valibot';
 import { environment } from '../shared/runtime/environment.ts';
 import { log } from '../shared/runtime/log.ts';
+import { signedPost } from '../shared/runtime/signed-post.ts';
 import type { Deployment } from './replacement.ts';
 
 const metadata = v.object({
@@ -43,16 +41,15 @@ export async function deploymentOfTask(): Promise<Deployment> {
 
 /** Takes a task out of the target group of the load balancer, which keeps the connections that it has. */
 async function takeOut(address: string): Promise<void> {
-  const { AWS_REGION, BALANCER_URL, TARGET_GROUP_ARN, GATEWAY_PORT } = environment();
+  const { BALANCER_URL: url, TARGET_GROUP_ARN, GATEWAY_PORT } = environment();
   const target = { 'Targets.member.1.Id': address, 'Targets.member.1.Port': String(GATEWAY_PORT) };
   const action = { Action: 'DeregisterTargets', Version: '2015-12-01', TargetGroupArn: TARGET_GROUP_ARN, ...target };
-  const { protocol, hostname, host, pathname: path } = new URL(BALANCER_URL);
-  const headers = { host, 'content-type': 'application/x-www-form-urlencoded' };
-  const request = { method: 'POST', body: new URLSearchParams(action).toString(), headers };
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const body = new URLSearchParams(action).toString();
   const { credentials } = new KMSClient().config; // those of the task
-  const signer = new SignatureV4({ service: 'elasticloadbalancing', region: AWS_REGION, credentials, sha256: Sha256 });
-  const { headers: signed } = await signer.sign(new HttpRequest({ protocol, hostname, path, ...request }));
-  await send(BALANCER_URL, { ...request, headers: signed });
+  const signal = AbortSignal.timeout(longestInMilliseconds);
+  const { isDone, status, text } = await signedPost({ service: 'elasticloadbalancing', url, body, headers, signal, credentials });
+  if (!isDone) throw new Error(`Elastic Load Balancing answered ${status}: ${text}`);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { emitMetric, log } from '../shared/runtime/log.ts';
 import type { GatewayCounts } from './session/gateway-parts.ts';
 import { type CvmIdentity, logFieldsOf } from './wire/identity.ts';
@@ -36,6 +37,10 @@ export function emitGatewayMetrics(
   certificate: string,
 ): () => void {
   const expires = new X509Certificate(certificate).validToDate.getTime();
+  const loggedOf = (of: GatewayCounts) => {
+    const { logLinesDropped, eventsRefused, eventsInferred } = of;
+    return { logLinesDropped, eventsRefused, eventsInferred };
+  };
   const countsNow = () => structuredClone(gateway.counts);
   let before = countsNow();
   let minute = 0;
@@ -54,15 +59,8 @@ export function emitGatewayMetrics(
       for (const cvm of missingForwarders) log('INFO', 'A CVM has no log-forwarder.', logFieldsOf(cvm));
       for (const cvm of spentCvms) log('INFO', 'A CVM is spent.', logFieldsOf(cvm));
     }
-    const { logLinesDropped, eventsRefused, eventsInferred } = counts;
-    const isNew =
-      logLinesDropped > before.logLinesDropped || eventsRefused > before.eventsRefused || eventsInferred > before.eventsInferred;
-    if (isNew)
-      log('INFO', 'Log lines dropped, events refused and events inferred since the start of the gateway.', {
-        logLinesDropped,
-        eventsRefused,
-        eventsInferred,
-      });
+    if (!isDeepStrictEqual(loggedOf(counts), loggedOf(before)))
+      log('INFO', 'Log lines dropped, events refused and events inferred since the start of the gateway.', loggedOf(counts));
     before = counts;
   }, everyMilliseconds);
   return () => clearInterval(timer);

@@ -1,5 +1,5 @@
 import { log } from '../shared/runtime/log.ts';
-import type { GatewayParts } from './session/gateway-parts.ts';
+import { type GatewayParts, oneAtATime } from './session/gateway-parts.ts';
 import type { Sessions } from './session/sessions.ts';
 
 /** The deployment that started a gateway. */
@@ -34,9 +34,8 @@ export function watchReplacement(
 ): { tick: () => void; drained: Promise<undefined> } {
   const { promise: drained, resolve } = Promise.withResolvers<undefined>();
   let nextAt = clock.now() + Math.max(0, Date.parse(startedAt) + settledAfter - wallClock.now());
-  let looking = false;
   let replacedAt: number | undefined;
-  const look = async () => {
+  const look = oneAtATime(async () => {
     if (replacedAt === undefined) {
       if (await service.isOfNewestDeployment({ deployment: revision, startedAt })) return;
       await leave();
@@ -46,14 +45,11 @@ export function watchReplacement(
     }
     const isLate = clock.now() - replacedAt > drainHours * hour;
     if (isLate || !sessions.all.some(({ isAttested }) => isAttested)) resolve(undefined);
-  };
+  }, 'The gateway cannot see now whether it was replaced.');
   const tick = () => {
-    if (looking || clock.now() < nextAt) return;
+    if (clock.now() < nextAt) return;
     nextAt = clock.now() + timings.lease;
-    looking = true;
-    void look()
-      .catch((error: unknown) => log('WARN', 'The gateway cannot see now whether it was replaced.', {}, error))
-      .finally(() => (looking = false));
+    look();
   };
   return { tick, drained };
 }

@@ -1,21 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
 import { log } from '../shared/runtime/log.ts';
 import { Connections, stopListening } from './connections.ts';
 import type { GatewayGauges } from './gateway-metrics.ts';
 import { type Deployment, watchReplacement } from './replacement.ts';
-import type { CvmSession } from './session/cvm-session.ts';
-import { noCounts, type GatewayCounts, defaultTimings, type GatewayTimings } from './session/gateway-parts.ts';
+import { noCounts, type GatewayCounts, defaultTimings, type GatewayTimings, oneAtATime } from './session/gateway-parts.ts';
 import type { Outbox } from './session/outbox.ts';
-import { pollPendingCommands } from './session/pending-commands.ts';
 import type { RunLogs } from './session/run-logs.ts';
 import { openService } from './session/service.ts';
 import { storedRunLogs } from './session/stored-logs.ts';
 import { Sessions } from './session/sessions.ts';
 import { streamHandler } from './stream-handler.ts';
-import { holdsResults } from './wire/messages.ts';
-import type { CvmIdentity } from './wire/identity.ts';
 import { cvmsService } from './wire/protocol.ts';
 import { systemClock, type Clock } from '../shared/runtime/deadline.ts';
 
@@ -83,21 +80,23 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const connections = new Connections();
   server.addService(cvmsService(), { Process: streamHandler(sessions, parts, connections) });
   const { ca, certificate, key } = options.tls;
-  const credentials = ServerCredentials.createSsl(
-    Buffer.from(ca),
-    [{ cert_chain: Buffer.from(certificate), private_key: Buffer.from(key) }],
-    true,
-  );
-  const watch = pollPendingCommands(parts, (commands) => sessions.setPending(commands));
+  const pair = { cert_chain: Buffer.from(certificate), private_key: Buffer.from(key) };
+  const credentials = ServerCredentials.createSsl(Buffer.from(ca), [pair], true);
   // A refused stream silences a log-forwarder for good, so nothing listens before everything is ready.
   const address = `${options.host ?? '0.0.0.0'}:${options.port}`;
   const port = await bind(server, address, credentials).catch(async (error: unknown) => {
-    await Promise.allSettled([watch.stop(), logs.close()]);
+    await Promise.allSettled([logs.close()]);
     throw error;
   });
   connections.watch(server, timings.connectionWithoutStream);
   const replacement = options.deployment && watchReplacement(options.deployment, parts, sessions, () => stopListening(server));
+  let isStopping = false;
+  const readCommands = oneAtATime(async () => {
+    const commands = await service.pendingCommands();
+    if (!isStopping) sessions.setPending(commands);
+  }, 'The commands of CVMs cannot be read now.');
   const ticking = setInterval(() => {
+    if (!isStopping) readCommands();
     sessions.tick();
     replacement?.tick();
   }, timings.commands);
@@ -109,7 +108,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     gauges: () => gaugesOf(sessions),
     stop: async () => {
       server.unbind(address.replace(/:0$/, `:${port}`));
-      await watch.stop();
+      isStopping = true;
       await drain(sessions, timings);
       clearInterval(ticking); // until now it answers the messages of other gateways, as its lease promises
       const left = outboxesOf(sessions).filter((outbox) => !outbox.isEmpty);
@@ -122,9 +121,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
 }
 
-function outboxesOf(sessions: Sessions): Outbox[] {
-  return sessions.all.flatMap(({ agentProcess }) => agentProcess.runs.map(({ outbox }) => outbox));
-}
+const outboxesOf = (sessions: Sessions): Outbox[] =>
+  sessions.all.flatMap(({ agentProcess }) => agentProcess.runs.map(({ outbox }) => outbox));
 
 /**
  * Waits until the reports of all runs are sent, for up to the time of a drain. Waits less for reports that may be left out,
@@ -142,26 +140,23 @@ async function drain(sessions: Sessions, timings: GatewayTimings): Promise<void>
 
 /** Lets the gRPC server of the gateway listen at an address. @returns the port @throws Error if the address is taken */
 async function bind(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
-  return await new Promise<number>((resolve, reject) => {
-    setLogVerbosity(logVerbosity.NONE); // gRPC prints why it cannot listen, which the caller is told as well
-    server.bindAsync(address, credentials, (error, bound) => {
-      setLogVerbosity(logVerbosity.ERROR);
-      if (error) reject(error);
-      else resolve(bound);
-    });
-  });
-}
-
-function identitiesOf(sessions: CvmSession[]): CvmIdentity[] {
-  return sessions.map(({ identity }) => identity);
+  setLogVerbosity(logVerbosity.NONE); // gRPC prints why it cannot listen, which the caller is told as well
+  try {
+    return await promisify(server.bindAsync.bind(server))(address, credentials);
+  } finally {
+    setLogVerbosity(logVerbosity.ERROR);
+  }
 }
 
 function gaugesOf(sessions: Sessions): GatewayGauges {
   const connected = sessions.all.filter(({ streams }) => streams.agent);
+  const identitiesOf = (cvms: typeof connected) => cvms.map(({ identity }) => identity);
   return {
     cvms: connected.length,
     missingForwarders: identitiesOf(connected.filter(({ streams }) => !streams.hasForwarder)),
-    spentCvms: identitiesOf(connected.filter(({ agentProcess: { fit, state } }) => fit === 'spent' && !holdsResults(state))),
+    spentCvms: identitiesOf(
+      connected.filter(({ agentProcess: { fit, state } }) => fit === 'spent' && state !== 'ConsumingResults'),
+    ),
     attestedCvms: sessions.all.filter(({ isAttested }) => isAttested).length,
     outboxAge: Math.max(0, ...outboxesOf(sessions).map((outbox) => outbox.age)),
   };

@@ -8,7 +8,7 @@ import type { GatewayService } from './session/service.ts';
 import type { Sessions } from './session/sessions.ts';
 import { AgentStream } from './wire/agent-stream.ts';
 import { credentialsOf, type CvmIdentity, identityIn, logFieldsOf, type StreamCredentials } from './wire/identity.ts';
-import { limitOpenings, tooMany, limitRate } from './wire/limits.ts';
+import { type IsTooOften, limitOpenings, tooMany, limitRate } from './wire/limits.ts';
 import type { ClientMessage, ServerMessage } from './wire/messages.ts';
 
 type Stream = ServerDuplexStream<ClientMessage, ServerMessage>;
@@ -34,12 +34,7 @@ export function streamHandler(sessions: Sessions, parts: GatewayParts, connectio
   };
 }
 
-async function admit(
-  stream: Stream,
-  sessions: Sessions,
-  parts: GatewayParts,
-  isOneTooMany: ReturnType<typeof limitOpenings>,
-): Promise<void> {
+async function admit(stream: Stream, sessions: Sessions, parts: GatewayParts, isOneTooMany: IsTooOften): Promise<void> {
   const certificate = stream.getAuthContext().sslPeerCertificate;
   const shown = identityIn(certificate?.subjectaltname);
   if (shown && isOneTooMany(shown, certificate?.fingerprint256)) {
@@ -59,11 +54,25 @@ async function admit(
   if (session.streams.open.size >= mostStreamsPerCvm) {
     return refuse(stream, parts, 'The CVM has too many open streams.', credentials.identity);
   }
-  const open = { ...credentials, end: (why: string) => refuse(stream, parts, why, credentials.identity) };
+  const { identity, fingerprint, kind } = credentials;
+  const open = { fingerprint, end: (why: string) => refuse(stream, parts, why, identity) };
   session.streams.open.add(open);
-  const over = () => session.streams.open.delete(open);
-  if (credentials.kind === 'log-forwarder') serveForwarder(stream, session, over);
-  else await serveAgent(stream, session, parts, { fingerprint: credentials.fingerprint, over });
+  const { timings, clock } = parts;
+  const given = { fingerprint, answerInMilliseconds: timings.answer, now: clock.now() };
+  const agent = kind === 'agent' ? new AgentStream(stream, given) : undefined;
+  if (!agent) session.streams.forwarders++;
+  whenOver(stream, () => {
+    agent?.lost();
+    if (agent) session.disconnect(agent);
+    else session.streams.forwarders--;
+    session.streams.open.delete(open);
+  });
+  if (!agent) return listen(stream, session);
+  const admitAgent = () => session.streams.admit(agent);
+  const isAdmitted = await untilKnown(admitAgent, 'An agent cannot be admitted now.', stream, parts, identity);
+  if (isAdmitted === undefined || !agent.isOpen) return;
+  if (isAdmitted) return listen(stream, session, agent);
+  refuse(stream, parts, 'Another agent is connected as this CVM, and it answers.', identity, true);
 }
 
 /**
@@ -115,40 +124,6 @@ function whenOver(stream: Stream, callback: () => void): void {
   }
 }
 
-function serveForwarder(stream: Stream, session: CvmSession, over: () => unknown): void {
-  session.streams.forwarders++;
-  whenOver(stream, () => {
-    session.streams.forwarders--;
-    over();
-  });
-  listen(stream, session);
-}
-
-async function serveAgent(
-  stream: Stream,
-  session: CvmSession,
-  parts: GatewayParts,
-  { fingerprint, over }: { fingerprint: string; over: () => unknown },
-): Promise<void> {
-  const { timings, clock } = parts;
-  const agent = new AgentStream(stream, { fingerprint, answerInMilliseconds: timings.answer, now: clock.now() });
-  whenOver(stream, () => {
-    agent.lost();
-    session.disconnect(agent);
-    over();
-  });
-  const isAdmitted = await untilKnown(
-    () => session.streams.admit(agent),
-    'An agent cannot be admitted now.',
-    stream,
-    parts,
-    session.identity,
-  );
-  if (isAdmitted === undefined || !agent.isOpen) return;
-  if (isAdmitted) return listen(stream, session, agent);
-  refuse(stream, parts, 'Another agent is connected as this CVM, and it answers.', session.identity, true);
-}
-
 function listen(stream: Stream, session: CvmSession, agent?: AgentStream): void {
   const count = limitRate(stream);
   stream.on('end', () => stream.end());
@@ -177,5 +152,5 @@ function receive(message: ClientMessage, session: CvmSession, agent: AgentStream
 async function whyRefused(service: GatewayService, { identity, fingerprint }: StreamCredentials): Promise<string | undefined> {
   const registered = (await service.registration(identity))?.certificate;
   if (registered === undefined) return 'The CVM is not registered with a certificate.';
-  return registered === fingerprint ? undefined : 'The CVM is registered with another certificate.';
+  return registered === fingerprint ? undefined : 'The CVM is registered with another certificate.'; // defence
 }

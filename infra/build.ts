@@ -10,8 +10,9 @@ import {
   bundlesFolder,
   bundleReference,
   referenceFolder,
-} from './bundles/bundle-functions.ts';
-import { bundleGateway, gatewayFolder } from './bundles/bundle-gateway.ts';
+  bundleGateway,
+  gatewayFolder,
+} from './bundles.ts';
 
 /** The folder of the repository, in whose `dist/` the build writes. */
 const root = join(import.meta.dirname, '..');

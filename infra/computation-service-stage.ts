@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { PermissionsBoundary, Stack, Stage as CdkStage, Tags, Token } from 'aws-cdk-lib';
 import { RegionInfo } from 'aws-cdk-lib/region-info';
+import { isWitnessVkey } from 'computation-management-transparency-log';
 import type { Construct } from 'constructs';
 import settings from '../cdk.json' with { type: 'json' };
 import { CanaryStack } from './canary/canary-stack.ts';
@@ -9,7 +10,7 @@ import { ConsoleFilesStack, ConsoleStack } from './console/console-stacks.ts';
 import { GatewayStack } from './gateway/gateway-stack.ts';
 import { BudgetStack, OperationsStack } from './operations/operations-stack.ts';
 import { ServiceStack } from './service/service-stack.ts';
-import { originsOf, stageWith, type Stage } from './stages/stage.ts';
+import { originsOf, stageWith, type Stage, webhooksOf } from './stages/stage.ts';
 import { StateStack } from './state/state-stack.ts';
 
 /** The code of functions and the folders that the stacks of a stage deploy, as `npm run build` writes them. */
@@ -69,13 +70,16 @@ export class ComputationServiceStage extends CdkStage {
   readonly consoleStacks: { site: ConsoleStack; files: ConsoleFilesStack } | undefined;
 
   /**
-   * Creates all stacks of a stage. @throws TypeError if no region is known, or the region lacks a service of AWS that the stage
-   * needs
+   * Creates all stacks of a stage. @throws TypeError if no region is known, the region lacks a service of AWS that the stage needs, or a
+   * witness has no address of http or https, or no key of a witness
    */
   constructor(scope: Construct, id: string, { accountId, rows, built = builtFiles, ...given }: ComputationServiceStageProps) {
     const stage = stageWith({ ...given, region: given.region ?? regionOf(scope, given.name) });
     const { region, permissionsBoundaryArn, tags = {} } = stage;
     for (const fault of faultsOfRegion(stage)) throw new TypeError(fault);
+    for (const { url, vkey } of stage.witnesses ?? [])
+      if (!/^https?:\/\//i.test(url) || !isWitnessVkey(vkey))
+        throw new TypeError(`The stage ${stage.name} has no witness ${url}.`);
     super(scope, id, {
       env: { region, ...(accountId === undefined ? {} : { account: accountId }) },
       ...(permissionsBoundaryArn === undefined
@@ -86,8 +90,8 @@ export class ComputationServiceStage extends CdkStage {
     for (const [flag, value] of Object.entries(settings.context)) this.node.setContext(flag, value);
     for (const [key, value] of Object.entries(tags)) Tags.of(this).add(key, value);
 
-    const site = stage.console && new ConsoleStack(this, 'Console', { stage, console: stage.console });
-    const state = new StateStack(this, 'State', { stage, consoleUrl: site?.url });
+    const site = stage.console && new ConsoleStack(this, 'Console', stage, stage.console);
+    const state = new StateStack(this, 'State', stage, site?.url);
     const origins = originsOf(stage, site?.url);
     const { codeOf, referenceFolder, gatewayFolder, canaryFolder: folder, consoleFolder } = built;
     const service = new ServiceStack(this, 'Service', { stage, rows: rows ?? [stage], state, codeOf, origins, referenceFolder });
@@ -119,14 +123,21 @@ function regionOf(scope: Construct, name: string): string {
 }
 
 /** Returns a sentence for each service that the stage needs and that the partition of its region lacks (China, GovCloud). */
-function faultsOfRegion({ name, region, console, gateway, issuer, existing, monthlyBudgetInDollars }: Stage): string[] {
+function faultsOfRegion(stage: Stage): string[] {
+  const { name, region, console, gateway, issuer, existing, eventBus, monthlyBudgetInDollars } = stage;
   const { partition } = RegionInfo.get(region);
   const lacks = (what: string, doInstead: string) => `${region} has no ${what}, which the stage ${name} needs: ${doInstead}`;
   if (partition === 'aws' || partition === undefined) return [];
   return [
     ...(console ? [lacks('CloudFront as the console uses it', 'leave console out, and serve its files yourself.')] : []),
     ...(monthlyBudgetInDollars === undefined ? [] : [lacks('AWS Budgets', 'leave monthlyBudgetInDollars out.')]),
-    ...(partition === 'aws-cn' && gateway ? [lacks('public registry of images', 'leave gateway out.')] : []),
+    ...(partition === 'aws-us-gov' && webhooksOf(stage).length > 0
+      ? [lacks('API destinations of EventBridge', 'name a topic or an address in alarmTargets.')]
+      : []),
+    ...(partition === 'aws-us-gov' && eventBus ? [lacks('EventBridge Pipes', 'leave eventBus out.')] : []),
+    ...(partition === 'aws-cn' && gateway && gateway.image === undefined
+      ? [lacks('public registry of images', 'name an image of ECR in gateway, or leave gateway out.')]
+      : []),
     ...(partition === 'aws-cn' && !issuer && !existing?.userPool
       ? [lacks('user pools of Cognito', 'name an issuer of your own.')]
       : []),

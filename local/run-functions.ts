@@ -1,11 +1,16 @@
 import { paginateListObjectsV2 } from '@aws-sdk/client-s3';
 import { openContentStore, tokenPrefix, uploadPrefix } from '../shared/rows/content-store.ts';
 import { purgeByLambda } from '../shared/deletion/index.ts';
+import type { Witness } from '../shared/history/index.ts';
 import { openExecutions, type RunTimes, stateMachineDefinition } from '../shared/lifecycle/index.ts';
 import { replaceClient } from '../shared/runtime/clients.ts';
 import { systemTimerClock, type TimerClock, Deadline } from '../shared/runtime/deadline.ts';
+import { followerKeys, listKeys, rowAt, todoKeys } from '../shared/table/keys.ts';
+import { scanPage } from '../shared/table/scan.ts';
 import { assertSchemaOfTable } from '../shared/table/stored.ts';
-import { createTableClient, openTable } from '../shared/table/table.ts';
+import { createTableClient, openTable, type Table } from '../shared/table/table.ts';
+import { deleteItemIf, putItem } from '../shared/table/writes.ts';
+import { positionInStream } from '../shared/todo/index.ts';
 import { schedules } from '../shared/tasks/tasks.ts';
 import { withRunLogs } from './cvms/run-logs.ts';
 import { assertSameRoots, chooseRoots } from './cvms/simulated-cvms.ts';
@@ -14,7 +19,7 @@ import { type Endpoints, inProcess, local, setEnvironment } from './machine/envi
 import { localKms } from './machine/kms.ts';
 import { callInProcess, type LocalStepFunctions, startStepFunctions } from './step-functions/step-functions.ts';
 import type { LocalStorage } from './storage.ts';
-import { continueInterrupted, followTable, startBackground } from './functions/background.ts';
+import { continueInterrupted, followLog, type Follower, followTable, startBackground } from './functions/background.ts';
 import { type InvokeFunction, type LoadHandler, localFunctions } from './functions/local-functions.ts';
 
 export interface FunctionsOptions {
@@ -28,6 +33,8 @@ export interface FunctionsOptions {
   times?: Partial<RunTimes>;
   /** The log level of the service's functions: SILENT (default), ERROR, WARN, INFO or DEBUG. */
   logLevel?: string;
+  /** The witnesses of the log, which cosign its checkpoints. Default: none. */
+  witnesses?: readonly Witness[];
   /** Loads a function's handler. Default: imports it from the function's file. */
   load?: LoadHandler;
   /**
@@ -87,12 +94,17 @@ export function prepareFunctions(options: FunctionsOptions, runLogs: string | un
         clock,
         onStatusChange: (event) => background.invoke('lifecycle/execution-ended', event),
       });
-      onStop(stepFunctions.stop);
+      let follower: Follower | undefined;
+      onStop(async () => {
+        await follower?.stop();
+        if (follower && dataDirectory !== undefined) await noteEnd(openTable(() => new Deadline()));
+      });
+      onStop(stepFunctions.stop); // before the follower, which follows what it changes
       onStop(background.stop);
       const ofParts = { dynamoDb: dynamoDb.endpoint, s3: s3.endpoint, stepFunctions: inProcess };
       const endpoints = (await options.intercept?.(ofParts, { stepFunctions })) ?? ofParts;
       if (endpoints.s3 !== s3.endpoint) s3.answerFor(endpoints.s3);
-      setEnvironment(endpoints, keys, times, options.logLevel ?? 'SILENT');
+      setEnvironment(endpoints, keys, times, { logLevel: options.logLevel ?? 'SILENT', witnesses: options.witnesses });
       chooseRoots(testEvidence);
       replaceClient(purgeByLambda, async () => background.invoke('maintenance/purge', {}));
       replaceClient(createTableClient, engineClient(endpoints.dynamoDb, dynamoDb.isListening));
@@ -102,16 +114,54 @@ export function prepareFunctions(options: FunctionsOptions, runLogs: string | un
       if (dataDirectory !== undefined) {
         await assertSchemaOfTable(table);
         await assertSameRoots(table, testEvidence);
+      }
+      const isFollowed = dataDirectory !== undefined && (await endedInOrder(table));
+      if (options.schedules !== false) {
+        follower = followTable(table.document, invoke, clock);
+        const { followedUntil } = follower;
+        replaceClient(positionInStream, () => Promise.resolve(new Date(followedUntil()).toISOString()));
+        if (dataDirectory !== undefined && !isFollowed) await followAllRows(table, follower);
+      }
+      if (dataDirectory !== undefined) {
         await continueInterrupted({ invoke, background, clock, onStop });
         for await (const key of keysOf(tokenPrefix)) background.invoke('attestation/verify-token', { key }); // its event may be lost
       }
+      await invoke('maintenance/integrate-log', {}).catch(() => undefined); // publishes the first checkpoint; the schedule tries again
+      onStop(followLog(table.document, invoke));
       if (options.schedules !== false) {
         for (const { name, everyMinutes } of schedules) background.every(everyMinutes, name);
-        onStop(followTable(table.document, invoke));
       }
       return { invoke, endpoints: ofParts, drain: () => draining.abort() };
     },
   };
+}
+
+/** Notes in the table that all changes have been followed. */
+async function noteEnd(table: Table): Promise<void> {
+  await putItem(table, { ...followerKeys.end });
+}
+
+/** Tells whether all changes had been followed when the service last ended, and forgets it. */
+async function endedInOrder(table: Table): Promise<boolean> {
+  return await deleteItemIf(table, followerKeys.end, { ConditionExpression: 'attribute_exists(pk)' });
+}
+
+/**
+ * Has all computations, assets, CVMs and runs followed, also those that are deleted, since nothing tells which of them changed before the
+ * service was killed.
+ */
+async function followAllRows(table: Table, { follow }: Follower): Promise<void> {
+  const filter = {
+    FilterExpression: 'begins_with(sk, :row) OR begins_with(pk, :todo)',
+    ExpressionAttributeValues: { ':row': listKeys.prefixes.row, ':todo': todoKeys.prefix },
+  };
+  let after;
+  do {
+    const page = await scanPage(table, { after, limit: 5_000, filter, attributes: ['pk', 'sk'] });
+    const keys = page.items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }));
+    for (const key of keys.map((key) => todoKeys.rowOf(key) ?? key)) if (rowAt(key)) follow(key);
+    after = page.next;
+  } while (after);
 }
 
 /** Yields the keys of the objects in object storage that have a prefix. */

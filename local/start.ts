@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { parseOrigins } from './http-api/cors.ts';
+import * as v from 'valibot';
+import { parseOrigins } from './http-api/http-messages.ts';
 import {
   gatewayPortFromEnvironment,
   isMain,
@@ -10,13 +11,15 @@ import {
   UsageError,
 } from '../shared/command-line/arguments.ts';
 import { buildConsole, type ConsoleBuild, type ConsoleFiles } from './pages/console-build.ts';
+import { type Witness, witnessSchema } from '../shared/history/index.ts';
 import { serviceVersion } from '../shared/runtime/service-version.ts';
+import { parseSmtp } from './mail/smtp-mailer.ts';
 import { isFree } from './machine/listen.ts';
 import { requestLine } from './http-api/http-api.ts';
-import { type Stack, type StackOptions, startStack } from './stack.ts';
+import { startStack } from './stack.ts';
 
 /** The text that `npm start -- --help` prints. */
-export const usage = `Usage: ${typed('start', '[--data DIR] [--no-simulator] [--test-evidence] [--no-console] [--cors-origin ORIGIN]...')}
+export const usage = `Usage: ${typed('start', '[--data DIR] [--no-simulator] [--test-evidence] [--no-console] [--smtp URL] [--cors-origin ORIGIN]... [--witness URL,VKEY]...')}
 
 Runs the whole service on this machine. Set PORT to choose its port (default 3000), and GATEWAY_PORT to choose the port for the
 agents of real CVMs (default 7001, or a free one). Set GATEWAY_HOST to 0.0.0.0 if CVMs are on other machines.
@@ -26,8 +29,11 @@ agents of real CVMs (default 7001, or a free one). Set GATEWAY_HOST to 0.0.0.0 i
   --test-evidence       simulate CVMs called sim-attested-..., too, when you register them without a certificate. They attest
                         with public test keys, which the service trusts in place of the roots of AMD and Intel
   --no-console          do not build and serve the web console
+  --smtp URL            send users mail about their tasks through this server, such as
+                        smtp://user:password@mail.example.com:587?from=computations@example.com
   --cors-origin ORIGIN  let web pages of this origin call the API, such as
                         https://app.example.com (pages of this machine always can)
+  --witness URL,VKEY    have a witness of the log (C2SP tlog-witness) cosign its checkpoints. Each waits up to 5 seconds for it
   --help                print this help`;
 
 /** The port of the gateway that agents of CVMs call without any configuration. */
@@ -43,7 +49,9 @@ export async function startCommand(args: string[]): Promise<void> {
     'no-simulator': { type: 'boolean', default: false },
     'test-evidence': { type: 'boolean', default: false },
     'no-console': { type: 'boolean', default: false },
+    smtp: { type: 'string' },
     'cors-origin': { type: 'string', multiple: true, default: [] },
+    witness: { type: 'string', multiple: true, default: [] },
   });
   const port = portFromEnvironment();
   const cvmGateway = await gatewayFromEnvironment();
@@ -53,7 +61,9 @@ export async function startCommand(args: string[]): Promise<void> {
   if (testEvidence && !(simulator && ['127.0.0.1', 'localhost', '::1'].includes(cvmGateway.host))) {
     throw new UsageError('--test-evidence is for simulated CVMs: leave --no-simulator and GATEWAY_HOST out.');
   }
+  const smtp = options.smtp === undefined ? undefined : parseSmtp(options.smtp);
   const corsOrigins = parseOrigins(options['cors-origin']);
+  const witnesses = options.witness.map(parseWitness);
   const stops: (() => Promise<void>)[] = [];
   endOnSignal(async () => {
     for (const stop of stops) await stop();
@@ -66,14 +76,22 @@ export async function startCommand(args: string[]): Promise<void> {
   };
   let build: ConsoleBuild | undefined;
   const withConsole = !options['no-console'];
-  const stack = await startOn(port, {
+  const stack = await startStack({
+    port,
+    logLevel: process.env['LOG_LEVEL'] ?? 'ERROR',
+    onResponse: (done) => process.stdout.write(requestLine(done)),
     simulator,
     testEvidence,
     ...(withConsole ? { consoleFiles: () => build?.files() ?? { state: 'building' as const } } : {}),
     corsOrigins,
+    witnesses,
+    ...(smtp ? { smtp } : {}),
     cvmGateway,
     onLost,
-    ...(dataDirectory === undefined ? {} : { dataDirectory }),
+    dataDirectory,
+  }).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    throw new Error(`Port ${port} is taken. Choose another one: PORT=${port + 1} ${typed('start')}`);
   });
   stops.push(stack.stop);
   const token = await stack.token('alice', ['d1:administrator']);
@@ -154,31 +172,19 @@ function reportFailure(files: ConsoleFiles | undefined): void {
   if (files?.state === 'failed') process.stderr.write(`The web console could not be built. ${files.message}\n`);
 }
 
+/** Returns the witness that the option --witness names. @throws UsageError for a text that is not the address and key of one */
+function parseWitness(text: string): Witness {
+  const comma = text.lastIndexOf(',');
+  const witness = { url: text.slice(0, comma), vkey: text.slice(comma + 1) };
+  if (v.is(witnessSchema, witness)) return witness;
+  throw new UsageError(`--witness is ${JSON.stringify(text)}; expected the address and the vkey of a witness, as in URL,VKEY.`);
+}
+
 async function gatewayFromEnvironment() {
   const host = process.env['GATEWAY_HOST'] || '127.0.0.1';
   const given = gatewayPortFromEnvironment();
   const port = given ?? ((await isFree(usualGatewayPort, host)) ? usualGatewayPort : 0);
   return { host, port, orAnyPort: given === undefined }; // another service may take the usual port in this moment
-}
-
-async function startOn(
-  port: number,
-  options: Pick<
-    StackOptions,
-    'simulator' | 'testEvidence' | 'consoleFiles' | 'cvmGateway' | 'dataDirectory' | 'corsOrigins' | 'onLost'
-  >,
-): Promise<Stack> {
-  try {
-    return await startStack({
-      port,
-      logLevel: process.env['LOG_LEVEL'] ?? 'ERROR',
-      onResponse: (done) => process.stdout.write(requestLine(done)),
-      ...options,
-    });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new Error(`Port ${port} is taken. Choose another one: PORT=${port + 1} ${typed('start')}`);
-  }
 }
 
 /**

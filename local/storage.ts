@@ -6,7 +6,7 @@ import { problemResponse } from '../shared/http/problem.ts';
 import { ServiceError } from '../shared/runtime/errors.ts';
 import { createTable, type LocalDynamoDb, startDynamoDb } from './dynamodb/dynamodb.ts';
 import type { InvokeFunction } from './functions/local-functions.ts';
-import type { AllowsOrigin } from './http-api/cors.ts';
+import type { AllowsOrigin } from './http-api/http-messages.ts';
 import { local } from './machine/environment.ts';
 import { portWithoutPages } from './machine/listen.ts';
 import { type LocalS3, startS3 } from './s3/s3.ts';
@@ -45,7 +45,16 @@ export async function startStorage(
   };
   const starting = [
     started(startDynamoDb({ dataDirectory, findPort: portWithoutPages, ...(onLost ? { onLost } : {}) })),
-    started(startS3({ bucket: local.bucketName, notifiedPrefix: 'content/', allowsOrigin, onObjectCreated, dataDirectory })),
+    started(
+      startS3({
+        bucket: local.bucketName,
+        logBucket: local.logBucketName,
+        notifiedPrefix: 'content/',
+        allowsOrigin,
+        onObjectCreated,
+        dataDirectory,
+      }),
+    ),
     openIssuer({ claim: local.membershipClaim, dataDirectory }),
   ] as const;
   await Promise.allSettled(starting); // if one fails, the others are stopped after they have started

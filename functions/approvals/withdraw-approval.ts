@@ -3,13 +3,10 @@ import { withdrawApprovalRoute } from '../../shared/endpoints/approvals.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
 export const handler = changeEndpoint(withdrawApprovalRoute, {
-  change: ({ path, caller, now, table, answerKeeper }) =>
+  change: ({ request, path, table }) =>
     withdrawApproval(table, {
-      domain: path.domainID,
+      ...request,
       computationId: path.id,
-      by: caller.id,
-      now,
-      answerKeeper,
     }),
   reply: () => ({}),
 });

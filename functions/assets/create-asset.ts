@@ -9,15 +9,12 @@ import { refuseLarger } from '../../shared/http/parse.ts';
 import { assetEtag } from '../../shared/assets/describe-asset.ts';
 
 export const handler = changeEndpoint(createAssetRoute, {
-  change: async ({ path, body, caller, now, table, answerKeeper, deadline, received }) => {
+  change: async ({ request, body, caller, table, deadline, received }) => {
     requireAction(caller, providing(body.asset.asset_type));
     if (body.asset.asset === undefined) refuseLarger(bytesOf(received).length);
     return await createAsset(table, openContentStore(deadline), {
       ...body.asset,
-      domain: path.domainID,
-      createdBy: caller.id,
-      now,
-      answerKeeper,
+      ...request,
     });
   },
   reply: (asset, { path, now }) => ({

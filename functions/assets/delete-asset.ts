@@ -4,15 +4,12 @@ import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { assetEtag } from '../../shared/assets/describe-asset.ts';
 
 export const handler = changeEndpoint(deleteAssetRoute, {
-  change: ({ path, caller, now, permit, ifMatch, table, answerKeeper }) =>
+  change: ({ request, path, permit, ifMatch, table }) =>
     deleteAsset(table, {
-      domain: path.domainID,
+      ...request,
       id: path.id,
-      by: caller.id,
-      now,
-      permit: ({ created_by }) => permit({ creator: created_by }),
+      permit: ({ created_by }, owner = created_by) => permit({ creator: owner }),
       matchesIfMatch: ifMatch && ((current) => ifMatch(assetEtag(current))),
-      answerKeeper,
     }),
   reply: ({ permitted }) => ({ permitted }),
 });

@@ -1,25 +1,25 @@
 import { linkAssetRoute } from '../../shared/endpoints/assets.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { linkAsset } from '../../shared/assets/link-asset.ts';
-import { ServiceError } from '../../shared/runtime/errors.ts';
+import { resultType } from 'computation-management-formats/vocabulary';
+import { resultConflict, ServiceError } from '../../shared/runtime/errors.ts';
 
 const notAmongProviders = 'The computation names its `providers`, and you are not among them. Ask its owner to add you.';
 
 export const handler = changeEndpoint(linkAssetRoute, {
-  change: ({ path, caller, now, permit, table, answerKeeper }) =>
+  change: ({ request, path, caller, permit, table }) =>
     linkAsset(table, {
-      domain: path.domainID,
+      ...request,
       assetId: path.id,
       computationId: path.computationID,
-      by: caller.id,
-      now,
-      permit: ({ created_by }, { owner }, providers) => {
+      permit: ({ created_by, asset_type }, { owner }, providers) => {
         const isProvider = providers.length === 0 || providers.includes(created_by);
         const mayElse = caller.id === owner || caller.actions.has('administer');
         if (!isProvider && caller.id === created_by && !mayElse) throw new ServiceError('forbidden', notAmongProviders);
-        return permit({ creator: isProvider ? created_by : [], owner });
+        const permitted = permit({ creator: isProvider ? created_by : [], owner });
+        if (asset_type === resultType) throw resultConflict('cannot be linked');
+        return permitted;
       },
-      answerKeeper,
     }),
   reply: (permitted, { path }) => ({
     permitted,

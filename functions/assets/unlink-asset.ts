@@ -3,15 +3,12 @@ import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { unlinkAsset } from '../../shared/assets/link-asset.ts';
 
 export const handler = changeEndpoint(unlinkAssetRoute, {
-  change: ({ path, caller, now, permit, table, answerKeeper }) =>
+  change: ({ request, path, permit, table }) =>
     unlinkAsset(table, {
-      domain: path.domainID,
+      ...request,
       assetId: path.id,
       computationId: path.computationID,
-      by: caller.id,
-      now,
       permit: ({ created_by }, { owner }) => permit({ creator: created_by, owner }),
-      answerKeeper,
     }),
   reply: (permitted, { path }) => ({
     permitted,

@@ -6,25 +6,27 @@ import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { bytesOf } from '../../shared/http/endpoint.ts';
 import { completeChangeOfLinked } from '../../shared/assets/change-linked-computations.ts';
 import { updateAsset } from '../../shared/assets/update-asset.ts';
+import { resultType } from 'computation-management-formats/vocabulary';
+import { invalid, resultConflict } from '../../shared/runtime/errors.ts';
 import { refuseLarger } from '../../shared/http/parse.ts';
 import { assetEtag } from '../../shared/assets/describe-asset.ts';
 
 export const handler = changeEndpoint(updateAssetRoute, {
-  change: async ({ path, body, caller, now, permit, ifMatch, table, answerKeeper, deadline, received }) => {
+  change: async ({ request, path, body, caller, permit, ifMatch, table, deadline, received }) => {
     if (body.asset.asset === undefined) refuseLarger(bytesOf(received).length);
+    const { asset_type: givenType } = body.asset;
     return await updateAsset(table, openContentStore(deadline), {
-      domain: path.domainID,
+      ...request,
       id: path.id,
       given: body.asset,
-      by: caller.id,
-      now,
       permit: ({ created_by, asset_type }) => {
         const permitted = permit({ creator: created_by });
-        if (asset_type !== body.asset.asset_type) requireActionToChange(caller, providing(body.asset.asset_type));
+        if (asset_type === resultType) throw resultConflict('cannot be changed');
+        if (givenType === resultType) throw invalid('/asset/asset_type', 'Expected algorithm or dataset.');
+        if (asset_type !== givenType) requireActionToChange(caller, providing(givenType));
         return permitted;
       },
       matchesIfMatch: ifMatch && ((current) => ifMatch(assetEtag(current))),
-      answerKeeper,
     });
   },
   reply: ({ asset, permitted }, { now }) => ({

@@ -1,18 +1,16 @@
 import { computationEtag, describeComputation, withCurrentServerKey } from '../../shared/computations/describe-computation.ts';
 import { createComputation, decideCreation } from '../../shared/computations/create-computation.ts';
-import { openKey, sealKey } from '../../shared/rows/agent-config.ts';
+import { openKey, sealKey } from '../../shared/rows/sealed-key.ts';
 import { createComputationRoute } from '../../shared/endpoints/computations.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { openKms } from '../../shared/runtime/clients.ts';
 
 export const handler = changeEndpoint(createComputationRoute, {
-  change: async ({ path, body, caller, now, table, answerKeeper, deadline }) =>
+  change: async ({ request, body, caller, table, deadline }) =>
     await createComputation(table, {
-      domain: path.domainID,
+      ...request,
       ...decideCreation(body, caller),
       seal: (given) => sealKey(openKms(deadline), given),
-      now,
-      answerKeeper,
     }),
   reply: ({ row, definition }, { path, body, caller }) => {
     const computation = describeComputation(row, definition, { caller, server_key: body.agent_config.server_key });
@@ -30,6 +28,6 @@ export const handler = changeEndpoint(createComputationRoute, {
       domain: path.domainID,
       caller,
       table,
-      open: (id, stored) => openKey(openKms(deadline), id, stored),
+      open: (owner, stored) => openKey(openKms(deadline), owner, stored),
     }),
 });

@@ -4,13 +4,12 @@ import { deleteComputationRoute } from '../../shared/endpoints/computations.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
 export const handler = changeEndpoint(deleteComputationRoute, {
-  change: ({ path, caller, permit, ifMatch, table, answerKeeper }) =>
+  change: ({ request, path, caller, permit, ifMatch, table }) =>
     deleteComputation(table, {
-      domain: path.domainID,
+      ...request,
       id: path.id,
       permit: ({ owner }) => permit({ owner }),
       matchesIfMatch: ifMatch && ((row, definition) => ifMatch(...etagsFor(caller, row, definition))),
-      answerKeeper,
     }),
   reply: (permitted) => ({ permitted }),
 });

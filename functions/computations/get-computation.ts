@@ -1,5 +1,5 @@
 import { describeToCaller } from '../../shared/computations/describe-computation.ts';
-import { openKey } from '../../shared/rows/agent-config.ts';
+import { openKey } from '../../shared/rows/sealed-key.ts';
 import { getComputationRoute } from '../../shared/endpoints/computations.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/table.ts';
@@ -8,7 +8,7 @@ import { openKms } from '../../shared/runtime/clients.ts';
 export const handler = endpoint(getComputationRoute, async ({ path, query, caller, ifNoneMatch, deadline }) => {
   const { etag, computation } = await describeToCaller(
     openTable(deadline),
-    (id, stored) => openKey(openKms(deadline), id, stored),
+    (owner, stored) => openKey(openKms(deadline), owner, stored),
     {
       domain: path.domainID,
       id: path.id,

@@ -3,8 +3,9 @@ import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { listComputations } from '../../shared/computations/describe-computation.ts';
 
-export const handler = endpoint(listComputationsRoute, async ({ path, query, deadline }) => {
-  const { limit, offset, status, owner } = query;
-  const { computations, total } = await listComputations(openTable(deadline), path.domainID, { limit, offset, status, owner });
-  return { body: { computations, limit, offset, total } };
+export const handler = endpoint(listComputationsRoute, async ({ path, query, caller, deadline }) => {
+  const { limit, offset } = query;
+  const waiting_for = query.waiting_for === 'me' ? caller.id : query.waiting_for;
+  const found = await listComputations(openTable(deadline), path.domainID, { ...query, waiting_for });
+  return { body: { ...found, limit, offset } };
 });

@@ -1,20 +1,17 @@
 import { computationEtag, describeComputation, withCurrentServerKey } from '../../shared/computations/describe-computation.ts';
 import { decideUpdate, updateComputation } from '../../shared/computations/update-computation.ts';
-import { openKey, sealKey } from '../../shared/rows/agent-config.ts';
+import { openKey, sealKey } from '../../shared/rows/sealed-key.ts';
 import { updateComputationRoute } from '../../shared/endpoints/computations.ts';
 import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { openKms } from '../../shared/runtime/clients.ts';
 
 export const handler = changeEndpoint(updateComputationRoute, {
-  change: ({ path, body, caller, now, permit, ifMatch, table, answerKeeper, deadline }) =>
+  change: ({ request, path, body, caller, permit, ifMatch, table, deadline }) =>
     updateComputation(table, {
-      domain: path.domainID,
+      ...request,
       id: path.id,
-      by: caller.id,
-      now,
       seal: (given) => sealKey(openKms(deadline), given),
       decide: decideUpdate({ body, caller, permit, ifMatch }),
-      answerKeeper,
     }),
   reply: ({ row, definition, permitted }, { body, caller }) => {
     const computation = describeComputation(row, definition, { caller, server_key: body.agent_config.server_key });
@@ -25,6 +22,6 @@ export const handler = changeEndpoint(updateComputationRoute, {
       domain: path.domainID,
       caller,
       table,
-      open: (id, stored) => openKey(openKms(deadline), id, stored),
+      open: (owner, stored) => openKey(openKms(deadline), owner, stored),
     }),
 });

@@ -4,13 +4,11 @@ import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { cvmEtag } from '../../shared/cvms/read-cvms.ts';
 
 export const handler = changeEndpoint(deleteCvmRoute, {
-  change: ({ path, now, ifMatch, table, answerKeeper }) =>
+  change: ({ request, path, ifMatch, table }) =>
     deleteCvm(table, {
-      domain: path.domainID,
+      ...request,
       cvmId: path.cvmID,
-      now,
       matchesIfMatch: ifMatch && ((cvm) => ifMatch(cvmEtag(cvm))),
-      answerKeeper,
     }),
   reply: () => ({}),
 });

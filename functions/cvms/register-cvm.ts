@@ -4,14 +4,12 @@ import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { cvmEtag } from '../../shared/cvms/read-cvms.ts';
 
 export const handler = changeEndpoint(registerCvmRoute, {
-  change: ({ path, body, now, ifMatch, table, answerKeeper }) =>
+  change: ({ request, path, body, ifMatch, table }) =>
     registerCvm(table, {
-      domain: path.domainID,
+      ...request,
       cvmId: path.cvmID,
       given: body,
-      now,
       matchesIfMatch: ifMatch && ((cvm) => ifMatch(cvmEtag(cvm))),
-      answerKeeper,
     }),
   reply: ({ cvm, isNew }) => ({ body: cvm, etag: cvmEtag(cvm), isNew }),
 });

@@ -3,11 +3,13 @@ import { environment } from '../../shared/runtime/environment.ts';
 import type { Statement } from '../../shared/evidence/evidence.ts';
 import { readEvidence } from '../../shared/evidence/read-evidence.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { openLogStore } from '../../shared/history/index.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { openKms } from '../../shared/runtime/clients.ts';
 
 export const handler = endpoint(getEvidenceRoute, async ({ path, query, now, deadline }) => {
-  const { statement, ...signature } = await readEvidence(openTable(deadline), openKms(deadline), {
+  const sources = { table: openTable(deadline), store: openLogStore(deadline), kms: openKms(deadline) };
+  const { statement, ...signature } = await readEvidence(sources, {
     domain: path.domainID,
     computationId: path.id,
     runId: query.run,

@@ -4,15 +4,12 @@ import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { removeKey } from '../../shared/keys/participant-keys.ts';
 
 export const handler = changeEndpoint(removeKeyRoute, {
-  change: async ({ path, query, caller, now, table, answerKeeper }) =>
+  change: async ({ request, path, query, caller, table }) =>
     await removeKey(table, {
-      domain: path.domainID,
+      ...request,
       computationId: path.id,
       user: query.user ?? caller.id,
-      by: caller.id,
-      now,
       permitOther: (owner) => requireAccess(caller, { anyOf: ['administer'], or: ['owner'] }, { owner }),
-      answerKeeper,
     }),
   reply: () => ({}),
 });

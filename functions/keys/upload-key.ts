@@ -3,7 +3,7 @@ import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 import { givenKey, uploadKey } from '../../shared/keys/participant-keys.ts';
 
 export const handler = changeEndpoint(uploadKeyRoute, {
-  change: async ({ path, body, caller, now, table, answerKeeper }) =>
-    await uploadKey(table, path.domainID, path.id, givenKey(caller, body.key, now), answerKeeper),
+  change: async ({ request, path, body, caller, now, table }) =>
+    await uploadKey(table, path.domainID, path.id, givenKey(caller, body.key, now), request.answerKeeper),
   reply: ({ uploaded }) => ({ body: { uploaded } }),
 });

@@ -1,16 +1,27 @@
 import { indexChangedNames } from '../../shared/find/index.ts';
+import { integrateChanged, openLogStore, witnessesOfStage } from '../../shared/history/index.ts';
+import { openKms } from '../../shared/runtime/clients.ts';
 import { foldChangedLists, streamBatch } from '../../shared/table/fold-lists.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { task } from '../../shared/tasks/task.ts';
+import { followTodo } from '../../shared/todo/index.ts';
 
 /**
- * Handles a batch of changes of the table: brings the indexes of lists and the index of names up to date. No change has to wait
- * for these indexes.
+ * Handles a batch of changes of the table: brings the indexes of lists, the index of names and the lists of what waits for users up to
+ * date, and integrates new entries into the stage's log. No change has to wait for these.
  */
-export const handler = task('maintenance/follow-table', streamBatch, async (batch, { deadline, draining }) => {
+export const handler = task('maintenance/follow-table', streamBatch, async (batch, { now, deadline, draining }) => {
   const table = openTable(deadline);
-  const [lists, names] = await Promise.allSettled([foldChangedLists(table, batch, draining), indexChangedNames(table, batch)]);
-  if (lists.status === 'rejected') throw lists.reason;
-  if (names.status === 'rejected') throw names.reason;
-  return { lists: lists.value, names: names.value };
+  const openLog = () => ({ table, store: openLogStore(deadline), kms: openKms(deadline), witnesses: witnessesOfStage() });
+  const done = await Promise.allSettled([
+    foldChangedLists(table, batch, draining),
+    indexChangedNames(table, batch),
+    followTodo(table, batch, now),
+    integrateChanged(batch, openLog),
+  ]);
+  const [lists, names, todo, entries] = done.map((each) => {
+    if (each.status === 'rejected') throw each.reason;
+    return each.value;
+  });
+  return { lists, names, todo, entries };
 });

@@ -4,15 +4,12 @@ import { ensureExecution, openExecutions } from '../../shared/lifecycle/index.ts
 import { startRun } from '../../shared/runs/start-run.ts';
 
 export const handler = changeEndpoint(startRunRoute, {
-  change: ({ path, query, caller, now, permit, table, answerKeeper, deadline }) =>
+  change: ({ request, path, query, permit, table, deadline }) =>
     startRun(table, openExecutions(deadline), {
-      domain: path.domainID,
+      ...request,
       computationId: path.id,
       cvmId: query.cvm,
-      by: caller.id,
-      now,
       permit: ({ owner }) => permit({ owner }),
-      answerKeeper,
     }),
   reply: ({ runId, permitted }) => ({ permitted, body: runId }),
   repeat: async (runId, _, { path, table, deadline }) => {

@@ -4,14 +4,11 @@ import { ensureExecution, openExecutions } from '../../shared/lifecycle/index.ts
 import { stopRun } from '../../shared/runs/stop-run.ts';
 
 export const handler = changeEndpoint(stopRunRoute, {
-  change: ({ path, caller, now, permit, table, answerKeeper, deadline }) =>
+  change: ({ request, path, permit, table, deadline }) =>
     stopRun(table, openExecutions(deadline), {
-      domain: path.domainID,
+      ...request,
       computationId: path.id,
-      by: caller.id,
-      now,
       permit,
-      answerKeeper,
     }),
   reply: ({ run, permitted }) => ({ permitted, body: run }),
   repeat: async (run, _, { path, table, deadline }) => {

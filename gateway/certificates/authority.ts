@@ -29,6 +29,9 @@ export interface Authority {
   key: string;
 }
 
+type Issuer = Authority | SigningAuthority;
+type Content = X509CertificateCreateCommonParams & { publicKey: PublicKeyType };
+
 interface SigningAuthority {
   /** The certificate of the authority that signs, in PEM. */
   certificate: string;
@@ -41,11 +44,6 @@ interface SigningAuthority {
  */
 type Sign = (content: Uint8Array) => Promise<Uint8Array>;
 
-interface KeyPair {
-  certificate: string;
-  key: string;
-}
-
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const day = 24 * 60 * 60 * 1000;
 
@@ -57,12 +55,7 @@ export async function createAuthority(stage: string, now = Date.now()): Promise<
   return { certificate, key: await exportKey(keys.privateKey) };
 }
 
-async function selfSignedAuthority(
-  stage: string,
-  publicKey: Uint8Array,
-  sign: Sign,
-  now = Date.now(),
-): Promise<SigningAuthority> {
+async function selfSignedAuthority(stage: string, publicKey: Uint8Array, sign: Sign, now = Date.now()) {
   const name = `CN=CVMs of ${stage}`;
   const certificate = await signed(sign, {
     subject: name,
@@ -78,20 +71,14 @@ async function selfSignedAuthority(
 }
 
 export async function issueServerCertificate(
-  authority: Authority | SigningAuthority,
+  authority: Issuer,
   hosts: string[],
   now = Date.now(),
-): Promise<KeyPair> {
+): Promise<{ certificate: string; key: string }> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const names = hosts.map((host): JsonGeneralNames[number] => ({ type: isIP(host) ? 'ip' : 'dns', value: host }));
-  const certificate = await issue(authority, {
-    name: 'CN=gateway',
-    publicKey: keys.publicKey,
-    names,
-    usage: ExtendedKeyUsage.serverAuth,
-    days: 825,
-    now,
-  });
+  const given = { subject: 'CN=gateway', publicKey: keys.publicKey, ...validity(now, 825) };
+  const certificate = await issue(authority, given, ExtendedKeyUsage.serverAuth, names);
   return { certificate, key: await exportKey(keys.privateKey) };
 }
 
@@ -100,44 +87,19 @@ export async function issueServerCertificate(
  * @param publicKey the public key of the client in PEM, RSA or EC
  */
 export async function issueCvmCertificate(
-  authority: Authority | SigningAuthority,
+  authority: Issuer,
   identity: CvmIdentity,
   publicKey: string,
   now = Date.now(),
 ): Promise<string> {
-  return await issue(authority, {
-    name: 'CN=cvm',
-    publicKey: new PublicKey(publicKey),
-    names: [{ type: 'url', value: identityUri(identity) }],
-    usage: ExtendedKeyUsage.clientAuth,
-    days: 365,
-    now,
-  });
+  const given = { subject: 'CN=cvm', publicKey: new PublicKey(publicKey), ...validity(now, 365) };
+  return await issue(authority, given, ExtendedKeyUsage.clientAuth, [{ type: 'url', value: identityUri(identity) }]);
 }
 
-async function issue(
-  authority: Authority | SigningAuthority,
-  {
-    name,
-    publicKey,
-    names,
-    usage,
-    days,
-    now,
-  }: {
-    name: string;
-    publicKey: webcrypto.CryptoKey | PublicKey;
-    names: JsonGeneralNames;
-    usage: ExtendedKeyUsage;
-    days: number;
-    now: number;
-  },
-): Promise<string> {
+async function issue(authority: Issuer, given: Content, usage: ExtendedKeyUsage, names: JsonGeneralNames): Promise<string> {
   return await signed('sign' in authority ? authority.sign : await signatureOf(authority), {
-    subject: name,
+    ...given,
     issuer: new X509Certificate(authority.certificate).subject,
-    publicKey,
-    ...validity(now, days),
     extensions: [
       new BasicConstraintsExtension(false, undefined, true),
       new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
@@ -157,10 +119,7 @@ function signatureBy(key: webcrypto.CryptoKey): Sign {
 }
 
 /** Issues a certificate with the given contents and a signature by `sign`. @returns the certificate in PEM */
-async function signed(
-  sign: Sign,
-  certificate: X509CertificateCreateCommonParams & { publicKey: PublicKeyType },
-): Promise<string> {
+async function signed(sign: Sign, certificate: Content): Promise<string> {
   // The library signs by WebCrypto. A key in KMS has none, so it gets the one operation that it calls, and the key's algorithm.
   const signing = {
     getRandomValues: webcrypto.getRandomValues.bind(webcrypto),
@@ -186,13 +145,10 @@ async function signed(
  * Returns the first and the last time at which a certificate is valid: from a day ago, because the clock of a CVM may be a little
  * behind, to a number of days from now.
  */
-function validity(now: number, days: number) {
-  return { notBefore: new Date(now - day), notAfter: new Date(now + days * day) };
-}
+const validity = (now: number, days: number) => ({ notBefore: new Date(now - day), notAfter: new Date(now + days * day) });
 
-async function exportKey(key: webcrypto.CryptoKey): Promise<string> {
-  return PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY');
-}
+const exportKey = async (key: webcrypto.CryptoKey): Promise<string> =>
+  PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY');
 
 /**
  * Opens an authority whose private key is in KMS, with a newly signed certificate. Certificates of CVMs verify with each earlier

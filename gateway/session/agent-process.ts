@@ -1,10 +1,10 @@
 import type { RunReference } from '../../shared/rows/run.ts';
-import type { AgentRecord } from '../../shared/attestation/index.ts';
 import { type AgentState, isWithoutRun } from '../wire/messages.ts';
 import type { AgentStream } from '../wire/agent-stream.ts';
 import type { CvmIdentity } from '../wire/identity.ts';
 import type { GatewayParts } from './gateway-parts.ts';
 import { HostedRun } from './hosted-run.ts';
+import type { AgentRecord } from './service.ts';
 
 export const restarted = 'The agent restarted while the run was active.';
 

@@ -1,23 +1,22 @@
 import { createHash } from 'node:crypto';
-import { log } from '../../shared/runtime/log.ts';
 import type { PendingCommand } from '../../shared/rows/command.ts';
+import { log } from '../../shared/runtime/log.ts';
 import { isAgentEvent } from '../wire/agent-events.ts';
-import {
-  hasEnded,
-  type AgentState,
-  type AgentEvent,
-  type AgentLog,
-  type AttestationToken,
-  type RunResponse,
-} from '../wire/messages.ts';
 import type { AgentStream } from '../wire/agent-stream.ts';
 import { type CvmIdentity, logFieldsOf } from '../wire/identity.ts';
+import {
+  type AgentEvent,
+  type AgentLog,
+  type AgentState,
+  type AttestationToken,
+  hasEnded,
+  type RunResponse,
+} from '../wire/messages.ts';
 import { AgentProcess, type Attestation } from './agent-process.ts';
 import { CvmStreams } from './cvm-streams.ts';
 import { type GatewayParts, retryPause } from './gateway-parts.ts';
 import { mostAttestations } from './hosted-run.ts';
 import type { Peers } from './other-gateways.ts';
-import { OpenCommands } from './pending-commands.ts';
 import { PendingMessages } from './pending-messages.ts';
 import { isOfQuestion } from './run-logs.ts';
 import { cannotStart, deliverRun, followRun, stopRun } from './serve-run.ts';
@@ -235,5 +234,32 @@ export class CvmSession {
    */
   private wakeWhenOver(): void {
     if (this.agentProcess.run?.isOver && !this.agentProcess.saysSpent) this.lookNow();
+  }
+}
+
+/** Keeps the commands that wait for a CVM, and when to try each of them again. */
+class OpenCommands {
+  private commands: PendingCommand[] = [];
+  /** The times at which to try a command for the CVM again, by its identifier. Infinity if the command is answered. */
+  private readonly retryAt = new Map<string, number>();
+
+  set(commands: PendingCommand[]): boolean {
+    if (commands.length === 0 && this.commands.length === 0) return false;
+    this.commands = commands;
+    const ids = new Set(commands.map(({ id }) => id));
+    for (const id of this.retryAt.keys()) if (!ids.has(id)) this.retryAt.delete(id);
+    return true;
+  }
+
+  due(now: number): PendingCommand[] {
+    return this.commands.filter(({ id }) => (this.retryAt.get(id) ?? 0) <= now);
+  }
+
+  answered({ id }: PendingCommand): void {
+    this.retryAt.set(id, Infinity);
+  }
+
+  retry({ id }: PendingCommand, at: number): void {
+    this.retryAt.set(id, at);
   }
 }

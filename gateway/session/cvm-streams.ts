@@ -162,7 +162,7 @@ export class CvmStreams {
   async stateOn({ stream, is_rival }: Question): Promise<AgentState | undefined> {
     const { agent } = this;
     if (agent?.id !== stream) return undefined;
-    if (!is_rival) return await agent.state();
+    if (!is_rival) return await agent.stateNow(); // the asker needs a state of after its question
     await this.endStrangers();
     const state = await agent.stateNow();
     if (state === undefined) agent.close();

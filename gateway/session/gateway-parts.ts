@@ -1,4 +1,5 @@
 import { growingPause, type Clock } from '../../shared/runtime/deadline.ts';
+import { log } from '../../shared/runtime/log.ts';
 import type { RunLogs } from './run-logs.ts';
 import type { GatewayService } from './service.ts';
 
@@ -101,10 +102,33 @@ export type RetryTimings = Pick<GatewayTimings, 'firstRetry' | 'longestRetry'>;
  * Returns the pause in milliseconds, partly random, before the gateway repeats an attempt that failed.
  * @param failures the number of failures in a row, from 1
  */
-export function retryPause(failures: number, { firstRetry, longestRetry }: RetryTimings): number {
-  return growingPause(failures, { first: firstRetry, longest: longestRetry }) * (0.5 + Math.random() / 2);
-}
+export const retryPause = (failures: number, { firstRetry, longestRetry }: RetryTimings): number =>
+  growingPause(failures, { first: firstRetry, longest: longestRetry }) * (0.5 + Math.random() / 2);
 
-export function isLongestPause(failures: number, { firstRetry, longestRetry }: RetryTimings): boolean {
-  return growingPause(failures, { first: firstRetry, longest: longestRetry }) === longestRetry;
+export const isLongestPause = (failures: number, { firstRetry, longestRetry }: RetryTimings): boolean =>
+  growingPause(failures, { first: firstRetry, longest: longestRetry }) === longestRetry;
+
+/**
+ * Returns a function that starts a task, unless the task is still going on since an earlier call. Logs the first of several failures in
+ * a row: a later call tries again.
+ */
+export function oneAtATime(task: () => Promise<void>, failure: string): () => void {
+  let isGoingOn = false;
+  let hasFailed = false;
+  const attempt = async () => {
+    try {
+      await task();
+      hasFailed = false;
+    } catch (error) {
+      if (!hasFailed) log('WARN', failure, {}, error);
+      hasFailed = true;
+    } finally {
+      isGoingOn = false;
+    }
+  };
+  return () => {
+    if (isGoingOn) return;
+    isGoingOn = true;
+    void attempt();
+  };
 }

@@ -4,12 +4,13 @@ import type { ReasonCode } from 'computation-management-formats/vocabulary';
 import type { Manifest } from '../../shared/rows/manifest.ts';
 import { mostKeptTokens } from '../../shared/rows/attestation.ts';
 import { isActive, type RunReference } from '../../shared/rows/run.ts';
-import { longestReason, reportSchema, type LastingReport } from '../../shared/cvms/index.ts';
+import { longestReason, reportSchema, stateEventIdPrefix, type LastingReport } from '../../shared/cvms/index.ts';
 import type { gatewayEvents } from '../../shared/journal/event.ts';
+import { endingEvents } from '../../shared/rows/ways-to-end.ts';
 import { log } from '../../shared/runtime/log.ts';
 import { eventId, occursOnceInARun, stateEventId, statesAfterEnd, eventOfState, inferredDetails } from '../wire/agent-events.ts';
 import { FailureReason } from '../wire/failure-reason.ts';
-import { type AgentState, timeOf, type AgentEvent, type AgentLog } from '../wire/messages.ts';
+import { type AgentState, timeOf, type AgentEvent, type AgentLog, type EventKind } from '../wire/messages.ts';
 import { type GatewayParts, retryPause } from './gateway-parts.ts';
 import { Outbox } from './outbox.ts';
 import type { ReportResult } from './service.ts';
@@ -43,7 +44,8 @@ export class HostedRun {
   idleSince: number | undefined;
   stopSentAt: number | undefined;
   readonly outbox: Outbox;
-  private accepted = false;
+  /** True once the agent has accepted the run. */
+  isAccepted = false;
   private readonly attestations = new Set<string>();
   private readonly parts: GatewayParts;
   private readonly known = new Set<string>();
@@ -104,14 +106,10 @@ export class HostedRun {
     return this.failuresToReport > 0 || this.outbox.holdsLasting;
   }
 
-  get isAccepted(): boolean {
-    return this.accepted;
-  }
-
   noteAccepted(): void {
-    if (this.accepted) return;
-    this.accepted = true;
-    for (const hash of this.attestations) this.reportAttestation(hash);
+    if (this.isAccepted) return;
+    this.isAccepted = true;
+    for (const hash of this.attestations) this.reportAttestation(hash); // defence
   }
 
   learn(results: ReportResult[]): void {
@@ -154,7 +152,7 @@ export class HostedRun {
       return;
     }
     this.attestations.add(attestation_hash);
-    if (this.accepted) this.reportAttestation(attestation_hash);
+    if (this.isAccepted) this.reportAttestation(attestation_hash);
   }
 
   private reportAttestation(attestation_hash: string): void {
@@ -182,6 +180,11 @@ export class HostedRun {
   /** True if the agent has said that it stopped the run. */
   get hasStopped(): boolean {
     return this.knows(stateEventId('Stopped', 'Stopped'));
+  }
+
+  /** True if the end of the run is reported. The service says later that the run is over, and its agent may be gone by then. */
+  private get hasReportedEnd(): boolean {
+    return endingEvents.some((event) => this.known.has(`${stateEventIdPrefix}${event}`));
   }
 
   /** True while an event that would end the run waits for a state of the agent that agrees. */
@@ -216,16 +219,12 @@ export class HostedRun {
 
   /**
    * Reports an event of the run that the agent did not send, or whose message was lost, but that follows from the agent's state
-   * or another fact.
+   * or another fact. Once the end of the run is reported, nothing follows but that a consumer has fetched the result.
    * @param reason a sentence of the gateway. Default, for a failure: what the log of the agent tells
    */
-  inferEvent(
-    { event_type, status }: { event_type: string; status: string },
-    from: Record<string, string>,
-    reason?: string,
-  ): void {
+  inferEvent({ event_type, status }: EventKind, from: Record<string, string>, reason?: string): void {
     const id = stateEventId(event_type, status);
-    if (this.known.has(id)) return;
+    if (this.known.has(id) || (this.hasReportedEnd && event_type !== 'Complete')) return;
     this.parts.counts.eventsInferred++;
     const details = inferredDetails({ ...from, inferred_at: timestampOf(this.parts.wallClock) });
     const report = { type: 'event', id, event_type, status, details };
@@ -237,11 +236,9 @@ export class HostedRun {
   /** Reports once that the agent works on the run over another stream than the one over which it got the run. */
   noteReconnect(stream: string): void {
     const id = `reconnected:${stream}`;
-    if (!this.accepted || this.known.has(id)) return; // any earlier event would count as the acceptance
-    const details = inferredDetails({
-      because: 'The agent has connected again.',
-      inferred_at: timestampOf(this.parts.wallClock),
-    });
+    if (!this.isAccepted || this.known.has(id) || this.hasReportedEnd) return; // any earlier event would count as the acceptance
+    const because = 'The agent has connected again.';
+    const details = inferredDetails({ because, inferred_at: timestampOf(this.parts.wallClock) });
     this.reportOwn({ id, event_type: 'Reconnected', status: 'Warning', details });
   }
 
@@ -294,7 +291,7 @@ export class HostedRun {
    * @returns in how many milliseconds to ask for the state again; undefined if the event is known or reported now
    */
   observe(state: AgentState, lateEventInMilliseconds: number): number | undefined {
-    const event = eventOfState(state);
+    const event = eventOfState[state];
     if (!event || this.known.has(stateEventId(event.event_type, event.status))) return undefined;
     const now = this.parts.clock.now();
     if (this.observed?.state !== state) this.observed = { state, since: now };

@@ -5,7 +5,7 @@ import { log } from '../../shared/runtime/log.ts';
 import { leaseInMilliseconds } from '../../shared/rows/gateway-lease.ts';
 import type { CvmIdentity } from '../wire/identity.ts';
 import { type AgentState, isAgentState } from '../wire/messages.ts';
-import type { GatewayParts } from './gateway-parts.ts';
+import { type GatewayParts, oneAtATime } from './gateway-parts.ts';
 
 /** The time in milliseconds after which a gateway records its name again, so that the item with the name does not expire. */
 const nameStandsFor = 24 * 60 * 60_000;
@@ -110,7 +110,7 @@ export class OtherGateways {
   private readonly answering = new Set<string>();
   private nextAt = 0;
   private readAt = -Infinity;
-  private reading = false;
+  private readonly readUnlessReading = oneAtATime(() => this.read(), 'The messages of other gateways cannot be read now.');
 
   constructor(parts: GatewayParts, answerTo: (question: Question) => Promise<AgentState | undefined>) {
     this.parts = parts;
@@ -149,12 +149,9 @@ export class OtherGateways {
 
   tick(): void {
     const { clock, timings } = this.parts;
-    if (this.reading || clock.now() < this.nextAt) return;
+    if (clock.now() < this.nextAt) return;
     this.nextAt = clock.now() + timings.messages;
-    this.reading = true;
-    void this.read()
-      .catch((error: unknown) => log('WARN', 'The messages of other gateways cannot be read now.', {}, error))
-      .finally(() => (this.reading = false));
+    this.readUnlessReading();
   }
 
   private async read(): Promise<void> {

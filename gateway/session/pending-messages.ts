@@ -63,9 +63,8 @@ export class PendingMessages {
     if (!('event' in message) || rankOf(message) !== 'deciding') return false;
     const { computation_id } = message.event;
     const id = eventId(message.event);
-    return this.waiting.some(
-      (each) => 'event' in each && each.event.computation_id === computation_id && eventId(each.event) === id,
-    );
+    const events = this.waiting.flatMap((each) => ('event' in each ? each.event : []));
+    return events.some((each) => each.computation_id === computation_id && eventId(each) === id);
   }
 
   /**

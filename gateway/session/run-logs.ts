@@ -34,9 +34,7 @@ const ofQuestion = /^Method State took \S+ to complete with state \w+$/;
  * Tells whether a line of an agent's log is only there because the gateway asked for the agent's state. No log of a run keeps
  * such lines.
  */
-export function isOfQuestion({ message }: AgentLog): boolean {
-  return ofQuestion.test(message);
-}
+export const isOfQuestion = ({ message }: AgentLog): boolean => ofQuestion.test(message);
 
 /**
  * The largest number of characters of a line that the log of a run keeps. Agents send up to 500 bytes. Fargate cuts entries of

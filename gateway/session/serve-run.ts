@@ -139,8 +139,14 @@ export async function stopRun(
   const run = agentProcess.runOf(agentProcess.referenceTo(run_id, computation_id));
   run.status = 'stopping';
   if (isWithoutRun(state)) return inferStop(cvm, run);
+  noteTaken(agentProcess, run);
   if (isAtWork(state)) sendStop(cvm, agent, run);
   return false;
+}
+
+/** Reports that the agent took a run, which its state shows, if a gateway sent the run and died before it could report that. */
+function noteTaken({ record }: AgentProcess, run: HostedRun): void {
+  if (!run.isAccepted && run.commandId !== undefined) run.accept(run.commandId, record?.attestation_hash);
 }
 
 function sendStop({ agentProcess: { parts } }: ServedCvm, agent: AgentStream, run: HostedRun): void {
@@ -170,7 +176,7 @@ function inferStop({ agentProcess, streams }: ServedCvm, run: HostedRun): boolea
  */
 export function followRun(cvm: ServedCvm, agent: AgentStream, state: AgentState): void {
   const { agentProcess, streams } = cvm;
-  const { run, record, parts } = agentProcess;
+  const { run, parts } = agentProcess;
   if (!run) return;
   if (run.isOver && run.status !== 'completed' && isAtWork(state)) {
     sendStop(cvm, agent, run); // nobody needs its work any more
@@ -182,10 +188,7 @@ export function followRun(cvm: ServedCvm, agent: AgentStream, state: AgentState)
     else run.inferEvent({ event_type: 'Failed', status: 'Failed' }, { agent_state: state }, restarted);
     return;
   }
-  if (!run.isAccepted && run.commandId !== undefined) {
-    // A gateway sent the run, and died before it could report that the agent took it.
-    run.accept(run.commandId, record?.attestation_hash);
-  }
+  noteTaken(agentProcess, run);
   const { lateEvent, lateEventWithoutForwarder } = parts.timings;
   const left = run.observe(state, streams.hasForwarder ? lateEvent : lateEventWithoutForwarder);
   if (left !== undefined) agentProcess.lookIn(left);

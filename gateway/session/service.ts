@@ -28,11 +28,14 @@ import {
   recordReports,
   type Report,
 } from '../../shared/cvms/index.ts';
-import { batched } from '../../shared/table/batched.ts';
+import { batched } from '../../shared/table/row-lists.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import { openTable, getItems, type Table } from '../../shared/table/table.ts';
 import type { CvmIdentity } from '../wire/identity.ts';
 import { openKms } from '../../shared/runtime/clients.ts';
+
+/** The record of the agent process in a CVM, as it is stored. */
+export type AgentRecord = Awaited<ReturnType<typeof readAgentRecord>>;
 
 /** The result that the service answers for one report of a gateway. */
 export type ReportResult = Awaited<ReturnType<typeof recordReports>>['results'][number];

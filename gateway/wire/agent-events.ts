@@ -2,15 +2,13 @@ import { createHash } from 'node:crypto';
 import { reporters } from 'computation-management-formats/vocabulary';
 import { endingEvents } from '../../shared/rows/ways-to-end.ts';
 import { stateEventIdPrefix } from '../../shared/cvms/index.ts';
-import type { AgentState, AgentEvent } from './messages.ts';
+import type { AgentState, AgentEvent, EventKind } from './messages.ts';
 
 /**
  * Returns the identifier of an event that occurs once in a run. The event that an agent sends and the one that a gateway infers
  * from the agent's state have the same identifier, so the service records one of them.
  */
-export function stateEventId(eventType: string, status: string): string {
-  return `${stateEventIdPrefix}${eventType}/${status}`;
-}
+export const stateEventId = (eventType: string, status: string): string => `${stateEventIdPrefix}${eventType}/${status}`;
 
 /** The event that an agent sends for each piece that its algorithm writes to stderr, as type and status. */
 const warning = 'AlgorithmRun/Warning';
@@ -34,13 +32,10 @@ export function isAgentEvent({ event_type, status, originator }: AgentEvent): bo
 }
 
 /** Tells whether an event that agents send occurs once in a run. Such an event is never left out. */
-export function occursOnceInARun({ event_type, status }: Pick<AgentEvent, 'event_type' | 'status'>): boolean {
-  return `${event_type}/${status}` !== warning;
-}
+export const occursOnceInARun = ({ event_type, status }: EventKind): boolean => `${event_type}/${status}` !== warning;
 
-export function beginsRun({ event_type, status }: Pick<AgentEvent, 'event_type' | 'status'>): boolean {
-  return event_type === 'ReceivingAlgorithm' && status === 'InProgress';
-}
+export const beginsRun = ({ event_type, status }: EventKind): boolean =>
+  event_type === 'ReceivingAlgorithm' && status === 'InProgress';
 
 /** Returns the identifier of an agent's event. An event that the agent sends twice has the same identifier. */
 export function eventId(event: AgentEvent): string {
@@ -62,13 +57,11 @@ const statesAfter = {
  * Returns the states of an agent that agree with an event that ends its run. Undefined for other events. An algorithm may write
  * any event to the socket of the log-forwarder, but not answer for the agent.
  */
-export function statesAfterEnd({ event_type, status }: AgentEvent): readonly string[] | undefined {
-  return new Map<string, readonly string[]>(Object.entries(statesAfter)).get(`${event_type}/${status}`);
-}
+export const statesAfterEnd = ({ event_type, status }: AgentEvent): readonly string[] | undefined =>
+  new Map<string, readonly string[]>(Object.entries(statesAfter)).get(`${event_type}/${status}`);
 
-type EventOfState = { event_type: string; status: string };
-
-const events: Record<AgentState, EventOfState | undefined> = {
+/** The event that an agent sends when it enters a state. Undefined if it sends none for the state. */
+export const eventOfState: Record<AgentState, EventKind | undefined> = {
   Idle: undefined,
   ReceivingManifest: undefined,
   ReceivingAlgorithm: { event_type: 'ReceivingAlgorithm', status: 'InProgress' },
@@ -79,15 +72,9 @@ const events: Record<AgentState, EventOfState | undefined> = {
   Failed: { event_type: 'Failed', status: 'Failed' },
 };
 
-/** Returns the event that an agent sends when it enters a state. Undefined if it sends none for the state. */
-export function eventOfState(state: AgentState): EventOfState | undefined {
-  return events[state];
-}
-
 /**
  * Returns the details, in base64, of an event that the gateway inferred because the agent did not send it.
  * @param from what the event was inferred from
  */
-export function inferredDetails(from: Record<string, string>): string {
-  return Buffer.from(JSON.stringify({ inferred: true, ...from })).toString('base64');
-}
+export const inferredDetails = (from: Record<string, string>): string =>
+  Buffer.from(JSON.stringify({ inferred: true, ...from })).toString('base64');

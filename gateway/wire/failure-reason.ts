@@ -100,6 +100,5 @@ function failureOfFile(text: string, manifest: Manifest | undefined): Failure | 
   return undefined;
 }
 
-function after(text: string, beginning: string): string | undefined {
-  return text.startsWith(beginning) ? text.slice(beginning.length) : undefined;
-}
+const after = (text: string, beginning: string): string | undefined =>
+  text.startsWith(beginning) ? text.slice(beginning.length) : undefined;

@@ -13,9 +13,7 @@ export interface CvmIdentity {
  * Returns the name of a CVM in the subject alternative names of its certificate: `urn:cvm:<domain>:<cvmID>`. A domain has no
  * colon, so the first colon after `urn:cvm:` ends the domain.
  */
-export function identityUri({ domain, cvmId }: CvmIdentity): string {
-  return `urn:cvm:${domain}:${cvmId}`;
-}
+export const identityUri = ({ domain, cvmId }: CvmIdentity): string => `urn:cvm:${domain}:${cvmId}`;
 
 const identityName = /^URI:urn:cvm:([^:]+):(.+)$/;
 
@@ -24,7 +22,7 @@ const identityName = /^URI:urn:cvm:([^:]+):(.+)$/;
  * Refuses names in quotes: Node quotes a name that could be read as several, and no certificate of a CVM has one.
  */
 export function identityIn(subjectAltNames = ''): CvmIdentity | undefined {
-  if (subjectAltNames.includes('"')) return undefined;
+  if (subjectAltNames.includes('"')) return undefined; // defence
   const found = subjectAltNames.split(', ').flatMap((name) => {
     const [, domain, id] = identityName.exec(name) ?? [];
     return v.is(domainId, domain) && v.is(cvmId, id) ? [{ domain, cvmId: id }] : [];
@@ -32,13 +30,9 @@ export function identityIn(subjectAltNames = ''): CvmIdentity | undefined {
   return found.length === 1 ? found[0] : undefined;
 }
 
-export function logFieldsOf({ domain, cvmId }: CvmIdentity): { domain: string; cvm_id: string } {
-  return { domain, cvm_id: cvmId };
-}
+export const logFieldsOf = ({ domain, cvmId }: CvmIdentity): { domain: string; cvm_id: string } => ({ domain, cvm_id: cvmId });
 
-export function nameOf({ domain, cvmId }: CvmIdentity): string {
-  return `${domain}/${cvmId}`;
-}
+export const nameOf = ({ domain, cvmId }: CvmIdentity): string => `${domain}/${cvmId}`;
 
 /**
  * The identity that a stream to the gateway shows. Its CVM and fingerprint come from a verified certificate, its kind is the
@@ -58,6 +52,7 @@ export function credentialsOf(certificate: PeerCertificate | undefined, metadata
   const identity = identityIn(certificate?.subjectaltname);
   if (!certificate || !identity) return 'The certificate does not name a CVM.';
   const [jobId] = metadata.get('job-id');
+  // defence
   if (jobId !== identity.cvmId) {
     return jobId === undefined
       ? 'The agent sends no job-id. It needs AGENT_CVM_ID and version 0.10.2 or newer.'

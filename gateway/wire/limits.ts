@@ -3,6 +3,9 @@ import { type CvmIdentity, logFieldsOf, nameOf } from './identity.ts';
 import { type ClientMessage, sizeOf } from './messages.ts';
 import type { Clock } from '../../shared/runtime/deadline.ts';
 
+/** Counts what a CVM does, with its certificate if that counts, and returns whether it was too much. */
+export type IsTooOften = (cvm: CvmIdentity, certificate?: string) => boolean;
+
 interface Limit {
   most: number;
   message: string;
@@ -13,10 +16,7 @@ interface Limit {
  * Limits how often a CVM may do something in a minute.
  * @returns a function that counts once more, and returns whether the limit of the minute is exceeded
  */
-export function limitPerMinute(
-  clock: Clock,
-  { most, message, reason }: Limit,
-): (cvm: CvmIdentity, certificate?: string) => boolean {
+export function limitPerMinute(clock: Clock, { most, message, reason }: Limit): IsTooOften {
   let minute = 0;
   let counts = new Map<string, number>();
   return (cvm, certificate = '') => {
@@ -27,7 +27,7 @@ export function limitPerMinute(
     const count = (counts.get(key) ?? 0) + 1;
     counts.set(key, count);
     if (count === most + 1) log('WARN', message, { reason, ...logFieldsOf(cvm) });
-    return count > most;
+    return count > most; // defence
   };
 }
 
@@ -44,9 +44,8 @@ export const tooMany = 'The CVM opens too many streams.';
  * CVM with its new one. Streams above the limit cost no call of the table.
  * @returns a function that counts a stream, and returns whether the limit is exceeded
  */
-export function limitOpenings(clock: Clock): (cvm: CvmIdentity, certificate?: string) => boolean {
-  return limitPerMinute(clock, { most: mostOpeningsPerMinute, message: 'A stream was refused.', reason: tooMany });
-}
+export const limitOpenings = (clock: Clock): IsTooOften =>
+  limitPerMinute(clock, { most: mostOpeningsPerMinute, message: 'A stream was refused.', reason: tooMany });
 
 /**
  * The largest number of messages in a second that a gateway takes of a stream. An agent with a chatty algorithm sends hundreds a

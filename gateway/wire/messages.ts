@@ -25,6 +25,9 @@ export interface AgentEvent {
   status: string;
 }
 
+/** The members that tell the kinds of events of agents apart. */
+export type EventKind = Pick<AgentEvent, 'event_type' | 'status'>;
+
 export interface RunResponse {
   computation_id: string;
   /** The reason why the agent did not take the run that it was sent. Empty if it took the run. */
@@ -93,28 +96,13 @@ const agentStates = [
 ] as const;
 export type AgentState = (typeof agentStates)[number];
 
-export function isAgentState(text: string): text is AgentState {
-  return (agentStates as readonly string[]).includes(text);
-}
+export const isAgentState = (text: string): text is AgentState => (agentStates as readonly string[]).includes(text);
 
-export function isWithoutRun(state: AgentState): boolean {
-  return state === 'Idle' || state === 'ReceivingManifest';
-}
+export const isWithoutRun = (state: AgentState): boolean => state === 'Idle' || state === 'ReceivingManifest';
 
 /** Tells whether a state of an agent says that its run has ended, so that a stop changes nothing any more. */
-export function hasEnded(state: AgentState): boolean {
-  return !isWithoutRun(state) && !isAtWork(state);
-}
-
-/**
- * Tells whether a state of an agent says that it keeps results for the users who fetch them. A restart of the agent would lose
- * the results.
- */
-export function holdsResults(state: AgentState | undefined): boolean {
-  return state === 'ConsumingResults';
-}
+export const hasEnded = (state: AgentState): boolean => !isWithoutRun(state) && !isAtWork(state);
 
 /** Tells whether a state of an agent says that its run is at work, so that a stop ends something. */
-export function isAtWork(state: AgentState): boolean {
-  return state === 'ReceivingAlgorithm' || state === 'ReceivingData' || state === 'Running';
-}
+export const isAtWork = (state: AgentState): boolean =>
+  state === 'ReceivingAlgorithm' || state === 'ReceivingData' || state === 'Running';

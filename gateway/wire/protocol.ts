@@ -16,9 +16,7 @@ function protocol(): PackageDefinition {
   return loaded;
 }
 
-export function cvmsService(): ServiceDefinition {
-  return protocol()['cvms.Service'] as ServiceDefinition;
-}
+export const cvmsService = (): ServiceDefinition => protocol()['cvms.Service'] as ServiceDefinition;
 
 export function runRequestEncoding() {
   const { RunRequest } = protocol()['cvms.Encoding'] as ServiceDefinition;

@@ -1,9 +1,11 @@
 import { domainId, identifier } from 'computation-management-formats/identifiers';
+import { decisions, longestNote } from 'computation-management-formats/result-review';
 import * as v from 'valibot';
 import { longestRefusal, shownText } from 'computation-management-formats/fields';
 import { assetTypes, reasonCodes } from 'computation-management-formats/vocabulary';
 import { journalKeys } from '../../shared/table/keys.ts';
-import { eventSchema, type AdministrativeEvent, type LifecycleEvent } from '../../shared/journal/event.ts';
+import type { AdministrativeEvent, LifecycleEvent } from 'computation-management-formats/vocabulary';
+import { eventSchema } from '../../shared/journal/event.ts';
 import { mostKeptTokens } from '../../shared/rows/attestation.ts';
 import { longestReason } from '../../shared/rows/run.ts';
 
@@ -58,36 +60,24 @@ export const busEventSchema = v.pipe(
 export type BusEvent = v.InferOutput<typeof busEventSchema>;
 
 /**
- * The attribute of a stored event from which each field of the event on the bus is taken, with the type of the attribute in
- * DynamoDB's JSON. Bytes are base64 in DynamoDB's JSON.
+ * The attributes of a stored event, each with its type in DynamoDB's JSON, from which fields of the event on the bus are taken. The
+ * other fields are texts, from attributes of their names. Bytes are base64 in DynamoDB's JSON.
  */
-const sources: Record<keyof BusEvent, `${string}.${'S' | 'N' | 'B'}`> = {
-  domain: 'domain.S',
-  computation_id: 'computation_id.S',
-  number: 'number.N',
-  id: 'id.S',
-  event_type: 'event_type.S',
-  details: 'details.B',
-  run_id: 'run_id.S',
-  timestamp: 'timestamp.S',
-  originator: 'originator.S',
-  cvm_id: 'cvm_id.S',
-  status: 'status.S',
-  hash_base64: 'hash.B',
-};
+const sources: Partial<Record<keyof BusEvent, string>> = { number: 'number.N', details: 'details.B', hash_base64: 'hash.B' };
 
 /**
  * The input template of the pipe to the event bus, which makes an event of a record of the table's stream. A variable without
  * quotes becomes the JSON of its value. A missing attribute would leave the JSON invalid, so each attribute exists in all items
  * that pass the filter.
  */
-export const busEventTemplate = `{${Object.entries(sources)
-  .map(([field, source]) => `"${field}":<$.dynamodb.NewImage.${source}>`)
+export const busEventTemplate = `{${(Object.keys(busEventSchema.entries) as (keyof BusEvent)[])
+  .map((field) => `"${field}":<$.dynamodb.NewImage.${sources[field] ?? `${field}.S`}>`)
   .join(',')}}`;
 
 const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/), v.metadata({ maxLength: 64 }));
+const assetId = v.pipe(v.string(), v.metadata({ format: 'uuid' }));
 const assetDetails = v.object({
-  asset_id: v.pipe(v.string(), v.metadata({ format: 'uuid' })),
+  asset_id: assetId,
   file_name: shownText(255),
   asset_type: v.picklist(assetTypes),
 });
@@ -97,6 +87,9 @@ const token_hashes = v.optional(
     v.description('The SHA-256 of the attestation tokens that count for the run.'),
     v.metadata({ maxItems: mostKeptTokens }),
   ),
+);
+const accepted = v.optional(
+  v.pipe(v.literal(false), v.description('No CVM accepted the run, so it uses none of the runs of its approvals.')),
 );
 const reason = v.pipe(shownText(longestReason), v.description('A sentence that may change.'));
 
@@ -113,15 +106,17 @@ export const eventDetails = {
     allow_reconnect: v.optional(v.pipe(v.literal(true), v.description('The run may go on over a later connection of its CVM.'))),
   }),
   stop_requested: v.object({}),
-  completed: v.object({ reason, token_hashes }),
+  completed: v.object({ reason, token_hashes, accepted }),
   failed: v.object({
     reason,
     token_hashes,
+    accepted,
     reason_code: v.optional(v.pipe(v.picklist(reasonCodes), v.description('As of the run.'))),
   }),
   cancelled: v.object({
     reason,
     token_hashes,
+    accepted,
     confirmed: v.pipe(v.boolean(), v.description('Whether the CVM confirmed the stop.')),
   }),
   updated: v.object({ fields: v.pipe(v.array(shownText(64)), v.description('The names of the changed fields.')) }),
@@ -136,9 +131,29 @@ export const eventDetails = {
     signed: v.boolean(),
     cvm_ids: v.optional(v.array(shownText(64))),
     expires_at: v.optional(shownText(35)),
+    max_runs: v.optional(v.number()),
+    approval_id: v.optional(shownText(36)),
   }),
   approval_withdrawn: v.object({
     digest: v.optional(v.pipe(sha256, v.description('Of the approval. Absent if the user has withdrawn a refusal.'))),
   }),
   approval_refused: v.object({ reason: shownText(longestRefusal) }),
+  result_submitted: v.object({ asset: shownText(36), file_name: shownText(255), checksum: sha256, size: v.number() }),
+  result_decided: v.object({
+    asset: shownText(36),
+    checksum: sha256,
+    decision: v.picklist(decisions),
+    note: shownText(longestNote),
+    signed: v.boolean(),
+  }),
+  result_released: v.object({ asset: shownText(36), checksum: sha256 }),
+  result_withheld: v.object({ asset: shownText(36), checksum: sha256 }),
+  key_released: v.object({
+    asset: assetId,
+    number: v.pipe(v.number(), v.description('Of the key, from 1: it grows with each other key.')),
+    fingerprint: v.pipe(sha256, v.description('The SHA-256 of the key.')),
+    evidence: v.pipe(sha256, v.description('The SHA-256 of the evidence that the CVM sent.')),
+    tee_key: v.pipe(shownText(43), v.description('The RFC 7638 thumbprint of the key for which the released key is encrypted.')),
+  }),
+  key_refused: v.object({ asset: assetId, reason }),
 } satisfies Record<LifecycleEvent | AdministrativeEvent, v.GenericSchema>;

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
-import { Aws, CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Aws, CfnOutput, Duration, Stack } from 'aws-cdk-lib';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import { PolicyDocument, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { addLog, allow, DeadLetterQueue } from '../house.ts';
 import { CfnPipe } from 'aws-cdk-lib/aws-pipes';
 import { Construct } from 'constructs';
-import { allow } from '../house/permissions.ts';
-import { DeadLetterQueue } from '../house/dead-letter-queue.ts';
 import { nameIn, type Stage } from '../stages/stage.ts';
 import { busEventTemplate, journalFilter } from './bus-event.ts';
 
@@ -23,18 +21,13 @@ const eventsPerDelivery = 10;
  */
 const longestRetry = Duration.hours(12);
 
-export interface StageBusProps {
-  stage: Stage;
-  /** The ARN of the table's stream, whose records contain the new images of items. */
-  streamArn: string;
-}
-
 /**
  * The event bus of a stage, and the pipe from the table's stream to the bus, which delivers each event at least once. Events that
  * the pipe cannot deliver for 12 hours go to a queue.
  */
 export class StageBus extends Construct {
-  constructor(scope: Construct, id: string, { stage, streamArn }: StageBusProps) {
+  /** @param streamArn of the table's stream, whose records contain the new images of items */
+  constructor(scope: Construct, id: string, stage: Stage, streamArn: string) {
     super(scope, id);
     const bus = new EventBus(this, 'Bus', {
       eventBusName: busName(stage),
@@ -42,11 +35,7 @@ export class StageBus extends Construct {
     });
     const undelivered = new DeadLetterQueue(this, 'Undelivered', undeliveredEventsName(stage));
     const name = pipeName(stage);
-    const log = new LogGroup(this, 'Log', {
-      logGroupName: `/aws/vendedlogs/pipes/${name}`,
-      retention: stage.logRetention,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    const log = addLog(this, 'Log', stage, `/aws/vendedlogs/pipes/${name}`);
     const role = new Role(this, 'Role', {
       description: 'Reads the stream of the table and puts events on the bus',
       assumedBy: new ServicePrincipal('pipes.amazonaws.com', {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { readFileSync } from 'node:fs';
-import { CfnOutput, Duration, RemovalPolicy, Token } from 'aws-cdk-lib';
+import { CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import {
   AllowedMethods,
@@ -19,24 +19,18 @@ import {
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
 import { S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
-import { BlockPublicAccess, Bucket, BucketEncryption, ObjectOwnership, type IBucket } from 'aws-cdk-lib/aws-s3';
+import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { ARecord, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import type { Construct } from 'constructs';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { addLog, acknowledge, shown, zoneOf, StageStack } from '../house.ts';
 import { BucketDeployment, CacheControl, Source } from 'aws-cdk-lib/aws-s3-deployment';
-import { acknowledge, shownPartition } from '../house/acknowledge.ts';
-import { zoneOf, StageStack } from '../house/stage-stack.ts';
 import { nameIn, type Console, type Stage, type ConsoleClient, type Issuer } from '../stages/stage.ts';
+import { closedBucket } from '../state/buckets.ts';
 import { contentSecurityPolicy } from '../../shared/http/page-headers.ts';
 
 /** The name of the stack output with the ARN of the console's bucket. Findings of cdk-nag contain the name. */
 const bucketExport = 'console-bucket-arn';
-
-export interface ConsoleStackProps {
-  stage: Stage;
-  console: Console;
-}
 
 /**
  * The stack of the console's address: a private bucket behind CloudFront, which `ConsoleFilesStack` fills. The stack refers to no
@@ -48,7 +42,7 @@ export class ConsoleStack extends StageStack {
   /** The origin of the console, such as `https://console.example.com`. */
   readonly url: string;
 
-  constructor(scope: Construct, id: string, { stage, console: { domain } }: ConsoleStackProps) {
+  constructor(scope: Construct, id: string, stage: Stage, { domain }: Console) {
     super(scope, id, stage, 'Computation management: the address of the web console');
     const bucket = this.createBucket();
     this.bucketArn = this.exportValue(bucket.bucketArn, { name: nameIn(stage, bucketExport) });
@@ -87,15 +81,11 @@ export class ConsoleStack extends StageStack {
   }
 
   private createBucket(): IBucket {
-    const bucket = new Bucket(this, 'Bucket', {
-      blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
-      objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
-      encryption: BucketEncryption.S3_MANAGED,
-      enforceSSL: true,
-      minimumTLSVersion: 1.2,
-      removalPolicy: RemovalPolicy.DESTROY, // a deployment writes its files again
+    const removalPolicy = RemovalPolicy.DESTROY; // a deployment writes its files again
+    const bucket = new Bucket(this, 'Bucket', { ...closedBucket, removalPolicy });
+    acknowledge(bucket, {
+      'AwsSolutions-S1': 'It holds the files of the console, which are public. Only CloudFront reads them.',
     });
-    acknowledge(bucket, 'AwsSolutions-S1', 'It holds the files of the console, which are public. Only CloudFront reads them.');
     return bucket as IBucket;
   }
 
@@ -126,16 +116,12 @@ export class ConsoleStack extends StageStack {
   }
 
   private acknowledgeFindings(hasCertificate: boolean): void {
-    const { distribution } = this;
-    acknowledge(distribution, 'AwsSolutions-CFR1', 'The parties of a computation may be in any country.');
-    acknowledge(distribution, 'AwsSolutions-CFR2', 'It serves static, public files. The API has its own limits.');
-    acknowledge(
-      distribution,
-      'AwsSolutions-CFR3',
-      'It serves static, public files. The access log of the API has what users do.',
-    );
-    if (hasCertificate) return;
-    acknowledge(distribution, 'AwsSolutions-CFR4', 'Without its own domain, CloudFront sets the TLS version of its address.');
+    acknowledge(this.distribution, {
+      'AwsSolutions-CFR1': 'The parties of a computation may be in any country.',
+      'AwsSolutions-CFR2': 'It serves static, public files. The API has its own limits.',
+      'AwsSolutions-CFR3': 'It serves static, public files. The access log of the API has what users do.',
+      ...(!hasCertificate && { 'AwsSolutions-CFR4': 'Without its own domain, CloudFront sets the TLS version of its address.' }),
+    });
   }
 }
 
@@ -157,7 +143,7 @@ export class ConsoleFilesStack extends StageStack {
     super(scope, id, stage, 'Computation management: the files of the web console');
     const { distribution } = site;
     const destinationBucket = Bucket.fromBucketArn(this, 'Bucket', site.bucketArn);
-    const logGroup = new LogGroup(this, 'Log', { retention: stage.logRetention, removalPolicy: RemovalPolicy.DESTROY });
+    const logGroup = addLog(this, 'Log', stage);
     const shared = { destinationBucket, logGroup, prune: false };
     const assets = new BucketDeployment(this, 'Assets', {
       ...shared,
@@ -199,20 +185,18 @@ export class ConsoleFilesStack extends StageStack {
    */
   private acknowledgeFindings(bucketName: string): void {
     const qualifier = this.synthesizer.bootstrapQualifier ?? 'hnb659fds';
-    const account = Token.isUnresolved(this.account) ? '<AWS::AccountId>' : this.account;
+    const { partition, account, region } = this;
+    const ofCdk = `arn:${shown(partition, '<AWS::Partition>')}:s3:::cdk-${qualifier}-assets-${shown(account, '<AWS::AccountId>')}-${region}`;
     const reason = 'CDK makes this function for the upload. Only CloudFormation calls it, and waits for its result.';
     const findings = [
       'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole]',
       ...['GetBucket', 'GetObject', 'List', 'Abort', 'DeleteObject'].map((name) => `AwsSolutions-IAM5[Action::s3:${name}*]`),
-      `AwsSolutions-IAM5[Resource::arn:${shownPartition(this)}:s3:::cdk-${qualifier}-assets-${account}-${this.region}/*]`,
-      `AwsSolutions-IAM5[Resource::${bucketName}/*]`,
+      ...[ofCdk, bucketName].map((bucket) => `AwsSolutions-IAM5[Resource::${bucket}/*]`),
       'AwsSolutions-IAM5[Resource::*]', // an invalidation has no resource
       'AwsSolutions-L1',
-      'Serverless-LambdaDLQ',
-      'Serverless-LambdaLatestVersion',
-      'Serverless-LambdaTracing',
+      ...['DLQ', 'LatestVersion', 'Tracing'].map((rule) => `Serverless-Lambda${rule}`),
     ];
-    for (const id of findings) acknowledge(this, id, reason);
+    for (const id of findings) acknowledge(this, { [id]: reason });
   }
 }
 

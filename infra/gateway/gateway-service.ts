@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Size, Stack, Token } from 'aws-cdk-lib';
+import { Annotations, Duration, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
 import {
   AvailabilityZoneRebalancing,
   AwsLogDriverMode,
@@ -17,20 +17,23 @@ import {
   Secret as ContainerSecret,
 } from 'aws-cdk-lib/aws-ecs';
 import type { Role } from 'aws-cdk-lib/aws-iam';
-import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { AwsCustomResource, type AwsSdkCall, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
 import { tokenPrefix } from '../../shared/rows/content-store.ts';
 import { gatewayUses } from '../../gateway/uses.ts';
-import { acknowledge, shownPartition } from '../house/acknowledge.ts';
-import { allow, permissionsFor, roleOf, type Resources } from '../house/permissions.ts';
+import { acknowledge, customCaller, shown, shownArn, addLog, allow, permissionsFor, roleOf, type Resources } from '../house.ts';
 import { metricsNamespace, nameIn, type GatewayRow, type Stage } from '../stages/stage.ts';
-import type { GatewayBundle } from './gateway-bundle.ts';
-import type { GatewayCertificate } from './gateway-certificate.ts';
-import type { GatewayEntrance } from './gateway-entrance.ts';
-import { gatewayImage, taskMemoryInMebibytes, taskSettings } from './gateway-task.ts';
-import type { GatewayNetwork } from './gateway-network.ts';
+import {
+  type GatewayBundle,
+  healthPort,
+  publicImage,
+  repositoryOf,
+  taskMemoryInMebibytes,
+  taskSettings,
+} from './gateway-task.ts';
+import type { GatewayEntrance, GatewayNetwork } from './gateway-network.ts';
 
 export interface GatewayServiceProps {
   stage: Stage;
@@ -38,9 +41,8 @@ export interface GatewayServiceProps {
   resources: Resources;
   network: GatewayNetwork;
   entrance: GatewayEntrance;
-  certificate: GatewayCertificate;
+  certificate: { secret: Secret; version: string };
   bundle: GatewayBundle;
-  healthPort: number;
 }
 
 /**
@@ -59,11 +61,9 @@ export class GatewayService extends Construct {
       vpc: network.vpc,
       containerInsightsV2: ContainerInsights.DISABLED,
     });
-    acknowledge(
-      cluster,
-      'AwsSolutions-ECS4',
-      'Its metrics cost more than the tasks. Processor, memory and the gateway have their own.',
-    );
+    acknowledge(cluster, {
+      'AwsSolutions-ECS4': 'Its metrics cost more than the tasks. Processor, memory and the gateway have their own.',
+    });
     const definition = this.taskDefinition(props);
     const service = new FargateService(this, 'Service', {
       serviceName: nameIn(stage, 'gateway'),
@@ -106,11 +106,7 @@ export class GatewayService extends Construct {
       physicalResourceId: PhysicalResourceId.of('deployment'),
       outputPaths: ['service.status'],
     };
-    const logGroup = new LogGroup(this, 'DeploymentLog', {
-      logGroupName: `/aws/lambda/${nameIn(stage, 'gateway-deployment')}`,
-      retention: stage.logRetention,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+    const logGroup = addLog(this, 'DeploymentLog', stage, `/aws/lambda/${nameIn(stage, 'gateway-deployment')}`);
     const role = roleOf(this, 'DeploymentRole', 'lambda.amazonaws.com', [
       allow(['ecs:UpdateService'], service.serviceArn),
       allow(['logs:CreateLogStream', 'logs:PutLogEvents'], logGroup.logGroupArn),
@@ -123,41 +119,32 @@ export class GatewayService extends Construct {
       memorySize: 256,
       installLatestAwsSdk: false,
     });
-    const caller = Stack.of(this).node.findChild(`AWS${AwsCustomResource.PROVIDER_FUNCTION_UUID.replaceAll('-', '')}`);
-    acknowledge(caller, 'Serverless-LambdaDLQ', 'CloudFormation waits for its answer and fails the deployment without one.');
-    acknowledge(caller, 'Serverless-LambdaTracing', 'It makes one call in a deployment.');
+    acknowledge(customCaller(this), {
+      'Serverless-LambdaDLQ': 'CloudFormation waits for its answer and fails the deployment without one.',
+      'Serverless-LambdaTracing': 'It makes one call in a deployment.',
+    });
   }
 
-  private taskDefinition({
-    stage,
-    row,
-    resources,
-    certificate,
-    entrance,
-    bundle,
-    healthPort,
-  }: GatewayServiceProps): FargateTaskDefinition {
-    const log = new LogGroup(this, 'Log', {
-      logGroupName: gatewayLogName(stage),
-      retention: stage.logRetention,
-      removalPolicy: RemovalPolicy.DESTROY,
-    });
+  private taskDefinition({ stage, row, resources, certificate, entrance, bundle }: GatewayServiceProps): FargateTaskDefinition {
+    const log = addLog(this, 'Log', stage, gatewayLogName(stage));
     const definition = new FargateTaskDefinition(this, 'Task', {
       family: nameIn(stage, 'gateway'),
       cpu: 256,
       memoryLimitMiB: taskMemoryInMebibytes,
       runtimePlatform: { cpuArchitecture: CpuArchitecture.ARM64, operatingSystemFamily: OperatingSystemFamily.LINUX },
       taskRole: this.roleOfTask(stage, resources, bundle, entrance).withoutPolicyUpdates(),
-      executionRole: this.roleOfAgent(log, certificate).withoutPolicyUpdates(),
+      executionRole: this.roleOfAgent(log, certificate.secret, row).withoutPolicyUpdates(),
     });
     definition.applyRemovalPolicy(RemovalPolicy.RETAIN); // ECS goes back to the former one if a deployment fails
-    acknowledge(
-      definition,
-      'AwsSolutions-ECS2',
-      'They are names, ports and checksums. The one secret comes from Secrets Manager.',
+    acknowledge(definition, {
+      'AwsSolutions-ECS2': 'They are names, ports and checksums. The one secret comes from Secrets Manager.',
+    });
+    Annotations.of(definition).acknowledgeWarning(
+      '@aws-cdk/aws-ecs:ecrImageRequiresPolicy',
+      'The execution role has the policy.',
     );
     definition.addContainer('Gateway', {
-      image: ContainerImage.fromRegistry(gatewayImage(row.imageDigest)),
+      image: ContainerImage.fromRegistry(row.image ?? publicImage),
       command: bundle.command,
       user: 'node',
       linuxParameters: new LinuxParameters(this, 'Linux', { initProcessEnabled: true }), // passes SIGTERM on while Node starts
@@ -207,25 +194,30 @@ export class GatewayService extends Construct {
       allow(['ecs:UpdateTaskProtection'], Stack.of(this).formatArn(tasks)),
       allow(['elasticloadbalancing:DeregisterTargets'], targets.targetGroupArn),
     ]);
-    const bucket = Token.isUnresolved(resources.contentArn) ? nameIn(stage, 'content-arn') : resources.contentArn;
-    const tokens = `AwsSolutions-IAM5[Resource::${bucket}/${tokenPrefix}*]`;
-    const { account } = Stack.of(this);
-    const shownAccount = Token.isUnresolved(account) ? '<AWS::AccountId>' : account;
-    const ofCluster = `arn:${shownPartition(this)}:ecs:${stage.region}:${shownAccount}:task/${nameIn(stage, 'gateway')}/*`;
-    acknowledge(role, `AwsSolutions-IAM5[Resource::${ofCluster}]`, 'A task protects itself, and its name is not known before.');
-    acknowledge(role, tokens, 'The attestation tokens of CVMs, which are objects of their own.');
+    const bucket = shown(resources.contentArn, nameIn(stage, 'content-arn'));
+    const ofCluster = `${shownArn(this, 'ecs')}:task/${nameIn(stage, 'gateway')}/*`;
+    acknowledge(role, {
+      [`AwsSolutions-IAM5[Resource::${ofCluster}]`]: 'A task protects itself, and its name is not known before.',
+      [`AwsSolutions-IAM5[Resource::${bucket}/${tokenPrefix}*]`]:
+        'The attestation tokens of CVMs, which are objects of their own.',
+    });
     return role;
   }
 
   /**
-   * Creates the role with which Fargate prepares a task: it writes the log and reads the secret with the certificate. The gateway
-   * itself does not have the role.
+   * Creates the role with which Fargate prepares a task: it writes the log, reads the secret with the certificate, and pulls an image
+   * of ECR. The gateway itself does not have the role.
    */
-  private roleOfAgent(log: LogGroup, { secret }: GatewayCertificate): Role {
-    return roleOf(this, 'ExecutionRole', 'ecs-tasks.amazonaws.com', [
+  private roleOfAgent(log: LogGroup, secret: Secret, { image = publicImage }: GatewayRow): Role {
+    const repository = repositoryOf(image, Stack.of(this).partition);
+    const pulling = ['ecr:BatchCheckLayerAvailability', 'ecr:GetDownloadUrlForLayer', 'ecr:BatchGetImage'];
+    const role = roleOf(this, 'ExecutionRole', 'ecs-tasks.amazonaws.com', [
       allow(['logs:CreateLogStream', 'logs:PutLogEvents'], log.logGroupArn),
       allow(['secretsmanager:GetSecretValue'], secret.secretArn),
+      ...(repository ? [allow(pulling, repository.arn), allow(['ecr:GetAuthorizationToken'], '*')] : []),
     ]);
+    if (repository) acknowledge(role, { 'AwsSolutions-IAM5[Resource::*]': 'A token of ECR is for no repository alone.' });
+    return role;
   }
 }
 

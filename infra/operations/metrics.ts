@@ -4,7 +4,7 @@ import type { MetricName } from '../../shared/runtime/log.ts';
 import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
-import type { FunctionName } from '../service/functions.ts';
+import type { FunctionName } from '../service/service-function.ts';
 import { metricsNamespace, nameIn, type Stage } from '../stages/stage.ts';
 import { pipeName } from '../bus/stage-bus.ts';
 import { period } from './service-alarm.ts';
@@ -35,6 +35,11 @@ function metricIn(namespace: string, metricName: string, dimensionsMap: Record<s
   return new Metric({ namespace, metricName, dimensionsMap, statistic, period });
 }
 
+/** Returns a metric that is computed from others. @param usingMetrics the others by their names in the expression */
+function computed(label: string, expression: string, usingMetrics: Record<string, IMetric>, each = period): MathExpression {
+  return new MathExpression({ expression, usingMetrics, label, period: each });
+}
+
 /**
  * Counts the calls of steps of the run lifecycle that Lambda refused. Refused scheduled tasks and checks of uploads are harmless.
  * Lambda's own sum of the account would count other stages, too.
@@ -59,28 +64,18 @@ export function unreservedConcurrency(): Metric {
  */
 export function silenceDuringRuns(watched: Watched, called: Metric): IMetric {
   const each = Duration.minutes(15);
-  return new MathExpression({
-    expression: 'IF(FILL(started, 0) > 0 AND FILL(called, 0) == 0, 1, 0)',
-    usingMetrics: {
-      started: executionMetric(watched, 'ExecutionsStarted').with({ period: each }),
-      called: called.with({ period: each }),
-    },
-    label: 'runs that nothing has read',
-    period: each,
-  });
+  const started = executionMetric(watched, 'ExecutionsStarted').with({ period: each });
+  const using = { started, called: called.with({ period: each }) };
+  return computed('runs that nothing has read', 'IF(FILL(started, 0) > 0 AND FILL(called, 0) == 0, 1, 0)', using, each);
 }
 
 /**
- * Returns the metric of the percentage of requests that are answered 4xx. It is 0 for fewer than 20 requests, of which one caller
+ * Returns the metric of the percentage of requests that are answered 4xx. It is 0 for fewer than 100 requests, of which one caller
  * with a wrong token could make most.
  */
 export function refusalRate(watched: Watched): IMetric {
-  return new MathExpression({
-    expression: 'IF(requests >= 20, 100 * refused / requests, 0)',
-    usingMetrics: { refused: apiMetric(watched, '4xx'), requests: apiMetric(watched, 'Count') },
-    label: '4xx in percent',
-    period,
-  });
+  const using = { refused: apiMetric(watched, '4xx'), requests: apiMetric(watched, 'Count') };
+  return computed('4xx in percent', 'IF(requests >= 100, 100 * refused / requests, 0)', using);
 }
 
 export function apiMetric(
@@ -96,42 +91,29 @@ export function apiMetric(
  * many, for quiet stages.
  */
 export function apiFailureRate(watched: Watched): IMetric {
-  return new MathExpression({
-    expression: '100 * failed / requests',
-    usingMetrics: { failed: apiMetric(watched, '5xx'), requests: apiMetric(watched, 'Count') },
-    label: '5xx in percent',
-    period,
-  });
-}
-
-/** Returns the metric of the requests that an endpoint's function answered with 500 or 503. */
-export function endpointFailures(watched: Watched, name: RouteName): Metric {
-  return serviceMetric(watched, 'RequestsFailed', Stats.SUM, { endpoint: name });
+  const using = { failed: apiMetric(watched, '5xx'), requests: apiMetric(watched, 'Count') };
+  return computed('5xx in percent', '100 * failed / requests', using);
 }
 
 /**
  * Returns the metric of the percentage of requests that take longer than the given time, without requests to functions that wait
- * for changes. The metric is 0 for fewer than 100 requests: one would be more than 1 %, and the API and functions may count a
+ * for changes because their callers ask for it. An alarm takes no more than 10 metrics. The metric is 0 for fewer than 100 requests: one would be more than 1 %, and the API and functions may count a
  * request in different periods.
  */
 export function slowRequestRate(watched: Watched, milliseconds: number): IMetric {
   const slower = `TC(${milliseconds}:)`;
-  const waiting = [...new Set(routes.filter((route: Route) => route.waits).map(({ name }) => name))];
+  const waiting = [...new Set(routes.filter((route: Route) => route.waits && route.query).map(({ name }) => name))];
   const withoutWaits = (all: string, name: string) => [all, ...waiting.map((_, index) => `FILL(${name}${index}, 0)`)].join(' - ');
   const ofWaiting = (id: string, metricOf: (name: RouteName) => Metric) =>
     Object.fromEntries(waiting.map((name, index) => [`${id}${index}`, metricOf(name)]));
   const slow = withoutWaits('FILL(slow, 0)', 'slow');
   const requests = withoutWaits('requests', 'requests');
-  return new MathExpression({
-    expression: `IF((${requests}) >= 100, 100 * (${slow}) / (${requests}), 0)`,
-    usingMetrics: {
-      slow: apiMetric(watched, 'Latency', slower),
-      requests: apiMetric(watched, 'Count'),
-      ...ofWaiting('slow', (name) => functionMetric(watched, name, 'Duration', slower)),
-      ...ofWaiting('requests', (name) => functionMetric(watched, name, 'Invocations')),
-    },
-    label: `slower than ${milliseconds / 1000} s in percent`,
-    period,
+  const expression = `IF((${requests}) >= 100, 100 * (${slow}) / (${requests}), 0)`;
+  return computed(`slower than ${milliseconds / 1000} s in percent`, expression, {
+    slow: apiMetric(watched, 'Latency', slower),
+    requests: apiMetric(watched, 'Count'),
+    ...ofWaiting('slow', (name) => functionMetric(watched, name, 'Duration', slower)),
+    ...ofWaiting('requests', (name) => functionMetric(watched, name, 'Invocations')),
   });
 }
 
@@ -151,12 +133,9 @@ export function sumOf(usingMetrics: Record<string, IMetric>, label?: string): IM
  * responses, because the API and functions may count a request in different periods.
  */
 export function unansweredRequests(watched: Watched): IMetric {
-  return new MathExpression({
-    expression: 'IF(FILL(answered, 0) < 0.9 * failed, failed - FILL(answered, 0), 0)',
-    usingMetrics: { failed: apiMetric(watched, '5xx'), answered: serviceMetric(watched, 'RequestsFailed') },
-    label: '5xx without an answer of a function',
-    period,
-  });
+  const using = { failed: apiMetric(watched, '5xx'), answered: serviceMetric(watched, 'RequestsFailed') };
+  const expression = 'IF(FILL(answered, 0) < 0.9 * failed, failed - FILL(answered, 0), 0)';
+  return computed('5xx without an answer of a function', expression, using);
 }
 
 type ExecutionMetric =
@@ -168,14 +147,10 @@ export function executionMetric({ stateMachineArn }: Watched, metricName: Execut
 
 /** Returns the metric of how many more runs failed in an hour than completed. Runs that users stopped do not count. */
 export function failedRuns(watched: Watched): IMetric {
-  const ended = (outcome: string) =>
-    serviceMetric(watched, 'RunsEnded', Stats.SUM, { outcome }).with({ period: Duration.hours(1) });
-  return new MathExpression({
-    expression: 'failed - FILL(completed, 0)',
-    usingMetrics: { failed: ended('failed'), completed: ended('completed') },
-    label: 'more failed runs than completed ones',
-    period: Duration.hours(1),
-  });
+  const each = Duration.hours(1);
+  const ended = (outcome: string) => serviceMetric(watched, 'RunsEnded', Stats.SUM, { outcome }).with({ period: each });
+  const using = { failed: ended('failed'), completed: ended('completed') };
+  return computed('more failed runs than completed ones', 'failed - FILL(completed, 0)', using, each);
 }
 
 export function undeliveredEvents({ stage }: Watched): Metric {
@@ -186,7 +161,7 @@ export function messagesIn(queueName: string): Metric {
   return metricIn('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName: queueName }, Stats.MAXIMUM);
 }
 
-/** Returns the metric of the copies of the table and the content that AWS Backup has finished in a day. */
+/** Returns the metric of the copies of the table, the content and the log that AWS Backup has finished in a day. */
 export function finishedCopies({ stage }: Watched): Metric {
   const vault = { BackupVaultName: nameIn(stage, 'copies') };
   return metricIn('AWS/Backup', 'NumberOfCopyJobsCompleted', vault).with({ period: Duration.days(1) });
@@ -219,12 +194,7 @@ export function gatewayTaskMetric({ stage }: Watched, metricName: 'CPUUtilizatio
  * so the sum of 5 minutes is divided by 5.
  */
 export function connectedCvms(watched: Watched): IMetric {
-  return new MathExpression({
-    expression: 'written / 5',
-    usingMetrics: { written: serviceMetric(watched, 'ConnectedCvms') },
-    label: 'connected',
-    period,
-  });
+  return computed('connected', 'written / 5', { written: serviceMetric(watched, 'ConnectedCvms') });
 }
 
 /** Returns a metric that the functions of the service and its gateway emit themselves. */

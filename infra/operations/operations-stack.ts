@@ -2,42 +2,34 @@ import { createHash } from 'node:crypto';
 import { Annotations } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
-import type { ServiceStack } from '../service/service-stack.ts';
-import { StageStack } from '../house/stage-stack.ts';
-import { targetsOf, webhooksOf, type Stage, nameIn } from '../stages/stage.ts';
-import type { StateStack } from '../state/state-stack.ts';
-import { addAlarmTopics, AlarmWebhook } from './alarm-targets.ts';
+import type { Deployed } from '../service/service-stack.ts';
+import { StageStack } from '../house.ts';
+import { isPaged, targetsOf, webhooksOf, type Stage, nameIn } from '../stages/stage.ts';
+import { addAlarmTopics, AlarmWebhook } from './service-alarm.ts';
 import { Alarms } from './alarms.ts';
 import { ServiceDashboard } from './dashboard.ts';
 
-export interface OperationsStackProps {
-  stage: Stage;
-  state: StateStack;
-  service: ServiceStack;
-}
-
 /** The stack of the service's alarms, the recipients of the alarms, and the dashboard. */
 export class OperationsStack extends StageStack {
-  constructor(scope: Construct, id: string, { stage, state, service }: OperationsStackProps) {
+  constructor(scope: Construct, id: string, { stage, state, service }: Deployed) {
     super(scope, id, stage, 'Computation management: alarms and dashboard');
     this.requireAlarmTargets(stage);
-    const { own, existing } = addAlarmTopics(this, stage, targetsOf(stage));
+    const topics = addAlarmTopics(this, stage, targetsOf(stage));
     for (const [index, webhook] of webhooksOf(stage).entries()) {
-      const number = index + 1;
-      new AlarmWebhook(this, `Webhook${number}`, { stage, webhook, number });
+      new AlarmWebhook(this, stage, webhook, index + 1);
     }
 
     const { apiId, stateMachineArn, reservedExecutions } = service;
     const watched = { stage, apiId, stateMachineArn, tableName: state.resources.tableName, reservedExecutions };
-    const alarms = new Alarms(this, 'Alarms', watched, [own, ...existing]);
+    const alarms = new Alarms(this, 'Alarms', watched, topics);
     new ServiceDashboard(this, 'Dashboard', watched, alarms);
   }
 
   private requireAlarmTargets(stage: Stage): void {
     const { name, alarmTargets, deletionProtection } = stage;
-    if (targetsOf(stage).length > 0 || (alarmTargets === 'none' && !deletionProtection)) return;
+    if (isPaged(stage) || (alarmTargets === 'none' && !deletionProtection)) return;
     Annotations.of(this).addError(
-      `The alarms of the stage ${name} notify nobody. Add a target to its alarmTargets in infra/stages/stages.ts` +
+      `The urgent alarms of the stage ${name} notify nobody. Add a target to its alarmTargets in infra/stages/stages.ts` +
         (deletionProtection ? ': its data is protected from deletion, so somebody relies on it.' : ", or set them to 'none'."),
     );
   }

@@ -2,33 +2,22 @@ import { Duration } from 'aws-cdk-lib';
 import { type Function as LambdaFunction, EventSourceMapping, FilterCriteria, StartingPosition } from 'aws-cdk-lib/aws-lambda';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import { EventField, Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
-import { LambdaFunction as FunctionTarget, type LambdaFunctionProps } from 'aws-cdk-lib/aws-events-targets';
+import { EventField, type EventPattern, Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
 import { logPrefix } from 'computation-management-counted-list/keys';
-import { schedules, tasks, type Task, type TaskName } from '../../shared/tasks/tasks.ts';
-import type { Issuer, Stage } from '../stages/stage.ts';
-import type { Resources } from '../house/permissions.ts';
-import { reservedFor } from './reserved-concurrency.ts';
-import { ServiceFunction, type CodeOf } from './service-function.ts';
+import { schedules, tasks, type TaskName } from '../../shared/tasks/tasks.ts';
+import { ServiceFunction, type CommonProps } from './service-function.ts';
 import { inlinePrefix, tokenPrefix, uploadPrefix } from '../../shared/rows/content-store.ts';
-import { acknowledge } from '../house/acknowledge.ts';
-import { listKeys, lists } from '../../shared/table/keys.ts';
-
-export interface TasksProps {
-  stage: Stage;
-  issuer: Issuer;
-  resources: Resources;
-  codeOf: CodeOf;
-  undelivered: IQueue;
-}
+import { acknowledge, type Resources } from '../house.ts';
+import { historyKeys, listKeys, lists, positionKeys } from '../../shared/table/keys.ts';
 
 /** The Lambda functions of the service's tasks, created from the task table. */
 export class Tasks extends Construct {
   private readonly functions = new Map<TaskName, LambdaFunction>();
 
-  constructor(scope: Construct, id: string, props: TasksProps) {
+  constructor(scope: Construct, id: string, props: CommonProps, undelivered: IQueue) {
     super(scope, id);
-    for (const task of tasks) this.functions.set(task.name, this.functionOf(task, props));
+    for (const task of tasks) this.functions.set(task.name, new ServiceFunction(this, task, props, undelivered).lambda);
   }
 
   named(name: TaskName): LambdaFunction {
@@ -36,47 +25,19 @@ export class Tasks extends Construct {
     if (!found) throw new TypeError(`There is no task ${name}.`);
     return found;
   }
-
-  private functionOf(task: Task & { name: TaskName }, { undelivered, ...props }: TasksProps): LambdaFunction {
-    const { trigger } = task;
-    const isScheduled = typeof trigger === 'object';
-    const { lambda } = new ServiceFunction(this, task.name, {
-      ...props,
-      uses: task.uses,
-      timeout: Duration.seconds(task.timeoutInSeconds),
-      reservedConcurrency: reservedFor(task, props.stage),
-      isScheduled,
-      ...(trigger === 'execution status' || trigger === 'upload' || trigger === 'token' ? { deadLetterQueue: undelivered } : {}),
-    });
-    return lambda;
-  }
-}
-
-export interface TriggersProps {
-  tasks: Tasks;
-  /** The ARN of the table's stream. */
-  streamArn: string;
-  contentBucketName: string;
-  stateMachineArn: string;
-  undelivered: IQueue;
 }
 
 export class Triggers extends Construct {
-  constructor(
-    scope: Construct,
-    id: string,
-    { tasks, streamArn, contentBucketName, stateMachineArn, undelivered }: TriggersProps,
-  ) {
+  constructor(scope: Construct, id: string, tasks: Tasks, resources: Resources, undelivered: IQueue) {
     super(scope, id);
-    const delivery: LambdaFunctionProps = { deadLetterQueue: undelivered, maxEventAge: Duration.hours(6), retryAttempts: 20 };
-
+    const { streamArn, bucketName, stateMachineArn } = resources;
     for (const { name, everyMinutes } of schedules) {
       const rule = new Rule(this, name.replace('/', '-'), {
         description: `Calls ${name}`,
         schedule: Schedule.rate(Duration.minutes(everyMinutes)),
         targets: [new FunctionTarget(tasks.named(name), { maxEventAge: Duration.seconds(60), retryAttempts: 0 })],
       });
-      acknowledge(rule, 'Serverless-EventBusDLQ', 'The next call of the schedule does its work.');
+      acknowledge(rule, { 'Serverless-EventBusDLQ': 'The next call of the schedule does its work.' });
     }
 
     const mapping = new EventSourceMapping(this, 'TableStream', {
@@ -85,72 +46,67 @@ export class Triggers extends Construct {
       startingPosition: StartingPosition.LATEST, // what came before is in the table
       batchSize: 1_000,
       maxBatchingWindow: Duration.seconds(1),
-      filters: [FilterCriteria.filter(changesOfLists), FilterCriteria.filter(changesOfNames)],
+      filters: [changesOfLists, changesOfNames, newEntries, probes].map((pattern) => FilterCriteria.filter(pattern)),
       bisectBatchOnError: true,
       retryAttempts: 5,
-      maxRecordAge: Duration.hours(1),
+      maxRecordAge: Duration.hours(24), // as long as a stream keeps them: nothing else tells what waits for users
     });
-    acknowledge(
-      mapping,
-      'Serverless-LambdaEventSourceMappingDestination',
-      'The schedule folds the list of a record that is given up.',
-    );
+    acknowledge(mapping, {
+      'Serverless-LambdaEventSourceMappingDestination':
+        'The schedule folds the list of a record that is given up, and looks again at what waits for users.',
+    });
 
+    const onEvent = (id: string, description: string, eventPattern: EventPattern, name: TaskName, event?: RuleTargetInput) => {
+      const delivery = { deadLetterQueue: undelivered, maxEventAge: Duration.hours(6), retryAttempts: 20 };
+      const targets = [new FunctionTarget(tasks.named(name), { ...delivery, ...(event ? { event } : {}) })];
+      new Rule(this, id, { description, eventPattern, targets });
+    };
     const objects = (detailType: string, ...prefixes: string[]) => ({
       source: ['aws.s3'],
       detailType: [detailType],
-      detail: { bucket: { name: [contentBucketName] }, object: { key: prefixes.map((prefix) => ({ prefix })) } },
+      detail: { bucket: { name: [bucketName] }, object: { key: prefixes.map((prefix) => ({ prefix })) } },
     });
-    new Rule(this, 'ContentArrived', {
-      description: 'An asset was uploaded by a presigned link',
-      eventPattern: objects('Object Created', uploadPrefix),
-      targets: [new FunctionTarget(tasks.named('maintenance/receive-upload'), { ...delivery, event: itsKey })],
-    });
-
-    new Rule(this, 'ContentDeleted', {
-      description: 'Content was deleted, by the service or by somebody else',
-      eventPattern: objects('Object Deleted', inlinePrefix, uploadPrefix),
-      targets: [
-        new FunctionTarget(tasks.named('maintenance/receive-upload'), {
-          ...delivery,
-          event: RuleTargetInput.fromObject({ key: EventField.fromPath('$.detail.object.key'), deleted: true }),
-        }),
-      ],
-    });
-
-    new Rule(this, 'TokenArrived', {
-      description: 'An attestation token of a CVM was stored',
-      eventPattern: objects('Object Created', tokenPrefix),
-      targets: [new FunctionTarget(tasks.named('attestation/verify-token'), { ...delivery, event: itsKey })],
-    });
-
-    new Rule(this, 'ExecutionEnded', {
-      description: 'An execution of the run lifecycle ended without recording an outcome itself',
-      eventPattern: {
-        source: ['aws.states'],
-        detailType: ['Step Functions Execution Status Change'],
-        detail: { stateMachineArn: [stateMachineArn], status: ['FAILED', 'TIMED_OUT', 'ABORTED'] },
-      },
-      targets: [new FunctionTarget(tasks.named('lifecycle/execution-ended'), delivery)],
-    });
+    const created = 'Object Created';
+    const key = EventField.fromPath('$.detail.object.key');
+    const ofNew = RuleTargetInput.fromObject({ key });
+    const ofDeleted = RuleTargetInput.fromObject({ key, deleted: true });
+    const upload = 'maintenance/receive-upload';
+    const deletions = objects('Object Deleted', inlinePrefix, uploadPrefix);
+    onEvent('ContentArrived', 'An asset was uploaded by a presigned link', objects(created, uploadPrefix), upload, ofNew);
+    onEvent('ContentDeleted', 'Content was deleted, by the service or by somebody else', deletions, upload, ofDeleted);
+    const tokens = objects(created, tokenPrefix);
+    onEvent('TokenArrived', 'An attestation token of a CVM was stored', tokens, 'attestation/verify-token', ofNew);
+    const ends = {
+      source: ['aws.states'],
+      detailType: ['Step Functions Execution Status Change'],
+      detail: { stateMachineArn: [stateMachineArn], status: ['FAILED', 'TIMED_OUT', 'ABORTED'] },
+    };
+    const ended = 'An execution of the run lifecycle ended without recording an outcome itself';
+    onEvent('ExecutionEnded', ended, ends, 'lifecycle/execution-ended');
   }
 }
-
-const itsKey = RuleTargetInput.fromObject({ key: EventField.fromPath('$.detail.object.key') });
 
 const changesOfLists = {
   eventName: ['INSERT', 'MODIFY'],
   dynamodb: { Keys: { pk: { S: [{ prefix: logPrefix }] } } },
 };
 
+/** The pattern of the records of the table's stream about entries that wait to be integrated into the log. */
+const newEntries = {
+  eventName: ['INSERT'],
+  dynamodb: { Keys: { pk: { S: [{ prefix: historyKeys.waitingPrefix }] } } },
+};
+/** The pattern of the records that tell how far the stream is followed. */
+const probes = { dynamodb: { Keys: { pk: { S: [{ prefix: positionKeys.probePrefix }] } } } };
+
 /**
- * The pattern of the records of the table's stream about computations, assets and CVMs, which users can find by name. A record
- * may also be of a change of something else than the name.
+ * The pattern of the records of the table's stream about computations, assets and CVMs, which users can find by name, and about runs,
+ * whose results wait for reviewers. A record may also be of a change of something else.
  */
 const changesOfNames = {
   dynamodb: {
     Keys: {
-      pk: { S: [lists.computations(''), lists.assets(''), lists.cvms('')].map(({ pk }) => ({ prefix: pk })) },
+      pk: { S: [lists.computations(''), lists.assets(''), lists.cvms(''), lists.runs('')].map(({ pk }) => ({ prefix: pk })) },
       sk: { S: [{ prefix: listKeys.prefixes.row }] },
     },
   },

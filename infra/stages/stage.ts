@@ -23,6 +23,11 @@ export interface Stage {
   hostedZone?: { id: string; name: string };
   /** The issuer of tokens. Default: the stage's own Cognito user pool, with groups `<domainID>:<role>`. */
   issuer?: Issuer;
+  /**
+   * `required` if every user of the stage's own user pool must have a second factor. Then CVMs need a gateway, and a canary or program
+   * cannot sign in with a password. Default: users may have one.
+   */
+  mfa?: 'required';
   /** Tables, buckets and user pools that exist already, such as restored ones. Default: the stage creates its own. */
   existing?: ExistingState;
   /** Origins of web pages that may call the API and use presigned links, such as `https://app.example.com`. */
@@ -56,7 +61,13 @@ export interface Stage {
   reservedConcurrency: ReservedConcurrency | 'none';
   /** The least level of log entries that are kept. Metrics are entries of level INFO, so no stage may log less. */
   logLevel: 'DEBUG' | 'INFO';
+  /** The retention of the logs of functions and of the gateway, among them the logs of runs. */
   logRetention: RetentionDays;
+  /**
+   * The retention of the access logs of the API and of the content: who asked for what, and from where. With
+   * `deletionProtection`, they stay when their stacks are deleted.
+   */
+  auditRetention: RetentionDays;
   /** The fate of the table, the content and the users when their stack is deleted: kept or deleted. */
   removalPolicy: RemovalPolicy;
   /** True if the table and the user pool must be protected from deletion. */
@@ -65,7 +76,7 @@ export interface Stage {
   terminationProtection: boolean;
   pointInTimeRecovery: boolean;
   /**
-   * The ARN of a vault of AWS Backup in another account or Region, which gets a copy of the table and the content each day.
+   * The ARN of a vault of AWS Backup in another account or Region, which gets a copy of the table, the content and the log each day.
    * Default: no copies.
    */
   copiesVaultArn?: string;
@@ -95,7 +106,21 @@ export interface Stage {
    * replace the key, add a name. Never remove a name: evidence that its key has signed could no longer be verified.
    */
   evidenceKeys: readonly [string, ...string[]];
+  /**
+   * The witnesses of the log, which cosign its checkpoints (C2SP tlog-witness): their addresses and keys. Each checkpoint waits up to
+   * 5 seconds for them. Default: none.
+   */
+  witnesses?: readonly { url: string; vkey: string }[];
+  /**
+   * The days for which nobody can delete an object of the log, not even the owner of the account (S3 Object Lock, compliance mode).
+   * Set it before the first deployment. Default: no lock.
+   */
+  logLockedForDays?: number;
   waits: Waits;
+  /** The days for which the result of a run is kept after its reviewers released it. Default 30. */
+  resultDays: number;
+  /** The settings of mail to users about their open tasks (docs/deploy.md#mail). Default: none is sent. */
+  mail?: MailRow;
   /** The settings of the gateway for the agents of real CVMs (docs/deploy.md#cvms). Default: no gateway. */
   gateway?: GatewayRow;
   /** True if the events of computations go onto an event bus of the stage (docs/events.md). Default: false. */
@@ -105,6 +130,16 @@ export interface Stage {
    * no canary.
    */
   canary?: CanaryRow;
+}
+
+/** The mail of a stage, which SES sends. */
+export interface MailRow {
+  /** The domain or address that is verified in SES, in the account and Region of the stage. */
+  identity: string;
+  /** The sender, an address of the identity. */
+  from: string;
+  /** The address of the page where users see their tasks, such as that of the console. */
+  page: string;
 }
 
 export interface CanaryRow {
@@ -153,16 +188,17 @@ export interface GatewayRow {
    */
   hostName?: string;
   /**
-   * The VPC of the gateway, which exists already. It has subnets in two zones or more, and a route to the internet or to the
-   * endpoints of S3, DynamoDB, ECR, Secrets Manager, Step Functions, KMS, CloudWatch Logs and Elastic Load Balancing. Default: a new VPC for the gateway
-   * alone.
+   * The VPC of the gateway, which exists already. It has subnets in two zones or more, and a route to the internet; or an `image` of ECR
+   * and endpoints of S3, DynamoDB, ECR (`ecr.api` and `ecr.dkr`), Secrets Manager, Step Functions, KMS, CloudWatch Logs and Elastic
+   * Load Balancing. Default: a new VPC for the gateway alone.
    */
   vpc?: ExistingVpc;
   /**
-   * The digest of the image of Node that the gateway runs on (docs/deploy.md#the-gateways-image), such as `sha256:4f...`.
-   * Default: the image is chosen by its version alone.
+   * The image with Node that the gateway runs on, best by its digest (docs/deploy.md#the-gateways-image): a public one, or one of a
+   * repository of ECR, such as `111122223333.dkr.ecr.eu-central-1.amazonaws.com/node@sha256:4f...`. Default: Amazon's copy of Node's
+   * official image, by its version.
    */
-  imageDigest?: string;
+  image?: string;
 }
 
 export interface ExistingVpc {
@@ -234,6 +270,9 @@ export interface ExistingState {
   /** The ARN of the stream of the existing table. Required with `tableName`. */
   tableStreamArn?: string;
   contentBucketName?: string;
+  logBucketName?: string;
+  /** The ARN of a replica of the KMS key that signs the checkpoints of the log, in the Region of the stage. */
+  logKeyArn?: string;
   /** The ARN of a replica of the KMS key that seals private keys, in the Region of the stage. */
   sealingKeyArn?: string;
   /** The ARNs of replicas of the KMS keys that sign evidence, by the names of `evidenceKeys`. */
@@ -269,13 +308,18 @@ export interface ReservedConcurrency {
   slowReads?: number;
 }
 
-/** A recipient of the alarms of a stage. */
-export type AlarmTarget =
+/** The urgency of an alarm: somebody must act at once (`page`), or within days (`ticket`). */
+export type Severity = 'page' | 'ticket';
+
+/** A recipient of the alarms of a stage: of those of one severity, or of all. */
+export type AlarmTarget = { for?: Severity } &
   /** An e-mail address that gets the alarms, after its owner has confirmed the first message. */
-  | { email: string }
-  /** An existing SNS topic in the same region. Its policy must allow `cloudwatch.amazonaws.com` to publish. */
-  | { topicArn: string }
-  | { webhook: Webhook };
+  (
+    | { email: string }
+    /** An existing SNS topic in the same region. Its policy must allow `cloudwatch.amazonaws.com` to publish. */
+    | { topicArn: string }
+    | { webhook: Webhook }
+  );
 
 /** A URL that gets a POST request with JSON when an alarm of the stage starts or ends. */
 export interface Webhook {
@@ -315,6 +359,7 @@ export function stageWith(given: Partial<Stage> & Pick<Stage, 'name' | 'region'>
     reservedConcurrency: { reports: 10, lifecycleSteps: 5, uploads: 10 },
     logLevel: 'INFO',
     logRetention: RetentionDays.ONE_MONTH,
+    auditRetention: RetentionDays.ONE_YEAR,
     removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     deletionProtection: false,
     terminationProtection: false,
@@ -326,6 +371,7 @@ export function stageWith(given: Partial<Stage> & Pick<Stage, 'name' | 'region'>
       runInSeconds: 7 * 24 * 60 * minute,
       stopInSeconds: 2 * minute,
     },
+    resultDays: 30,
     evidenceKeys: ['key-1'],
     waits: { perStage: 20, perDomain: 20, concurrency: 30 },
     ...given,
@@ -347,6 +393,11 @@ export function keptIfProtected({ deletionProtection, removalPolicy }: Stage): R
   return deletionProtection ? RemovalPolicy.RETAIN : removalPolicy;
 }
 
+/** Returns the removal policy of an access log, which outlives the stacks of a protected stage. */
+export function keptForAudit({ deletionProtection, removalPolicy }: Stage): RemovalPolicy {
+  return deletionProtection ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : removalPolicy;
+}
+
 /** Returns the name of a stage's resource, such as a stack, a function or the state machine. */
 export function nameIn(stage: Pick<Stage, 'name'>, name: string): string {
   return `computations-${stage.name}-${name.replace('/', '-')}`;
@@ -357,16 +408,21 @@ export function targetsOf({ alarmTargets = [] }: Stage): readonly AlarmTarget[] 
   return alarmTargets === 'none' ? [] : alarmTargets;
 }
 
-export function webhooksOf(stage: Stage): Webhook[] {
-  return targetsOf(stage).flatMap((target) => ('webhook' in target ? [target.webhook] : []));
+/** Returns whether somebody is told of the alarms of a stage that cannot wait. */
+export function isPaged(stage: Stage): boolean {
+  return targetsOf(stage).some((target) => target.for !== 'ticket');
+}
+
+export function webhooksOf(stage: Stage): (Webhook & { for?: Severity | undefined })[] {
+  return targetsOf(stage).flatMap((target) => ('webhook' in target ? [{ ...target.webhook, for: target.for }] : []));
 }
 
 /**
- * Returns the name of the EventBridge rule that calls a webhook on alarms. The name is fixed, because the policy of the queue of
- * undelivered events refers to the rule from another stack.
+ * Returns the name of the EventBridge rule that calls a webhook on alarms of a severity. The name is fixed, because the policy of the
+ * queue of undelivered events refers to the rules from another stack.
  */
-export function webhookRuleName(stage: Stage, number: number): string {
-  return nameIn(stage, `alarm-webhook-${number}`);
+export function webhookRuleName(stage: Stage, number: number | '*', severity: Severity | '*' = '*'): string {
+  return nameIn(stage, `alarm-webhook-${number}-${severity}`);
 }
 
 /** The CloudWatch namespace of the metrics that functions emit and the dashboard shows. */

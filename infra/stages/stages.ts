@@ -40,15 +40,15 @@ export const stages: readonly Stage[] = [
     account: 'production',
     throttling: { requestsPerSecond: 8_000, burst: 5_000 },
     expensiveThrottling: { requestsPerSecond: 6_000, burst: 5_000 },
-    accountConcurrency: 4_000, // request it before the first deployment: docs/deploy.md#limits
+    accountConcurrency: 6_000, // request it before the first deployment: docs/deploy.md#limits
     reservedConcurrency: { reports: 100, lifecycleSteps: 20, uploads: 50, changes: 150, slowReads: 150 },
-    logRetention: RetentionDays.ONE_YEAR,
+    auditRetention: RetentionDays.SIX_YEARS,
     deletionProtection: true,
     terminationProtection: true,
     alarmTargets: [], // synth fails until you name who is on duty: docs/deploy.md#alarms
     monthlyBudgetInDollars: 1_000,
     runTimes: { acceptInSeconds: 10 * minute, silenceInSeconds: 10 * minute, runInSeconds: 30 * day, stopInSeconds: 5 * minute },
-    waits: { perStage: 150, perDomain: 50, concurrency: 180 },
+    waits: { perStage: 90, perDomain: 50, concurrency: 110 },
     canary: { everyMinutes: 15 },
   }),
 ];

@@ -1,10 +1,9 @@
-import { Key, type IKey, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
+import { Key, type IKey, type KeyProps, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
 import { type Stage, nameIn } from '../stages/stage.ts';
-import { acknowledge } from '../house/acknowledge.ts';
-import { DeadLetterQueue } from '../house/dead-letter-queue.ts';
+import { acknowledge, DeadLetterQueue } from '../house.ts';
 
 /**
  * Returns the KMS key that encrypts the table and the content of a stage. The key exists outside of the stage. @param arn of the
@@ -12,6 +11,15 @@ import { DeadLetterQueue } from '../house/dead-letter-queue.ts';
  */
 export function dataKeyOf(scope: Construct, arn: string): IKey {
   return (scope.node.tryFindChild('DataKey') as IKey | undefined) ?? Key.fromKeyArn(scope, 'DataKey', arn);
+}
+
+/** The properties of every key of the stage. A key of several Regions can never be made later, and its replica survives this Region. */
+function keyOf({ removalPolicy }: Stage, description: string): KeyProps {
+  return { description, removalPolicy, multiRegion: true };
+}
+
+function signingKeyOf(stage: Stage, description: string, keySpec = KeySpec.ECC_NIST_P256): KeyProps {
+  return { ...keyOf(stage, description), keySpec, keyUsage: KeyUsage.SIGN_VERIFY };
 }
 
 /**
@@ -22,63 +30,46 @@ export class EvidenceKeys extends Construct {
   readonly signingKeyArn: string;
   readonly publishedKeyArns: readonly string[];
 
-  constructor(scope: Construct, id: string, { evidenceKeys, removalPolicy, existing }: Stage) {
-    super(scope, id);
-    const arns = evidenceKeys.map((name) => {
-      const replica = existing?.evidenceKeyArns?.[name];
-      if (replica !== undefined) return replica;
-      const { keyArn } = new Key(this, name, {
-        keySpec: KeySpec.ECC_NIST_P256,
-        keyUsage: KeyUsage.SIGN_VERIFY,
-        multiRegion: true,
-        description: `Signs the evidence of runs (${name})`,
-        removalPolicy,
-      });
-      return keyArn;
-    });
-    this.publishedKeyArns = arns;
-    this.signingKeyArn = arns.at(-1) ?? '';
-  }
-}
-
-/**
- * The KMS key that seals the private keys of agents before they are stored (shared/rows/agent-config.ts). KMS rotates the key
- * each year.
- */
-export class SealingKey extends Construct {
-  readonly sealingKeyArn: string;
-
-  constructor(scope: Construct, id: string, { removalPolicy, existing }: Stage) {
-    super(scope, id);
-    if (existing?.sealingKeyArn !== undefined) {
-      this.sealingKeyArn = existing.sealingKeyArn;
-      return;
-    }
-    const { keyArn } = new Key(this, 'Key', {
-      description: 'Seals the private keys of agents',
-      enableKeyRotation: true,
-      multiRegion: true, // can never be changed later, and a replica in another Region survives this one (docs/restore.md)
-      removalPolicy,
-    });
-    this.sealingKeyArn = keyArn;
-  }
-}
-
-/**
- * The KMS key of the CVM authority, on the curve P-256, which signs the certificates of CVMs. If the key is lost, every CVM has
- * to be enrolled again.
- */
-export class CvmAuthorityKey extends Key {
   constructor(scope: Construct, id: string, stage: Stage) {
-    super(scope, id, {
-      alias: cvmAuthorityAlias(stage),
-      keySpec: KeySpec.ECC_NIST_P256,
-      keyUsage: KeyUsage.SIGN_VERIFY,
-      multiRegion: true,
-      description: 'Signs the certificates of CVMs and of their gateway',
-      removalPolicy: stage.removalPolicy,
-    });
+    super(scope, id);
+    this.publishedKeyArns = stage.evidenceKeys.map(
+      (name) =>
+        stage.existing?.evidenceKeyArns?.[name] ??
+        new Key(this, name, signingKeyOf(stage, `Signs the evidence of runs (${name})`)).keyArn,
+    );
+    this.signingKeyArn = this.publishedKeyArns.at(-1) ?? '';
   }
+}
+
+/**
+ * Returns the ARN of the KMS key that seals the private keys of agents before they are stored (shared/rows/agent-config.ts). KMS
+ * rotates the key each year.
+ */
+export function sealingKeyOf(scope: Construct, stage: Stage): string {
+  const existing = stage.existing?.sealingKeyArn;
+  if (existing !== undefined) return existing;
+  const given = { ...keyOf(stage, 'Seals the private keys of agents'), enableKeyRotation: true };
+  return new Key(new Construct(scope, 'SealingKey'), 'Key', given).keyArn;
+}
+
+/**
+ * Returns the ARN of the KMS key that signs the checkpoints of the stage's log, by Ed25519. The name of the log follows from it
+ * (shared/history), so the key is never replaced.
+ */
+export function logKeyOf(scope: Construct, stage: Stage): string {
+  const existing = stage.existing?.logKeyArn;
+  if (existing !== undefined) return existing;
+  const given = signingKeyOf(stage, 'Signs the checkpoints of the log', KeySpec.ECC_NIST_EDWARDS25519);
+  return new Key(new Construct(scope, 'LogKey'), 'Key', given).keyArn;
+}
+
+/**
+ * Returns the ARN of the KMS key of the CVM authority, on the curve P-256, which signs the certificates of CVMs. If the key is
+ * lost, every CVM has to be enrolled again.
+ */
+export function cvmAuthorityKeyOf(scope: Construct, stage: Stage): string {
+  const given = signingKeyOf(stage, 'Signs the certificates of CVMs and of their gateway');
+  return new Key(scope, 'CvmAuthorityKey', { alias: cvmAuthorityAlias(stage), ...given }).keyArn;
 }
 
 /** Returns the alias by which the enrolment of CVMs finds the KMS key of the CVM authority. */
@@ -103,11 +94,9 @@ export class KeyChanges extends Construct {
       },
       targets: [new SqsQueue(queue)],
     });
-    acknowledge(
-      rule,
-      'Serverless-EventBusDLQ',
-      'Its target is a queue. Calls that need the key fail as well, and have their alarms.',
-    );
+    acknowledge(rule, {
+      'Serverless-EventBusDLQ': 'Its target is a queue. Calls that need the key fail as well, and have their alarms.',
+    });
   }
 }
 

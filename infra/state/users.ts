@@ -17,7 +17,7 @@ import {
 } from 'aws-cdk-lib/aws-cognito';
 import type { Role } from 'computation-management-formats/vocabulary';
 import { Construct } from 'constructs';
-import { acknowledge } from '../house/acknowledge.ts';
+import { acknowledge } from '../house.ts';
 import { canaryDomain, canaryUser } from '../../functions/operations/canary/canary-settings.ts';
 import {
   keptIfProtected,
@@ -37,12 +37,6 @@ const membershipClaim = 'cognito:groups';
  */
 export const loopbackPorts = [8976, 8977, 8978];
 
-export interface UsersProps {
-  stage: Stage;
-  /** The origin of the web console. Undefined if the stage has no console. */
-  consoleUrl: string | undefined;
-}
-
 /**
  * The user pool of a stage that has no external issuer. Its groups are named `<domainID>:<role>`, and Cognito writes the groups
  * of a user into the access token.
@@ -54,7 +48,8 @@ export class Users extends Construct {
   /** The identifier of the user pool's client with which the canary signs in. Undefined if the stage has no canary. */
   readonly canaryClientId: string | undefined;
 
-  constructor(scope: Construct, id: string, { stage, consoleUrl }: UsersProps) {
+  /** @param consoleUrl the origin of the web console. Undefined if the stage has no console */
+  constructor(scope: Construct, id: string, stage: Stage, consoleUrl: string | undefined) {
     super(scope, id);
     const pool = new UserPool(this, 'Pool', {
       selfSignUpEnabled: false,
@@ -66,19 +61,17 @@ export class Users extends Construct {
         requireDigits: true,
         requireSymbols: true,
       },
-      mfa: Mfa.OPTIONAL,
+      mfa: stage.mfa === 'required' ? Mfa.REQUIRED : Mfa.OPTIONAL,
       mfaSecondFactor: { otp: true, sms: false },
       accountRecovery: AccountRecovery.EMAIL_ONLY,
       featurePlan: FeaturePlan.ESSENTIALS,
       deletionProtection: stage.deletionProtection,
       removalPolicy: keptIfProtected(stage),
     });
-    acknowledge(pool, 'AwsSolutions-COG2', 'CVMs sign in without a person, so they have no second factor. Users can enable one.');
-    acknowledge(
-      pool,
-      'AwsSolutions-COG8',
-      'Threat protection costs more per user. Stages that need it use an external issuer that has it.',
-    );
+    acknowledge(pool, {
+      'AwsSolutions-COG2': 'CVMs sign in without a person, so they have no second factor. Users can enable one.',
+      'AwsSolutions-COG8': 'Threat protection costs more per user. Stages that need it use an external issuer that has it.',
+    });
     const client = addClient(pool);
     this.canaryClientId = stage.canary && this.addCanary(pool);
     const { publicClient } = stage;

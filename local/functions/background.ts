@@ -2,8 +2,9 @@ import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { pause } from 'computation-management-client';
 import { listOfEntry } from 'computation-management-counted-list';
 import type { InvokeFunction } from './local-functions.ts';
-import type { TimerClock } from '../../shared/runtime/deadline.ts';
-import { namedRowAt } from '../../shared/find/index.ts';
+import { type Clock, systemClock, type TimerClock } from '../../shared/runtime/deadline.ts';
+import { isWaitingEntry } from '../../shared/history/index.ts';
+import { rowAt } from '../../shared/table/keys.ts';
 import type { TableClient } from '../../shared/table/table.ts';
 
 /** An invoker of functions that does not make the caller wait. */
@@ -121,6 +122,8 @@ async function continueDeletions(invoke: InvokeFunction, background: Background)
  * table's stream is called.
  */
 const batchingInMilliseconds = 1_000;
+/** The time in milliseconds that rows with names wait at most: a person may look for them, or for what waits, right away. */
+const batchingOfNamesInMilliseconds = 200;
 
 interface Key {
   pk: string;
@@ -136,66 +139,128 @@ const mostNames = 1_000;
 const attempts = [1, 2, 3, 4, 5, 6].map((attempt) => `names ${attempt}`);
 const [names = ''] = attempts;
 
+/** The follower of a table on one machine. */
+export interface Follower {
+  /** Ends the calls, and waits for those at work. */
+  stop: () => Promise<void>;
+  /** Has a row followed as if it had changed, for which nothing is known to be followed. */
+  follow: (row: Key) => void;
+  /** Returns the time in milliseconds since 1970 until which all changes of rows with names have been followed. */
+  followedUntil: () => number;
+}
+
 /**
  * Calls the function that follows the table's stream, in place of a stream: for each list with a change, and for all changed rows
  * with names together. A call starts within a second after the change, and not while an earlier call for the same batch is at
  * work.
- * @returns a function that ends the calls and waits for those at work
  */
-export function followTable(document: Pick<TableClient, 'middlewareStack'>, invoke: InvokeFunction): () => Promise<void> {
+export function followTable(
+  document: Pick<TableClient, 'middlewareStack'>,
+  invoke: InvokeFunction,
+  clock: Clock = systemClock,
+): Follower {
   const waiting = new Map<string, Map<string, Key>>();
   const running = new Map<string, Promise<unknown>>();
+  /** The times of the oldest changes that wait and that are being followed, by the name of their batch. */
+  const oldest = new Map<string, number>();
+  const oldestRunning = new Map<string, number>();
   let isStopped = false;
   const start = (what: string, batch: [string, Key][]) => {
     const Records = batch.map(([, { pk, sk }]) => ({ dynamodb: { Keys: { pk: { S: pk }, sk: { S: sk } } } }));
     // The schedule folds a list that is not folded now. Nothing else would index a name, before it changes again.
     const next = attempts.includes(what) && attempts[attempts.indexOf(what) + 1];
+    const since = oldest.get(what) ?? 0;
+    oldestRunning.set(what, since);
+    if (!waiting.has(what)) oldest.delete(what);
     const call = invoke('maintenance/follow-table', { Records }).catch(() => {
-      if (next) for (const [name, key] of batch) add(next, name, key);
+      if (next) for (const [name, key] of batch) add(next, name, key, since);
     });
     running.set(
       what,
-      call.finally(() => running.delete(what)),
+      call.finally(() => {
+        running.delete(what);
+        oldestRunning.delete(what);
+      }),
     );
   };
-  const startWaiting = () => {
+  const startWaiting = (mayStart: (what: string) => boolean = () => true) => {
     for (const [what, keys] of waiting) {
-      if (running.has(what)) continue;
+      if (running.has(what) || !mayStart(what)) continue;
       const batch = [...keys].slice(0, mostNames);
       for (const [name] of batch) keys.delete(name);
       if (keys.size === 0) waiting.delete(what);
       start(what, batch);
     }
   };
-  const add = (what: string, name: string, key: Key) =>
+  const add = (what: string, name: string, key: Key, since = clock.now()) => {
     waiting.set(what, (waiting.get(what) ?? new Map<string, Key>()).set(name, key));
-  const timer = setInterval(startWaiting, batchingInMilliseconds);
-  document.middlewareStack.add(
-    (next, { commandName }) =>
-      async (call) => {
-        const answer = await next(call);
-        if (String(commandName).startsWith('TransactWrite') && !isStopped) {
-          for (const key of keysIn(call.input as TransactWriteCommandInput)) {
-            const list = listOfEntry(key);
-            if (list !== undefined) add(`list ${list}`, list, key);
-            else if (namedRowAt(key)) add(names, `${key.pk} ${key.sk}`, key);
-          }
-        }
-        return answer;
-      },
-    { name: 'followTable', override: true, step: 'initialize', priority: 'high' },
-  );
-  return async () => {
+    oldest.set(what, Math.min(since, oldest.get(what) ?? since));
+  };
+  const timers = [
+    setInterval(() => startWaiting(), batchingInMilliseconds),
+    setInterval(() => startWaiting((what) => what === names), batchingOfNamesInMilliseconds),
+  ];
+  onTransaction(document, 'followTable', (keys) => {
+    for (const key of isStopped ? [] : keys) {
+      const list = listOfEntry(key);
+      if (list !== undefined) add(`list ${list}`, list, key);
+      else if (rowAt(key)) add(names, `${key.pk} ${key.sk}`, key);
+    }
+  });
+  const stop = async () => {
     isStopped = true;
-    clearInterval(timer);
+    for (const timer of timers) clearInterval(timer);
     do {
       await Promise.all(running.values());
       startWaiting(); // nothing else would index a name
     } while (running.size > 0);
   };
+  const timesOfNames = () => attempts.flatMap((what) => [oldest.get(what) ?? Infinity, oldestRunning.get(what) ?? Infinity]);
+  return {
+    stop,
+    follow: (row) => add(names, `${row.pk} ${row.sk}`, row, 0),
+    followedUntil: () => Math.min(clock.now(), ...timesOfNames()),
+  };
 }
 
-function keysIn({ TransactItems = [] }: TransactWriteCommandInput): Key[] {
+/**
+ * Has each entry of the log that a transaction writes integrated at once, and all that came meanwhile together after that. The
+ * schedule does what fails.
+ * @returns a function that waits for the integration at work
+ */
+export function followLog(document: Pick<TableClient, 'middlewareStack'>, invoke: InvokeFunction): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  let isTold = false;
+  const integrate = async () => {
+    while (isTold) {
+      isTold = false;
+      await invoke('maintenance/integrate-log', {}).catch(() => undefined); // it has logged why
+    }
+    running = undefined;
+  };
+  onTransaction(document, 'followLog', (keys) => {
+    if (!keys.some(isWaitingEntry)) return;
+    isTold = true;
+    running ??= integrate();
+  });
+  return async () => await running;
+}
+
+/** Calls `follow` with the keys that each transaction of a client has written. @param name under which the client knows the follower */
+function onTransaction(document: Pick<TableClient, 'middlewareStack'>, name: string, follow: (keys: Key[]) => void): void {
+  document.middlewareStack.add(
+    (next, { commandName }) =>
+      async (call) => {
+        const answer = await next(call);
+        if (String(commandName).startsWith('TransactWrite')) follow(keysIn(call.input as TransactWriteCommandInput));
+        return answer;
+      },
+    { name, override: true, step: 'initialize', priority: 'high' },
+  );
+}
+
+/** Returns the keys of the rows that a transaction writes. */
+export function keysIn({ TransactItems = [] }: TransactWriteCommandInput): Key[] {
   return TransactItems.flatMap(({ Put, Update, Delete }) => {
     const key = Put?.Item ?? Update?.Key ?? Delete?.Key;
     return key ? [{ pk: String(key['pk']), sk: String(key['sk']) }] : [];

@@ -29,7 +29,7 @@ const checked = new WeakMap<JWTVerifyGetKey, Map<string, JWTPayload>>();
  */
 export async function authorize(header: string | undefined, options: AuthorizerOptions): Promise<Authorization> {
   const token = /^Bearer +([^ ]+)$/i.exec(header ?? '')?.[1];
-  if (token === undefined) return { challenge: 'Bearer' };
+  if (token === undefined) return { challenge: 'Bearer' }; // defence
   try {
     const payload = await payloadOf(token, options);
     const refusal = refusalOf(payload, options.audience);

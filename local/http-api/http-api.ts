@@ -8,9 +8,18 @@ import { FunctionTimeoutError, RequestTooLargeError, type InvokeFunction } from 
 import { listen, type Listening } from '../machine/listen.ts';
 import { apiCors } from '../../shared/http/cors.ts';
 import { authorize, type AuthorizerOptions } from './authorize.ts';
-import { type AllowsOrigin, corsHeaders, preflightAnswer, withoutCorsHeaders } from './cors.ts';
+import {
+  type AllowsOrigin,
+  corsHeaders,
+  preflightAnswer,
+  withoutCorsHeaders,
+  functionResponse,
+  type ApiResponse,
+  apiGatewayMessage,
+  send,
+  readBody,
+} from './http-messages.ts';
 import { httpEvent, type ApiRoute, matchRoute } from './http-event.ts';
-import { functionResponse, type ApiResponse, apiGatewayMessage, send, readBody } from './http-messages.ts';
 
 export interface HttpApiOptions {
   routes: readonly ApiRoute[];

@@ -13,6 +13,7 @@ export interface ApiRoute {
   /** The access that the route requires. Absent on a public route, which takes no token. */
   access?: unknown;
   takesKey?: false;
+  changes?: true;
 }
 
 interface Match<Route extends ApiRoute> {
@@ -37,12 +38,15 @@ export function matchRoute<Route extends ApiRoute>(
   if (!route) return undefined;
   const parameters = route.path.split('/').flatMap((pattern, index) => {
     const name = parameterName(pattern);
+    if (name?.endsWith('+')) return [[name.slice(0, -1), segments.slice(index).join('/')] as const];
     return name === undefined ? [] : [[name, segments[index] ?? ''] as const];
   });
   return { route, pathParameters: Object.fromEntries(parameters) };
 }
 
 function fits(patterns: string[], segments: string[]): boolean {
+  const rest = patterns.at(-1)?.endsWith('+}') ? patterns.length - 1 : undefined;
+  if (rest !== undefined) return fits(patterns.slice(0, rest), segments.slice(0, rest)) && segments.slice(rest).join('') !== '';
   if (patterns.length !== segments.length) return false;
   return patterns.every((pattern, index) =>
     parameterName(pattern) === undefined ? pattern === segments[index] : segments[index] !== '',

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Witness } from '../../shared/history/index.ts';
 import type { RunTimes } from '../../shared/lifecycle/index.ts';
 import { serviceVersion } from '../../shared/runtime/service-version.ts';
 import { forgetClients, replaceClient, keysInKms } from '../../shared/runtime/clients.ts';
@@ -8,6 +9,7 @@ import type { LocalKms } from './kms.ts';
 export const local = {
   tableName: 'computation-management',
   bucketName: 'content',
+  logBucketName: 'log',
   stateMachineArn: 'arn:aws:states:local:000000000000:stateMachine:run-lifecycle',
   membershipClaim: 'cognito:groups',
   region: 'local',
@@ -30,7 +32,12 @@ export interface Endpoints {
 export const inProcess = 'http://in-process.invalid';
 
 /** Sets the environment variables of the functions, as a deployment does, and lets the functions use the keys of this machine. */
-export function setEnvironment(endpoints: Endpoints, keys: LocalKms, times: RunTimes, logLevel: string): void {
+export function setEnvironment(
+  endpoints: Endpoints,
+  keys: LocalKms,
+  times: RunTimes,
+  { logLevel, witnesses = [] }: { logLevel: string; witnesses?: readonly Witness[] | undefined },
+): void {
   forgetClients();
   replaceClient(keysInKms, () => keys.kms);
   for (const other of ['AWS_PROFILE', 'AWS_SESSION_TOKEN']) Reflect.deleteProperty(process.env, other);
@@ -39,6 +46,9 @@ export function setEnvironment(endpoints: Endpoints, keys: LocalKms, times: RunT
     SERVICE_VERSION: serviceVersion(),
     TABLE_NAME: local.tableName,
     BUCKET_NAME: local.bucketName,
+    LOG_BUCKET_NAME: local.logBucketName,
+    LOG_KEY_ARN: keys.logKeyArn,
+    LOG_WITNESSES: JSON.stringify(witnesses),
     STATE_MACHINE_ARN: local.stateMachineArn,
     SIGNING_KEY_ARN: keys.signingKeyArn,
     SEALING_KEY_ARN: keys.sealingKeyArn,
@@ -53,6 +63,9 @@ export function setEnvironment(endpoints: Endpoints, keys: LocalKms, times: RunT
     METRICS_NAMESPACE: '', // nobody collects metrics here
     DOMAIN_CHANGES_PER_SECOND: '', // one machine has no others to protect
     DOMAIN_BURST: '',
+    RESULT_DAYS: '30',
+    MAIL: '', // see `--smtp`
+    ISSUER_URL: '', // tokens of this machine name the address themselves
     AWS_REGION: local.region,
     AWS_ACCESS_KEY_ID: localCredentials.accessKeyId,
     AWS_SECRET_ACCESS_KEY: localCredentials.secretAccessKey,

@@ -1,15 +1,26 @@
-import { createCipheriv, createDecipheriv, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  randomBytes,
+  sign,
+} from 'node:crypto';
 import { p256 } from '@noble/curves/nist.js';
+import { hashOfBytes } from 'computation-management-formats/digests';
 import { thumbprintOf } from 'computation-management-formats/es256';
 import * as v from 'valibot';
 import { keptFile } from './data-directory.ts';
 import type { Kms } from '../../shared/runtime/clients.ts';
 
-/** The signing and sealing keys of this machine, in place of keys in KMS. */
+/** The keys of this machine: they sign evidence and the log, and seal private keys, in place of keys in KMS. */
 export interface LocalKms {
   kms: Kms;
   signingKeyArn: string;
   sealingKeyArn: string;
+  /** The ARN of the key that signs the checkpoints of the log. */
+  logKeyArn: string;
   /** The ARNs of the key that signs evidence and of the keys that signed before it, oldest first. */
   publishedKeyArns: string[];
 }
@@ -22,6 +33,9 @@ type PrivateJwk = v.InferOutput<typeof privateJwk>;
  * can be verified.
  */
 const signingKeys = v.object({ keys: v.pipe(v.array(privateJwk), v.nonEmpty()) });
+
+/** The schema of the file with the key that signs the checkpoints of the log: PKCS #8 of Ed25519, in PEM. */
+const logKey = v.object({ key: v.pipe(v.string(), v.check(isEd25519, 'Expected an Ed25519 private key in PEM.')) });
 
 const cipher = 'aes-256-gcm';
 const keyBytes = 32;
@@ -49,12 +63,34 @@ export function localKms(dataDirectory: string | undefined): LocalKms {
     schema: sealingKey,
     withoutIt: 'Without it, the private keys in the configurations of computations cannot be read.',
   });
+  const logFile = keptFile(dataDirectory, 'log-key.json', {
+    schema: logKey,
+    withoutIt: 'Without it, the log cannot go on: its readers do not accept another key.',
+  });
   const { keys } = signingFile.read() ?? signingFile.write({ keys: [newSigningKey()] });
   const { key } = sealingFile.read() ?? sealingFile.write({ key: randomBytes(keyBytes).toString('base64') });
+  const { key: pem } = logFile.read() ?? logFile.write({ key: newLogKey() });
   const signing = new Map(keys.map((each) => [arnOf(thumbprintOf(each)), each]));
   const publishedKeyArns = [...signing.keys()];
-  const kms = kmsOn(signing, Buffer.from(key, 'base64'));
-  return { kms, signingKeyArn: publishedKeyArns.at(-1) ?? '', sealingKeyArn: arnOf('sealing'), publishedKeyArns };
+  const logKeyArn = arnOf(hashOfBytes(publicKeyOf(pem)));
+  const kms = kmsOn(signing, Buffer.from(key, 'base64'), { arn: logKeyArn, pem });
+  return { kms, signingKeyArn: publishedKeyArns.at(-1) ?? '', sealingKeyArn: arnOf('sealing'), logKeyArn, publishedKeyArns };
+}
+
+function newLogKey(): string {
+  return generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+}
+
+function publicKeyOf(pem: string): Buffer {
+  return createPublicKey(pem).export({ format: 'der', type: 'spki' });
+}
+
+function isEd25519(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyType === 'ed25519';
+  } catch {
+    return false;
+  }
 }
 
 function arnOf(id: string): string {
@@ -65,7 +101,7 @@ function newSigningKey(): PrivateJwk {
   return v.parse(privateJwk, generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' }));
 }
 
-function kmsOn(signing: ReadonlyMap<string, PrivateJwk>, sealing: Buffer): Kms {
+function kmsOn(signing: ReadonlyMap<string, PrivateJwk>, sealing: Buffer, logKey: { arn: string; pem: string }): Kms {
   const find = (keyArn: string): PrivateJwk => {
     const key = signing.get(keyArn);
     if (!key) throw named('NotFoundException', `Key '${keyArn}' does not exist`);
@@ -73,12 +109,17 @@ function kmsOn(signing: ReadonlyMap<string, PrivateJwk>, sealing: Buffer): Kms {
   };
   return {
     publicKey: async (keyArn) => {
+      if (keyArn === logKey.arn) return publicKeyOf(logKey.pem);
       const { kty, crv, x, y } = find(keyArn);
       return createPublicKey({ key: { kty, crv, x, y }, format: 'jwk' }).export({ format: 'der', type: 'spki' });
     },
     // Node cannot sign a digest, only the text itself.
     sign: async (keyArn, digest) =>
       p256.sign(digest, Buffer.from(find(keyArn).d, 'base64url'), { prehash: false, lowS: false, format: 'der' }),
+    signEd25519: async (keyArn, message) => {
+      if (keyArn !== logKey.arn) throw named('NotFoundException', `Key '${keyArn}' does not exist`);
+      return sign(null, message, logKey.pem);
+    },
     newDataKey: async (_, context) => {
       const [plain, nonce] = [randomBytes(keyBytes), randomBytes(nonceBytes)];
       const encryption = createCipheriv(cipher, sealing, nonce).setAAD(bytesOf(context));

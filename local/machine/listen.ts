@@ -23,6 +23,7 @@ export async function listen(server: Server, port: number): Promise<Listening> {
   server.removeAllListeners('request');
   server.on('request', (request, response) => {
     response.setHeader('cross-origin-resource-policy', 'same-origin');
+    // defence
     if (ownOrigin(request) !== undefined || request.headers.host === proxyHost)
       for (const handle of handlers) handle(request, response);
     else

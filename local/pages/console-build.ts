@@ -1,11 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants, setPriority } from 'node:os';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 
+const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 const cache = join(root, 'node_modules/.cache/console');
 
@@ -57,17 +58,18 @@ export function buildConsole({ mode = 'production', isUrgent = false }: BuildOpt
   let files: ConsoleFiles = { state: 'building' };
   mkdirSync(cache, { recursive: true });
   const temporary = mkdtempSync(join(cache, 'building-'));
-  const vite = spawnVite(temporary, mode);
+  const building = runVite(temporary, mode);
+  const { child: vite } = building;
   if (!isUrgent && vite.pid !== undefined) setPriority(vite.pid, constants.priority.PRIORITY_LOW);
   let isStopping = false;
-  const ended = endOf(vite).then(({ code, output }) => {
-    if (code === 0) {
-      files = { state: 'ready', folder: keep(temporary, folder) };
-      return;
-    }
-    rmSync(temporary, { recursive: true, force: true });
-    if (!isStopping) files = { state: 'failed', message: output.slice(-1_000) };
-  });
+  const ended = building.then(
+    () => void (files = { state: 'ready', folder: keep(temporary, folder) }),
+    (error: unknown) => {
+      const { stdout = '', stderr = '', message } = error as Error & { stdout?: string; stderr?: string };
+      rmSync(temporary, { recursive: true, force: true });
+      if (!isStopping) files = { state: 'failed', message: (stdout + stderr || message).slice(-1_000) };
+    },
+  );
   return {
     files: () => files,
     done: ended,
@@ -102,26 +104,12 @@ function sourcesIn(folder: string): string[] {
   });
 }
 
-function spawnVite(outDir: string, mode: ConsoleMode): ChildProcess {
+function runVite(outDir: string, mode: ConsoleMode) {
   const vite = join(dirname(createRequire(import.meta.url).resolve('vite/package.json')), 'bin/vite.js');
   const options = ['--mode', mode, '--outDir', outDir, '--emptyOutDir', '--logLevel', 'warn'];
   const readable = mode === 'development' ? ['--minify', 'false'] : [];
-  return spawn(process.execPath, [vite, 'build', 'packages/console', ...options, ...readable], {
-    cwd: root,
-    env: { ...process.env, NODE_ENV: mode }, // React's checks follow it
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-}
-
-async function endOf(child: ChildProcess): Promise<{ code: number | null; output: string }> {
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (output += String(chunk)));
-  try {
-    const [code] = (await once(child, 'close')) as [number | null];
-    return { code, output };
-  } catch (error) {
-    return { code: null, output: String(error) };
-  }
+  const env = { ...process.env, NODE_ENV: mode }; // React's checks follow it
+  return run(process.execPath, [vite, 'build', 'packages/console', ...options, ...readable], { cwd: root, env });
 }
 
 /**

@@ -42,22 +42,13 @@ export function consolePages({ files, storage, ...names }: ConsolePagesOptions) 
     if (!(path.startsWith(base) || path.startsWith(help)) || !isRead || request.headers.authorization !== undefined) return false;
     response.setHeaders(pageHeaders({ connectTo: [storage] }));
     if (path === `${base}config.json`) {
-      sendConfiguration(request, response, names);
+      const api = ownOrigin(request) ?? '';
+      send(response, jsonAnswer(200, { api, issuer: `${api}${issuerPath}`, scopes: 'openid', ...names }));
       return true;
     }
     await sendPage(response, path, files(), filesIn);
     return true;
   };
-}
-
-function sendConfiguration(
-  request: IncomingMessage,
-  response: ServerResponse,
-  names: Pick<ConsolePagesOptions, 'clientId' | 'membershipClaim' | 'exampleCvm'>,
-): void {
-  const origin = ownOrigin(request) ?? '';
-  const configuration = { api: origin, issuer: `${origin}${issuerPath}`, scopes: 'openid', ...names };
-  send(response, jsonAnswer(200, configuration));
 }
 
 async function sendPage(

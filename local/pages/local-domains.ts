@@ -1,6 +1,8 @@
+import { domainId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { openContentStore } from '../../shared/rows/content-store.ts';
 import { Deadline, systemClock } from '../../shared/runtime/deadline.ts';
+import { endMail } from '../../shared/notifications/index.ts';
 import { openExecutions } from '../../shared/lifecycle/index.ts';
 import { openTable } from '../../shared/table/table.ts';
 import {
@@ -19,18 +21,22 @@ import {
   type Removed,
 } from '../../shared/domains/remove-domain.ts';
 import { keptFile, type KeptFile } from '../machine/data-directory.ts';
-import { isNameFor, reservedName } from '../sign-in/identity.ts';
+import { isNameFor, localUser, reservedName } from '../sign-in/issuer.ts';
 import type { ClosedDomains } from '../http-api/http-api.ts';
 import { removeLogsOfDomain } from '../cvms/run-logs.ts';
 import { UsageError } from '../../shared/command-line/arguments.ts';
 
-/** A request of `npm run domain` to the service of this machine. */
-export type DomainRequest =
-  | { action: 'create'; domain: string; user: string }
-  | { action: 'invite' | 'role'; domain: string; user: string; roles: string[] }
-  | { action: 'memberships'; user: string }
-  | { action: 'look'; domain: string }
-  | { action: 'remove'; domain: string; stop: boolean };
+const roles = v.array(v.pipe(v.string(), v.nonEmpty('Expected a role.')));
+
+/** The schema of a request of `npm run domain` to the service of this machine. */
+export const domainRequest = v.variant('action', [
+  v.strictObject({ action: v.literal('create'), domain: domainId, user: localUser }),
+  v.strictObject({ action: v.picklist(['invite', 'role']), domain: domainId, user: localUser, roles }),
+  v.strictObject({ action: v.literal('memberships'), user: localUser }),
+  v.strictObject({ action: v.literal('look'), domain: domainId }),
+  v.strictObject({ action: v.literal('remove'), domain: domainId, stop: v.boolean() }),
+]);
+export type DomainRequest = v.InferOutput<typeof domainRequest>;
 
 export type DomainAnswer = ManagedUser | DomainContents | Removed;
 
@@ -42,6 +48,7 @@ export interface LocalDomainsOptions {
 }
 
 const longestOperationInMilliseconds = 60_000;
+const deadline = () => new Deadline(longestOperationInMilliseconds);
 
 /**
  * Returns a function that makes, changes and removes domains of the service on this machine, as a request says. The environment
@@ -61,7 +68,7 @@ export function localDomains({ users, closedDomains, runLogs }: LocalDomainsOpti
         return await inviteUser(users, request);
       case 'role':
         demandName(request, request.roles);
-        return await changeRoles(users, request);
+        return await changeRoles(users, request, (domain, userId) => endMail(openTable(deadline), domain, userId));
       case 'look':
         return await withStorage((storage) => contentsOf(storage, request.domain));
       case 'remove':
@@ -69,7 +76,6 @@ export function localDomains({ users, closedDomains, runLogs }: LocalDomainsOpti
     }
   };
   const withStorage = async <T>(use: (storage: DomainStorage) => Promise<T>): Promise<T> => {
-    const deadline = () => new Deadline(longestOperationInMilliseconds);
     return await use({
       clock: systemClock,
       table: openTable(deadline),
@@ -124,6 +130,10 @@ export class LocalUsers implements UserDirectory {
   async membershipsOf(user: string): Promise<string[] | undefined> {
     const memberships = this.users.get(user);
     return memberships && [...memberships];
+  }
+
+  async idOf(user: string): Promise<string> {
+    return user;
   }
 
   async usersWith(membership: string): Promise<string[]> {

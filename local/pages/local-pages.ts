@@ -7,9 +7,8 @@ import { pageHeaders } from '../../shared/http/page-headers.ts';
 import { isOfOtherPage } from '../machine/listen.ts';
 import { apiGatewayMessage, jsonAnswer, send, readBody } from '../http-api/http-messages.ts';
 import type { CvmGateway } from '../cvms/cvm-gateway.ts';
-import type { LocalIssuer } from '../sign-in/issuer.ts';
-import { isNameFor, localUser, reservedName } from '../sign-in/identity.ts';
-import type { DomainAnswer, DomainRequest } from './local-domains.ts';
+import { type LocalIssuer, isNameFor, localUser, reservedName } from '../sign-in/issuer.ts';
+import { type DomainAnswer, domainRequest, type DomainRequest } from './local-domains.ts';
 import { membership } from '../../shared/domains/manage-users.ts';
 import { contentTypeOf } from '../../shared/http/content-type.ts';
 import { referenceFiles } from '../../functions/reference/reference-files.ts';
@@ -19,6 +18,7 @@ const tokenRequest = v.pipe(
   v.strictObject({
     sub: localUser,
     groups: v.array(membership),
+    email: v.optional(v.pipe(v.string(), v.email('Expected an address of mail.'))),
     expires_in: v.optional(v.pipe(v.number(), v.integer()), 12 * 60 * 60),
   }),
   v.forward(
@@ -27,46 +27,65 @@ const tokenRequest = v.pipe(
   ),
 );
 
+export type TokenRequest = v.InferInput<typeof tokenRequest>;
+
 const enrolment = v.strictObject({ domain: domainId, cvm_id: cvmId, public_key: v.pipe(v.string(), v.maxLength(10_000)) });
 
-const roles = v.array(v.pipe(v.string(), v.nonEmpty('Expected a role.')));
-const domainRequest = v.variant('action', [
-  v.strictObject({ action: v.literal('create'), domain: domainId, user: localUser }),
-  v.strictObject({ action: v.picklist(['invite', 'role']), domain: domainId, user: localUser, roles }),
-  v.strictObject({ action: v.literal('memberships'), user: localUser }),
-  v.strictObject({ action: v.literal('look'), domain: domainId }),
-  v.strictObject({ action: v.literal('remove'), domain: domainId, stop: v.boolean() }),
-]);
+/** The path at which the results of simulated CVMs are, each under the identifier of its run. */
+const pathOfResults = '/local/results/';
 
 export interface LocalPagesOptions {
   mintToken: LocalIssuer['mintToken'];
   /** Issues a certificate of a CVM for its public key. Undefined without a gateway for real CVMs. */
   enrol: CvmGateway['enrol'] | undefined;
   manageDomain: (request: DomainRequest) => Promise<DomainAnswer>;
+  /** Returns the result of a run, a ZIP archive, if a simulated CVM has it. */
+  simulatedResult: (runId: string) => Buffer | undefined;
+}
+
+/** The answer of this machine to requests at one of its own paths. */
+interface Action<Asked> {
+  schema: v.GenericSchema<unknown, Asked>;
+  /** The start of the sentence that refuses requests from elsewhere. */
+  what: string;
+  /** Returns the answer. @throws UsageError if the request cannot be done as it is */
+  act: (asked: Asked) => Promise<object>;
 }
 
 /**
  * Returns a handler that serves the API reference at /docs with a form that issues tokens. For requests from this machine, the
- * handler also issues tokens and certificates of CVMs and manages domains, which only the service on one machine does.
+ * handler also issues tokens and certificates of CVMs, manages domains and gives the results of simulated CVMs, which only the
+ * service on one machine does.
  */
-export function localPages({ mintToken, enrol, manageDomain }: LocalPagesOptions) {
+export function localPages({ mintToken, enrol, manageDomain, simulatedResult }: LocalPagesOptions) {
   const reference = referenceFiles();
+  const action = <Asked>(of: Action<Asked>) => of as Action<unknown>;
+  const actions = new Map([
+    ['/local/token', action({ schema: tokenRequest, what: 'Tokens are issued', act: (asked) => tokenFor(asked, mintToken) })],
+    ['/local/domain', action({ schema: domainRequest, what: 'Domains are managed', act: manageDomain })],
+  ]);
+  if (enrol) {
+    const act = (asked: v.InferOutput<typeof enrolment>) => certificateFor(asked, enrol);
+    actions.set('/local/cvm', action({ schema: enrolment, what: 'Certificates are issued', act }));
+  }
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const [path = ''] = (request.url ?? '').split('?');
-    if (path === '/local/token') {
-      response.setHeaders(pageHeaders());
-      await sendToken(request, response, mintToken);
+    if (request.method === 'GET' && path.startsWith(pathOfResults)) {
+      sendResult(response, simulatedResult(path.slice(pathOfResults.length)));
       return true;
     }
-    if (request.method === 'POST' && path === '/local/cvm' && enrol) {
-      await sendCertificate(request, response, enrol);
-      return true;
+    const found = actions.get(path);
+    if (!found) return await sendReference(request, response, reference);
+    response.setHeaders(pageHeaders());
+    const asked = await readOwn(request, response, found);
+    if (asked === undefined) return true;
+    try {
+      send(response, jsonAnswer(200, await found.act(asked)));
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      send(response, apiGatewayMessage(error instanceof UsageError ? 400 : 409, message));
     }
-    if (path === '/local/domain') {
-      await sendDomain(request, response, manageDomain);
-      return true;
-    }
-    return await sendReference(request, response, reference);
+    return true;
   };
 }
 
@@ -74,11 +93,7 @@ export function localPages({ mintToken, enrol, manageDomain }: LocalPagesOptions
  * Reads the JSON body of a request from a program, or from a page of this service. Answers a request that is refused. @returns
  * undefined if the request was answered
  */
-async function readOwn<S extends v.GenericSchema>(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { schema, what }: { schema: S; what: string },
-): Promise<v.InferOutput<S> | undefined> {
+async function readOwn(request: IncomingMessage, response: ServerResponse, { schema, what }: Action<unknown>): Promise<unknown> {
   const body = await readBody(request, 64 * 1024);
   if (request.method !== 'POST') {
     send(response, apiGatewayMessage(404, 'Not Found'));
@@ -96,38 +111,26 @@ async function readOwn<S extends v.GenericSchema>(
   return undefined;
 }
 
-async function sendToken(request: IncomingMessage, response: ServerResponse, mintToken: LocalIssuer['mintToken']): Promise<void> {
-  const asked = await readOwn(request, response, { schema: tokenRequest, what: 'Tokens are issued' });
-  if (!asked) return;
-  const { sub, groups, expires_in } = asked;
-  const access_token = await mintToken({ sub, groups, expiresInSeconds: expires_in });
-  send(response, jsonAnswer(200, { access_token, token_type: 'Bearer', expires_in }));
+async function tokenFor(asked: v.InferOutput<typeof tokenRequest>, mintToken: LocalIssuer['mintToken']): Promise<object> {
+  const { expires_in, ...user } = asked;
+  return { access_token: await mintToken({ ...user, expiresInSeconds: expires_in }), token_type: 'Bearer', expires_in };
 }
 
-async function sendDomain(
-  request: IncomingMessage,
-  response: ServerResponse,
-  manageDomain: LocalPagesOptions['manageDomain'],
-): Promise<void> {
-  const asked = await readOwn(request, response, { schema: domainRequest, what: 'Domains are managed' });
-  if (!asked) return;
-  try {
-    send(response, jsonAnswer(200, await manageDomain(asked)));
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    send(response, apiGatewayMessage(error instanceof UsageError ? 400 : 409, message));
-  }
+async function certificateFor(asked: v.InferOutput<typeof enrolment>, enrol: CvmGateway['enrol']): Promise<object> {
+  const { domain, cvm_id: cvmId, public_key: publicKey } = asked;
+  return await enrol({ domain, cvmId, publicKey }).catch(() => {
+    throw new UsageError('public_key: Expected an RSA or EC public key in PEM.');
+  });
 }
 
-async function sendCertificate(request: IncomingMessage, response: ServerResponse, enrol: CvmGateway['enrol']): Promise<void> {
-  const asked = await readOwn(request, response, { schema: enrolment, what: 'Certificates are issued' });
-  if (!asked) return;
-  const { domain, cvm_id, public_key } = asked;
-  try {
-    send(response, jsonAnswer(200, await enrol({ domain, cvmId: cvm_id, publicKey: public_key })));
-  } catch {
-    send(response, apiGatewayMessage(400, 'public_key: Expected an RSA or EC public key in PEM.'));
-  }
+/** Sends the result of a run that a simulated CVM has, or 404. */
+function sendResult(response: ServerResponse, body: Buffer | undefined): void {
+  const headers = { 'content-type': 'application/zip', 'content-disposition': 'attachment; filename="result.zip"' };
+  const missing = 'No simulated CVM has a result of this run.';
+  send(
+    response,
+    body ? { statusCode: 200, headers: { ...headers, 'cache-control': 'no-store' }, body } : apiGatewayMessage(404, missing),
+  );
 }
 
 /**

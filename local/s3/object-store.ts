@@ -60,14 +60,15 @@ export class ObjectStore {
 
   /**
    * Finds the objects in the directory, and removes unfinished files that a crash left.
+   * @param withoutIt the sentence for the user that says what is lost with an object
    * @throws BrokenFilesError with every broken file
    */
-  constructor(directory: string | undefined) {
+  constructor(directory: string | undefined, withoutIt: string) {
     this.#directory = directory;
     if (directory === undefined) return;
     makeKeptDirectory(directory);
     const files = readdirSync(directory);
-    const found = files.filter((file) => file.endsWith(metaEnding)).map((file) => readMetadata(directory, file));
+    const found = files.filter((file) => file.endsWith(metaEnding)).map((file) => readMetadata(directory, file, withoutIt));
     const broken = found.filter((each) => 'problem' in each);
     if (broken.length > 0) throw new BrokenFilesError(broken);
     for (const object of found) if ('key' in object) this.#objects.set(object.key, object);
@@ -94,13 +95,14 @@ export class ObjectStore {
 
   /**
    * Stores an object once its body is complete. Leaves nothing of a body that breaks off.
-   * @throws S3Error 412 if the object must be new and exists, 409 if it must be new and is being received; whatever the body
-   * throws
+   * @param options.mustMatch the ETag that the object must have until its body is complete
+   * @throws S3Error 412 if the object must be new and exists, or has another ETag, 409 if it must be new and is being received;
+   *   whatever the body throws
    */
   async put(
     key: string,
     body: AsyncIterable<Buffer>,
-    { mustBeNew, encoding }: { mustBeNew: boolean; encoding?: string | undefined },
+    { mustBeNew, mustMatch, encoding }: { mustBeNew: boolean; mustMatch?: string | undefined; encoding?: string | undefined },
   ): Promise<StoredObject> {
     if (mustBeNew) this.#await(key);
     const hash = createHash('md5');
@@ -119,6 +121,7 @@ export class ObjectStore {
       const given = encoding === undefined ? {} : { encoding };
       const object = { key, content, size, ...given, etag, last_modified: new Date().toISOString() };
       const before = this.#objects.get(key);
+      if (mustMatch !== undefined && before?.etag !== mustMatch) throw preconditionFailed();
       if (!bytes) writeKeptFile(this.#file(nameOf(key)), JSON.stringify(object));
       this.#objects.set(key, { ...object, ...(bytes ? { bytes } : {}) });
       if (before) this.#remove(before.content);
@@ -140,9 +143,7 @@ export class ObjectStore {
   }
 
   #await(key: string): void {
-    if (this.#objects.has(key)) {
-      throw new S3Error(412, 'PreconditionFailed', 'At least one of the pre-conditions you specified did not hold');
-    }
+    if (this.#objects.has(key)) throw preconditionFailed();
     if (this.#awaited.has(key)) {
       throw new S3Error(409, 'ConditionalRequestConflict', 'A conflicting conditional operation is currently in progress.');
     }
@@ -178,14 +179,17 @@ export class ObjectStore {
   }
 }
 
+function preconditionFailed(): S3Error {
+  return new S3Error(412, 'PreconditionFailed', 'At least one of the pre-conditions you specified did not hold');
+}
+
 /** Returns the name of the file with an object's metadata: a hash of the key, so that no key leads out of the directory. */
 function nameOf(key: string): string {
   return createHash('sha256').update(key).digest('hex') + metaEnding;
 }
 
-function readMetadata(directory: string, name: string): Metadata | BrokenFile {
+function readMetadata(directory: string, name: string, withoutIt: string): Metadata | BrokenFile {
   const file = join(directory, name);
-  const withoutIt = 'Without it, the content of one asset is lost.';
   const kept = readKeptJson(file, metadata);
   if (kept === undefined) return { file, problem: 'it has disappeared', withoutIt };
   if ('problem' in kept) return { file, problem: kept.problem, withoutIt };

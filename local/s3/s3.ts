@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { AllowsOrigin } from '../http-api/cors.ts';
+import type { AllowsOrigin } from '../http-api/http-messages.ts';
 import { listen, type Listening } from '../machine/listen.ts';
 import { checkedBody, checkSignature } from './check-signature.ts';
 import { ObjectStore, type StoredObject, S3Error } from './object-store.ts';
@@ -11,7 +11,12 @@ export type LocalS3 = Pick<Listening, 'endpoint' | 'answerFor' | 'stop'>;
 
 interface S3Options {
   bucket: string;
-  /** The data directory of the service, whose folder `s3` has the objects. Default: the objects are in memory. */
+  /** The name of a second bucket, for the log of the stage. Default: there is none. */
+  logBucket?: string;
+  /**
+   * The data directory of the service, whose folder `s3` has the objects of the first bucket, and `log` those of the second.
+   * Default: the objects are in memory.
+   */
   dataDirectory?: string | undefined;
   /** The prefix of the keys whose new objects `onObjectCreated` is called for. */
   notifiedPrefix: string;
@@ -21,21 +26,26 @@ interface S3Options {
 }
 
 /**
- * Starts object storage with one bucket. Its objects are private: they are written, read, listed and deleted by signed requests,
+ * Starts object storage with one bucket or two. Their objects are private: they are written, read, listed and deleted by signed requests,
  * and by presigned requests of clients and web pages.
  */
 export async function startS3(options: S3Options): Promise<LocalS3> {
-  const { dataDirectory } = options;
-  const store = new ObjectStore(dataDirectory === undefined ? undefined : join(dataDirectory, 's3'));
+  const { dataDirectory, bucket, logBucket } = options;
+  const storeIn = (folder: string, withoutIt: string) =>
+    new ObjectStore(dataDirectory === undefined ? undefined : join(dataDirectory, folder), withoutIt);
+  const stores = new Map([[bucket, storeIn('s3', 'Without it, the content of one asset is lost.')]]);
+  if (logBucket !== undefined)
+    stores.set(logBucket, storeIn('log', 'Without it, a part of the log is lost, and it cannot go on.'));
   return await listen(
-    createServer((request, response) => void answer(request, response, { ...options, store })),
+    createServer((request, response) => void answer(request, response, { ...options, stores })),
     0,
   );
 }
 
 type Storage = S3Options & { store: ObjectStore };
+type Stores = S3Options & { stores: ReadonlyMap<string, ObjectStore> };
 
-async function answer(request: IncomingMessage, response: ServerResponse, storage: Storage): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, storage: Stores): Promise<void> {
   const { allowsOrigin = () => false } = storage;
   try {
     refuseOtherPages(request, allowsOrigin);
@@ -54,12 +64,14 @@ async function answer(request: IncomingMessage, response: ServerResponse, storag
   }
 }
 
-async function act(request: IncomingMessage, response: ServerResponse, storage: Storage): Promise<void> {
+async function act(request: IncomingMessage, response: ServerResponse, { stores, ...options }: Stores): Promise<void> {
   const body = checkedBody(request, await checkSignature(request));
   const [path = '', queryText = ''] = (request.url ?? '').split('?', 2);
   const query = new URLSearchParams(queryText);
-  const [, bucket, ...rest] = path.split('/').map(decodeURIComponent);
-  if (bucket !== storage.bucket) throw new S3Error(404, 'NoSuchBucket', 'The specified bucket does not exist');
+  const [, bucket = '', ...rest] = path.split('/').map(decodeURIComponent);
+  const store = stores.get(bucket);
+  if (!store) throw new S3Error(404, 'NoSuchBucket', 'The specified bucket does not exist');
+  const storage = { ...options, bucket, store };
   const key = rest.join('/');
   const hasOther = ['uploads', 'uploadId', 'versionId'].some((name) => query.has(name)) || 'x-amz-copy-source' in request.headers;
   switch (hasOther ? undefined : `${request.method} ${key === '' ? 'bucket' : 'object'}`) {
@@ -87,9 +99,14 @@ interface ObjectRequest {
 
 async function putObject({ key, body, request, response, storage }: ObjectRequest & { body: AsyncIterable<Buffer> }) {
   const { store, notifiedPrefix, onObjectCreated } = storage;
-  const { 'if-none-match': ifNoneMatch, 'content-encoding': encoding, 'transfer-encoding': transfer } = request.headers;
+  const {
+    'if-none-match': ifNoneMatch,
+    'if-match': mustMatch,
+    'content-encoding': encoding,
+    'transfer-encoding': transfer,
+  } = request.headers;
   if (transfer !== undefined) throw new S3Error(501, 'NotImplemented', `The transfer-encoding ${transfer} is not supported.`);
-  const { etag } = await store.put(key, body, { mustBeNew: ifNoneMatch === '*', encoding });
+  const { etag } = await store.put(key, body, { mustBeNew: ifNoneMatch === '*', mustMatch, encoding });
   response.writeHead(200, { etag }).end();
   if (key.startsWith(notifiedPrefix)) onObjectCreated(key);
 }

@@ -1,8 +1,7 @@
 import { createHash, randomInt, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { apiGatewayMessage, jsonAnswer, type ApiResponse } from '../http-api/http-messages.ts';
-import { identity, type Identity } from './identity.ts';
-import type { LocalIssuer } from './issuer.ts';
+import { identity, type Identity, type LocalIssuer } from './issuer.ts';
 
 /** An HTTP request to the authorization server of this machine. */
 export interface SignInRequest {
@@ -188,19 +187,6 @@ const notYet = {
   access_denied: 'The user refused.',
   expired_token: 'The code has expired.',
 };
-type NotYet = keyof typeof notYet;
-
-/** The sign-ins of devices, such as a terminal. Each waits until a user has decided about its code in a browser. */
-interface DeviceSignIns {
-  begin: () => { device_code: string; user_code: string; expires_in: number; interval: number };
-  /** Keeps the decision of a user about a code. Returns false if no sign-in waits with the code. */
-  decide: (userCode: string, decision: Identity | 'refused') => boolean;
-  /**
-   * Returns the user of a device's sign-in once, when the user has agreed. Before and afterwards, returns the reason why there is
-   * no user.
-   */
-  take: (deviceCode: string) => Identity | NotYet;
-}
 
 interface Waiting {
   userCode: string;
@@ -215,7 +201,8 @@ const intervalInSeconds = 1;
 /** The letters of the codes that users type. There are no vowels, so that no code is a word (RFC 8628, section 6.1). */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ';
 
-function deviceSignIns(): DeviceSignIns {
+/** The sign-ins of devices, such as a terminal. Each waits until a user has decided about its code in a browser. */
+function deviceSignIns() {
   const signIns = new Map<string, Waiting>();
   const isOver = ({ expiresAt }: Waiting) => performance.now() >= expiresAt;
   return {
@@ -227,14 +214,19 @@ function deviceSignIns(): DeviceSignIns {
       signIns.set(device_code, { userCode: user_code, expiresAt, decision: undefined });
       return { device_code, user_code, expires_in: deviceLifetimeInSeconds, interval: intervalInSeconds };
     },
-    decide: (userCode, decision) => {
+    /** Keeps the decision of a user about a code. Returns false if no sign-in waits with the code. */
+    decide: (userCode: string, decision: Identity | 'refused'): boolean => {
       const typed = lettersOf(userCode);
       const found = [...signIns.values()].find((each) => lettersOf(each.userCode) === typed);
       if (!found || found.decision !== undefined || isOver(found)) return false;
       found.decision = decision;
       return true;
     },
-    take: (deviceCode) => {
+    /**
+     * Returns the user of a device's sign-in once, when the user has agreed. Before and afterwards, returns the reason why there is
+     * no user.
+     */
+    take: (deviceCode: string): Identity | keyof typeof notYet => {
       const signIn = signIns.get(deviceCode);
       if (!signIn || isOver(signIn)) return 'expired_token';
       if (signIn.decision === undefined) return 'authorization_pending';

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { pageHeaders } from '../../shared/http/page-headers.ts';
-import type { AllowsOrigin } from '../http-api/cors.ts';
-import { apiGatewayMessage, readBody, send, sendFile } from '../http-api/http-messages.ts';
+import { type AllowsOrigin, apiGatewayMessage, readBody, send, sendFile } from '../http-api/http-messages.ts';
 import { isOfOtherPage, ownOrigin } from '../machine/listen.ts';
 import { authorizationServer } from './authorization-server.ts';
 import type { LocalIssuer } from './issuer.ts';

@@ -1,9 +1,8 @@
 import { ExecutionError, type RunOptions, type StateMachine } from 'aws-local-stepfunctions';
-import type { Definition, TaskInput } from './definition.ts';
-import { type Invoke, runTask, type TaskTokens } from './tasks.ts';
+import { type Definition, type TaskInput, type Invoke, runTask, type TaskTokens } from './tasks.ts';
 import type { TimerClock } from '../../shared/runtime/deadline.ts';
 
-export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED';
+export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'ABORTED';
 
 /** An execution of a state machine, running or ended. Its input and output are JSON texts, as in the API of Step Functions. */
 export interface Execution {
@@ -47,7 +46,6 @@ export function startExecution(
   const end = (outcome: Partial<Execution>) => {
     if (execution.status !== 'RUNNING') return;
     Object.assign(execution, outcome, { stopDate: new Date(clock.now()) });
-    cancelLimit?.();
     over.abort();
     onEnd(execution);
   };
@@ -76,14 +74,6 @@ export function startExecution(
       Task: task,
     },
   });
-  const { TimeoutSeconds } = definition;
-  const cancelLimit =
-    TimeoutSeconds === undefined
-      ? undefined
-      : clock.setTimer(TimeoutSeconds * 1_000, () => {
-          end({ status: 'TIMED_OUT' });
-          run.abort();
-        });
   run.result.then(
     (output) => end({ status: 'SUCCEEDED', output: JSON.stringify(output) }),
     (error: unknown) => end(failure(error)),

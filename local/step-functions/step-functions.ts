@@ -3,9 +3,8 @@ import { StateMachine } from 'aws-local-stepfunctions';
 import { Readable } from 'node:stream';
 import { HttpResponse } from '@smithy/core/transport';
 import { systemTimerClock, type TimerClock } from '../../shared/runtime/deadline.ts';
-import { type Definition, interpretable } from './definition.ts';
+import { type Definition, interpretable, ApiError, createTaskTokens, type Invoke } from './tasks.ts';
 import { type Execution, type ExecutionStatusChangeEvent, startExecution, statusChangeEvent } from './executions.ts';
-import { ApiError, createTaskTokens, type Invoke } from './tasks.ts';
 
 export interface LocalStepFunctions {
   answer: Answer;

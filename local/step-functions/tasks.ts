@@ -1,6 +1,55 @@
-import type { TaskInput, TaskState } from './definition.ts';
+import type { StateMachineDefinition } from 'aws-local-stepfunctions';
 import { randomUUID } from 'node:crypto';
 import type { TimerClock } from '../../shared/runtime/deadline.ts';
+
+/** A state machine in the Amazon States Language (JSONPath), as the CDK deploys it. */
+export interface Definition {
+  StartAt: string;
+  States: Record<string, { Type: string; [field: string]: unknown }>;
+}
+
+export interface TaskState {
+  Type: string;
+  Resource?: unknown;
+  Parameters?: unknown;
+  TimeoutSeconds?: unknown;
+  HeartbeatSeconds?: unknown;
+  [field: string]: unknown;
+}
+
+/** The input of a local task handler: the task's own input, its token and its time limits in seconds (0: none). */
+export interface TaskInput {
+  given: unknown;
+  token: string;
+  timeoutSeconds: number;
+  heartbeatSeconds: number;
+}
+
+/**
+ * The longest time limit that the interpreter of state machines can have, in seconds (24 days). The interpreter uses timers of
+ * Node.
+ */
+const longestLimitInSeconds = 2_147_483;
+
+/**
+ * Adapts the definition of a state machine to the interpreter. The interpreter passes to a local handler only the task's input,
+ * so the input carries the token and the limits (see TaskInput). The interpreter has no heartbeats and measures limits in real
+ * time, so every limit is removed: `runTask` applies the limits by the stack's clock. A task without a limit would end after a
+ * minute, so each task gets the longest limit.
+ */
+export function interpretable(definition: Definition): StateMachineDefinition {
+  const states = Object.entries(definition.States).map(
+    ([name, state]) => [name, state.Type === 'Task' ? interpretableTask(state) : state] as const,
+  );
+  return { ...definition, States: Object.fromEntries(states) } as unknown as StateMachineDefinition;
+}
+
+function interpretableTask(state: TaskState): TaskState {
+  const { Parameters, TimeoutSeconds = 0, HeartbeatSeconds = 0, ...kept } = state;
+  const limits = { timeoutSeconds: TimeoutSeconds, heartbeatSeconds: HeartbeatSeconds };
+  const task = { given: Parameters, 'token.$': '$$.Task.Token', ...limits };
+  return { ...kept, Parameters: task, TimeoutSeconds: longestLimitInSeconds };
+}
 
 /** Runs a Lambda function to its end. An error that the function throws keeps its name. */
 export type Invoke = (functionName: string, payload: unknown) => Promise<unknown>;
@@ -18,15 +67,16 @@ const largestPayloadInBytes = 256 * 1024;
 
 /**
  * Runs a task of an execution as AWS does: calls the function and, if the task's resource says so, waits until somebody sends the
- * task's token back.
+ * task's token back. The interpreter finds the retrier and the catcher of an error: those of the state machine name each lapse of a
+ * limit, or `States.ALL`.
  */
 export function runTask(state: TaskState, input: TaskInput, services: TaskServices): Promise<unknown> {
   const { tokens, clock, executionOver } = services;
   return new Promise((resolve, reject) => {
-    const timer = (seconds: number, error: () => Error) =>
-      seconds > 0 ? clock.setTimer(seconds * 1_000, () => end(() => reject(error()))) : undefined;
-    const expectHeartbeat = () => timer(input.heartbeatSeconds, () => taskError(heartbeatErrorName(state), ''));
-    const cancelTimeout = timer(input.timeoutSeconds, () => timeoutError(state));
+    const timer = (seconds: number, error: string) =>
+      seconds > 0 ? clock.setTimer(seconds * 1_000, () => fail(error, '')) : undefined;
+    const expectHeartbeat = () => timer(input.heartbeatSeconds, 'States.HeartbeatTimeout');
+    const cancelTimeout = timer(input.timeoutSeconds, 'States.Timeout');
     let cancelHeartbeat = expectHeartbeat();
     const over = () => end(() => reject(executionOverError()));
     const end = (settle: () => void) => {
@@ -46,7 +96,7 @@ export function runTask(state: TaskState, input: TaskInput, services: TaskServic
     executionOver.addEventListener('abort', over);
     const waits = String(state.Resource).endsWith('.waitForTaskToken');
     if (waits) tokens.open(input.token, { succeed, fail, heartbeat });
-    invokeFunction(state, input.given, services.invoke).then(
+    invokeFunction(input.given, services.invoke).then(
       (result) => {
         if (!waits) succeed(result);
       },
@@ -58,17 +108,13 @@ export function runTask(state: TaskState, input: TaskInput, services: TaskServic
   });
 }
 
-async function invokeFunction(state: TaskState, given: unknown, invoke: Invoke): Promise<unknown> {
-  const resource = String(state.Resource);
-  if (!resource.startsWith('arn:aws:states:::lambda:invoke')) return await invoke(functionName(resource), asPayload(given));
-  const { FunctionName, Payload } = given as { FunctionName?: unknown; Payload?: unknown };
-  const result = await invoke(functionName(String(FunctionName)), asPayload(Payload ?? {}));
-  return { ExecutedVersion: '$LATEST', Payload: asPayload(result ?? null), StatusCode: 200 };
-}
-
-/** Extracts the name of a Lambda function from its name or ARN. */
-function functionName(nameOrArn: string): string {
-  return nameOrArn.split(':function:').at(-1) ?? nameOrArn;
+async function invokeFunction(given: unknown, invoke: Invoke): Promise<unknown> {
+  const { FunctionName, Payload } = given as { FunctionName: string; Payload: unknown };
+  return {
+    ExecutedVersion: '$LATEST',
+    Payload: asPayload((await invoke(FunctionName, asPayload(Payload))) ?? null),
+    StatusCode: 200,
+  };
 }
 
 /**
@@ -79,29 +125,6 @@ function asPayload(value: unknown): unknown {
   const json = JSON.stringify(value);
   if (Buffer.byteLength(json) <= largestPayloadInBytes) return JSON.parse(json);
   throw taskError('States.DataLimitExceeded', 'The payload is larger than 262,144 bytes.');
-}
-
-/**
- * Returns the name of the error of a task that has missed its heartbeat: `States.HeartbeatTimeout` or `States.Timeout`, whichever
- * the state's retriers and catchers name first. AWS matches the error by either name.
- */
-function heartbeatErrorName(state: TaskState): string {
-  const named = [...(state.Retry ?? []), ...(state.Catch ?? [])].flatMap((matcher) => matcher.ErrorEquals);
-  return named.find((name) => name === 'States.HeartbeatTimeout' || name === 'States.Timeout') ?? 'States.HeartbeatTimeout';
-}
-
-/**
- * Returns the error of a task that exceeded its time limit. On AWS, `States.TaskFailed` does not match the error; in the
- * interpreter, it matches every error of a handler. So no retrier or catcher takes the error unless one names it. A retrier or
- * catcher that names `States.Timeout` must come before one for `States.TaskFailed`.
- */
-function timeoutError(state: TaskState): Error {
-  const isNamedIn = (matchers: { ErrorEquals: string[] }[] = []) =>
-    matchers.some(({ ErrorEquals }) => ErrorEquals.includes('States.Timeout') || ErrorEquals.includes('States.ALL'));
-  return Object.assign(taskError('States.Timeout', ''), {
-    isRetryable: isNamedIn(state.Retry),
-    isCatchable: isNamedIn(state.Catch),
-  });
 }
 
 function taskError(name: string, cause: string): Error {
@@ -164,24 +187,11 @@ function issuer(token: unknown): unknown {
   throw new ApiError('InvalidToken', "Invalid Token: 'Invalid token'");
 }
 
-/** The names of the Step Functions API's errors that the local server answers with. */
-export type ApiErrorName =
-  | 'ExecutionAlreadyExists'
-  | 'ExecutionDoesNotExist'
-  | 'InvalidExecutionInput'
-  | 'InvalidName'
-  | 'InvalidOutput'
-  | 'InvalidToken'
-  | 'StateMachineDoesNotExist'
-  | 'TaskDoesNotExist'
-  | 'TaskTimedOut'
-  | 'UnknownOperationException';
-
 /** An error response of the Step Functions API, which the SDK of AWS turns into an exception of the same name. */
 export class ApiError extends Error {
-  override readonly name: ApiErrorName;
+  override readonly name: string;
 
-  constructor(name: ApiErrorName, message: string) {
+  constructor(name: string, message: string) {
     super(message);
     this.name = name;
   }

@@ -76,14 +76,10 @@ export function oid({ tag, content }: Element): string {
  */
 export function smallInteger(bytes: Bytes): number {
   const { content } = element(bytes, tags.integer);
-  demand(
-    content.length >= 1 && content.length <= 5 && (content[0] ?? 0) < 0x80,
-    'its DER has a number that is negative or too large',
-  );
-  demand(
-    content.length === 1 || content[0] !== 0 || (content[1] ?? 0) >= 0x80,
-    'its DER has a number that is not in its shortest form',
-  );
+  const isSmall = content.length >= 1 && content.length <= 5 && (content[0] ?? 0) < 0x80;
+  demand(isSmall, 'its DER has a number that is negative or too large');
+  const isShortest = content.length === 1 || content[0] !== 0 || (content[1] ?? 0) >= 0x80;
+  demand(isShortest, 'its DER has a number that is not in its shortest form');
   return content.reduce((number, byte) => number * 256 + byte, 0);
 }
 

@@ -62,13 +62,10 @@ function parseTpmQuote({ message, signature, pcrs }: Record<string, unknown>): S
 
 /** Returns the key that the paravisor calls HCLAkPub: it keeps the private key, and signs quotes alone with it. */
 function quotingKey(keys: unknown): RsaKey {
-  const found = (Array.isArray(keys) ? keys : []).filter(
-    (key) => asObject(key, 'a key of its runtime data')['kid'] === 'HCLAkPub',
-  );
+  const isQuoting = (key: unknown) => asObject(key, 'a key of its runtime data')['kid'] === 'HCLAkPub';
+  const found = (Array.isArray(keys) ? keys : []).filter(isQuoting);
   const { kty, n, e } = found.length === 1 ? asObject(found[0], 'the key') : {};
-  demand(
-    kty === 'RSA' && typeof n === 'string' && n.length >= 342 && e === 'AQAB',
-    'its runtime data has not one HCLAkPub of RSA',
-  );
+  const isRsa = kty === 'RSA' && typeof n === 'string' && n.length >= 342 && e === 'AQAB';
+  demand(isRsa, 'its runtime data has not one HCLAkPub of RSA');
   return { n, e };
 }

@@ -53,11 +53,8 @@ function parseCertificate(bytes: Bytes) {
 
 function parseSigned(bytes: Bytes) {
   const [body, algorithm, signature, ...others] = parts(bytes);
-  demand(
-    body?.tag === tags.sequence && algorithm?.tag === tags.sequence && signature?.tag === tags.bits,
-    'it is not an X.509 structure',
-  );
-  demand(others.length === 0, 'it is not an X.509 structure');
+  const isSigned = signature?.tag === tags.bits && others.length === 0;
+  demand(body?.tag === tags.sequence && algorithm?.tag === tags.sequence && isSigned, 'it is not an X.509 structure');
   const [signatureAlgorithm] = elements(algorithm.content);
   demand(signatureAlgorithm !== undefined, 'it names no signature algorithm');
   const signed = {
@@ -88,10 +85,8 @@ function parseExtensions(field: Element | undefined): Map<string, Bytes> {
     const name = oid(take(fields, tags.oid));
     const critical = fields[0]?.tag === tags.boolean && take(fields, tags.boolean).content[0] !== 0;
     demand(!extensions.has(name), `a certificate has the extension ${name} twice`);
-    demand(
-      !critical || name === keyUsage || name === basicConstraints,
-      `a certificate has the unknown critical extension ${name}`,
-    );
+    const isKnown = !critical || name === keyUsage || name === basicConstraints;
+    demand(isKnown, `a certificate has the unknown critical extension ${name}`);
     extensions.set(name, take(fields, tags.octets).content);
   }
   return extensions;
@@ -203,10 +198,8 @@ export async function checkRevocation(
   const parsed = parseRevocationList(list);
   const what = `the revocation list of ${quote(issuer.commonName)}`;
   await checkSignature(parsed, issuer, what);
-  demand(
-    now >= parsed.thisUpdate && now <= parsed.nextUpdate,
-    `${what} is not up to date: next update ${parsed.nextUpdate.toISOString()}`,
-  );
+  const isCurrent = now >= parsed.thisUpdate && now <= parsed.nextUpdate;
+  demand(isCurrent, `${what} is not up to date: next update ${parsed.nextUpdate.toISOString()}`);
   for (const { commonName: name, serial, issuer: its } of certificates) {
     demand(isEqual(its, issuer.subject), `${quote(name)} is not issued by ${quote(issuer.commonName)}`);
     demand(!parsed.serials.has(serial), `${quote(name)} is revoked`);

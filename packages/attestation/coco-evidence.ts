@@ -75,9 +75,8 @@ export function parseSnpJson(evidence: Bytes): { report: Bytes; certificates: By
     report.set(bytes, at);
   }
   const entries = Array.isArray(cert_chain) ? cert_chain.map((entry) => asObject(entry, 'an entry of its cert_chain')) : [];
-  const certificates = entries.filter(
-    ({ cert_type }) => typeof cert_type === 'string' && /^(?:VCEK|VLEK|ASK|ARK)$/.test(cert_type),
-  );
+  const types: readonly unknown[] = ['VCEK', 'VLEK', 'ASK', 'ARK'];
+  const certificates = entries.filter(({ cert_type }) => types.includes(cert_type));
   return { report, certificates: certificates.map(({ data }) => bytesOfList(data)) };
 }
 
@@ -86,10 +85,8 @@ function bytesIn(value: unknown, size: number): Bytes {
   if (value === null) return new Uint8Array(size);
   if (typeof value === 'number') {
     demand(Number.isSafeInteger(value) && value >= 0, 'its report has a number that is no whole one');
-    return Uint8Array.from(
-      { length: Math.max(size, Math.ceil(Math.log2(value + 1) / 8)) },
-      (_, at) => Math.floor(value / 256 ** at) % 256,
-    );
+    const length = Math.max(size, Math.ceil(Math.log2(value + 1) / 8));
+    return Uint8Array.from({ length }, (_, at) => Math.floor(value / 256 ** at) % 256);
   }
   if (Array.isArray(value)) return bytesOfList(value);
   const parts = asObject(value, 'a member of its report');
@@ -100,10 +97,8 @@ function bytesIn(value: unknown, size: number): Bytes {
 }
 
 function bytesOfList(list: unknown): Bytes {
-  demand(
-    Array.isArray(list) && list.every((each) => Number.isInteger(each) && each >= 0 && each < 256),
-    'it has a list that is not of bytes',
-  );
+  const isOfBytes = Array.isArray(list) && list.every((each) => Number.isInteger(each) && each >= 0 && each < 256);
+  demand(isOfBytes, 'it has a list that is not of bytes');
   return Uint8Array.from(list as number[]);
 }
 

@@ -52,6 +52,16 @@ export function littleEndian(bytes: Bytes, at: number, length: number): number {
   return slice(bytes, at, length).reduceRight((number, byte) => number * 256 + byte, 0);
 }
 
+/** Reads bytes one part after the other, from a place on. Numbers are little-endian. */
+export function reader(bytes: Bytes, start = 0) {
+  let at = start;
+  const take = (length: number): Bytes => {
+    at += length;
+    return slice(bytes, at - length, length);
+  };
+  return { take, number: (length: number) => littleEndian(take(length), 0, length), at: () => at };
+}
+
 /** Returns the SHA-256, SHA-384 or SHA-512 of bytes. */
 export async function sha(bits: 256 | 384 | 512, bytes: Bytes): Promise<Bytes> {
   return new Uint8Array(await crypto.subtle.digest(`SHA-${bits}`, bytes));

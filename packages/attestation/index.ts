@@ -1,7 +1,7 @@
 export { parseCertificates } from './certificates.ts';
 export { pcrOfManifest, pcrWithManifest } from './manifest-pcr.ts';
 export { lacksCertificate, verifyCertificates } from './verify-snp.ts';
-export { verifyCollateral, verifySnpReport, verifyTdxQuote, verifyToken } from './verify-evidence.ts';
+export { certificatesIn, verifyCollateral, verifySnpReport, verifyTdxQuote, verifyToken } from './verify-evidence.ts';
 export { checkPolicy, failedChecks, isJudged, type AttestationPolicy, type JudgedToken, type JudgedVerdict } from './policy.ts';
 export { type Binding, nothingToCompare, type VerifyOptions } from './options.ts';
 export type { SnpTcb } from './snp-report.ts';

@@ -46,6 +46,8 @@ export function checkPolicy(verdict: JudgedVerdict, policy: AttestationPolicy): 
   const others = failed.filter((name) => !accepted.includes(name));
   const isRefusedForThese = verdict.verdict === 'refused' && failed.length > 0 && others.length === 0;
   const forbidsDebug = !failed.includes('debug') && verdict.checks.some(({ name }) => name === 'debug');
+  const isForbidden = forbidsDebug ? 'the host may not' : 'nothing proves that the host may not';
+  const proves = failed.includes('debug') ? 'the host may' : isForbidden;
   return [
     {
       name: 'evidence',
@@ -65,13 +67,7 @@ export function checkPolicy(verdict: JudgedVerdict, policy: AttestationPolicy): 
     {
       name: 'debug',
       passed: policy.allow_debug || forbidsDebug,
-      detail: `${
-        failed.includes('debug')
-          ? 'the host may debug the guest'
-          : forbidsDebug
-            ? 'the host may not debug the guest'
-            : 'nothing proves that the host may not debug the guest'
-      }, the policy ${policy.allow_debug ? 'allows' : 'forbids'} debugging`,
+      detail: `${proves} debug the guest, the policy ${policy.allow_debug ? 'allows' : 'forbids'} debugging`,
     },
     ...ofPlatform,
   ];
@@ -96,6 +92,7 @@ export const mostTokens = 4;
  * @returns the failed checks of all tokens, empty if the policy is satisfied
  */
 export function failedChecks(tokens: readonly JudgedToken[], policy: AttestationPolicy): Check[] {
+  // defence
   if (tokens.length > mostTokens)
     return [{ name: 'tokens', passed: false, detail: `the agent process sent more than ${mostTokens}, so not all are judged` }];
   const judged = tokens.filter(isJudged);
@@ -104,7 +101,7 @@ export function failedChecks(tokens: readonly JudgedToken[], policy: Attestation
     if (verdict === null)
       return [{ name: 'evidence', passed: false, detail: 'a token is not verified, and the policy demands it' }];
     const ofPolicy = checkPolicy(verdict, policy);
-    if (ofPolicy.every(({ passed }) => passed)) return [];
+    if (ofPolicy.every(({ passed }) => passed)) return []; // defence
     // What a check of the policy judges is told once, with both sides.
     const others = verdict.checks.filter(({ name }) => !ofPolicy.some((each) => each.name === name));
     return [...others, ...ofPolicy].filter(({ passed }) => !passed);
@@ -118,9 +115,8 @@ export function failedChecks(tokens: readonly JudgedToken[], policy: Attestation
 function checkPcrs({ pcrs }: JudgedVerdict, { pcrs: demanded }: AttestationPolicy): Check[] {
   if (demanded === null) return [];
   const wrong = Object.entries(demanded.sha256).filter(([number, value]) => pcrs?.[number] !== value);
-  const details = wrong.map(
-    ([number, value]) => `PCR ${number} is ${pcrs?.[number] ?? 'not proven'}, the policy demands ${value}`,
-  );
+  const shownIn = (number: string) => pcrs?.[number] ?? 'not proven';
+  const details = wrong.map(([number, value]) => `PCR ${number} is ${shownIn(number)}, the policy demands ${value}`);
   const detail = details.join(', ') || 'the PCRs are those that the policy demands';
   return [{ name: 'pcrs', passed: wrong.length === 0, detail }];
 }
@@ -130,7 +126,7 @@ const components = ['bootloader', 'tee', 'snp', 'microcode', 'fmc'] as const;
 function checkSnp({ tcb, vmpl }: JudgedVerdict, { minimum_tcb, vmpl: highest }: AttestationPolicy): Check[] {
   const level = {
     name: 'vmpl',
-    passed: vmpl !== null && vmpl <= highest,
+    passed: vmpl !== null && vmpl <= highest, // defence
     detail: `it is ${vmpl ?? 'not proven'}, the policy allows ${highest === 0 ? '0' : `0 to ${highest}`}`,
   };
   if (minimum_tcb === null) return [level];

@@ -100,19 +100,16 @@ function littleEndianBytes(value: Value, size: number): Bytes | null {
 function readFields(bytes: Bytes, repeated: readonly number[] = [7]): Map<number, Value> {
   const fields = new Map<number, Value>();
   for (const [field, value] of entriesOf(bytes)) {
-    demand(
-      !fields.has(field) || (repeated.includes(field) && value instanceof Uint8Array),
-      `its protobuf has field ${field} twice`,
-    );
+    const mayBe = !fields.has(field) || (repeated.includes(field) && value instanceof Uint8Array);
+    demand(mayBe, `its protobuf has field ${field} twice`);
     fields.set(field, value);
   }
   return fields;
 }
 
 /** Returns the values of a field of a protobuf message that may occur several times, of type 2. */
-function valuesIn(bytes: Bytes, field: number): Bytes[] {
-  return entriesOf(bytes).flatMap(([each, value]) => (each === field && value instanceof Uint8Array ? [value] : []));
-}
+const valuesIn = (bytes: Bytes, field: number): Bytes[] =>
+  entriesOf(bytes).flatMap(([each, value]) => (each === field && value instanceof Uint8Array ? [value] : []));
 
 function entriesOf(bytes: Bytes): [number, Value][] {
   const entries: [number, Value][] = [];

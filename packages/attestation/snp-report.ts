@@ -37,10 +37,8 @@ export function parseSnpReport(bytes: Bytes) {
   demand(signatureAlgorithm === 1, `its signature algorithm ${signatureAlgorithm} is not 1, ECDSA with P-384 and SHA-384`);
   // POLICY, section 4.3: bit 17 is reserved and one, bits 26 to 63 are reserved and zero.
   const policy = littleEndian(bytes, 0x08, 4);
-  demand(
-    (policy & (1 << 17)) !== 0 && policy < 1 << 26 && littleEndian(bytes, 0x0c, 4) === 0,
-    'its guest policy has reserved bits',
-  );
+  const isKnown = (policy & (1 << 17)) !== 0 && policy < 1 << 26 && littleEndian(bytes, 0x0c, 4) === 0;
+  demand(isKnown, 'its guest policy has reserved bits');
   const signer = littleEndian(bytes, 0x48, 4); // bits 4:2 are SIGNING_KEY, bits 31:5 are reserved
   const signedBy = (['VCEK', 'VLEK'] as const)[(signer >> 2) & 7];
   demand(signer < 32 && signedBy !== undefined, `its signing key ${signer} is neither VCEK nor VLEK`);

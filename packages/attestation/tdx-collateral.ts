@@ -138,16 +138,12 @@ async function readPublished(
   demand(signer.commonName === 'Intel SGX TCB Signing', `${quote(signer.commonName)} does not sign such documents`);
   checkValidity([signer, root], now);
   const signature: Bytes = bytesOfHex(document.signature, 'its signature');
-  demand(
-    await verifyEcdsa('P-256', signer.publicKey, signature, new TextEncoder().encode(text)),
-    `the document ${id} is not signed by Intel`,
-  );
+  const isSigned = await verifyEcdsa('P-256', signer.publicKey, signature, new TextEncoder().encode(text));
+  demand(isSigned, `the document ${id} is not signed by Intel`);
   const content = JSON.parse(text) as Published;
   demand(content.id === id, `the document is ${quote(content.id)}, not ${id}`);
   const current = Number(now) >= timeOf(content.issueDate) && Number(now) <= timeOf(content.nextUpdate);
-  demand(
-    current,
-    `the document ${id} is not up to date: it is of ${quote(content.issueDate)}, next update ${quote(content.nextUpdate)}`,
-  );
+  const dates = `it is of ${quote(content.issueDate)}, next update ${quote(content.nextUpdate)}`;
+  demand(current, `the document ${id} is not up to date: ${dates}`);
   return { content, signer };
 }

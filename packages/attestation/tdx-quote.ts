@@ -1,4 +1,15 @@
-import { type Bytes, concatenate, demand, isEqual, bytesOfHex, isZero, littleEndian, slice, toHex } from './evidence-bytes.ts';
+import {
+  type Bytes,
+  concatenate,
+  demand,
+  isEqual,
+  bytesOfHex,
+  isZero,
+  littleEndian,
+  reader,
+  slice,
+  toHex,
+} from './evidence-bytes.ts';
 import { parseCertificates } from './certificates.ts';
 
 export type TdxQuote = ReturnType<typeof parseTdxQuote>;
@@ -6,26 +17,6 @@ export type TdxQuote = ReturnType<typeof parseTdxQuote>;
 const headerSize = 48;
 const intelVendor = '939a7233f79c4ca9940a0db3957f0607';
 const enclaveReportSize = 384;
-
-/** Reads bytes one part after the other. */
-class Reader {
-  readonly bytes: Bytes;
-  at: number;
-
-  constructor(bytes: Bytes, at = 0) {
-    this.bytes = bytes;
-    this.at = at;
-  }
-
-  take(length: number): Bytes {
-    this.at += length;
-    return slice(this.bytes, this.at - length, length);
-  }
-
-  number(length: number): number {
-    return littleEndian(this.take(length), 0, length);
-  }
-}
 
 // The offsets and sizes are those of Intel's "TDX DCAP Quoting Library API", appendix A.3 (quotes of version 4) and A.4 (version 5).
 // Names in capitals are the fields of that document. Numbers are little-endian.
@@ -41,23 +32,23 @@ export function parseTdxQuote(bytes: Bytes) {
   demand(littleEndian(bytes, 2, 2) === 2, 'its attestation key is not ECDSA with P-256');
   demand(littleEndian(bytes, 4, 4) === 0x81, 'it is not of TDX');
   demand(toHex(slice(bytes, 12, 16)) === intelVendor, 'its quoting enclave is not from Intel');
-  const reader = new Reader(bytes, headerSize);
+  const quote = reader(bytes, headerSize);
   // A.4: version 5 has type and size of the body before it. Type 2 is the body of TDX 1.0, type 3 that of TDX 1.5.
-  const type = version === 4 ? 2 : reader.number(2);
-  const size = version === 4 ? 584 : reader.number(4);
+  const type = version === 4 ? 2 : quote.number(2);
+  const size = version === 4 ? 584 : quote.number(4);
   demand((type === 2 && size === 584) || (type === 3 && size === 648), `its body of type ${type} and ${size} bytes is unknown`);
-  const body = reader.take(size);
-  const signedBytes = bytes.slice(0, reader.at);
+  const body = quote.take(size);
+  const signedBytes = bytes.slice(0, quote.at());
   // A.3.8, the signature data: signature, attestation key, certification data.
-  const signatureSize = reader.number(4);
-  const data = new Reader(reader.take(signatureSize));
-  demand(isZero(bytes.subarray(reader.at)), 'something follows its signature');
+  const signatureSize = quote.number(4);
+  const data = reader(quote.take(signatureSize));
+  demand(isZero(bytes.subarray(quote.at())), 'something follows its signature');
   const signature = data.take(64);
   const attestationKey = concatenate(Uint8Array.of(4), data.take(64));
   // A.3.9, certification data of type 6 (A.3.11): the report of the quoting enclave, its signature, A.3.7 its authentication data,
   // and certification data again, of type 5: the certificates of the platform.
   demand(data.number(2) === 6, 'its certification data is not the report of a quoting enclave');
-  demand(data.number(4) === signatureSize - data.at, 'its certification data does not end with its signature');
+  demand(data.number(4) === signatureSize - data.at(), 'its certification data does not end with its signature');
   const enclave = {
     bytes: data.take(enclaveReportSize),
     signature: data.take(64),
@@ -65,7 +56,7 @@ export function parseTdxQuote(bytes: Bytes) {
   };
   demand(data.number(2) === 5, 'it does not contain the certificate of its platform');
   const certificateSize = data.number(4);
-  demand(certificateSize === signatureSize - data.at, 'its certificates do not end with its signature');
+  demand(certificateSize === signatureSize - data.at(), 'its certificates do not end with its signature');
   // A.3.2, the body.
   return {
     version,

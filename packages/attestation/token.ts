@@ -54,9 +54,7 @@ function platformOf(claims: Claims): string {
   return withGpu ? `${platform} with GPU` : platform;
 }
 
-function has(claim: unknown): boolean {
-  return claim !== undefined && claim !== null;
-}
+const has = (claim: unknown): boolean => claim !== undefined && claim !== null;
 
 function readJwt(token: string): [Claims, Bytes | undefined] {
   const [, payload = ''] = token.split('.');

@@ -1,5 +1,5 @@
 import { toBase64Url } from 'computation-management-formats/bytes';
-import { type Bytes, concatenate, demand, isEqual, sha, slice, toHex } from './evidence-bytes.ts';
+import { type Bytes, concatenate, demand, isEqual, reader, sha, toHex } from './evidence-bytes.ts';
 
 // Structures, names in capitals and constants are those of "Trusted Platform Module Library, Family 2.0, Part 2: Structures" of the TCG
 // (revision 1.59). Numbers are big-endian. A TPM2B is a number of two bytes, and that many bytes.
@@ -24,21 +24,13 @@ const algorithms = { rsa: 0x0001, sha256: 0x000b, null: 0x0010, rsassa: 0x0014 }
  */
 const ofQuotingKey = (1 << 1) | (1 << 4) | (1 << 5) | (1 << 16) | (1 << 18);
 
-function reader(bytes: Bytes, what: string) {
-  let at = 0;
-  const take = (length: number): Bytes => {
-    const part = slice(bytes, at, length);
-    at += length;
-    return part;
-  };
+function fieldsOf(bytes: Bytes, what: string) {
+  const { take, at } = reader(bytes);
   const number = (length: number) => take(length).reduce((sum, byte) => sum * 256 + byte, 0);
-  return {
-    take,
-    number,
-    /** Reads a TPM2B. */
-    sized: () => take(number(2)),
-    end: () => demand(at === bytes.length, `${what} is followed by other bytes`),
-  };
+  const end = () => demand(at() === bytes.length, `${what} is followed by other bytes`);
+  /** Reads a TPM2B. */
+  const sized = () => take(number(2));
+  return { take, number, sized, end };
 }
 
 /**
@@ -47,7 +39,7 @@ function reader(bytes: Bytes, what: string) {
  * @throws Refusal if it is another key, or one that signs more than what its TPM made
  */
 export function parseQuotingKey(bytes: Bytes): RsaKey {
-  const area = reader(bytes, 'its key');
+  const area = fieldsOf(bytes, 'its key');
   demand(area.number(2) === algorithms.rsa, 'its key is not one of RSA'); // type
   area.number(2); // nameAlg
   const attributes = area.number(4);
@@ -67,7 +59,7 @@ const isRsaSha256 = (scheme: number, hash: number) => scheme === algorithms.rsas
 
 /** Reads a signature by RSASSA with SHA-256 from TPMT_SIGNATURE (section 11.3.4). @throws Refusal if it is another one */
 export function parseTpmSignature(bytes: Bytes): Bytes {
-  const fields = reader(bytes, 'the signature of its quote');
+  const fields = fieldsOf(bytes, 'the signature of its quote');
   demand(isRsaSha256(fields.number(2), fields.number(2)), 'the signature of its quote is not by RSASSA with SHA-256');
   const signature = fields.sized();
   fields.end();
@@ -79,7 +71,7 @@ const ofQuote = 0x8018; // TPM_ST_ATTEST_QUOTE, section 6.9
 
 /** Reads a quote, TPMS_ATTEST (section 10.12.12) with TPMS_QUOTE_INFO (section 10.12.4) of one bank of PCRs. */
 function parseQuote(bytes: Bytes) {
-  const fields = reader(bytes, 'its quote');
+  const fields = fieldsOf(bytes, 'its quote');
   demand(fields.number(4) === generated, 'its quote was not made by a TPM'); // magic
   demand(fields.number(2) === ofQuote, 'it is not a quote'); // type
   fields.sized(); // qualifiedSigner
@@ -120,14 +112,10 @@ export const nonceOfQuote = ({ message }: SignedQuote): Bytes => parseQuote(mess
 export async function checkPcrs({ message, pcrs }: SignedQuote): Promise<string> {
   const { numbers, digest } = parseQuote(message);
   const values = numbers.map((number) => pcrs.get(number) ?? new Uint8Array());
-  demand(
-    numbers.length === lastPcr + 1 && pcrs.size === numbers.length,
-    `it is of ${numbers.length} PCRs, not of ${lastPcr + 1}`,
-  );
-  demand(
-    values.every(({ length }) => length === 32),
-    'it has a PCR that is not of 32 bytes',
-  );
+  const isOfAll = numbers.length === lastPcr + 1 && pcrs.size === numbers.length;
+  demand(isOfAll, `it is of ${numbers.length} PCRs, not of ${lastPcr + 1}`);
+  const isOfHashes = values.every(({ length }) => length === 32);
+  demand(isOfHashes, 'it has a PCR that is not of 32 bytes');
   const computed = await sha(256, concatenate(...values));
   demand(isEqual(computed, digest), `the PCRs have the digest ${toHex(computed)}, the quote has ${toHex(digest)}`);
   return 'they are the ones that the quote is of';

@@ -1,7 +1,7 @@
 import { type Bytes, quote, sha, toHex } from './evidence-bytes.ts';
 import type { TestRoots, VerifyOptions } from './options.ts';
 import { isJson, parseSnpJson } from './coco-evidence.ts';
-import { parseSnpMessage } from './snp-message.ts';
+import { parseSnpMessage, parseVtpmMessage } from './snp-message.ts';
 import { reportSize, type SnpTcb } from './snp-report.ts';
 import { isSupported, parseToken, type SupportedPlatform } from './token.ts';
 import type { TdxCollateral } from './tdx-collateral.ts';
@@ -9,29 +9,40 @@ import { Checks, unproven, type Verdict } from './verdict.ts';
 import type { TdxTcb } from './verify-tdx.ts';
 import { verifySnp } from './verify-snp.ts';
 
-/**
- * Verifies an attestation token of an agent, in COSE or as a JWT: the evidence of SNP or TDX in the token. Does not throw for bad
- * evidence, but returns the verdict `refused` or `unsupported`.
- */
-export const verifyToken = (token: Uint8Array, options: VerifyOptions) => verifyTokenBy(undefined, token, options);
+/** Returns the functions that verify evidence up to given roots. Undefined: those of AMD and Intel. */
+export const verifiersUpTo = (roots: TestRoots) => ({
+  /**
+   * Verifies an attestation token of an agent, in COSE or as a JWT: the evidence of SNP or TDX in the token. Does not throw for bad
+   * evidence, but returns the verdict `refused` or `unsupported`.
+   */
+  verifyToken: (token: Uint8Array, options: VerifyOptions) => verifyTokenUpTo(roots, new Uint8Array(token), options),
+  /** Verifies an SNP attestation report of 1,184 bytes. The certificates for it are in the options, as a report has none. */
+  verifySnpReport: (report: Uint8Array, options: VerifyOptions) =>
+    hashed(new Uint8Array(report), (bytes) => verifySnp(bytes, [], options, roots)),
+  /** Verifies a TDX quote of version 4 or 5. Intel's documents for it are in the options. */
+  verifyTdxQuote: (quote: Uint8Array, options: VerifyOptions) =>
+    hashed(new Uint8Array(quote), (bytes) => verifyTdx(bytes, options, roots)),
+});
 
-/** Verifies an SNP attestation report of 1,184 bytes. The certificates for it are in the options, as a report has none. */
-export const verifySnpReport = (report: Uint8Array, options: VerifyOptions) => verifySnpReportBy(undefined, report, options);
-
-/** Verifies a TDX quote of version 4 or 5. Intel's documents for it are in the options. */
-export const verifyTdxQuote = (quote: Uint8Array, options: VerifyOptions) => verifyTdxQuoteBy(undefined, quote, options);
+export const { verifyToken, verifySnpReport, verifyTdxQuote } = verifiersUpTo(undefined);
 
 /** Verifies Intel's collateral of a family of machines as `verifyCollateral` in verify-tdx.ts does, which is loaded for it. */
 export const verifyCollateral = async (collateral: TdxCollateral, now: Date) =>
   (await import('./verify-tdx.ts')).verifyCollateral(collateral, now);
 
-/** Verifies an attestation token as `verifyToken` does, up to given roots. */
-export async function verifyTokenBy(
-  roots: TestRoots,
-  token: Uint8Array,
-  options: VerifyOptions,
-): Promise<Verdict<SnpTcb | TdxTcb>> {
-  const bytes = new Uint8Array(token);
+/** Returns the certificates for SNP that come with the evidence in an attestation token, unverified. None if it cannot be read. */
+export function certificatesIn(token: Uint8Array): Uint8Array[] {
+  try {
+    const { platform, report } = parseToken(new Uint8Array(token));
+    if (platform === 'SNP-vTPM') return parseVtpmMessage(report).certificates;
+    if (platform !== 'SNP' || report.length === reportSize) return [];
+    return (isJson(report) ? parseSnpJson(report) : parseSnpMessage(report)).certificates;
+  } catch {
+    return [];
+  }
+}
+
+async function verifyTokenUpTo(roots: TestRoots, bytes: Bytes, options: VerifyOptions): Promise<Verdict<SnpTcb | TdxTcb>> {
   const token_hash = await hashOf(bytes);
   const checks = new Checks(['token']);
   const parsed = await checks.produce('token', () => {
@@ -50,16 +61,9 @@ export async function verifyTokenBy(
   return { ...verdict, checks: [...checks.list, ...verdict.checks], token_hash };
 }
 
-/** Verifies an SNP report as `verifySnpReport` does, up to given roots. */
-export async function verifySnpReportBy(roots: TestRoots, report: Uint8Array, options: VerifyOptions): Promise<Verdict<SnpTcb>> {
-  const bytes = new Uint8Array(report);
-  return { ...(await verifySnp(bytes, [], options, roots)), token_hash: await hashOf(bytes) };
-}
-
-/** Verifies a TDX quote as `verifyTdxQuote` does, up to given roots. */
-export async function verifyTdxQuoteBy(roots: TestRoots, quote: Uint8Array, options: VerifyOptions): Promise<Verdict<TdxTcb>> {
-  const bytes = new Uint8Array(quote);
-  return { ...(await verifyTdx(bytes, options, roots)), token_hash: await hashOf(bytes) };
+/** Adds the hash of evidence to the verdict on it. */
+async function hashed<Judged extends object>(bytes: Bytes, judge: (bytes: Bytes) => Promise<Judged>) {
+  return { ...(await judge(bytes)), token_hash: await hashOf(bytes) };
 }
 
 type Verifier = (
@@ -108,6 +112,4 @@ function nameOf(platform: string): string {
     .slice(0, 40);
 }
 
-async function hashOf(bytes: Bytes): Promise<string> {
-  return toHex(await sha(256, bytes));
-}
+const hashOf = async (bytes: Bytes): Promise<string> => toHex(await sha(256, bytes));

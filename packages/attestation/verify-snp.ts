@@ -89,10 +89,8 @@ export async function verifySnp(
     await checks.run('certificate_chip', () => (report.signedBy === 'VCEK' ? checkChip(report, leaf) : checkProvider(leaf)));
     await checks.run('certificate_tcb', () => {
       const certified = certifiedTcb(report, leaf);
-      demand(
-        isEqual(certified, report.reportedTcb),
-        `the certificate is for ${toHex(certified)}, the report for ${toHex(report.reportedTcb)}`,
-      );
+      const otherwise = `the certificate is for ${toHex(certified)}, the report for ${toHex(report.reportedTcb)}`;
+      demand(isEqual(certified, report.reportedTcb), otherwise);
       return 'the certificate is for the versions that the report names';
     });
     await checks.run('signature', async () => {
@@ -113,15 +111,10 @@ export async function verifySnp(
   await checks.run('report_data', () => checkData(report.reportData));
 
   const genuine = checks.passed('certificate_chain', 'product', 'certificate_tcb', 'signature');
-  return {
-    ...checks.conclude(),
-    platform: 'snp',
-    measurement: genuine ? toHex(report.measurement) : null,
-    tcb: genuine ? snpTcb(report.reportedTcb, report.product) : null,
-    guest: genuine ? toHex(report.guest) : null,
-    vmpl: genuine ? report.vmpl : null,
-    pcrs: null,
-  };
+  const { vmpl, reportedTcb, product } = report;
+  const [measurement, guest] = [toHex(report.measurement), toHex(report.guest)];
+  const proven = genuine && { measurement, tcb: snpTcb(reportedTcb, product), guest, vmpl };
+  return { ...checks.conclude(), platform: 'snp', ...unproven, ...proven };
 }
 
 function unsupportedProduct(product: string, checks: Check[]): SnpVerdict {
@@ -226,22 +219,16 @@ function checkProduct(report: SnpReport, [leaf, intermediate, root]: readonly [C
   const { structVersion } = products.get(product) ?? {};
   demand(structVersion !== undefined, `${quote(root.commonName)} is not the root of a supported product`);
   const expected = report.signedBy === 'VCEK' ? `SEV-${product}` : `SEV-VLEK-${product}`;
-  demand(
-    intermediate.commonName === expected,
-    `${quote(intermediate.commonName)} is not ${expected}, which issues a ${report.signedBy}`,
-  );
+  const isExpected = intermediate.commonName === expected;
+  demand(isExpected, `${quote(intermediate.commonName)} is not ${expected}, which issues a ${report.signedBy}`);
   const named = text(leaf, `${amd}.2`);
   const [, name] = /^([A-Za-z]+)(?:-[A-Z]\d)?$/.exec(named) ?? []; // such as Milan-B0
   demand(name === product, `the certificate is for ${quote(named)}, but its root is of ${product}`);
   const version = smallInteger(extension(leaf, `${amd}.1`));
-  demand(
-    version === structVersion,
-    `the extensions of the certificate have version ${version}, those of ${product} have ${structVersion}`,
-  );
-  demand(
-    report.product === product || (report.product === null && product !== 'Turin'),
-    `the report is of ${report.product ?? 'a product that it does not name'}, its certificates of ${product}`,
-  );
+  const other = `have version ${version}, those of ${product} have ${structVersion}`;
+  demand(version === structVersion, `the extensions of the certificate ${other}`);
+  const isOfProduct = report.product === product || (report.product === null && product !== 'Turin');
+  demand(isOfProduct, `the report is of ${report.product ?? 'a product that it does not name'}, its certificates of ${product}`);
   return `the processor is ${product}`;
 }
 
@@ -255,11 +242,10 @@ function checkChip(report: SnpReport, leaf: Certificate): string {
   const named = extension(leaf, chipExtension);
   const chip = named.length === size + 2 ? element(named, tags.octets).content : named;
   demand(!isZero(report.chipId), 'the report hides its chip');
-  demand(
-    isEqual(chip, report.chipId.slice(0, size)) && isZero(report.chipId.slice(size)),
-    `the certificate is for the chip ${toHex(chip).slice(0, 16)}…, not ${toHex(report.chipId).slice(0, 16)}…`,
-  );
-  return `the certificate is for the chip ${toHex(chip).slice(0, 16)}…`;
+  const isOfChip = isEqual(chip, report.chipId.slice(0, size)) && isZero(report.chipId.slice(size));
+  const certified = `the certificate is for the chip ${toHex(chip).slice(0, 16)}…`;
+  demand(isOfChip, `${certified}, not ${toHex(report.chipId).slice(0, 16)}…`);
+  return certified;
 }
 
 /**
@@ -292,9 +278,8 @@ function checkFirmware({ reportedTcb, committedTcb, currentTcb }: SnpReport): st
   return 'the reported versions are committed and run';
 }
 
-function text(leaf: Certificate, name: string): string {
-  return new TextDecoder('latin1').decode(element(extension(leaf, name), ia5String).content);
-}
+const text = (leaf: Certificate, name: string) =>
+  new TextDecoder('latin1').decode(element(extension(leaf, name), ia5String).content);
 
 /** Returns the content of an extension of a certificate. @throws Refusal if the certificate lacks it */
 function extension({ extensions }: Certificate, name: string): Bytes {

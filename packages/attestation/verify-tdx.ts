@@ -22,7 +22,7 @@ import {
   verifyEcdsa,
   describeChain,
 } from './certificates.ts';
-import { element, elements, oid, parts, smallInteger, tags } from './asn1.ts';
+import { element, type Element, elements, oid, parts, smallInteger, tags } from './asn1.ts';
 import { tdxQuoteIn } from './coco-evidence.ts';
 import { intelRoot } from './intel-root.ts';
 import { checkReportData, type TestRoots, type VerifyOptions } from './options.ts';
@@ -126,10 +126,8 @@ export async function verifyCollateral(
   if (root) await checkRevocation(bytesOfHex(collateral.root_ca_crl, 'root_ca_crl'), root, verified.signers, now);
   const validity = validityOf(collateral);
   const { authority, expires } = validity;
-  demand(
-    /^Intel SGX PCK (?:Platform|Processor) CA$/.test(authority),
-    `pck_crl is of ${quote(authority)}, not of an authority for platforms`,
-  );
+  const isOfPlatforms = /^Intel SGX PCK (?:Platform|Processor) CA$/.test(authority);
+  demand(isOfPlatforms, `pck_crl is of ${quote(authority)}, not of an authority for platforms`);
   demand(now <= expires, `it is not up to date: it was valid until ${expires.toISOString()}`);
   return validity;
 }
@@ -156,14 +154,12 @@ const intel = '1.2.840.113741.1.13.1';
 function readExtension({ extensions }: Certificate) {
   const extension = extensions.get(intel);
   demand(extension !== undefined, 'the certificate of the platform lacks the extension of Intel');
-  const pairs = (bytes: Bytes) =>
-    new Map(
-      parts(bytes).map(({ content }) => {
-        const [name, value] = elements(content);
-        demand(name !== undefined && value !== undefined, 'the extension of Intel is malformed');
-        return [oid(name), value.bytes];
-      }),
-    );
+  const pair = ({ content }: Element): [string, Bytes] => {
+    const [name, value] = elements(content);
+    demand(name !== undefined && value !== undefined, 'the extension of Intel is malformed');
+    return [oid(name), value.bytes];
+  };
+  const pairs = (bytes: Bytes) => new Map(parts(bytes).map(pair));
   const value = (of: ReadonlyMap<string, Bytes>, name: string): Bytes => {
     const found = of.get(`${intel}.${name}`);
     demand(found !== undefined, `the extension of Intel lacks ${name}`);
@@ -262,10 +258,8 @@ async function checkAgainst(
       tee_tcb_svn: toHex(parsed.teeTcbSvn),
       advisories: [...new Set(Object.values(statuses).flatMap(({ advisories }) => advisories))],
     };
-    demand(
-      outdated.length === 0,
-      outdated.map(([part, { status }]) => `Intel says that the ${part} is ${quote(status)}`).join(', '),
-    );
+    const sayings = outdated.map(([part, { status }]) => `Intel says that the ${part} is ${quote(status)}`);
+    demand(outdated.length === 0, sayings.join(', '));
     return 'Intel says that platform, module and quoting enclave are up to date';
   });
   return tcb;
@@ -279,10 +273,8 @@ async function checkAgainst(
  */
 function statusOfAll({ platform, module, enclave }: Record<'platform' | 'module' | 'enclave', Status>): string {
   const others = [module.status, enclave.status];
-  demand(
-    others.every((status) => ['UpToDate', 'OutOfDate', 'Revoked'].includes(status)),
-    `Intel gives the TDX module or the quoting enclave a status that is unknown: ${quote(others)}`,
-  );
+  const areKnown = others.every((status) => ['UpToDate', 'OutOfDate', 'Revoked'].includes(status));
+  demand(areKnown, `Intel gives the TDX module or the quoting enclave a status that is unknown: ${quote(others)}`);
   if (others.includes('Revoked')) return 'Revoked';
   if (!others.includes('OutOfDate') || platform.status === 'Revoked') return platform.status;
   return platform.status.includes('Configuration') ? 'OutOfDateConfigurationNeeded' : 'OutOfDate';
@@ -340,10 +332,8 @@ function matchPlatform({ teeTcbSvn }: TdxQuote, { cpuSvn, pceSvn }: Platform, { 
   const firstComponent = (teeTcbSvn[1] ?? 0) > 0 ? 2 : 0;
   const fits = ({ pcesvn, sgxtcbcomponents, tdxtcbcomponents }: TcbInfo['tcbLevels'][number]['tcb']) =>
     pceSvn >= pcesvn && reaches(cpuSvn, sgxtcbcomponents) && reaches(teeTcbSvn, tdxtcbcomponents, firstComponent);
-  return statusOf(
-    tcbLevels.find(({ tcb }) => fits(tcb)),
-    'platform',
-  );
+  const level = tcbLevels.find(({ tcb }) => fits(tcb));
+  return statusOf(level, 'platform');
 }
 
 const septVeDisable = 28;

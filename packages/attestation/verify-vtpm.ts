@@ -62,11 +62,8 @@ export async function verifyAzure(evidence: Bytes, options: VerifyOptions, roots
   return withQuote<SnpTcb | TdxTcb>({ ...verdict, platform: hardware.platform }, { key: () => key, quote: () => quote }, options);
 }
 
-async function checkRuntimeData(
-  data: Bytes,
-  { runtimeData, userData }: AzureEvidence,
-  { boundTo }: VerifyOptions,
-): Promise<string> {
+async function checkRuntimeData(data: Bytes, evidence: AzureEvidence, { boundTo }: VerifyOptions): Promise<string> {
+  const { runtimeData, userData } = evidence;
   const expected = concatenate(await sha(256, runtimeData), new Uint8Array(32));
   demand(isEqual(data, expected), `it is ${toHex(data)}, not that of the runtime data, ${toHex(expected)}`);
   if (userData !== undefined) await checkReportData(userData, boundTo);

@@ -27,6 +27,7 @@ export { type KeyOwners, readKeyOwners } from './calls/key-owners.ts';
 export { findRows, type Item, items, type ListOperation, type Page, page, pages } from './calls/pages.ts';
 export { newKey, type RetryOptions, type Token, type TokenSource } from './calls/retrying-fetch.ts';
 export { AddressError, isLoopback, serverAddress } from './calls/web-address.ts';
+export { readLog } from './calls/read-log.ts';
 export { pause, retryUntilAborted, type RetryUntilAbortedOptions, type SetTimer } from './calls/retry.ts';
 export { fetchToken, tokensOfEvidence } from './transfer/fetch-token.ts';
 export { largestUploadInBytes, sizeText } from './transfer/sizes.ts';

@@ -4,25 +4,25 @@ import { printable } from 'computation-management-formats/printable';
 import { addAgentCommands } from './commands/agent.ts';
 import { addApprovalCommands } from './commands/approvals.ts';
 import { addAssetCommands } from './commands/assets.ts';
-import { addCompletionCommand } from './commands/completion.ts';
+import { addBrokerCommand } from './commands/broker.ts';
 import { addComputationCommands } from './commands/computations.ts';
 import { addCvmCommands } from './commands/cvms.ts';
-import { addDoctorCommands } from './commands/doctor.ts';
-import { addEventsCommand } from './commands/events.ts';
-import { addEvidenceCommands } from './commands/evidence.ts';
-import { addFindCommand, addOpenCommand } from './commands/find.ts';
+import { addDoctorCommand } from './commands/doctor.ts';
+import { addEncryptCommand } from './commands/encrypt.ts';
+import { addEventsCommand, addLogsCommand } from './commands/events.ts';
+import { addEvidenceCommands, addLogCommands } from './commands/evidence.ts';
+import { addFindCommand } from './commands/find.ts';
 import { addExportCommand, addInitCommand } from './commands/init.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addLoginCommands } from './commands/login.ts';
-import { addLogsCommand } from './commands/logs.ts';
 import { addCheckCommand, addManifestCommand } from './commands/manifest.ts';
 import { CmsCommand, refuseEmpty } from './commands/options.ts';
+import { addResultCommands } from './commands/results.ts';
 import { addRunCommands } from './commands/runs.ts';
-import { addStatusCommand } from './commands/status.ts';
-import { addTodoCommand } from './commands/todo.ts';
+import { addStatusCommand, addTodoCommand } from './commands/todo.ts';
 import { contextOf, type GlobalOptions, type WrapAction } from './context/context.ts';
 import { interrupted } from './context/outages.ts';
-import { CmsError, type ExitCode, exitCodes, UsageError } from './terminal/cms-error.ts';
+import { asCmsError, CmsError, codeOf, type ExitCode, exitCodes, UsageError } from './terminal/cms-error.ts';
 import type { Terminal } from './terminal/terminal.ts';
 import { jsonText, commandLine } from './terminal/text.ts';
 
@@ -73,7 +73,7 @@ export async function runCms(args: readonly string[], terminal: Terminal, versio
     }
     const answered = isJson ? undefined : await answerOf(error, terminal);
     if (answered) return await runCms([...args, ...answered], terminal, version);
-    const described = error instanceof CommanderError ? usageError(mistaken, args, usageErrors) : errorOf(error);
+    const described = error instanceof CommanderError ? usageError(mistaken, args, usageErrors) : asCmsError(error);
     terminal.err(isJson ? asJson(described) : asText(described));
     return described.exitCode;
   }
@@ -95,14 +95,11 @@ async function answerOf(error: unknown, { ask }: Terminal): Promise<string[] | u
 /** Returns the error for a mistake in a command line, in the words of commander, with the help of the command. */
 function usageError(command: Command, args: readonly string[], printed: string[]): CmsError {
   const text = printed.join('').trim();
-  const isHelp = text.startsWith('Usage:');
-  const message = isHelp
-    ? args.includes('--json')
-      ? 'Missing command'
-      : text
-    : text.replace(/^error: /, '').replace(/^./, (first) => first.toUpperCase());
-  const next = message === text ? undefined : helpOf(command); // the text is that help already
-  return new UsageError(message, next);
+  if (!text.startsWith('Usage:')) {
+    const message = text.replace(/^error: /, '').replace(/^./, (first) => first.toUpperCase());
+    return new UsageError(message, helpOf(command));
+  }
+  return args.includes('--json') ? new UsageError('Missing command', helpOf(command)) : new UsageError(text);
 }
 
 /**
@@ -110,22 +107,20 @@ function usageError(command: Command, args: readonly string[], printed: string[]
  * that is the help of the command, unless the error names a command itself. After a failed connection, such as one without a valid
  * certificate, it is the command that was typed.
  */
-function withNext(error: unknown, { help, typed }: { help: string; typed: string }): unknown {
+function withNext(error: unknown, { help, typed }: { help: string; typed: string }): CmsError {
   if (isOfNetwork(error)) {
     const message = `No connection: ${printable(causeOf(error))}`;
     return new CmsError(message, { next: typed, exitCode: exitCodes.unavailable, cause: error });
   }
-  if (!(error instanceof CmsError)) return new CmsError(messageOf(error), { next: help, cause: error });
-  if (error.next !== undefined || error.exitCode !== exitCodes.usage) return error;
-  const { message, exitCode, problem, cause } = error;
-  return new CmsError(message, { next: help, exitCode, problem, cause });
+  if (!(error instanceof CmsError)) return asCmsError(error).leadingTo(help);
+  return error.next === undefined && error.exitCode === exitCodes.usage ? error.leadingTo(help) : error;
 }
 
 /** Returns whether an error says that a request of Node failed to connect. Errors of TLS have many codes. */
 function isOfNetwork(error: unknown): boolean {
-  if (!(error instanceof Error) || error instanceof CmsError) return false;
-  const code = 'code' in error ? String(error.code) : '';
-  return (error instanceof TypeError && error.message === 'fetch failed') || /CERT|TLS|SSL|^UNABLE_TO_|^EPROTO$/.test(code);
+  if (error instanceof CmsError) return false;
+  const isFailed = error instanceof TypeError && error.message === 'fetch failed';
+  return isFailed || /CERT|TLS|SSL|^UNABLE_TO_|^EPROTO$/.test(codeOf(error));
 }
 
 /** Returns the command line that prints the help of a command. */
@@ -133,15 +128,6 @@ function helpOf(command: Command): string {
   const path = [];
   for (let each: Command | null = command; each; each = each.parent) path.unshift(each.name());
   return `${path.join(' ')} --help`;
-}
-
-function errorOf(error: unknown): CmsError {
-  return error instanceof CmsError ? error : new CmsError(messageOf(error), { cause: error });
-}
-
-/** Returns the message of an unexpected error on one line. The message may quote what was read. */
-function messageOf(error: unknown): string {
-  return printable(error instanceof Error ? error.message : String(error));
 }
 
 function asText({ message, next }: CmsError): string {
@@ -166,11 +152,34 @@ export function createProgram(version: string, wrapAction: WrapAction): Command 
     .option('--domain <DOMAIN>', 'the domain (CMS_DOMAIN; default: that of the profile)')
     .option('--profile <NAME>', 'the login to use (CMS_PROFILE; default: default)');
   const groups: [string, ((program: CmsCommand) => void)[]][] = [
-    ['Begin:', [addLoginCommands, addStatusCommand, addTodoCommand, addFindCommand, addOpenCommand]],
-    ['Set up:', [addInitCommand, addExportCommand, addComputationCommands, addAssetCommands, addKeyCommands, addCvmCommands]],
+    ['Begin:', [addLoginCommands, addStatusCommand, addTodoCommand, addFindCommand]],
+    [
+      'Set up:',
+      [
+        addInitCommand,
+        addExportCommand,
+        addComputationCommands,
+        addEncryptCommand,
+        addAssetCommands,
+        addKeyCommands,
+        addCvmCommands,
+      ],
+    ],
     ['Decide:', [addCheckCommand, addManifestCommand, addApprovalCommands]],
-    ['Run and prove:', [addRunCommands, addAgentCommands, addEventsCommand, addLogsCommand, addEvidenceCommands]],
-    ['Help:', [addHelpCommand, (to) => addDoctorCommands(to, version), addCompletionCommand]],
+    [
+      'Run and prove:',
+      [
+        addRunCommands,
+        addAgentCommands,
+        addResultCommands,
+        addBrokerCommand,
+        addEventsCommand,
+        addLogsCommand,
+        addEvidenceCommands,
+        addLogCommands,
+      ],
+    ],
+    ['Help:', [addHelpCommand, addDoctorCommand]],
   ];
   for (const [group, adders] of groups) {
     program.commandsGroup(group);

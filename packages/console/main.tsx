@@ -6,8 +6,8 @@ import { createRoot } from 'react-dom/client';
 import './console.css';
 import { CurrentScreen } from './shell/current-screen.tsx';
 import { followAppearance } from './shell/top-bar.tsx';
-import { addressOf, placeOf } from './routing/places.ts';
-import { keepTextsVisible } from './show/visible-texts.tsx';
+import { addressOf, placeOf } from './routing/index.ts';
+import { keepTextsVisible } from './show/index.ts';
 import { Shell } from './shell/shell.tsx';
 import { currentSession } from './sign-in/session.ts';
 

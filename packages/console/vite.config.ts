@@ -68,19 +68,21 @@ function licenses({ isLast = false } = {}): Plugin {
   };
 }
 
+const idOf = (title: string) =>
+  title
+    .toLowerCase()
+    .replaceAll(/<[^>]*>|[^\w\- ]/g, '')
+    .replaceAll(' ', '-');
+
 function helpRenderer(): Marked {
   const marked = new Marked();
   marked.use({
     renderer: {
       heading({ tokens, depth, text }) {
-        const id = text
-          .toLowerCase()
-          .replaceAll(/[^\w\- ]/g, '')
-          .replaceAll(' ', '-');
-        return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+        return `<h${depth} id="${idOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
       },
       link({ href, tokens }) {
-        const [, name, part = ''] = /^(\w+)\.md(#.*)?$/.exec(href) ?? [];
+        const [, name, part = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
         const target = helpPages.some((page) => page.name === name) ? `${name}.html${part}` : href;
         const leads = target !== href || /^(#|https:)/.test(href);
         const content = this.parser.parseInline(tokens);
@@ -94,7 +96,9 @@ function helpRenderer(): Marked {
         html
           .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
           .replaceAll('</table>', '</table></div>')
-          .replaceAll('<pre>', '<pre tabindex="0">'),
+          .replaceAll('<pre>', '<pre tabindex="0">')
+          // The search finds what a list explains.
+          .replaceAll(/<li>(?=(?:<p>)?<strong>(.*?)<\/strong>)/g, (_, title: string) => `<li id="item-${idOf(title)}">`),
     },
   });
   return marked;

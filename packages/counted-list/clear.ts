@@ -82,11 +82,8 @@ async function clearEntry(table: ListTable, keys: ListKeys, { number, steps }: E
   const folded = steps.filter((step) => step.version <= version);
   if (folded.length === 0) return;
   if (folded.length === steps.length && (await deleteItemIf(table, key, has('version', version)))) return;
-  await removeAttributes(
-    table,
-    key,
-    folded.map((step) => `s${step.version}`),
-  );
+  const attributes = folded.map((step) => `s${step.version}`);
+  await removeAttributes(table, key, attributes);
 }
 
 /**

@@ -22,7 +22,7 @@ export { HeldError, type ReadRows } from './maintain.ts';
 export { afterAllNumbers } from './node.ts';
 export { BacklogError, type LogUpdate } from './log.ts';
 export type { Member } from './node.ts';
-export { type ListClock, type ListDeadline, type ListTable, openListTable } from './table.ts';
+export { batched, type ListClock, type ListDeadline, type ListTable, openListTable } from './table.ts';
 export { dayOf, listOfEntry, logPrefix };
 
 export interface ListDefinition {
@@ -174,8 +174,7 @@ export function countedList(options: ListOptions): CountedList {
   return {
     page: ({ limit, offset, state }) =>
       withMoment(
-        table,
-        keys,
+        { table, keys, withRoot: !isFirstPage({ limit, offset }) },
         async ({ head, differences, newest: near, view }) => {
           const wanted = state === undefined ? allStates : new Set([codeOf(options, state)]);
           const total = sumOf(head.totals, wanted) + changeOf(differences, wanted);
@@ -184,19 +183,13 @@ export function countedList(options: ListOptions): CountedList {
           const slice = { skip: offset, take: Math.max(0, Math.min(limit, total - offset)) };
           return { numbers: await membersAt(isNear ? near : await view(), wanted, slice), total };
         },
-        { withRoot: !isFirstPage({ limit, offset }) },
       ),
     days: (first, last) =>
-      withMoment(
-        table,
-        keys,
-        async ({ head, unfolded, view }) => {
-          const days = addDays(decodeDays((await view()).days), [...head.days, ...daysOf(unfolded)]);
-          const within = [...days].filter(([day]) => day >= first && day <= last);
-          return within.sort(([a], [b]) => a - b).map(([day, counts]) => ({ day, counts }));
-        },
-        { withRoot: true },
-      ),
+      withMoment({ table, keys, withRoot: true }, async ({ head, unfolded, view }) => {
+        const days = addDays(decodeDays((await view()).days), [...head.days, ...daysOf(unfolded)]);
+        const within = [...days].filter(([day]) => day >= first && day <= last);
+        return within.sort(([a], [b]) => a - b).map(([day, counts]) => ({ day, counts }));
+      }),
     fold: async ({ least, forMilliseconds = 0, ending } = {}) => {
       const end = steadyTime(table) + forMilliseconds;
       for (;;) {

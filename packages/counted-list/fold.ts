@@ -155,9 +155,7 @@ async function writeFold(table: ListTable, keys: ListKeys, name: string, { head,
   return { changes: { ...ofTree(tree), root, days: recent, folds: [...folds, { name, entries }] }, unexpected };
 }
 
-function textOf({ edge, days }: Root): string {
-  return [...edge, days].map((bytes) => Buffer.from(bytes).toString('base64')).join();
-}
+const textOf = ({ edge, days }: Root): string => [...edge, days].map((bytes) => Buffer.from(bytes).toString('base64')).join();
 
 export function nodeItems(keys: ListKeys, written: Iterable<[string, TreeNode]>): (Item & Key)[] {
   return [...written].map(([id, node]) => ({ ...keys.node(id), node: encodeNode(node) }));

@@ -56,13 +56,8 @@ export async function readHead(table: ListTable, keys: ListKeys): Promise<Head> 
  * Replaces the head of a list by one with changes and the next version.
  * @returns the new head, or undefined if another process has replaced the head since it was read
  */
-export async function replaceHead(
-  table: ListTable,
-  keys: ListKeys,
-  head: Head,
-  changes: Partial<Head>,
-): Promise<Head | undefined> {
-  const next = { ...head, ...changes, version: head.version + 1 };
+export async function replaceHead(table: ListTable, keys: ListKeys, head: Head, changes: Partial<Head>) {
+  const next: Head = { ...head, ...changes, version: head.version + 1 };
   const folds = next.folds.map(({ name, entries }) => ({ name, entries: encodeEntries(entries) }));
   const item: Item & Key = { ...keys.head, ...next, days: encodeDays(next.days), folds };
   const isReplaced = await putItemIf(table, item, head.version === 0 ? isAbsent : has('version', head.version));

@@ -55,9 +55,7 @@ export function rootOf(fold: string): string {
   return roots + fold;
 }
 
-function shards(place: string, count: number): string[] {
-  return Array.from({ length: count }, (_, shard) => `${place}#${shard}`);
-}
+const shards = (place: string, count: number): string[] => Array.from({ length: count }, (_, shard) => `${place}#${shard}`);
 
 export const markPartitions = shards('due-lists', markShards);
 

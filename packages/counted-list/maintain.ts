@@ -48,7 +48,7 @@ export async function* checkList(table: ListTable, keys: ListKeys, rows: ReadRow
 }
 
 async function comparePage(table: ListTable, keys: ListKeys, rows: ReadRows, from: number): Promise<CheckedPage> {
-  return await withMoment(table, keys, async (moment) => {
+  return await withMoment({ table, keys }, async (moment) => {
     const members = await rows(from, rowsPerCheck);
     // The nodes as they are stored, not those that pages have kept.
     const view = { ...(await moment.view()), source: storedNodes(table, keys) };
@@ -71,7 +71,7 @@ async function comparePage(table: ListTable, keys: ListKeys, rows: ReadRows, fro
 }
 
 function compareTotals(table: ListTable, keys: ListKeys): Promise<string[]> {
-  return withMoment(table, keys, async ({ head, view }) => {
+  return withMoment({ table, keys }, async ({ head, view }) => {
     const counts = countsOf((await view()).tree);
     const totals = counts.map((_, state) => head.totals[state] ?? 0);
     return counts.join() === totals.join() ? [] : [`the head counts ${totals.join()}, the tree ${counts.join()}`];
@@ -180,9 +180,8 @@ async function replaceHeld(table: ListTable, keys: ListKeys, head: Head, changes
   );
 }
 
-function extendHold(table: ListTable, keys: ListKeys, head: Head, changes: Partial<Head>): Promise<Head | undefined> {
-  return replaceHead(table, keys, head, { ...changes, held_until: table.clock.now() + holdInMilliseconds });
-}
+const extendHold = (table: ListTable, keys: ListKeys, head: Head, changes: Partial<Head>): Promise<Head | undefined> =>
+  replaceHead(table, keys, head, { ...changes, held_until: table.clock.now() + holdInMilliseconds });
 
 /** Deletes the nodes, roots and plans in the table that the head of the list does not lead to. The list must be held. */
 async function removeUnused(table: ListTable, keys: ListKeys, head: Head): Promise<void> {

@@ -152,17 +152,13 @@ export async function queryPrefix(table: ListTable, pk: string, prefix: string, 
 const writesPerBatch = 25;
 
 export async function putItems(table: ListTable, items: readonly (Item & Key)[]): Promise<void> {
-  await writeAll(
-    table,
-    items.map((Item) => ({ PutRequest: { Item } })),
-  );
+  const puts = items.map((Item) => ({ PutRequest: { Item } }));
+  await writeAll(table, puts);
 }
 
 export async function deleteItems(table: ListTable, keys: readonly Key[]): Promise<void> {
-  await writeAll(
-    table,
-    keys.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } })),
-  );
+  const deletes = keys.map(({ pk, sk }) => ({ DeleteRequest: { Key: { pk, sk } } }));
+  await writeAll(table, deletes);
 }
 
 type BatchWrite = { PutRequest: { Item: Item } } | { DeleteRequest: { Key: Key } };
@@ -213,6 +209,30 @@ export async function inParallel<T>(entries: readonly T[], atOnce: number, work:
   };
   const ends = await Promise.allSettled(Array.from({ length: Math.min(atOnce, entries.length) }, worker));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
+}
+
+/**
+ * Returns a function that collects the questions asked in one turn of the event loop and answers all of them with one call of
+ * `answerAll`. If this call fails, every question of the turn fails.
+ * @param answerAll returns the answers in the order of the questions
+ */
+export function batched<Question, Answer>(
+  answerAll: (questions: Question[]) => Promise<Answer[]>,
+): (question: Question) => Promise<Answer> {
+  let questions: Question[] = [];
+  let answers: Promise<Answer[]> | undefined;
+  const ask = async () => {
+    await new Promise(setImmediate);
+    const asked = questions;
+    questions = [];
+    answers = undefined;
+    return await answerAll(asked);
+  };
+  return async (question) => {
+    const index = questions.push(question) - 1;
+    answers ??= ask();
+    return (await answers)[index] as Answer;
+  };
 }
 
 /** An action of a DynamoDB transaction, as the `TransactWriteCommand` of the AWS SDK takes it. */
@@ -274,10 +294,8 @@ export async function removeAttributes(table: ListTable, { pk, sk }: Key, attrib
 async function attempt(table: ListTable, send: (options: { abortSignal: AbortSignal }) => Promise<unknown>): Promise<boolean> {
   const deadline = table.deadline();
   try {
-    await deadline.retry(
-      () => send(until(deadline)),
-      (error) => error instanceof TransactionConflictException,
-    );
+    const isPassing = (error: unknown) => error instanceof TransactionConflictException;
+    await deadline.retry(() => send(until(deadline)), isPassing);
     return true;
   } catch (error) {
     if (error instanceof ConditionalCheckFailedException) return false;

@@ -193,13 +193,10 @@ function maxBytesOf(level: number, { isEdge, isRoot }: Position): number {
   return isEdge && level === 1 ? maxBranchBytes : maxNodeBytes;
 }
 
-function sizesOf({ level, parts }: TreeNode): number[] {
-  return parts.map((part, index) => sizeOf(part, level, parts[index - 1]?.number));
-}
+const sizesOf = ({ level, parts }: TreeNode): number[] =>
+  parts.map((part, index) => sizeOf(part, level, parts[index - 1]?.number));
 
-function sumOfSizes(sizes: readonly number[]): number {
-  return sizes.reduce((sum, bytes) => sum + bytes, 0);
-}
+const sumOfSizes = (sizes: readonly number[]): number => sizes.reduce((sum, bytes) => sum + bytes, 0);
 
 /**
  * Reads the nodes on the right edge of a changed tree that are stored as other nodes are, so that the whole edge is in memory.

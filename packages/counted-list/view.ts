@@ -5,6 +5,7 @@ import { differencesOf, type Entry, readLog, unfoldedOf } from './log.ts';
 import { type Counts, decodeNode, type TreeNode } from './node.ts';
 import type { View } from './select.ts';
 import {
+  batched,
   getItem,
   getItems,
   type Item,
@@ -37,13 +38,11 @@ export interface Moment {
 /**
  * Calls `read` with a list as it is at one moment, which includes every change that was acknowledged before. Calls it again if
  * the read took too long, or an item was deleted meanwhile. Reading the head and the log takes one round trip.
- * @param options.withRoot whether to read the newest root, which is probably that of the head, together with the head
+ * @param list.withRoot whether to read the newest root, which is probably that of the head, together with the head
  */
 export async function withMoment<T>(
-  table: ListTable,
-  keys: ListKeys,
+  { table, keys, withRoot = false }: { table: ListTable; keys: ListKeys; withRoot?: boolean },
   read: (moment: Moment) => Promise<T>,
-  { withRoot }: { withRoot: boolean } = { withRoot: false },
 ): Promise<T> {
   const deadline = table.deadline();
   const bounded = { ...table, deadline: () => deadline };
@@ -89,10 +88,7 @@ export class GoneError extends Error {
   override readonly name = 'GoneError';
 }
 
-const storedRoot = v.object({
-  edge: v.array(storedBytes),
-  days: storedBytes,
-});
+const storedRoot = v.object({ edge: v.array(storedBytes), days: storedBytes });
 
 export type Root = v.InferOutput<typeof storedRoot>;
 
@@ -125,23 +121,13 @@ const mostKept = 500;
  * @param kept nodes that need not be read. Nodes that are read are added, and the oldest are removed
  */
 export function storedNodes(table: ListTable, keys: ListKeys, kept = new Map<string, TreeNode>()): NodeSource {
-  let wanted: string[] = [];
-  let answers: Promise<(Item | undefined)[]> | undefined;
-  const readWanted = async () => {
-    await new Promise(setImmediate);
-    const ids = wanted;
-    wanted = [];
-    answers = undefined;
-    return await getItems(table, ids.map(keys.node));
-  };
+  const readNode = batched((ids: string[]) => getItems(table, ids.map(keys.node)));
   return {
     read: async (id) => {
       const name = `${keys.name} ${id}`;
       const present = kept.get(name);
       if (present) return present;
-      const at = wanted.push(id) - 1;
-      answers ??= readWanted();
-      const item = (await answers)[at];
+      const item = await readNode(id);
       if (!item) throw new GoneError(`The node ${id} of ${keys.name} is gone.`);
       const node = decodeNode(parseItem(storedNode, item, 'node').node);
       const [oldest] = kept.set(name, node).keys();

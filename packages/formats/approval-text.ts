@@ -1,5 +1,6 @@
 import type { AttestationPolicy } from './attestation.ts';
 import { canonicalJson } from './digests.ts';
+import { type CoveredReview, coveredReviewOf, type ResultReview } from './result-review.ts';
 import type { ApprovalLevel, LogAccess } from './vocabulary.ts';
 
 /** The members of the agent's configuration that an approval of a computation covers. */
@@ -16,7 +17,7 @@ export interface Configuration {
   attestation_policy: AttestationPolicy | null;
   log_access: LogAccess;
   /** The review of results before their release. Null: results go to their consumers without a review. */
-  result_review: null;
+  result_review: CoveredReview | null;
 }
 
 interface Configured extends Omit<Configuration, 'agent_config'> {
@@ -32,6 +33,18 @@ export function configurationOf(configured: Configured): Configuration {
   const { cert_file = '', server_ca_file = '', client_ca_file = '', attested_tls = false } = config;
   const agent_config = { cert_file, server_ca_file, client_ca_file, attested_tls };
   return { agent_config, approval, attestation_policy, log_access, result_review };
+}
+
+/** A computation as the API returns it, by the members that its configuration is made of. */
+interface ShownComputation extends Omit<Configured, 'result_review'> {
+  owner: string;
+  consumers: readonly string[];
+  result_review: ResultReview | null;
+}
+
+/** Returns the configuration that an approval covers of a computation as the API returns it. */
+export function configurationOfComputation(computation: ShownComputation): Configuration {
+  return configurationOf({ ...computation, result_review: coveredReviewOf(computation.result_review, computation) });
 }
 
 /** An event of the journal, by its identifier and its hash: the newest that an approver saw. */

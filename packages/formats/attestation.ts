@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { strictObject } from './fields.ts';
+import { arrayOf, described, namedInput, namedObject, orNull } from './fields.ts';
 
 /** The platforms that policies can allow (docs/contract.md, section 15). */
 export const platforms = ['az-snp-vtpm', 'az-tdx-vtpm', 'snp', 'snp-vtpm', 'tdx'] as const;
@@ -12,6 +12,8 @@ export const platformTexts: Record<(typeof platforms)[number], string> = {
   'snp-vtpm': 'the same with a vTPM, as the Cocos agent reports wherever there is a TPM device',
   tdx: 'Intel TDX, while the service has the documents of Intel for it',
 };
+/** The platforms whose evidence names the guest by its REPORT_ID. Keys are released to these alone. */
+export const platformsWithGuest: readonly string[] = ['az-snp-vtpm', 'snp', 'snp-vtpm'];
 /** The platforms whose evidence has PCRs of a vTPM. */
 const withVtpm: readonly string[] = ['az-snp-vtpm', 'az-tdx-vtpm', 'snp-vtpm'];
 export const verdicts = ['verified', 'refused', 'unsupported'] as const;
@@ -32,7 +34,6 @@ export const collateralMembers = [
 
 export const mostMeasurements = 32;
 
-const expectedPlatforms = `Expected a list of ${platforms.join(', ')}.`;
 const expectedMeasurements = `Expected 1 to ${mostMeasurements} measurements of 96 hex digits.`;
 const measurement = v.pipe(
   v.string(expectedMeasurements),
@@ -41,16 +42,38 @@ const measurement = v.pipe(
   v.metadata({ minLength: 96, maxLength: 96 }),
 );
 
-const version = (what: string) =>
-  v.pipe(
-    v.number('Expected a whole number from 0 to 255.'),
-    v.integer('Expected a whole number from 0 to 255.'),
-    v.minValue(0, 'Expected a whole number from 0 to 255.'),
-    v.maxValue(255, 'Expected a whole number from 0 to 255.'),
-    v.description(`The least version of ${what}, 0 to 255.`),
+function upTo(most: number, description: string) {
+  const expected = `Expected a whole number from 0 to ${most}.`;
+  return v.pipe(
+    v.number(expected),
+    v.integer(expected),
+    v.minValue(0, expected),
+    v.maxValue(most, expected),
+    v.description(description),
   );
+}
 
-const sorted = <Entry extends string>(entries: Entry[]): Entry[] => [...new Set(entries)].sort();
+const version = (what: string) => upTo(255, `The least version of ${what}, 0 to 255.`);
+
+/** Makes the schema of a list whose order does not matter. It is returned sorted, with each entry once. */
+function setOf<const Entry extends v.GenericSchema<unknown, string>>(
+  entry: Entry,
+  { least = 0, most, expected, description }: { least?: number; most: number; expected: string; description: string },
+) {
+  return v.pipe(
+    v.array(entry, expected),
+    v.minLength(least, expected),
+    v.maxLength(most, expected),
+    v.description(description),
+    v.transform((entries): v.InferOutput<Entry>[] => [...new Set(entries)].sort()),
+  );
+}
+
+/** Makes the schema of a list of some of given names. */
+function someOf<const Names extends readonly string[]>(names: Names, least: number, description: string) {
+  const name = v.picklist(names, `Expected one of ${names.join(', ')}.`);
+  return setOf(name, { least, most: names.length, expected: `Expected a list of ${names.join(', ')}.`, description });
+}
 
 const versions = {
   bootloader: version('the bootloader'),
@@ -58,15 +81,11 @@ const versions = {
   snp: version('the SNP firmware'),
   microcode: version('the microcode'),
 };
-const fmc = v.pipe(v.nullable(version('the FMC')), v.description('Turin: the least version of the FMC, 0 to 255. null: any.'));
+const fmc = orNull(version('the FMC'), 'Turin: the least version of the FMC, 0 to 255. null: any.');
 const ofVersions = 'Versions of the firmware of an SNP machine.';
 const ofLeast = 'The least versions of an SNP machine. null: any.';
-const leastInput = v.pipe(
-  strictObject({ ...versions, fmc: v.optional(fmc, null) }),
-  v.title('MinimumTcbInput'),
-  v.description(ofVersions),
-);
-const least = v.pipe(v.object({ ...versions, fmc }), v.title('MinimumTcb'), v.description(ofVersions));
+const leastInput = namedInput('MinimumTcbInput', ofVersions, { ...versions, fmc: v.optional(fmc, null) });
+const least = namedObject('MinimumTcb', ofVersions, { ...versions, fmc });
 
 /** The statuses that Intel gives to the versions of a TDX machine and that a policy can accept. */
 export const tcbStatuses = [
@@ -81,16 +100,10 @@ export const tcbStatuses = [
 /** The largest number of Intel's advisories that a policy can accept. */
 export const mostAdvisories = 100;
 
-const expectedVmpl = 'Expected a whole number from 0 to 3.';
-const vmpl = v.pipe(
-  v.number(expectedVmpl),
-  v.integer(expectedVmpl),
-  v.minValue(0, expectedVmpl),
-  v.maxValue(3, expectedVmpl),
-  v.description(
-    'SNP: the highest privilege level (VMPL) from which the guest may ask for its report, 0 to 3. Default 0. A standard Cocos machine needs 2. ' +
-      'With 1 to 3, software below the measured paravisor may have asked for the report.',
-  ),
+const vmpl = upTo(
+  3,
+  'SNP: the highest privilege level (VMPL) from which the guest may ask for its report, 0 to 3. Default 0. A standard Cocos machine needs 2. ' +
+    'With 1 to 3, software below the measured paravisor may have asked for the report.',
 );
 const expectedPcrs = 'Expected {"sha256": {…}} with the numbers 0 to 23 of PCRs, and 64 hex digits for each.';
 const ofPcrs =
@@ -104,16 +117,15 @@ const pcr = v.pipe(
 );
 const numbersOfPcrs = Array.from({ length: 24 }, (_, number) => String(number));
 const bank = v.pipe(
-  strictObject(v.entriesFromList(numbersOfPcrs, v.exactOptional(pcr))),
+  namedInput(
+    'PcrBank',
+    'The values by the number of the PCR, `0` to `23`.',
+    v.entriesFromList(numbersOfPcrs, v.exactOptional(pcr)),
+  ),
   v.check((values) => Object.keys(values).length > 0, expectedPcrs),
-  v.title('PcrBank'),
-  v.description('The values by the number of the PCR, `0` to `23`.'),
 );
-const pcrs = v.pipe(
-  v.nullable(v.pipe(strictObject({ sha256: bank }), v.title('Pcrs'), v.description('Values of PCRs.'))),
-  v.description(ofPcrs),
-);
-const flag = (what: string) => v.pipe(v.boolean('Expected true or false.'), v.description(`${what} Default \`false\`.`));
+const pcrs = orNull(namedInput('Pcrs', 'Values of PCRs.', { sha256: bank }), ofPcrs);
+const flag = (what: string) => described(v.boolean('Expected true or false.'), `${what} Default \`false\`.`);
 const flags = {
   allow_debug: flag('Whether the host may debug the CVM.'),
   allow_reconnect: flag('Whether a run may go on over a later connection with the same certificate than the one that attested.'),
@@ -121,99 +133,75 @@ const flags = {
 };
 const ofStatuses = "TDX: Intel's statuses of the versions that a CVM may have. Default `UpToDate` alone. Returned sorted.";
 const ofAdvisories = "TDX: Intel's advisories about the versions that a CVM may have. Default none. Returned sorted.";
-const expectedStatuses = `Expected a list of ${tcbStatuses.join(', ')}.`;
 const expectedAdvisories = `Expected up to ${mostAdvisories} identifiers such as INTEL-SA-00837.`;
+const advisory = v.pipe(
+  v.string(expectedAdvisories),
+  v.regex(/^INTEL-(?:SA|DOC)-\d{5}$/, expectedAdvisories),
+  v.metadata({ maxLength: 15 }),
+);
 const ofPlatforms = `The platforms that a CVM may have: ${platforms.map((each) => `\`${each}\``).join(', ')}. Returned sorted.`;
 const ofMeasurements =
   'The measurements that a CVM may have, 96 hex digits each. SNP: the launch measurement. TDX: the SHA-384 of MRTD, RTMR0, RTMR1 and ' +
   'RTMR2. Returned sorted, in lower case, each once.';
 const ofPolicy = 'Which CVMs may run a computation. A run starts only on a CVM whose verified attestation satisfies it.';
 
+/** The rules that a policy need not state, as strict as they are then. */
+export const strictestRules: Omit<AttestationPolicy, 'platforms' | 'measurements'> = {
+  pcrs: null,
+  vmpl: 0,
+  minimum_tcb: null,
+  accepted_tcb_statuses: ['UpToDate'],
+  accepted_advisories: [],
+  allow_debug: false,
+  allow_reconnect: false,
+  allow_used_guest: false,
+};
+
 const withoutVtpm = `Expected null, or one of ${withVtpm.join(', ')} among the platforms: others have no PCRs.`;
 
 export const attestationPolicyInput = v.pipe(
-  strictObject({
-    platforms: v.pipe(
-      v.array(v.picklist(platforms, expectedPlatforms), expectedPlatforms),
-      v.minLength(1, expectedPlatforms),
-      v.maxLength(platforms.length, expectedPlatforms),
-      v.description(ofPlatforms),
-      v.transform(sorted),
-    ),
-    measurements: v.pipe(
-      v.array(measurement, expectedMeasurements),
-      v.minLength(1, expectedMeasurements),
-      v.maxLength(mostMeasurements, expectedMeasurements),
-      v.description(ofMeasurements),
-      v.transform(sorted),
-    ),
-    pcrs: v.optional(pcrs, null),
-    vmpl: v.optional(vmpl, 0),
-    minimum_tcb: v.optional(v.pipe(v.nullable(leastInput), v.description(ofLeast)), null),
-    accepted_tcb_statuses: v.optional(
-      v.pipe(
-        v.array(v.picklist(tcbStatuses, expectedStatuses), expectedStatuses),
-        v.maxLength(tcbStatuses.length, expectedStatuses),
-        v.description(ofStatuses),
-        v.transform(sorted),
-      ),
-      ['UpToDate'],
-    ),
+  namedInput('AttestationPolicyInput', ofPolicy, {
+    platforms: someOf(platforms, 1, ofPlatforms),
+    measurements: setOf(measurement, {
+      least: 1,
+      most: mostMeasurements,
+      expected: expectedMeasurements,
+      description: ofMeasurements,
+    }),
+    pcrs: v.optional(pcrs, strictestRules.pcrs),
+    vmpl: v.optional(vmpl, strictestRules.vmpl),
+    minimum_tcb: v.optional(orNull(leastInput, ofLeast), strictestRules.minimum_tcb),
+    accepted_tcb_statuses: v.optional(someOf(tcbStatuses, 0, ofStatuses), strictestRules.accepted_tcb_statuses),
     accepted_advisories: v.optional(
-      v.pipe(
-        v.array(
-          v.pipe(
-            v.string(expectedAdvisories),
-            v.regex(/^INTEL-(?:SA|DOC)-\d{5}$/, expectedAdvisories),
-            v.metadata({ maxLength: 15 }),
-          ),
-          expectedAdvisories,
-        ),
-        v.maxLength(mostAdvisories, expectedAdvisories),
-        v.description(ofAdvisories),
-        v.transform(sorted),
-      ),
-      [],
+      setOf(advisory, { most: mostAdvisories, expected: expectedAdvisories, description: ofAdvisories }),
+      strictestRules.accepted_advisories,
     ),
-    allow_debug: v.optional(flags.allow_debug, false),
-    allow_reconnect: v.optional(flags.allow_reconnect, false),
-    allow_used_guest: v.optional(flags.allow_used_guest, false),
+    allow_debug: v.optional(flags.allow_debug, strictestRules.allow_debug),
+    allow_reconnect: v.optional(flags.allow_reconnect, strictestRules.allow_reconnect),
+    allow_used_guest: v.optional(flags.allow_used_guest, strictestRules.allow_used_guest),
   }),
   v.forward(
     v.check(({ platforms, pcrs }) => pcrs === null || platforms.some((each) => withVtpm.includes(each)), withoutVtpm),
     ['pcrs'],
   ),
-  v.title('AttestationPolicyInput'),
-  v.description(ofPolicy),
 );
 
-export const attestationPolicy = v.pipe(
-  v.object({
-    platforms: v.pipe(v.array(v.picklist(platforms)), v.description(ofPlatforms), v.metadata({ maxItems: platforms.length })),
-    measurements: v.pipe(
-      v.array(v.pipe(v.string(), v.metadata({ maxLength: 96 }))),
-      v.description(ofMeasurements),
-      v.metadata({ maxItems: mostMeasurements }),
-    ),
-    pcrs,
-    vmpl,
-    minimum_tcb: v.pipe(v.nullable(least), v.description(ofLeast)),
-    accepted_tcb_statuses: v.pipe(
-      v.array(v.picklist(tcbStatuses)),
-      v.description(ofStatuses),
-      v.metadata({ maxItems: tcbStatuses.length }),
-    ),
-    accepted_advisories: v.pipe(
-      v.array(v.pipe(v.string(), v.metadata({ maxLength: 60 }))),
-      v.description(ofAdvisories),
-      v.metadata({ maxItems: mostAdvisories }),
-    ),
-    ...flags,
-  }),
-  v.title('AttestationPolicy'),
-  v.description(ofPolicy),
-);
+export const attestationPolicy = namedObject('AttestationPolicy', ofPolicy, {
+  platforms: arrayOf(v.picklist(platforms), platforms.length, ofPlatforms),
+  measurements: arrayOf(v.pipe(v.string(), v.metadata({ maxLength: 96 })), mostMeasurements, ofMeasurements),
+  pcrs,
+  vmpl,
+  minimum_tcb: orNull(least, ofLeast),
+  accepted_tcb_statuses: arrayOf(v.picklist(tcbStatuses), tcbStatuses.length, ofStatuses),
+  accepted_advisories: arrayOf(v.pipe(v.string(), v.metadata({ maxLength: 60 })), mostAdvisories, ofAdvisories),
+  ...flags,
+});
 export type AttestationPolicy = v.InferOutput<typeof attestationPolicy>;
+
+/** Returns the platforms of a policy whose evidence names no guest, so that no key can be released to them. */
+export function withoutGuest({ platforms }: Pick<AttestationPolicy, 'platforms'>): string[] {
+  return platforms.filter((platform) => !platformsWithGuest.includes(platform));
+}
 
 const domainLabel = /^(?!-)[A-Za-z0-9-]{1,63}(?<!-)$/;
 

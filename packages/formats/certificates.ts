@@ -14,7 +14,7 @@ const expected = 'Expected one X.509 certificate in PEM ("BEGIN CERTIFICATE").';
 export function fingerprintOfCertificate(pem: string): string {
   const [, base64 = ''] = /^-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----$/.exec(pem.trim()) ?? [];
   const der = derIn(base64);
-  const why = isCertificate(der) ? whyWeakCertificate(der) : '';
+  const why = isCertificate(der) ? whyWeakCertificate(der) : ''; // defence
   if (holdsPrivateKey(pem)) throw new InvalidKeyError(`This contains a private key. Never share it. ${expected}`);
   if (why !== undefined) throw new InvalidKeyError(`${why} ${expected}`.trim());
   return createHash('sha256').update(der).digest('hex');

@@ -19,7 +19,7 @@ export type CoveredValue = string | number | boolean | null;
 
 /** A difference between what a user approved and what would run now. */
 export interface ApprovalChange {
-  /** The place of the difference in `{manifest, configuration, signature, expires_at, cvm_ids}`, as a JSON pointer. */
+  /** The place of the difference in `{manifest, configuration, signature, expires_at, cvm_ids, max_runs}`, as a JSON pointer. */
   path: string;
   approved: CoveredValue;
   current: CoveredValue;
@@ -54,8 +54,8 @@ export interface Covered {
 
 /**
  * Returns the differences between the manifest and configuration that were approved and those that would run now, the most harmful
- * first, so that a limit on their number hides the others. Datasets are matched by their file names. Added and changed receivers come
- * first, then the policy, access to logs and the review, the rest of the configuration, the algorithm, the datasets, and last
+ * first, so that a limit on their number hides the others. Datasets are matched by their file names, reviewers and receivers of released
+ * results by user. Added and changed receivers come first, then the policy, access to logs and the review, the rest of the configuration, the algorithm, the datasets, and last
  * what only takes away: receivers, and values of a list in a policy that stays.
  */
 export function changesBetween(approved: Covered, current: Covered): PlacedChange[] {
@@ -69,9 +69,9 @@ export function changesBetween(approved: Covered, current: Covered): PlacedChang
     ...differences('/manifest', rest, newRest),
   ];
   const rank = ({ path, current: value }: PlacedChange): number => {
-    if (path.startsWith('/manifest/result_consumers')) return value === null ? 4 : 0;
+    if (/^.(manifest.result_consumers|configuration.result_review.consumers)/.test(path)) return value === null ? 4 : 0;
     if (!path.startsWith('/configuration/')) return 3;
-    if (value === null && Array.isArray(memberAt(current, path.slice(0, path.lastIndexOf('/'))))) return 4;
+    if (value === null && isPolicy.test(path) && Array.isArray(memberAt(current, path.slice(0, path.lastIndexOf('/'))))) return 4;
     return /^.configuration.(attestation_policy|log_access|result_review)/.test(path) ? 1 : 2;
   };
   return changes.toSorted((one, other) => rank(one) - rank(other));
@@ -88,13 +88,10 @@ interface Named {
   value: object;
 }
 
-function receiversOf({ manifest: { result_consumers = [] }, receivers = [] }: Covered): Named[] {
-  return result_consumers.map((value, index) => ({ name: receivers[index] ?? String(index), value }));
-}
+const receiversOf = ({ manifest: { result_consumers = [] }, receivers = [] }: Covered): Named[] =>
+  result_consumers.map((value, index) => ({ name: receivers[index] ?? String(index), value }));
 
-function datasetsOf(datasets: Dataset[]): Named[] {
-  return datasets.map((value) => ({ name: value.filename, value }));
-}
+const datasetsOf = (datasets: Dataset[]): Named[] => datasets.map((value) => ({ name: value.filename, value }));
 
 /**
  * Returns the differences between two lists in a manifest: entries that were added, removed or changed.
@@ -142,11 +139,22 @@ function differences(path: string, before: unknown, after: unknown): ApprovalCha
   const [parts, others] = [partsOf(before), partsOf(after)];
   if (isPolicy.test(path) && (Array.isArray(before) || Array.isArray(after)))
     return differencesOfSets(path, Object.values(parts), Object.values(others));
+  if (isOfUsers.test(path)) return differencesOfUsers(path, Object.values(parts), Object.values(others));
   const names = new Set([...Object.keys(parts), ...Object.keys(others)]);
   return [...names].flatMap((name) => differences(`${path}/${name}`, parts[name], others[name]));
 }
 
 const isPolicy = /^.configuration.attestation_policy/;
+const isOfUsers = /^.configuration.result_review.(reviewers|consumers)$/;
+
+/** Returns a difference for each user who was removed from or added to a list, or, if only their order is another, for each place. */
+function differencesOfUsers(path: string, before: unknown[], after: unknown[]): ApprovalChange[] {
+  const changes = [
+    ...before.flatMap((user, index) => (after.includes(user) ? [] : [change(`${path}/${index}`, user, undefined)])),
+    ...after.flatMap((user, index) => (before.includes(user) ? [] : [change(`${path}/${index}`, undefined, user)])),
+  ];
+  return changes.length > 0 ? changes : after.flatMap((user, index) => differences(`${path}/${index}`, before[index], user));
+}
 
 /**
  * Returns the differences between two lists whose order does not matter: a difference for each value that was added or removed, at its
@@ -161,13 +169,9 @@ function differencesOfSets(path: string, before: unknown[], after: unknown[]): A
 
 const isHash = (part: unknown): part is number[] => Array.isArray(part) && typeof part[0] === 'number';
 
-function hasParts(part: unknown): boolean {
-  return typeof part === 'object' && part !== null && !isHash(part);
-}
+const hasParts = (part: unknown): boolean => typeof part === 'object' && part !== null && !isHash(part);
 
-function partsOf(part: unknown): Record<string, unknown> {
-  return hasParts(part) ? { ...(part as object) } : {};
-}
+const partsOf = (part: unknown): Record<string, unknown> => (hasParts(part) ? { ...(part as object) } : {});
 
 function valueOf(part: unknown): ApprovalChange['current'] {
   if (part === undefined || part === null) return null;

@@ -35,8 +35,38 @@ export function text(minimum: number, maximum: number) {
  * checked when they came.
  */
 /*#__NO_SIDE_EFFECTS__*/
-export function shownText(maximum: number) {
-  return v.pipe(v.string(), v.metadata({ maxLength: maximum }));
+export function shownText(maximum: number, description?: string) {
+  return v.pipe(v.string(), v.metadata({ maxLength: maximum, ...(description !== undefined && { description }) }));
+}
+
+/** Makes the schema of a value with a description for the OpenAPI document. */
+/*#__NO_SIDE_EFFECTS__*/
+export function described<const Schema extends v.GenericSchema>(schema: Schema, description: string) {
+  return v.pipe(schema, v.description(description));
+}
+
+/** Makes the schema of a value or null. @param description says what null means */
+/*#__NO_SIDE_EFFECTS__*/
+export function orNull<const Schema extends v.GenericSchema>(schema: Schema, description: string) {
+  return v.pipe(v.nullable(schema), v.description(description));
+}
+
+/** Makes the schema of an array that the service returns. The most entries are only documented, not checked. */
+/*#__NO_SIDE_EFFECTS__*/
+export function arrayOf<const Entry extends v.GenericSchema>(entry: Entry, most: number, description: string) {
+  return v.pipe(v.array(entry), v.description(description), v.metadata({ maxItems: most }));
+}
+
+/** Makes the schema of an object that the service returns. @param title its name in the OpenAPI document */
+/*#__NO_SIDE_EFFECTS__*/
+export function namedObject<const Entries extends v.ObjectEntries>(title: string, description: string, entries: Entries) {
+  return v.pipe(v.object(entries), v.title(title), v.description(description));
+}
+
+/** Makes the schema of an object without unknown fields that a client sends. @param title its name in the OpenAPI document */
+/*#__NO_SIDE_EFFECTS__*/
+export function namedInput<const Entries extends v.ObjectEntries>(title: string, description: string, entries: Entries) {
+  return v.pipe(strictObject(entries), v.title(title), v.description(description));
 }
 
 export const privateKeyForAll = 'This contains a private key, which everyone in the domain would see. Never share it.';
@@ -44,7 +74,7 @@ export const privateKeyForAll = 'This contains a private key, which everyone in 
 export const withoutPrivateKey = v.check((given: string) => !holdsPrivateKey(given), privateKeyForAll);
 
 export const description = v.pipe(text(0, 4000), withoutPrivateKey, v.description('A description. Up to 4,000 characters.'));
-export const shownDescription = v.pipe(shownText(4000), v.description('The description.'));
+export const shownDescription = shownText(4000, 'The description.');
 
 /** Returns whether a text has the form of base64 (RFC 4648, section 4, with padding). */
 export function isBase64(text: string): boolean {
@@ -87,7 +117,7 @@ export function strictObject<const Entries extends v.ObjectEntries>(entries: Ent
 }
 
 /** The schema of a field that a PUT accepts and ignores, so that clients can send back an object that they read. */
-export const returnedField = v.optional(v.pipe(v.unknown(), v.description('Ignored. The service sets this field.')));
+export const returnedField = v.optional(described(v.unknown(), 'Ignored. The service sets this field.'));
 
 /**
  * Matches a text with a character that can be seen: not white space, a control, a mark that needs a letter before it, or a
@@ -98,7 +128,7 @@ const hasVisible = v.check((name: string) => visible.test(name), 'Expected at le
 
 export const computationName = v.pipe(
   text(1, 200),
-  v.regex(/^[^\u0000-\u001f\u007f-\u009f]+$/, 'Expected a name without control characters.'),
+  v.regex(/^[^\u0000-\u001f\u007f-\u009f]+$/, 'Expected a name without line ends and other control characters.'),
   hasVisible,
   withoutPrivateKey,
   v.description('The name. 1 to 200 characters, at least one of them visible, no control characters.'),

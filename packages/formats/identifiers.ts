@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { toHex } from './bytes.ts';
-import { text } from './fields.ts';
+import { described, text } from './fields.ts';
 
 /**
  * Makes an identifier: a UUID of version 8 (RFC 9562, section 5.8). Its first 48 bits are the number of the resource in its
@@ -38,9 +38,9 @@ export const identifier = v.pipe(
   v.metadata({ format: 'uuid', maxLength: lengthOfId, examples: ['00000000-0001-8c3a-9f0e-2b7d41c5e6a8'] }),
 );
 
-export const idOfComputation = v.pipe(identifier, v.description('The identifier of the computation.'));
-export const idOfAsset = v.pipe(identifier, v.description('The identifier of the asset.'));
-export const idOfRun = v.pipe(identifier, v.description('The identifier of the run.'));
+export const idOfComputation = described(identifier, 'The identifier of the computation.');
+export const idOfAsset = described(identifier, 'The identifier of the asset.');
+export const idOfRun = described(identifier, 'The identifier of the run.');
 
 /**
  * Makes the schema of an identifier in a path, in upper or lower case. The text need not be a UUID: any other text leads to 404.

@@ -62,7 +62,7 @@ export function parsePublicKey(given: string): PublicKey {
 }
 
 function refusePrivateKey(text: string): void {
-  if (holdsPrivateKey(text)) throw new InvalidKeyError(privateKeySent + expected);
+  if (holdsPrivateKey(text)) throw new InvalidKeyError(privateKeySent + expected); // defence
 }
 
 function decode(base64: string): Bytes {
@@ -122,6 +122,15 @@ const none = new Uint8Array();
 export const keyInSpki = (der: Uint8Array) => keyIn(derElements(der)[0]?.content);
 
 /**
+ * Returns a public key in DER in its one encoding: points are not compressed, and curves are named. Undefined for other kinds of keys.
+ * @param der the key as SubjectPublicKeyInfo
+ */
+export function canonicalSpki(der: Uint8Array): Uint8Array | undefined {
+  const raw = keyInSpki(der);
+  return raw && spkiOf(raw);
+}
+
+/**
  * Returns the numbers of a public key. Undefined for other kinds of keys.
  * @param content the content of the DER sequence that a SubjectPublicKeyInfo or a key in PKCS#1 consists of
  */
@@ -144,7 +153,7 @@ function rsaOf(modulus: Uint8Array = none, exponent: Uint8Array = none): RawKey 
 
 function refuseUnfit(raw: RawKey): void {
   const why = whyWeak(raw);
-  if (why !== undefined) throw new InvalidKeyError(`${why} ${expected}`);
+  if (why !== undefined) throw new InvalidKeyError(`${why} ${expected}`); // defence
   if (raw.algorithm === 'ed25519' && !isOnCurve(raw.point)) throw new InvalidKeyError(expected);
 }
 
@@ -196,7 +205,7 @@ function power(base: bigint, exponent: bigint, modulus: bigint): bigint {
 function whyWeakPoint(point: Uint8Array): string | undefined {
   if (point.length !== 32) return undefined;
   const y = yOf(point);
-  if (y >= prime) return 'The Ed25519 key is not encoded as RFC 8032 says.';
+  if (y >= prime) return 'The Ed25519 key is not encoded as RFC 8032 says.'; // defence
   const squared = (y * y) % prime;
   const isOfOrder8 = (d * squared * squared + 2n * squared - 1n) % prime === 0n;
   return y === 0n || squared === 1n || isOfOrder8 ? 'The Ed25519 key is a point of small order.' : undefined;
@@ -221,9 +230,7 @@ function productsOfPrimes(): bigint[] {
   return fours.map((four) => four.reduce((product, prime) => product * BigInt(prime), 1n));
 }
 
-function greatestCommonDivisor(a: bigint, b: bigint): bigint {
-  return b === 0n ? a : greatestCommonDivisor(b, a % b);
-}
+const greatestCommonDivisor = (a: bigint, b: bigint): bigint => (b === 0n ? a : greatestCommonDivisor(b, a % b));
 
 /**
  * The last modulus of an RSA key that was found not to be weak, to check it once: the files of a party come with the same key,
@@ -233,7 +240,7 @@ let sound: bigint | undefined;
 
 function whyWeakModulus(modulus: bigint): string | undefined {
   if (modulus === sound) return undefined;
-  if (modulus % 2n === 0n) return 'The modulus of the RSA key is even.';
+  if (modulus % 2n === 0n) return 'The modulus of the RSA key is even.'; // defence
   products ??= productsOfPrimes();
   for (const product of products) {
     if (greatestCommonDivisor(product, modulus % product) !== 1n) return 'The modulus of the RSA key has a small factor.';
@@ -250,9 +257,8 @@ function whyWeakModulus(modulus: bigint): string | undefined {
  */
 function isNearlySquare(modulus: bigint): boolean {
   const least = squareRoot(modulus - 1n) + 1n;
-  return Array.from({ length: 100 }, (_, more) => (least + BigInt(more)) ** 2n - modulus).some(
-    (rest) => rest === 0n || squareRoot(rest) ** 2n === rest,
-  );
+  const rests = Array.from({ length: 100 }, (_, more) => (least + BigInt(more)) ** 2n - modulus);
+  return rests.some((rest) => rest === 0n || squareRoot(rest) ** 2n === rest);
 }
 
 /** Returns the square root of an integer, rounded down, by Newton's method. */
@@ -269,6 +275,10 @@ function described(raw: RawKey, spki: Bytes): PublicKey {
   return { spki, fingerprint: fingerprintOfSpki(spki), algorithm: raw.algorithm };
 }
 
+const bOf256 = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn;
+const bOf384 = 0xb3312fa7e23ee7e4988e056be3f82d19181d9c6efe8141120314088f5013875ac656398d8a2ed19d2a85c8edd3ec2aefn;
+const bOf521 =
+  0x51953eb9618e1c9a1f929a21a0b68540eea2da725b99b315f3b8b489918ef109e156193951ec7e937b1652c0bd3bb1bf073573df883d2c34f1ef451fd46b503f00n;
 const ed25519Name = '06032b6570';
 const ecdsaName = '06072a8648ce3d0201';
 const rsaName = '06092a864886f70d010101';
@@ -276,29 +286,11 @@ const rsaName = '06092a864886f70d010101';
 type Curve = (typeof curves)[number];
 
 /** The elliptic curves of ECDSA keys that are accepted (NIST SP 800-186): y² = x³ - 3x + b modulo p, which is 3 modulo 4. */
-const curves = (
-  [
-    [
-      256,
-      '06082a8648ce3d030107',
-      2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n,
-      0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn,
-    ],
-    [
-      384,
-      '06052b81040022',
-      2n ** 384n - 2n ** 128n - 2n ** 96n + 2n ** 32n - 1n,
-      0xb3312fa7e23ee7e4988e056be3f82d19181d9c6efe8141120314088f5013875ac656398d8a2ed19d2a85c8edd3ec2aefn,
-    ],
-    [
-      521,
-      '06052b81040023',
-      2n ** 521n - 1n,
-      0x51953eb9618e1c9a1f929a21a0b68540eea2da725b99b315f3b8b489918ef109e156193951ec7e937b1652c0bd3bb1bf073573df883d2c34f1ef451fd46b503f00n,
-    ],
-  ] as const
-).map(([bits, oid, p, b]) => ({ name: `P-${bits}`, ssh: `nistp${bits}`, size: Math.ceil(bits / 8), oid, p, b }));
-
+const curves = [
+  { bits: 256, oid: '06082a8648ce3d030107', p: 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n, b: bOf256 },
+  { bits: 384, oid: '06052b81040022', p: 2n ** 384n - 2n ** 128n - 2n ** 96n + 2n ** 32n - 1n, b: bOf384 },
+  { bits: 521, oid: '06052b81040023', p: 2n ** 521n - 1n, b: bOf521 },
+].map(({ bits, ...curve }) => ({ name: `P-${bits}`, ssh: `nistp${bits}`, size: Math.ceil(bits / 8), ...curve }));
 const uncompressedPoint = 0x04;
 
 /**

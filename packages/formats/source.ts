@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { characters, strictObject, text, privateKeyForAll, withoutPrivateKey } from './fields.ts';
+import { characters, described, namedInput, namedObject, orNull, privateKeyForAll, text, withoutPrivateKey } from './fields.ts';
 import { holdsToken, leadsUp } from './public-address.ts';
 import { holdsPrivateKey } from './holds-private-key.ts';
-import type { AssetType } from './vocabulary.ts';
+import type { ShownAssetType } from './vocabulary.ts';
 
 const schemes = { 'oci-image': ['docker://', 'oci://'], gcs: ['gs://'], https: ['https://'], http: ['http://'] } as const;
 type SourceType = keyof typeof schemes;
@@ -62,14 +62,14 @@ const ofArguments = `The arguments of the algorithm: up to ${mostArguments}, of 
 
 export const fetched = {
   source: v.pipe(
-    strictObject({
+    namedInput('AssetSource', ofSource, {
       type: v.exactOptional(
-        v.pipe(
+        described(
           v.picklist(sourceTypes, ({ input }) => (input === 's3' ? noS3 : `Expected ${sourceTypes.join(', ')}.`)),
-          v.description(ofType),
+          ofType,
         ),
       ),
-      url: v.exactOptional(v.pipe(publicUrl(Object.values(schemes).flat()), v.description(ofUrl))),
+      url: v.exactOptional(described(publicUrl(Object.values(schemes).flat()), ofUrl)),
       kbs_resource_path: v.exactOptional(
         v.pipe(
           text(1, 255),
@@ -99,16 +99,10 @@ export const fetched = {
       ),
       ['url'],
     ),
-    v.title('AssetSource'),
-    v.description(ofSource),
   ),
-  kbs: v.pipe(
-    strictObject({ url: v.pipe(publicUrl(['https://', 'http://']), v.description(ofKbsUrl)) }),
-    v.title('KeyBroker'),
-    v.description(ofKbs),
-  ),
-  decompress: v.pipe(v.boolean('Expected true or false.'), v.description(ofDecompress)),
-  algo_type: v.pipe(v.picklist(algorithmTypes, `Expected ${algorithmTypes.join(', ')}.`), v.description(ofAlgorithmType)),
+  kbs: namedInput('KeyBroker', ofKbs, { url: described(publicUrl(['https://', 'http://']), ofKbsUrl) }),
+  decompress: described(v.boolean('Expected true or false.'), ofDecompress),
+  algo_type: described(v.picklist(algorithmTypes, `Expected ${algorithmTypes.join(', ')}.`), ofAlgorithmType),
   algo_args: v.pipe(
     v.array(
       v.pipe(
@@ -135,33 +129,25 @@ const shown = (longest: number, description: string) =>
  */
 export const fetchedByAgent = {
   source: v.exactOptional(
-    v.pipe(
-      v.object({
-        url: v.exactOptional(shown(longestUrl, ofUrl)),
-        kbs_resource_path: v.exactOptional(shown(255, ofPath)),
-        encrypted: v.exactOptional(v.pipe(v.literal(true), v.description('`true` if the file is encrypted. Absent otherwise.'))),
-      }),
-      v.title('ManifestSource'),
-      v.description(ofSource),
-    ),
+    namedObject('ManifestSource', ofSource, {
+      url: v.exactOptional(shown(longestUrl, ofUrl)),
+      kbs_resource_path: v.exactOptional(shown(255, ofPath)),
+      encrypted: v.exactOptional(described(v.literal(true), '`true` if the file is encrypted. Absent otherwise.')),
+    }),
   ),
   kbs: v.exactOptional(
-    v.pipe(
-      v.object({
-        url: v.exactOptional(shown(longestUrl, ofKbsUrl)),
-        enabled: v.pipe(v.literal(true), v.description('Tells the agent to fetch the file, encrypted or not.')),
-      }),
-      v.title('ManifestKeyBroker'),
-      v.description(ofKbs),
-    ),
+    namedObject('ManifestKeyBroker', ofKbs, {
+      url: v.exactOptional(shown(longestUrl, ofKbsUrl)),
+      enabled: described(v.literal(true), 'Tells the agent to fetch the file, encrypted or not.'),
+    }),
   ),
 };
-export const decompressByAgent = v.exactOptional(v.pipe(v.literal(true), v.description(ofDecompress)));
+export const decompressByAgent = v.exactOptional(described(v.literal(true), ofDecompress));
 export const algorithmByAgent = { algo_type: v.exactOptional(fetched.algo_type), algo_args: v.exactOptional(fetched.algo_args) };
 
 /*#__NO_SIDE_EFFECTS__*/
 function orNone<const Schema extends v.GenericSchema>(schema: Schema) {
-  return v.pipe(v.nullable(schema), v.description(`${v.getDescription(schema) ?? ''} null: none.`));
+  return orNull(schema, `${v.getDescription(schema) ?? ''} null: none.`);
 }
 
 export const fetchedOrNone = {
@@ -182,8 +168,10 @@ export type Fetched = { [Name in keyof typeof fetched]: v.InferOutput<(typeof fe
 export const fetchedNames = ['source', 'kbs', 'decompress', 'algo_type', 'algo_args'] as const;
 
 /** Returns the fields that do not fit the type of the asset or its lack of a source, each with what was expected. */
-export function misfits(asset: { asset_type: AssetType } & Fetched): { field: keyof Fetched; expected: string }[] {
+export function misfits(asset: { asset_type: ShownAssetType } & Fetched): { field: keyof Fetched; expected: string }[] {
   return fetchedNames.flatMap((field) => {
+    if (field === 'kbs' && asset.source !== null && asset.source.url === undefined && asset.kbs === null)
+      return [{ field, expected: 'Expected this too: `kbs_resource_path` alone is for a file whose key the agent gets there.' }];
     if (field === 'source' || asset[field] === null) return [];
     if (asset.source === null) return [{ field, expected: 'Expected `source` too: agents ignore this without it.' }];
     if (field !== 'kbs' && asset.source.url === undefined) {

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { described } from './fields.ts';
 
 /** The schema of a time that the service returns: RFC 3339, in UTC, with milliseconds, such as `2025-07-17T08:00:00.000Z`. */
 export const timestamp = v.pipe(
@@ -7,8 +8,8 @@ export const timestamp = v.pipe(
   v.metadata({ format: 'date-time', maxLength: 24, examples: ['2025-07-17T08:00:00.000Z'] }),
 );
 
-export const createdAt = v.pipe(timestamp, v.description('The time of the creation.'));
-export const updatedAt = v.pipe(timestamp, v.description('The time of the last change.'));
+export const createdAt = described(timestamp, 'The time of the creation.');
+export const updatedAt = described(timestamp, 'The time of the last change.');
 
 /**
  * Returns the later of two times of the service, so that a slow request does not set back the time that a later request has set.

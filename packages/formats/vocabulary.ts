@@ -1,5 +1,10 @@
 export const assetTypes = ['algorithm', 'dataset'] as const;
 export type AssetType = (typeof assetTypes)[number];
+/** The type of the asset that a reviewer hands in as the result of a run. Nobody creates, changes or links one otherwise. */
+export const resultType = 'result';
+/** The types that an asset can have in answers. */
+export const shownAssetTypes = [...assetTypes, resultType] as const;
+export type ShownAssetType = (typeof shownAssetTypes)[number];
 
 export const finalStatuses = ['completed', 'failed', 'cancelled'] as const;
 /** The kinds of ends of runs that programs can tell apart. */
@@ -23,6 +28,30 @@ export const mostConsumers = 40;
 export const mostProviders = 100;
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+
+/** The types of the events by which the status of a computation changes. */
+export const lifecycleEvents = ['created', 'started', 'stop_requested', 'completed', 'failed', 'cancelled'] as const;
+export type LifecycleEvent = (typeof lifecycleEvents)[number];
+
+/** The types of the events by which users change a computation or the result of a run, but not its status. */
+export const administrativeEvents = [
+  'updated',
+  'owner_changed',
+  'asset_linked',
+  'asset_unlinked',
+  'key_uploaded',
+  'key_removed',
+  'approved',
+  'approval_withdrawn',
+  'approval_refused',
+  'result_submitted',
+  'result_decided',
+  'result_released',
+  'result_withheld',
+  'key_released',
+  'key_refused',
+] as const;
+export type AdministrativeEvent = (typeof administrativeEvents)[number];
 
 /** The originator of events that the service records without an action of a user. */
 export const system = 'system';
@@ -91,3 +120,7 @@ export function parseMembership(text: string): Membership | undefined {
   if (boundTo === undefined) return { domain, role };
   return role === 'cvm' ? { domain, role, boundTo } : undefined;
 }
+
+/** The acts that a stage's log has entries of: the start of a run, its end, and the release or withholding of its result. */
+export const loggedActs = ['run-start', 'run-end', 'result'] as const;
+export type LoggedAct = (typeof loggedActs)[number];

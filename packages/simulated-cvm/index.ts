@@ -3,4 +3,4 @@ export { type AgentEvent, behaviourOf, stoppedEvents } from './simulated-behavio
 export { connectCvm } from './simulated-connection.ts';
 export { simulateCvm } from './simulated-cvm.ts';
 export { attests, testRoot, testToken, testTokenOver } from './simulated-evidence.ts';
-export { startSimulatedCvms } from './simulated-cvms.ts';
+export { type SimulatedCvms, startSimulatedCvms } from './simulated-cvms.ts';

@@ -1,7 +1,9 @@
+import { createPublicKey } from 'node:crypto';
 import { pause, type SetTimer } from 'computation-management-client';
+import * as v from 'valibot';
 import { type AgentEvent, behaviourOf, stoppedEvents } from './simulated-behaviour.ts';
 import type { ArrivingCommand, CvmConnection, NewReport } from './simulated-connection.ts';
-import { datasetsIn, manifestFlaw } from './simulated-manifest-check.ts';
+import { simulatedResult } from './simulated-result.ts';
 
 export interface Pace {
   /** The pause between two events of a simulated agent, in milliseconds. */
@@ -29,6 +31,8 @@ export interface SimulatedCvm {
   pace: Pace;
   /** The clock that measures the pauses of the CVM. Default: the clock of the system. */
   clock?: SimulatorClock;
+  /** Called with the result of the run, a ZIP archive, when the CVM has it ready. */
+  onResult?: (archive: Buffer) => void;
   /** A signal that is aborted when the simulator stops. */
   closing: AbortSignal;
 }
@@ -40,7 +44,7 @@ export interface SimulatedCvm {
  * @throws AbortError when `closing` is aborted; ServiceProblem
  */
 export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
-  const { cvmId, runId, connection, pace, clock = systemClock, closing } = cvm;
+  const { cvmId, runId, connection, pace, clock = systemClock, onResult, closing } = cvm;
   const behaviour = behaviourOf(cvmId);
   const stopped = new AbortController();
   /** Aborted when the service has ended the run without this CVM. */
@@ -75,14 +79,15 @@ export async function simulateCvm(cvm: SimulatedCvm): Promise<void> {
       return;
     }
     await send({ type: 'accepted', run_id: runId, command_id, reason: '' });
-    await workThrough(behaviour.before(datasetsIn(manifest)));
+    await workThrough(behaviour.before(manifest?.datasets.length ?? 0), manifest);
   };
 
-  const workThrough = async (before: AgentEvent[]) => {
+  const workThrough = async (before: AgentEvent[], manifest?: ArrivingCommand['manifest']) => {
     const untilStopped = AbortSignal.any([closing, stopped.signal, over.signal]);
     const tell = async (events: AgentEvent[]) => {
       for (const event of events) {
         await waitBeating(pace.eventsInMilliseconds, untilStopped);
+        if (event.event_type === 'ConsumingResults') onResult?.(simulatedResult({ runId, cvmId, manifest }));
         await report(event);
       }
     };
@@ -133,5 +138,43 @@ async function untilAborted(activity: Promise<unknown>, closing: AbortSignal): P
   } catch (error) {
     closing.throwIfAborted();
     if (!(error instanceof Error && error.name === 'AbortError')) throw error;
+  }
+}
+
+const hash = v.pipe(
+  v.array(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(255))),
+  v.length(32, 'a hash is not 32 bytes long'),
+);
+const userKey = v.pipe(v.string(), v.check(isPublicKey, 'a user_key is not a public key in DER SubjectPublicKeyInfo'));
+const filename = v.pipe(v.string(), v.regex(/^(?!\.{1,2}$)[^/\0]+$/, 'a filename is not a plain name'));
+
+const acceptable = v.object({
+  id: v.pipe(v.string(), v.minLength(1, 'it has no id')),
+  datasets: v.pipe(
+    v.array(v.object({ hash, user_key: userKey, filename })),
+    v.check(
+      (datasets) => new Set(datasets.map((dataset) => dataset.filename)).size === datasets.length,
+      'two datasets share a filename',
+    ),
+  ),
+  algorithm: v.object({ hash, user_key: userKey }, 'it has no algorithm'),
+  result_consumers: v.pipe(v.array(v.object({ user_key: userKey })), v.minLength(1, 'it has no result consumer')),
+});
+
+/** Says what in a manifest would crash a real agent or lock its users out. Returns undefined for a good manifest. */
+export function manifestFlaw(manifest: unknown): string | undefined {
+  const { issues } = v.safeParse(acceptable, manifest);
+  if (!issues) return undefined;
+  const [issue] = issues;
+  const path = v.getDotPath(issue);
+  return path === null ? issue.message : `${path}: ${issue.message}`;
+}
+
+function isPublicKey(base64: string): boolean {
+  try {
+    const key = createPublicKey({ key: Buffer.from(base64, 'base64'), format: 'der', type: 'spki' });
+    return ['rsa', 'ec', 'ed25519'].includes(key.asymmetricKeyType ?? '');
+  } catch {
+    return false;
   }
 }

@@ -22,6 +22,15 @@ export interface SimulatedCvmsOptions {
   clock?: SimulatorClock;
 }
 
+export interface SimulatedCvms {
+  /**
+   * Returns the result of a run, a ZIP archive. Undefined until the simulated CVM has it, and after a restart of the process, as a
+   * real agent loses its results with a restart.
+   */
+  resultOf: (runId: string) => Buffer | undefined;
+  stop: () => Promise<void>;
+}
+
 const usualPace: Pace = { eventsInMilliseconds: 300, heartbeatInMilliseconds: 1_000, pollInMilliseconds: 250 };
 
 /**
@@ -30,12 +39,13 @@ const usualPace: Pace = { eventsInMilliseconds: 300, heartbeatInMilliseconds: 1_
  * serves one computation. `listClaimedCvms` lists the CVMs that have work. Only a simulator needs such a list: a real CVM knows
  * its own name.
  */
-export function startSimulatedCvms(options: SimulatedCvmsOptions): { stop: () => Promise<void> } {
+export function startSimulatedCvms(options: SimulatedCvmsOptions): SimulatedCvms {
   const pace = { ...usualPace, ...options.pace };
   const clock = options.clock ?? systemClock;
   const ending = new AbortController();
   const booted = new Set<string>();
   const lives = new Set<Promise<unknown>>();
+  const results = new Map<string, Buffer>();
 
   const boot = ({ domain, cvm_id: cvmId, run_id: runId }: ClaimedCvm) => {
     booted.add(runId);
@@ -44,7 +54,8 @@ export function startSimulatedCvms(options: SimulatedCvmsOptions): { stop: () =>
     const failed = (error: unknown) => {
       if (!ending.signal.aborted) process.stderr.write(`Simulated CVM ${cvmId}: ${String(error)}\n`);
     };
-    const life = simulateCvm({ cvmId, runId, connection, pace, clock, closing: ending.signal }).catch(failed);
+    const onResult = (archive: Buffer) => void results.set(runId, archive);
+    const life = simulateCvm({ cvmId, runId, connection, pace, clock, onResult, closing: ending.signal }).catch(failed);
     lives.add(life);
     void life.finally(() => lives.delete(life));
   };
@@ -63,6 +74,7 @@ export function startSimulatedCvms(options: SimulatedCvmsOptions): { stop: () =>
 
   const watching = watch();
   return {
+    resultOf: (runId) => results.get(runId),
     stop: async () => {
       ending.abort();
       await watching;

@@ -14,9 +14,10 @@ import { type Approval, type ChainedEvent, detailsOf, isBeginning, nameOf, type 
  * one.
  */
 export async function checkApprovals(statement: Statement): Promise<Finding[]> {
-  const checked = await Promise.all(
-    statement.approvals.map(async (approval) => ({ approval, finding: await checkApproval(statement, approval) })),
-  );
+  const { run, events } = statement;
+  const start = { ...statement, cvm: run.cvm_id, startedAt: events.started.timestamp, needed: neededUsers(statement) };
+  const checkOne = async (approval: Approval) => ({ approval, finding: await checkApproval(start, approval) });
+  const checked = await Promise.all(statement.approvals.map(checkOne));
   const sound = checked.flatMap(({ approval, finding }) =>
     finding.verdict === 'holds' || (finding.verdict === 'note' && approval.signature === null) ? [approval] : [],
   );
@@ -24,20 +25,24 @@ export async function checkApprovals(statement: Statement): Promise<Finding[]> {
     ...checkAssets(statement),
     ...checkSpeakers(statement),
     ...checked.map(({ finding }) => finding),
-    ...(sound.some(({ signature }) => signature !== null)
+    ...(sound.some(({ signature }) => signature !== null) // defence
       ? [note('The service alone says whose keys these are. Compare each fingerprint with the user.')]
       : []),
     ...checkLevel(statement, sound),
   ];
 }
 
-/** Finds users with two approvals in a statement, and keys that signed for two users. */
-function checkSpeakers({ approvals }: Statement): Finding[] {
-  return approvals.flatMap(({ user, key }, index) => {
+/** Finds users with two approvals in a statement, and keys and counters of runs that stand for two. */
+export function checkSpeakers({ approvals }: Pick<Statement, 'approvals'>): Finding[] {
+  return approvals.flatMap(({ user, key, approval_id }, index) => {
     const earlier = approvals.slice(0, index);
+    const counter = earlier.find((other) => approval_id !== null && other.approval_id === approval_id);
     const sharer = earlier.find((other) => key !== null && other.key === key);
     return [
       ...(earlier.some((other) => other.user === user) ? [fails(`The statement has two approvals of ${party(user)}.`)] : []),
+      ...(counter
+        ? [fails(`Two approvals have one counter of runs, that of ${party(counter.user)} and that of ${party(user)}.`)]
+        : []),
       ...(sharer && sharer.user !== user
         ? [fails(`One key signed for two users, ${party(sharer.user)} and ${party(user)}: it can speak for one of them only.`)]
         : []),
@@ -45,11 +50,13 @@ function checkSpeakers({ approvals }: Statement): Finding[] {
   });
 }
 
-/** Returns the users whose approval the run needed: by the computation's level, and by the assets that demand one. */
-function neededUsers({ approval, assets, result_consumers }: Statement): string[] {
+/** Returns the users whose approval a run needed: by the computation's level, and by the assets that demand one. */
+export function neededUsers({ approval, assets, result_consumers, configuration }: Statement): string[] {
   const demanding = assets.filter(({ use }) => approval !== 'none' || use !== 'open').map(({ creator }) => creator);
-  return [...new Set([...demanding, ...(approval === 'none' ? [] : result_consumers)])];
+  return [...new Set([...demanding, ...(approval === 'none' ? [] : [...result_consumers, ...reviewersIn(configuration)])])];
 }
+
+const reviewersIn = ({ result_review }: Statement['configuration']) => result_review?.reviewers ?? [];
 
 function checkAssets({ manifest, assets, approvals }: Statement): Finding[] {
   const inManifest = [manifest.algorithm, ...manifest.datasets].map(({ hash }) => toHex(Uint8Array.from(hash)));
@@ -72,10 +79,17 @@ function checkAssets({ manifest, assets, approvals }: Statement): Finding[] {
  * @param sound the approvals that hold. Other approvals have findings of their own
  */
 function checkLevel(statement: Statement, sound: Approval[]): Finding[] {
-  const { approval, result_consumers, manifest, approvals } = statement;
-  const ofConsumers = manifest.result_consumers.map(({ user_key }, index) => ({ user_key, user: result_consumers[index] ?? '' }));
-  if (result_consumers.length !== ofConsumers.length) {
-    return [fails('The result consumers are not those of the manifest: their numbers differ.')];
+  const { approval, result_consumers, manifest, approvals, configuration } = statement;
+  const { result_review: review } = configuration;
+  // The agent gives a result under review to the reviewers alone.
+  const receivers = review?.reviewers ?? result_consumers;
+  const ofReceivers = manifest.result_consumers.map(({ user_key }, index) => ({ user_key, user: receivers[index] ?? '' }));
+  if (receivers.length !== ofReceivers.length) {
+    const what = review ? 'reviewers' : 'result consumers';
+    return [fails(`The ${what} are not those of the manifest: their numbers differ.`)];
+  }
+  if (review && JSON.stringify(review.consumers) !== JSON.stringify(result_consumers)) {
+    return [fails('The result consumers are not those that the configuration names.')];
   }
   const needed = neededUsers(statement);
   if (approval === 'none') return checkUses(needed, sound);
@@ -83,23 +97,20 @@ function checkLevel(statement: Statement, sound: Approval[]): Finding[] {
   const missing = needed.filter((user) => !given.has(user));
   const isSigned = approval === 'all_signed';
   const unsigned = isSigned ? needed.filter((user) => isUnsigned(given.get(user))) : [];
-  const byOtherKey = ofConsumers.filter(({ user, user_key }) => (given.get(user)?.key ?? user_key) !== user_key);
+  const byOtherKey = ofReceivers.filter(({ user, user_key }) => (given.get(user)?.key ?? user_key) !== user_key);
+  const who = review ? 'reviewer' : 'result consumer';
   const problems = [
     ...missing.map((user) => fails(`The computation demands the approval of all, and ${party(user)} gave none.`)),
     ...unsigned.map((user) => fails(`The computation demands signed approvals, and that of ${party(user)} has no signature.`)),
-    ...byOtherKey.map(({ user }) =>
-      fails(`${party(user)} signed with a key other than that of this result consumer in the manifest.`),
-    ),
+    ...byOtherKey.map(({ user }) => fails(`${party(user)} signed with a key other than that of this ${who} in the manifest.`)),
   ];
-  if (problems.length > 0 || !areAllAmong(needed, sound)) return problems;
-  return [
-    holds(`The creators of all assets and all result consumers approved, as the computation demands: ${byWhom(needed, sound)}.`),
-  ];
+  if (problems.length > 0 || !areAllAmong(needed, sound)) return problems; // defence
+  const all = `The creators of all assets and all result consumers${review ? ' and reviewers' : ''}`;
+  return [holds(`${all} approved, as the computation demands: ${byWhom(needed, sound)}.`)];
 }
 
-function areAllAmong(users: string[], approvals: Approval[]): boolean {
-  return users.every((user) => approvals.some((each) => each.user === user));
-}
+const areAllAmong = (users: string[], approvals: Approval[]) =>
+  users.every((user) => approvals.some((each) => each.user === user));
 
 /** Says which users approved with a signature of their own, and for which the service alone says that they approved. */
 function byWhom(users: string[], sound: Approval[]): string {
@@ -114,9 +125,8 @@ function byWhom(users: string[], sound: Approval[]): string {
 /**
  * Returns whether an approval was given without a signature or without the key of its signature. False if there is no approval.
  */
-function isUnsigned(approval: Approval | undefined): boolean {
-  return approval !== undefined && (approval.signature === null || approval.key === null);
-}
+const isUnsigned = (approval: Approval | undefined) =>
+  approval !== undefined && (approval.signature === null || approval.key === null);
 
 /**
  * Reports who approved when only assets demand approvals, not the computation. Missing approvals are reported by `checkAssets`.
@@ -124,28 +134,38 @@ function isUnsigned(approval: Approval | undefined): boolean {
 function checkUses(needed: string[], sound: Approval[]): Finding[] {
   if (needed.length === 0) return [holds('The run needed no approval: neither the computation nor an asset demanded one.')];
   if (!areAllAmong(needed, sound)) return [];
-  return [
-    holds(`The creators of the assets that demanded it approved: ${byWhom(needed, sound)}. The computation demanded no more.`),
-  ];
+  const users = byWhom(needed, sound);
+  return [holds(`The creators of the assets that demanded it approved: ${users}. The computation demanded no more.`)];
 }
 
-async function checkApproval(statement: Statement, approval: Approval): Promise<Finding> {
-  const { domain, computation, run, events, manifest_digest, configuration_digest } = statement;
+/** The start of a run, as far as an approval of it depends on that. */
+interface ApprovedStart extends Pick<Statement, 'domain' | 'computation' | 'manifest_digest' | 'configuration_digest'> {
+  cvm: string;
+  startedAt: string;
+  /** The users whose approval the run needed. */
+  needed: readonly string[];
+}
+
+/** Checks that an approval counted at the start of a run, and that its signature is by its key. */
+export async function checkApproval(start: ApprovedStart, approval: Approval): Promise<Finding> {
+  const { domain, computation, manifest_digest, configuration_digest, cvm, startedAt, needed } = start;
   const user = party(approval.user);
   const { digest, cvm_ids, expires_at, signature, key } = approval;
   if (digest !== manifest_digest) return fails(`${user} approved another manifest, ${quoted(digest)}.`);
   if (approval.configuration_digest !== configuration_digest) {
     return fails(`${user} approved another configuration, ${quoted(approval.configuration_digest)}.`);
   }
-  if (cvm_ids !== null && !cvm_ids.includes(run.cvm_id)) {
-    return fails(`${user} did not approve the CVM ${quoted(run.cvm_id)}.`);
+  if (cvm_ids !== null && !cvm_ids.includes(cvm)) {
+    return fails(`${user} did not approve the CVM ${quoted(cvm)}.`);
   }
-  if (!isInOrder(approval.approved_at, events.started.timestamp)) {
+  if (!isInOrder(approval.approved_at, startedAt)) {
     return fails(`${user} approved at ${quoted(approval.approved_at)}, which is not before the run.`);
   }
-  if (expires_at !== null && !isBefore(events.started.timestamp, expires_at)) {
+  if (expires_at !== null && !isBefore(startedAt, expires_at)) {
     return fails(`The approval of ${user} expired before the run.`);
   }
+  const counting = whyNotCounted(approval);
+  if (counting !== undefined) return fails(`The approval of ${user} ${counting}.`);
   if (signature === null && key === null) {
     return note(`${user} approved this manifest and configuration without a signature. The service alone says so.`);
   }
@@ -153,22 +173,40 @@ async function checkApproval(statement: Statement, approval: Approval): Promise<
   if (key === null) return fails(`The signature of ${user} has no key, so nobody can check it.`);
   const approved = { domain, computation, approver: approval.user, manifest_digest, configuration_digest };
   const text = approvalText({ ...approved, ...limitsOf(approval) });
+  const say = needed.includes(approval.user) ? unchecked : note;
+  return await checkSignature(
+    user,
+    { text, key, signature },
+    [`${user} approved this manifest and configuration`, 'approval'],
+    say,
+  );
+}
+
+/** Checks that a signature is by a key. @param said what the user says with it, as a sentence and in a word */
+export async function checkSignature(
+  user: string,
+  { text, key, signature }: { text: string; key: string; signature: string },
+  [sentence, word]: [sentence: string, word: string],
+  say = unchecked,
+): Promise<Finding> {
   const fingerprint = fingerprintOf(key);
-  const fits = fingerprint !== undefined && (await isSignatureOf({ text, key, signature }));
-  if (fits === undefined) {
-    const say = neededUsers(statement).includes(approval.user) ? unchecked : note;
+  const fits = fingerprint !== undefined && (await isSignatureOf({ text, key, signature })); // defence
+  if (fits === undefined)
     return say(`The signature of ${user} was not checked here: this browser or Node cannot verify signatures by such a key.`);
-  }
-  if (!fits) {
-    return fails(`The signature of ${user} does not fit the approval and its key.`);
-  }
-  return holds(`${user} approved this manifest and configuration, signed by the key ${fingerprint}.`);
+  const otherwise = `The signature of ${user} does not fit the ${word} and its key.`;
+  return check(fits, `${sentence}, signed by the key ${fingerprint}.`, otherwise);
+}
+
+/** Says why the number of a run on an approval cannot be. Undefined if it can. */
+function whyNotCounted({ max_runs, use, approval_id }: Approval): string | undefined {
+  if (max_runs === null && use === null && approval_id === null) return undefined;
+  if (max_runs === null || use === null || approval_id === null) return 'has only a part of `max_runs`, `use` and `approval_id`';
+  const isWithin = Number.isInteger(max_runs) && Number.isInteger(use) && use >= 1 && use <= max_runs;
+  return isWithin ? undefined : `is for ${max_runs} runs, and this would be number ${use}`;
 }
 
 /** Returns whether a time in RFC 3339 is before another, in any time zone and precision. False if one of the texts is no time. */
-function isBefore(time: string, other: string): boolean {
-  return timeOf(time) < timeOf(other);
-}
+const isBefore = (time: string, other: string): boolean => timeOf(time) < timeOf(other);
 
 /**
  * The fingerprints of the keys that were read already, by key. They are remembered because it takes long to see that an RSA key
@@ -241,7 +279,7 @@ export function checkHeads({ approvals }: Statement, before: ChainedEvent[]): Fi
     const approval = before.findLastIndex((event) => event.event_type === 'approved' && event.originator === user);
     return [
       check(
-        place >= 0 && place < approval,
+        place >= 0 && place < approval, // defence
         `${what} is in the journal with the same hash: this is the journal that the user saw.`,
         `${what} is not in the journal before the approval: the user saw another journal.`,
       ),
@@ -254,25 +292,34 @@ const omitted = (event: ChainedEvent) =>
 
 /**
  * Returns whether an approval in the journal certainly counted when the run started, but is not in the statement. Approvals for
- * certain CVMs may not have counted, because the certificates of these CVMs are not known here.
+ * certain CVMs may not have counted, because the certificates of these CVMs are not known here, and those for a number of runs may have been used
+ * up.
  */
 function isOmitted(statement: Statement, event: ChainedEvent, later: ChainedEvent[]): boolean {
   const { event_type, originator: user } = event;
   if (event_type !== 'approved' || statement.approvals.some((each) => each.user === user)) return false;
-  const details = detailsOf(event);
-  const { cvm_ids, expires_at } = limitsOf(details);
-  const { manifest_digest, configuration_digest, events, approval } = statement;
-  if (details['digest'] !== manifest_digest || details['configuration_digest'] !== configuration_digest) return false;
-  if (cvm_ids || (expires_at && !isBefore(events.started.timestamp, expires_at))) return false;
-  if (approval === 'all_signed' && details['signed'] !== true) return false;
+  const { cvm_ids, max_runs } = limitsOf(detailsOf(event));
+  if (cvm_ids || max_runs !== undefined || !countsAt(statement, event, statement.events.started.timestamp)) return false;
   return !later.some((each) => decides(each, user) || (each.event_type === 'key_uploaded' && each.originator === user));
+}
+
+/** Returns whether an approval in the journal counts for a run at a time, on the CVMs that it names. @param event of the type `approved` */
+export function countsAt(statement: Statement, event: ChainedEvent, time: string): boolean {
+  const details = detailsOf(event);
+  const { expires_at } = limitsOf(details);
+  return (
+    details['digest'] === statement.manifest_digest &&
+    details['configuration_digest'] === statement.configuration_digest &&
+    (statement.approval !== 'all_signed' || details['signed'] === true) &&
+    (expires_at === undefined || isBefore(time, expires_at))
+  );
 }
 
 /**
  * Returns whether an event of the journal gives or ends the approval of a user. A refusal and the removal of a user's key end the
  * approval too.
  */
-function decides(event: ChainedEvent, user: string): boolean {
+export function decides(event: ChainedEvent, user: string): boolean {
   const { event_type, originator } = event;
   if (event_type === 'key_removed') return detailsOf(event)['user'] === user;
   return originator === user && ['approved', 'approval_withdrawn', 'approval_refused'].includes(event_type);

@@ -7,6 +7,8 @@ import { check, fails, type Finding, holds, note, quoted, unchecked } from './fi
 import { detailsOf, type Statement } from './statement.ts';
 
 type Attestation = NonNullable<Statement['attestation']>;
+/** A function that verifies a token. */
+type Verify = typeof verifyToken;
 type Token = Attestation['tokens'][number];
 type Policy = NonNullable<Statement['configuration']['attestation_policy']>;
 
@@ -25,11 +27,7 @@ interface Judged {
  * the token: as of the time that the service names, as of the start of the run, and as of now. Checks that a run with an
  * attestation policy had evidence that satisfies the policy.
  */
-export async function checkAttestation(
-  statement: Statement,
-  files: AttestationFiles,
-  verify: typeof verifyToken,
-): Promise<Finding[]> {
+export async function checkAttestation(statement: Statement, files: AttestationFiles, verify: Verify): Promise<Finding[]> {
   const { attestation, configuration } = statement;
   const policy = configuration.attestation_policy;
   if (attestation === null && policy !== null)
@@ -58,7 +56,7 @@ async function judge(
   token: Token,
   content: Uint8Array | undefined,
   { tokens: _, now = new Date(), ...material }: AttestationFiles,
-  verify: typeof verifyToken,
+  verify: Verify,
 ): Promise<Judged> {
   const { hash, verdict, verified_at, collateral } = token;
   const what = `The token ${quoted(hash)}`;
@@ -93,22 +91,15 @@ async function judge(
       : reasons(atStart.checks);
   const again = present.verdict === atStart.verdict ? ` So it is as of now, ${now.toISOString()}.` : '';
   const sentence = `${what} is ${atStart.verdict} ${at}: ${found}.${again}`;
+  // defence
   if (asStated && asStated.verdict !== verdict)
     findings.push(fails(`${what} is ${asStated.verdict}, not ${verdict} as the service states. ${reasons(asStated.checks)}`));
   else if (asStated && asStated.verdict !== atStart.verdict)
     findings.push(note(`${what} was ${asStated.verdict} as of ${quoted(verified_at)}, as the service states. ${sentence}`));
-  else
-    findings.push(
-      asStated
-        ? holds(`${sentence} The service states the same as of ${quoted(verified_at)}.`)
-        : note(`${sentence} The service did not judge it.`),
-    );
-  if (again === '')
-    findings.push(
-      note(
-        `${what} is ${present.verdict} as of now, ${now.toISOString()}, not ${atStart.verdict} any more: ${reasons(present.checks)}.`,
-      ),
-    );
+  else if (asStated) findings.push(holds(`${sentence} The service states the same as of ${quoted(verified_at)}.`));
+  else findings.push(note(`${sentence} The service did not judge it.`));
+  const later = `as of now, ${now.toISOString()}, not ${atStart.verdict} any more`;
+  if (again === '') findings.push(note(`${what} is ${present.verdict} ${later}: ${reasons(present.checks)}.`));
   return { token, findings, atStart, asStated };
 }
 
@@ -124,7 +115,7 @@ function checkFrozen({ attestation, events }: Statement, tokens: readonly Token[
     return note(hashes.length === 0 ? none : `${none} These tokens counted at its end: ${hashes.map(quoted).join(', ')}.`);
   const isSame = JSON.stringify(hashes) === JSON.stringify([...new Set(tokens.map(({ hash }) => hash))].sort());
   return check(
-    isSame && hashes.length === tokens.length,
+    isSame && hashes.length === tokens.length, // defence
     `The tokens are those that counted when the run ended (${tokens.length}).`,
     'The tokens are not those that counted when the run ended: the event that ended the run names others, or none.',
   );
@@ -139,11 +130,11 @@ function checkGate({ events: { started } }: Statement, judged: readonly Judged[]
     const counts = verdict !== 'not judged' && isJudged({ kind, verdict: atStart ?? { verdict, platform: kind } });
     return counts && isInOrder(verified_at, started.timestamp) ? [token] : [];
   });
+  // defence
   if (before.length === 0)
     return [fails('No token was verified before the start of the run, although its attestation policy demands it.')];
-  const old = before.filter(
-    ({ verified_at }) => timeOf(started.timestamp) - timeOf(verified_at) > longestInDays * 24 * 3_600_000,
-  );
+  const longest = longestInDays * 24 * 3_600_000;
+  const old = before.filter(({ verified_at }) => timeOf(started.timestamp) - timeOf(verified_at) > longest);
   return old.map(({ hash, verified_at }) =>
     note(`The service verified the token ${quoted(hash)} at ${quoted(verified_at)}, over ${longestInDays} days before the run.`),
   );

@@ -5,6 +5,7 @@ import { timeOf } from 'computation-management-formats/timestamps';
 import { finalStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { checkApprovalsInJournal, checkHeads, showsDecisions } from './check-approvals.ts';
+import { checkReleases } from './check-releases.ts';
 import { repeatedName } from './evidence-files.ts';
 import { check, fails, holds, note, quoted, type Finding, unchecked } from './finding.ts';
 import { chainedEvent, detailsOf, isBeginning, nameOf, type ChainedEvent, type Statement, unknownMembers } from './statement.ts';
@@ -17,9 +18,9 @@ export interface Page {
   total?: unknown;
 }
 
-/** Checks that the first and the last event in a statement have the hash of their content, and that their details have each name once. */
-export function checkOwnEvents({ events }: Statement): Finding[] {
-  const hashes = [events.started, events.last].map((event) => {
+/** Checks that events in a statement have the hash of their content, and that their details have each name once. */
+export function checkOwnEvents(events: ChainedEvent[]): Finding[] {
+  const hashes = events.map((event) => {
     const what = `The event ${nameOf(event)} in the statement`;
     return check(
       hasOwnHash(event),
@@ -27,7 +28,7 @@ export function checkOwnEvents({ events }: Statement): Finding[] {
       `${what} was changed: its hash is not that of its content.`,
     );
   });
-  return [...hashes, ...[events.started, events.last].flatMap(saidTwice)];
+  return [...hashes, ...events.flatMap(saidTwice)];
 }
 
 /**
@@ -47,12 +48,11 @@ function saidTwice(event: ChainedEvent): Finding[] {
  * @param given pages of events that are newest first, as the API lists events, or oldest first
  */
 export function checkJournal(statement: Statement, given: Page[]): Finding[] {
-  const malformed = given
-    .flatMap((page) => page.events)
-    .findIndex((event) => {
-      const { success, output } = v.safeParse(chainedEvent, event);
-      return !success || unknownMembers(event, output).length > 0;
-    });
+  const all = given.flatMap((page) => page.events);
+  const malformed = all.findIndex((event) => {
+    const { success, output } = v.safeParse(chainedEvent, event);
+    return !success || unknownMembers(event, output).length > 0;
+  });
   if (malformed >= 0) return [fails(`The event at place ${malformed + 1} does not have the form of an event.`)];
   const { started, last } = statement.events;
   const { pages, events, isNewestFirst } = inOrder(given as (Page & { events: ChainedEvent[] })[]);
@@ -83,6 +83,7 @@ export function checkJournal(statement: Statement, given: Page[]): Finding[] {
     ...checkBeginning(statement, { events, pages, isNewestFirst }, before),
     ...checkApprovalsInJournal(statement, before),
     ...checkHeads(statement, before),
+    ...(first >= 0 && end >= 0 ? checkReleases(statement, events, [first, end]) : []),
     ...notCovered(events, end),
     ...otherAttestations(statement, untilEnd),
     ...checkConnection(statement, untilEnd),
@@ -96,14 +97,11 @@ export function checkJournal(statement: Statement, given: Page[]): Finding[] {
 function otherAttestations({ run, attestation, configuration }: Statement, events: ChainedEvent[]): Finding[] {
   const say = configuration.attestation_policy !== null && run.status !== 'failed' ? fails : note;
   return events.flatMap((event) => {
-    if (event.event_type !== 'Attestation' || event.run_id !== run.id) return [];
+    if (event.event_type !== 'Attestation' || event.run_id !== run.id) return []; // defence
     const hash = detailsOf(event)['attestation_hash'];
     if (typeof hash !== 'string' || attestation?.tokens.some((token) => token.hash === hash)) return [];
-    return [
-      say(
-        `The CVM reported another attestation token for this run than those of the statement, with the SHA-256 ${quoted(hash)}: ${nameOf(event)}.`,
-      ),
-    ];
+    const other = 'another attestation token for this run than those of the statement';
+    return [say(`The CVM reported ${other}, with the SHA-256 ${quoted(hash)}: ${nameOf(event)}.`)];
   });
 }
 
@@ -121,15 +119,12 @@ function checkConnection({ run, configuration: { attestation_policy: policy } }:
 }
 
 function checkLink(event: ChainedEvent, before: ChainedEvent | undefined, all: ChainedEvent[]): Finding[] {
-  if (!before || event.previous_hash === before.hash) return [];
+  if (!before || event.previous_hash === before.hash) return []; // defence
   const isElsewhere = all.some((other) => other.hash === event.previous_hash);
-  return [
-    fails(
-      isElsewhere
-        ? `The event ${nameOf(event)} is out of order, or the event ${nameOf(before)} before it was added.`
-        : `The event ${nameOf(event)} does not follow the event ${nameOf(before)}: an event between them is missing, or one of them was added or changed.`,
-    ),
-  ];
+  const [one, other] = [`The event ${nameOf(event)}`, `the event ${nameOf(before)}`];
+  if (isElsewhere) return [fails(`${one} is out of order, or ${other} before it was added.`)];
+  const causes = 'an event between them is missing, or one of them was added or changed';
+  return [fails(`${one} does not follow ${other}: ${causes}.`)];
 }
 
 function checkTime(event: ChainedEvent, before: ChainedEvent | undefined): Finding[] {
@@ -155,13 +150,11 @@ function notCovered(events: ChainedEvent[], end: number): Finding[] {
   return [note(`The statement does not cover ${counted} after the end of the run: ${later.map(nameOf).join(', ')}.`)];
 }
 
-function hasOwnHash(event: ChainedEvent): boolean {
+export function hasOwnHash(event: ChainedEvent): boolean {
   return hashOfEvent(event) === event.hash;
 }
 
-function isSame(one: ChainedEvent, other: ChainedEvent): boolean {
-  return canonicalJson(one) === canonicalJson(other);
-}
+const isSame = (one: ChainedEvent, other: ChainedEvent): boolean => canonicalJson(one) === canonicalJson(other);
 
 /**
  * Checks that pages of the journal have as many events as they say, if they are newest first. A page that was read with `after`
@@ -185,16 +178,12 @@ function checkCounts(pages: Page[], isNewestFirst: boolean): Finding[] {
  */
 function checkBeginning(statement: Statement, { events, pages, isNewestFirst }: Journal, before: ChainedEvent[]): Finding[] {
   const [first] = events;
-  if (!first || isBeginning(first)) return [];
+  if (!first || isBeginning(first)) return []; // defence
   const say = showsDecisions(statement, before) ? note : unchecked;
   const sentence = `The events before ${nameOf(first)} are missing, so they were not checked`;
-  return [
-    saysWhole(pages, isNewestFirst)
-      ? fails(
-          `${sentence}, although the pages say that they reach the beginning of the journal, or the events were read with a filter.`,
-        )
-      : say(`${sentence}.`),
-  ];
+  if (!saysWhole(pages, isNewestFirst)) return [say(`${sentence}.`)];
+  const reasons = 'the pages say that they reach the beginning of the journal, or the events were read with a filter';
+  return [fails(`${sentence}, although ${reasons}.`)];
 }
 
 /** Returns whether the counts in the pages of a journal leave no room for events before the first given one. */
@@ -205,9 +194,7 @@ function saysWhole(pages: Page[], isNewestFirst: boolean): boolean {
   return isCount(before) && before + last.events.length >= last.total;
 }
 
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-}
+const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 
 /** A page of the journal of which each entry has the form of an event. */
 interface PageOfEvents extends Page {

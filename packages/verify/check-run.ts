@@ -69,15 +69,14 @@ function checkStart(statement: Statement): Finding {
   );
 }
 
-function isEnd(run: Statement['run'], { event_type, status, originator }: ChainedEvent): boolean {
-  return event_type === run.status && originator === 'system' && status === (run.status === 'failed' ? 'failure' : 'success');
-}
+const isEnd = (run: Statement['run'], { event_type, status, originator }: ChainedEvent) =>
+  event_type === run.status && originator === 'system' && status === (run.status === 'failed' ? 'failure' : 'success');
 
 /**
  * The most milliseconds by which times of one service may be out of order, because its clocks differ or are set back. An event then
  * has the time of the event before it.
  */
-const clockTolerance = 5 * 60_000;
+export const clockTolerance = 5 * 60_000;
 
 /** Returns whether a time in RFC 3339 is not later than another one by more than 5 minutes. False if one of the texts is no time. */
 export function isInOrder(earlier: string, later: string): boolean {
@@ -98,6 +97,5 @@ function fingerprintIn(pem: string | null): string | null | undefined {
   return der && der.length > 0 ? hashOfBytes(der) : undefined;
 }
 
-function isOf(run: Statement['run'], event: { run_id: string; cvm_id: string }): boolean {
-  return event.run_id === run.id && event.cvm_id === run.cvm_id;
-}
+const isOf = (run: Statement['run'], event: { run_id: string; cvm_id: string }) =>
+  event.run_id === run.id && event.cvm_id === run.cvm_id;

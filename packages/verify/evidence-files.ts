@@ -2,6 +2,7 @@ import { fromBase64 } from 'computation-management-formats/bytes';
 import { canonicalJson } from 'computation-management-formats/digests';
 import { printable } from 'computation-management-formats/printable';
 import * as v from 'valibot';
+import type { LogKnowledge } from './known-logs.ts';
 import { type Finding, note, quoted } from './finding.ts';
 
 /** The files by which the attestation of a CVM is verified again: tokens and certificates. */
@@ -18,10 +19,17 @@ export interface AttestationFiles {
 export interface EvidenceFiles extends AttestationFiles {
   /** The signed evidence of the run: the answer of `GET /{domainID}/computations/{id}/evidence`. */
   evidence: string;
+  /**
+   * The signed statement about the result of the run: the answer of `GET /{domainID}/computations/{id}/result`. If `evidence` is such a
+   * statement itself, the run is not checked.
+   */
+  result?: string;
   /** The public keys of the service: the answer of `GET /.well-known/jwks.json`. */
   keys: string;
   /** Pages of the computation's journal, each an answer of `GET /{domainID}/computations/{id}/events`, in any order. */
   events?: string[];
+  /** The knowledge of the reader about logs. Default: none. */
+  log?: LogKnowledge;
 }
 
 /**
@@ -33,7 +41,7 @@ export interface EvidenceFiles extends AttestationFiles {
 export function parseJson(text: string, what: string): unknown {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text.replace(/^\ufeff/, '')); // a mark that editors of Windows write first
   } catch (error) {
     throw new UnreadableError(`${what} is not JSON: ${quoted(messageOf(error))}`);
   }

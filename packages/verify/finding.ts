@@ -10,21 +10,13 @@ export interface Finding {
   sentence: string;
 }
 
-export function holds(sentence: string): Finding {
-  return { verdict: 'holds', sentence };
-}
-
-export function fails(sentence: string): Finding {
-  return { verdict: 'does not hold', sentence };
-}
-
-export function unchecked(sentence: string): Finding {
-  return { verdict: 'not checked', sentence };
-}
-
-export function note(sentence: string): Finding {
-  return { verdict: 'note', sentence };
-}
+const finding =
+  (verdict: Finding['verdict']) =>
+  (sentence: string): Finding => ({ verdict, sentence });
+export const holds = finding('holds');
+export const fails = finding('does not hold');
+export const unchecked = finding('not checked');
+export const note = finding('note');
 
 /**
  * Quotes a text of somebody else, so that it cannot read like a part of the sentence around it. Escapes its quotes, and

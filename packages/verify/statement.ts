@@ -1,5 +1,7 @@
-import { collateralMembers, platforms, tcbStatuses, tokenVerdicts, verdicts } from 'computation-management-formats/attestation';
+import { attestationPolicy, collateralMembers, tokenVerdicts, verdicts } from 'computation-management-formats/attestation';
 import { detailsIn } from 'computation-management-formats/bytes';
+import { statedLog } from 'computation-management-formats/log-entry';
+import { coveredReview, decisions } from 'computation-management-formats/result-review';
 import { algorithmByAgent, decompressByAgent, fetchedByAgent } from 'computation-management-formats/source';
 import { approvalLevels, finalStatuses, logAccesses, reasonCodes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
@@ -7,19 +9,13 @@ import { quoted } from './finding.ts';
 
 const hash = v.pipe(v.array(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(255))), v.length(32));
 
+/** Returns the members of a schema that are texts, by their names. */
+const texts = <const Names extends readonly string[]>(...names: Names) => v.entriesFromList(names, v.string());
+
 /** The schema of an event of the journal with its hash. */
-export const chainedEvent = v.object({
-  id: v.string(),
-  event_type: v.string(),
-  details: v.string(),
-  run_id: v.string(),
-  timestamp: v.string(),
-  originator: v.string(),
-  cvm_id: v.string(),
-  status: v.string(),
-  previous_hash: v.string(),
-  hash: v.string(),
-});
+export const chainedEvent = v.object(
+  texts('id', 'event_type', 'details', 'run_id', 'timestamp', 'originator', 'cvm_id', 'status', 'previous_hash', 'hash'),
+);
 export type ChainedEvent = v.InferOutput<typeof chainedEvent>;
 
 /** Names an event in a sentence, by its quoted type and identifier. */
@@ -34,24 +30,21 @@ export function isBeginning({ event_type, previous_hash }: ChainedEvent): boolea
 export const detailsOf = ({ details }: ChainedEvent) => detailsIn(details);
 
 const asset = v.object({
-  id: v.string(),
-  creator: v.string(),
+  ...texts('id', 'creator'),
   use: v.picklist(['open', 'approval']),
   checksum: v.string(),
-  key: v.null_(),
+  key: v.nullable(
+    v.object({ fingerprint: v.string(), held: v.picklist(['service', 'party']), release_policy: v.nullable(attestationPolicy) }),
+  ),
 });
 
 const approval = v.object({
-  user: v.string(),
-  digest: v.string(),
-  configuration_digest: v.string(),
+  ...texts('user', 'digest', 'configuration_digest'),
   cvm_ids: v.nullable(v.array(v.string())),
-  expires_at: v.nullable(v.string()),
-  signature: v.nullable(v.string()),
-  key: v.nullable(v.string()),
-  max_runs: v.null_(),
-  use: v.null_(),
-  approval_id: v.null_(),
+  ...v.entriesFromList(['expires_at', 'signature', 'key'], v.nullable(v.string())),
+  max_runs: v.nullable(v.number()),
+  use: v.nullable(v.number()),
+  approval_id: v.nullable(v.string()),
   journal_head: v.nullable(v.object({ id: v.string(), hash: v.string() })),
   approved_at: v.string(),
 });
@@ -66,62 +59,28 @@ const file = v.object({ hash, user_key: v.string(), ...fetchedByAgent });
  */
 export const statementSchema = v.object({
   type: v.literal('computation-evidence:v1'),
-  domain: v.string(),
-  computation: v.string(),
+  ...texts('domain', 'computation'),
   run: v.object({
-    id: v.string(),
-    computation_id: v.string(),
-    cvm_id: v.string(),
+    ...texts('id', 'computation_id', 'cvm_id'),
     status: v.picklist(finalStatuses),
-    started_at: v.string(),
-    ended_at: v.string(),
-    started_by: v.string(),
+    ...texts('started_at', 'ended_at', 'started_by'),
     reason: v.nullable(v.string()),
     reason_code: v.nullable(v.picklist(reasonCodes)),
-    manifest_digest: v.string(),
-    configuration_digest: v.string(),
+    ...texts('manifest_digest', 'configuration_digest'),
   }),
   manifest: v.object({
-    id: v.string(),
-    name: v.string(),
-    description: v.string(),
+    ...texts('id', 'name', 'description'),
     datasets: v.array(v.object({ ...file.entries, filename: v.string(), decompress: decompressByAgent })),
     algorithm: v.object({ ...file.entries, ...algorithmByAgent }),
     result_consumers: v.array(v.object({ user_key: v.string() })),
   }),
   manifest_digest: v.string(),
   configuration: v.object({
-    agent_config: v.object({
-      cert_file: v.string(),
-      server_ca_file: v.string(),
-      client_ca_file: v.string(),
-      attested_tls: v.boolean(),
-    }),
+    agent_config: v.object({ ...texts('cert_file', 'server_ca_file', 'client_ca_file'), attested_tls: v.boolean() }),
     approval: v.picklist(approvalLevels),
-    attestation_policy: v.nullable(
-      v.object({
-        platforms: v.array(v.picklist(platforms)),
-        measurements: v.array(v.string()),
-        pcrs: v.nullable(v.object({ sha256: v.record(v.string(), v.string()) })),
-        vmpl: v.number(),
-        minimum_tcb: v.nullable(
-          v.object({
-            bootloader: v.number(),
-            tee: v.number(),
-            snp: v.number(),
-            microcode: v.number(),
-            fmc: v.nullable(v.number()),
-          }),
-        ),
-        accepted_tcb_statuses: v.array(v.picklist(tcbStatuses)),
-        accepted_advisories: v.array(v.string()),
-        allow_debug: v.boolean(),
-        allow_reconnect: v.boolean(),
-        allow_used_guest: v.boolean(),
-      }),
-    ),
+    attestation_policy: v.nullable(attestationPolicy),
     log_access: v.picklist(logAccesses),
-    result_review: v.null_(),
+    result_review: v.nullable(coveredReview),
   }),
   configuration_digest: v.string(),
   assets: v.array(asset),
@@ -135,8 +94,7 @@ export const statementSchema = v.object({
       checks: v.array(v.object({ name: v.string(), passed: v.boolean(), detail: v.string() })),
       tokens: v.array(
         v.object({
-          kind: v.string(),
-          hash: v.string(),
+          ...texts('kind', 'hash'),
           verdict: v.picklist(tokenVerdicts),
           verified_at: v.string(),
           collateral: v.array(v.object(v.entriesFromList(collateralMembers, v.string()))),
@@ -146,11 +104,33 @@ export const statementSchema = v.object({
   ),
   certificate: v.nullable(v.string()),
   certificate_fingerprint: v.nullable(v.string()),
-  log: v.null_(),
-  service_version: v.string(),
-  issued_at: v.string(),
+  log: statedLog,
+  ...texts('service_version', 'issued_at'),
 });
 export type Statement = v.InferOutput<typeof statementSchema>;
+
+/** The schema of a statement about the result of a run: the members that every such statement has (docs/contract.md, section 13). */
+export const resultStatementSchema = v.object({
+  type: v.literal('computation-result:v1'),
+  ...texts('domain', 'computation', 'run', 'manifest_digest', 'configuration_digest'),
+  result_review: coveredReview,
+  state: v.picklist(['released', 'withheld']),
+  ...texts('asset', 'checksum'),
+  size: v.number(),
+  decisions: v.array(
+    v.object({
+      reviewer: v.string(),
+      decision: v.picklist(decisions),
+      ...texts('note', 'decided_at', 'checksum'),
+      signature: v.nullable(v.string()),
+      key: v.nullable(v.string()),
+    }),
+  ),
+  event: chainedEvent,
+  log: statedLog,
+  ...texts('service_version', 'issued_at'),
+});
+export type ResultStatement = v.InferOutput<typeof resultStatementSchema>;
 
 /**
  * Returns the paths of the members of a value that its schema does not list: nobody checks them. `known` is what the schema

@@ -2,15 +2,16 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { checkEvidence } from './check-evidence.ts';
-import { exitCodeOf, type Finding, formatFindings } from './finding.ts';
+import { exitCodeOf, formatFindings } from './finding.ts';
 import { UnreadableError } from './evidence-files.ts';
 import { checkEvidenceByTestRoots } from './test-roots.ts';
 
-const usage = `Usage: computation-management-verify FILE --keys JWKS [--events FILE]... [--token FILE]...
+const usage = `Usage: computation-management-verify FILE --keys JWKS [--result FILE] [--events FILE]... [--token FILE]...
 
 Checks the evidence of a run, without the service. Prints a line for each fact.
 
   FILE            what GET /{domainID}/computations/{id}/evidence?run={runID} returned
+  --result FILE   what GET /{domainID}/computations/{id}/result?run={runID} returned. FILE may also be this itself
   --keys JWKS     what GET /.well-known/jwks.json returned
   --events FILE   what GET /{domainID}/computations/{id}/events returned, without filters, so that the events of the run are
                   checked too. Give it once for each page
@@ -29,6 +30,7 @@ async function run(): Promise<number> {
     const { values, positionals } = parseArgs({
       options: {
         keys: { type: 'string' },
+        result: { type: 'string' },
         events: { type: 'string', multiple: true },
         token: { type: 'string', multiple: true },
         certificate: { type: 'string', multiple: true },
@@ -49,17 +51,15 @@ async function run(): Promise<number> {
     const events = values.events?.map(contentOf);
     const given = { evidence: contentOf(file), keys: contentOf(values.keys), ...(events ? { events } : {}) };
     const attested = { tokens: values.token?.map(bytesOf) ?? [], certificates: values.certificate?.map(bytesOf) ?? [] };
-    const files = { ...given, ...attested };
-    return report(await (values.root ? checkEvidenceByTestRoots(files, values.root.map(bytesOf)) : checkEvidence(files)));
+    const result = values.result === undefined ? {} : { result: contentOf(values.result) };
+    const files = { ...given, ...result, ...attested };
+    const findings = await (values.root ? checkEvidenceByTestRoots(files, values.root.map(bytesOf)) : checkEvidence(files));
+    process.stdout.write(formatFindings(findings));
+    return exitCodeOf(findings);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     return 2;
   }
-}
-
-function report(findings: Finding[]): number {
-  process.stdout.write(formatFindings(findings));
-  return exitCodeOf(findings);
 }
 
 function contentOf(file: string): string {

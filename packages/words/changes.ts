@@ -44,12 +44,6 @@ export interface ChangeCard {
 /** A difference between what was approved and what would run now. The service says who made it. */
 type Change = ApprovalChange & Partial<Pick<Schemas['ApprovalChange'], 'user' | 'by' | 'at'>>;
 
-/** An event of the journal, with its details decoded. */
-interface ChangeEvent {
-  event_type: string;
-  details: Record<string, unknown>;
-}
-
 interface Circumstances {
   /** The name of the algorithm now, quoted. */
   algorithm: string;
@@ -60,7 +54,7 @@ interface Circumstances {
   /** The CVMs to which the approval is limited. null: the approval is for all CVMs. */
   cvm_ids: readonly string[] | null;
   /** The events of the computation since the approval, newest first. They have the names of algorithms, which a manifest lacks. */
-  events: readonly ChangeEvent[];
+  events: readonly Schemas['Event'][];
 }
 
 interface Journal {
@@ -86,9 +80,7 @@ export function changeCards({ approved_at, cvm_ids, stale_because }: Explained, 
     datasets: namesOf('dataset'),
     people: [...parties.map(({ user }) => user), ...named],
     cvm_ids,
-    events: events
-      .filter(({ timestamp }) => timestamp >= approved_at)
-      .map(({ event_type, details }) => ({ event_type, details: detailsIn(details) })),
+    events: events.filter(({ timestamp }) => timestamp >= approved_at),
   };
   const nothing = { path: '', approved: null, current: null };
   const more = card(nothing, { subject: 'other', what: 'There may be more changes: check everything again' }, given);
@@ -169,6 +161,10 @@ function describe(change: Paired, all: readonly Change[], given: Circumstances):
   if (kind === 'expires_at') {
     return say('approval', `The approval expired at ${/^[\dTZ:.-]+$/.test(String(approved)) ? approved : shown(approved)}`);
   }
+  if (kind === 'max_runs') {
+    const runs = approved === 1 ? 'one run, which has started' : `${String(approved)} runs, which have all started`;
+    return say('approval', `The approval was for ${runs}`, { values: [null, null] });
+  }
   if (kind === 'cvm_ids') {
     return say('machine', `The CVM ${quoted(given.cvm_ids?.[Number(part)] ?? '')} has another certificate`);
   }
@@ -226,6 +222,10 @@ const members = new Map<string, Member>([
   ['agent_config.attested_tls', ['the attestation of the TLS of the agent', 'agent', least]],
   ['approval', ['the level of approval', 'approval', level]],
   ['log_access', ['the access to logs', 'logs', (value) => Number(value === 'none')]],
+  ['result_review', ['the review of results', 'receiver', isThere]],
+  ['result_review.reviewers', ['the reviewer', 'receiver']],
+  ['result_review.needed', ['the number of releases that a result needs', 'receiver', least]],
+  ['result_review.consumers', ['the receiver of released results', 'receiver', isOutside]],
   ['attestation_policy', ['the attestation policy', 'machine', isThere]],
   ['attestation_policy.platforms', ['the platform', 'machine', isOutside]],
   ['attestation_policy.measurements', ['the measurement', 'machine', isOutside]],
@@ -293,14 +293,19 @@ const keyText = (key: Value) =>
 
 function ofAlgorithm(change: Change, given: Circumstances): ChangeCard {
   const { approved, current } = change;
-  const isOf = (type: string) => (event: ChangeEvent) => event.event_type === type && event.details['asset_type'] === 'algorithm';
-  const [linked, unlinked] = [given.events.find(isOf('asset_linked')), given.events.findLast(isOf('asset_unlinked'))];
-  const named = (event: ChangeEvent | undefined) => (event ? quoted(String(event.details['file_name'])) : 'the algorithm');
+  const namesIn = (type: string) =>
+    given.events
+      .filter(({ event_type }) => event_type === type)
+      .map(({ details }) => detailsIn(details))
+      .filter(({ asset_type }) => asset_type === 'algorithm')
+      .map(({ file_name }) => quoted(String(file_name)));
+  const [linked] = namesIn('asset_linked');
+  const unlinked = namesIn('asset_unlinked').at(-1) ?? 'the algorithm';
   const say = (what: What) => card(change, { subject: 'code', what }, given);
-  if (approved === null) return say(['added', `${named(linked)} ${short(current)} as the algorithm`]);
-  const before = `${named(unlinked)} ${short(approved)}`;
+  if (approved === null) return say(['added', `${linked ?? 'the algorithm'} ${short(current)} as the algorithm`]);
+  const before = `${unlinked} ${short(approved)}`;
   if (current === null) return say(['removed', `${before}, the algorithm`]);
-  return say(['replaced', before, ` by ${linked ? `${named(linked)} ` : ''}${short(current)}`]);
+  return say(['replaced', before, ` by ${linked === undefined ? '' : `${linked} `}${short(current)}`]);
 }
 
 function ofDataset(change: Change, field: string, name: string, given: Circumstances): ChangeCard {
@@ -357,9 +362,8 @@ function card(change: Change, said: More & Pick<ChangeCard, 'subject'> & { what:
   };
 }
 
-function spoken([verb, object, rest = '']: Exclude<What, string>, by: string | undefined): string {
-  return `${by === undefined ? `${object} was ${verb}` : `${by} ${verb} ${object}`}${rest}`;
-}
+const spoken = ([verb, object, rest = '']: Exclude<What, string>, by: string | undefined) =>
+  `${by === undefined ? `${object} was ${verb}` : `${by} ${verb} ${object}`}${rest}`;
 
 function warningOf(
   [about, by]: (string | null | undefined)[],

@@ -35,12 +35,14 @@ export function consentSentence(
   { files, receivers, configuration }: Coverage,
   { computation, you, limits = {}, changes = [] }: Reading,
 ): SentencePart[] {
-  const receiving = receivers.flatMap(({ users, fingerprint }) =>
+  const review = configuration.result_review;
+  const holders = receivers.flatMap(({ users, fingerprint }) =>
     users?.length ? users : [`the holder of the key ${fingerprint}`],
   );
+  const receiving = review?.consumers ?? holders;
   const creators = files.flatMap(({ asset }) => asset?.created_by ?? []);
   const named = (computation.parties ?? []).map(({ user }) => user);
-  const people = new Set([...named, ...creators, ...receivers.flatMap(({ users = [] }) => users)]);
+  const people = new Set([...named, ...creators, ...receivers.flatMap(({ users = [] }) => users), ...(review?.consumers ?? [])]);
   const cameSince = new Set(changes.flatMap(({ subject, current, user }) => (subject === 'receiver' && current ? user : [])));
   const personOf = (user: string, ending = ''): SentencePart => {
     if (user === you) return { text: ending === '' ? 'you' : 'your', names: 'person' };
@@ -63,7 +65,13 @@ export function consentSentence(
     return whose === undefined ? [file, { text: ` of ${nobody}` }] : [personOf(whose, "'s"), { text: ' ' }, file];
   };
   const isWarned = ({ warning }: SentencePart) => Number(warning !== undefined);
-  const receivedBy = receiving.map((user) => personOf(user)).sort((a, b) => isWarned(b) - isWarned(a)); // no warning is left out
+  const personsOf = (users: string[]) => users.map((user) => personOf(user)).sort((a, b) => isWarned(b) - isWarned(a)); // no warning is left out
+  const partsOf = (users: string[], kind: string) =>
+    listed(
+      personsOf(users).map((part) => [part]),
+      kind,
+    );
+  const verb = (users: string[], one: string, many: string) => ({ text: users.length === 1 && users[0] !== you ? one : many });
   const [algorithm, ...datasets] = files;
   const isYours = ({ asset }: Coverage['files'][number]) => Number(asset?.created_by === you);
   const read = datasets.toSorted((a, b) => isYours(b) - isYours(a)).map(fileOf);
@@ -74,11 +82,10 @@ export function consentSentence(
     { text: ' on ' },
     { text: machinesText(configuration.attestation_policy, limits.cvm_ids), names: 'machines' } as const,
     { text: '; ' },
-    ...listed(
-      receivedBy.map((part) => [part]),
-      'receivers',
-    ),
-    { text: receiving.length === 1 && receiving[0] !== you ? ' gets the result' : ' get the result' },
+    ...(review ? [...partsOf(holders, 'reviewers'), verb(holders, ' reviews', ' review'), { text: ' the result; ' }] : []),
+    ...partsOf(receiving, 'receivers'),
+    verb(receiving, ' gets', ' get'),
+    { text: review ? ` it after ${review.needed === 1 ? 'a release' : `${review.needed} releases`}` : ' the result' },
     ...(configuration.log_access === 'parties' ? [{ text: '; all parties may read its logs' }] : []),
     { text: '; until ' },
     { text: endText(limits), names: 'end' } as const,

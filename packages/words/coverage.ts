@@ -1,8 +1,10 @@
 import { type Client, type KeyOwners, readKeyOwners, type Schemas, wholeAnswer } from 'computation-management-client';
-import { type Configuration, configurationOf, type Limits } from 'computation-management-formats/approval-text';
+import { type Configuration, configurationOfComputation, type Limits } from 'computation-management-formats/approval-text';
 import { canonicalDigest, hashOfBytes } from 'computation-management-formats/digests';
 import { nearHostIn } from 'computation-management-formats/public-address';
-import { quotedName } from 'computation-management-formats/quoted-name';
+import { quotedName, userText } from 'computation-management-formats/quoted-name';
+import type { CoveredReview } from 'computation-management-formats/result-review';
+import { hasKeyHere, keyCaution } from './file-keys.ts';
 import { policyCautions, policyLines } from './lines.ts';
 import { type DescribedManifest, describeManifest } from './manifest.ts';
 
@@ -41,7 +43,8 @@ export async function readCoverage(
   if (computation.id !== id || manifest.id !== id) {
     throw new ContradictionError('The service returned another computation than the one asked for.');
   }
-  const configuration = configurationOf(computation);
+  const configuration = configurationOfComputation(computation);
+  // defence
   if (served.digest !== canonicalDigest(manifest) || served.configurationDigest !== canonicalDigest(configuration)) {
     throw new ContradictionError(
       'The service names other digests than those of the manifest and the configuration that it returned. Nothing was approved. If they were just changed, try again.',
@@ -87,11 +90,8 @@ export const approvalTexts: Record<Configuration['approval'], string> = {
 export const nobody = 'nobody whom the service names';
 
 /** Returns the risks that an approval does not protect from, one sentence for each risk. */
-function cautionsOf(
-  { algorithm, datasets }: Manifest,
-  { agent_config, attestation_policy: policy, log_access }: Configuration,
-  described: DescribedManifest,
-): string[] {
+function cautionsOf({ algorithm, datasets }: Manifest, covered: Configuration, described: DescribedManifest): string[] {
+  const { agent_config, attestation_policy: policy, log_access, result_review } = covered;
   const ownerless = [
     ...described.files.filter(({ asset }) => asset?.created_by === undefined),
     ...described.receivers.filter(({ users }) => users?.length === 0),
@@ -108,10 +108,27 @@ function cautionsOf(
     ...(log_access === 'parties'
       ? ['All parties may read the logs of a run, and an algorithm can write any data into them.']
       : []),
+    ...(result_review ? reviewCautions(result_review, described) : []),
     ...(algorithm.source ? [] : ['The arguments of the algorithm are not covered: its provider gives them to the agent.']),
     ...cautionsOfAddresses([algorithm, ...datasets]),
+    ...described.files.flatMap(({ asset }, index) => {
+      const file = [algorithm, ...datasets][index];
+      return asset && file && hasKeyHere({ id: asset.id, source: file.source }) ? [keyCaution(asset)] : [];
+    }),
     ...[...new Set(ownerless)].map((fingerprint) => `The key ${fingerprint} belongs to ${nobody}.`),
     'No digest covers who the parties are, sizes, or the name of the algorithm: the service says them. Compare each fingerprint with its owner.',
+  ];
+}
+
+/** Returns what a review of results does not protect from, one sentence for each risk. */
+function reviewCautions({ reviewers, needed }: CoveredReview, { files }: DescribedManifest): string[] {
+  const providers = new Set(files.flatMap(({ asset }) => asset?.created_by ?? []));
+  const both = reviewers.filter((user) => providers.has(user));
+  return [
+    'Who operates the service can read a result that is handed in for review.',
+    'The agent does not sign results: a reviewer can hand in another file than the result.',
+    ...both.map((user) => `${userText(user)} brings a file and reviews results, and can hold them back.`),
+    ...(needed === reviewers.length ? ['Every reviewer must release a result: one who is lost withholds it for ever.'] : []),
   ];
 }
 
@@ -146,7 +163,7 @@ export interface Fact {
  * @param limits the CVMs and the end to which an approval of the configuration is limited
  */
 export function describeConfiguration(configuration: Configuration, { cvm_ids, expires_at }: Limits = {}): Fact[] {
-  const { agent_config, approval, attestation_policy: policy, log_access } = configuration;
+  const { agent_config, approval, attestation_policy: policy, log_access, result_review } = configuration;
   const only = cvm_ids?.length ? [`Only the CVMs ${cvm_ids.map(quotedName).join(', ')}`] : [];
   return [
     {
@@ -155,8 +172,16 @@ export function describeConfiguration(configuration: Configuration, { cvm_ids, e
       mark: policy ? undefined : 'risk',
     },
     ...(expires_at === undefined ? [] : [{ label: 'Until', lines: [`Only runs that start before ${expires_at}`] }]),
-    ...describeAgent(agent_config),
+    {
+      label: 'TLS of the agent',
+      lines: [agent_config.attested_tls ? 'Attested' : 'Not attested'],
+      mark: agent_config.attested_tls ? 'protects' : 'risk',
+    },
+    { label: 'Certificate of the agent', ...certificate(agent_config.cert_file) },
+    { label: 'CA of the server', ...certificate(agent_config.server_ca_file) },
+    { label: 'CA of the clients', ...certificate(agent_config.client_ca_file) },
     { label: 'Whose approval a run needs', lines: [approvalTexts[approval]] },
+    ...(result_review ? [reviewFact(result_review)] : []),
     {
       label: 'Who reads the logs of a run',
       lines: [log_access === 'none' ? 'Nobody' : 'All parties'],
@@ -165,14 +190,12 @@ export function describeConfiguration(configuration: Configuration, { cvm_ids, e
   ];
 }
 
-/** Describes the part of an agent's configuration that an approval covers, as labelled facts: its TLS and its certificates. */
-export function describeAgent({ attested_tls, ...files }: Configuration['agent_config']): Fact[] {
-  return [
-    { label: 'TLS of the agent', lines: [attested_tls ? 'Attested' : 'Not attested'], mark: attested_tls ? 'protects' : 'risk' },
-    { label: 'Certificate of the agent', ...certificate(files.cert_file) },
-    { label: 'CA of the server', ...certificate(files.server_ca_file) },
-    { label: 'CA of the clients', ...certificate(files.client_ca_file) },
+function reviewFact({ reviewers, needed, consumers }: CoveredReview): Fact {
+  const lines = [
+    `Reviewed by ${reviewers.map(userText).join(', ')}`,
+    `Released by ${needed} of ${reviewers.length} to ${consumers.map(userText).join(', ')}`,
   ];
+  return { label: 'Who gets the result', lines, mark: 'protects' };
 }
 
 function certificate(file: string): Pick<Fact, 'lines' | 'pem'> {

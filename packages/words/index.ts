@@ -4,7 +4,6 @@ export {
   approvalTexts,
   ContradictionError,
   type Coverage,
-  describeAgent,
   describeConfiguration,
   describeCoverage,
   type Fact,
@@ -13,19 +12,12 @@ export {
   readJournalHead,
 } from './coverage.ts';
 export { type DetailField, detailFields, fieldsText } from './event-details.ts';
-export { componentTexts, fetchLines, pcrLines, policyCautions, policyLines } from './lines.ts';
+export { hasKeyHere, keyCaution, keyHolders } from './file-keys.ts';
+export { fetchLines, pcrLines, policyCautions, policyLines } from './lines.ts';
 export { policyMembers } from './policy-members.ts';
-export { type MarkedText, markedPair } from './marked.ts';
+export type { MarkedText } from './marked.ts';
 export { type DescribedManifest, describeManifest, fingerprintOf, type ManifestFile, type Receiver } from './manifest.ts';
 export { askForRole, describeProblem, mayNot, type ProblemText, waitAMinute } from './problem.ts';
-export {
-  type ApprovalRow,
-  approvalRows,
-  type ApprovalState,
-  describeMissing,
-  isGiven,
-  isNothing,
-  type MissingItem,
-} from './readiness.ts';
+export { approvalRows, type ApprovalState, describeMissing, isGiven, isNothing, type MissingItem } from './readiness.ts';
 export { agoText, csvText, hashGroups, sentence, shellWord } from './texts.ts';
 export { lettersNote, userText, usersText } from 'computation-management-formats/quoted-name';

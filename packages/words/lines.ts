@@ -2,7 +2,7 @@ import type { AttestationPolicy } from 'computation-management-formats/attestati
 import { quotedName } from 'computation-management-formats/quoted-name';
 
 /** The components of an SNP machine that have versions, in words. */
-export const componentTexts = {
+const componentTexts = {
   bootloader: 'the bootloader',
   tee: 'the TEE',
   snp: 'the SNP firmware',
@@ -49,20 +49,15 @@ export function policyLines(policy: AttestationPolicy | null): string[] {
 export const pcrLines = ({ pcrs }: Pick<AttestationPolicy, 'pcrs'>): string[] =>
   Object.entries(pcrs?.sha256 ?? {}).map(([number, value]) => `PCR ${number}: ${value}`);
 
+const ofParavisor =
+  "The measurement of a machine on Azure is that of Microsoft's paravisor, not of the guest: without PCRs, any VM of any Azure customer with that paravisor satisfies the policy.";
+const ofTpmOfHost =
+  'An image that takes its TPM from the host shows the PCRs that the host likes: only the measurement proves what a snp-vtpm machine is.';
+
 /** Returns what the platforms of an attestation policy do not prove, a sentence for each. */
 export function policyCautions({ platforms, pcrs }: Pick<AttestationPolicy, 'platforms' | 'pcrs'>): string[] {
-  return [
-    ...(platforms.some(isOfAzure) && pcrs === null
-      ? [
-          "The measurement of a machine on Azure is that of Microsoft's paravisor, not of the guest: without PCRs, any VM of any Azure customer with that paravisor satisfies the policy.",
-        ]
-      : []),
-    ...(platforms.includes('snp-vtpm')
-      ? [
-          'An image that takes its TPM from the host shows the PCRs that the host likes: only the measurement proves what a snp-vtpm machine is.',
-        ]
-      : []),
-  ];
+  const isAnyOfAzure = platforms.some(isOfAzure) && pcrs === null;
+  return [...(isAnyOfAzure ? [ofParavisor] : []), ...(platforms.includes('snp-vtpm') ? [ofTpmOfHost] : [])];
 }
 
 const vmplLine = (vmpl: number) =>

@@ -8,7 +8,7 @@ type Manifest = Schemas['Manifest'];
 
 /** The fields of an asset by which a file of a manifest is recognized as the content of the asset. */
 interface KnownAsset {
-  asset_type: 'algorithm' | 'dataset';
+  asset_type: Schemas['AssetRow']['asset_type'];
   file_name: string;
   checksum?: string | null | undefined;
   created_by?: string | undefined;

@@ -20,7 +20,7 @@ export const policyMembers: Record<keyof AttestationPolicy, [label: string, mean
   ],
   minimum_tcb: [
     'Least versions (SNP)',
-    'Older firmware is refused: bootloader, TEE, SNP firmware, microcode, and on Turin the FMC.',
+    'Older firmware is refused: bootloader, TEE, SNP firmware, microcode, and on Turin the FMC, such as 4, 0, 24, 219.',
     'Without them, firmware with known holes may run it.',
   ],
   accepted_tcb_statuses: [

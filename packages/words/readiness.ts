@@ -41,7 +41,9 @@ export function describeMissing({ keys, hashes, info }: Schemas['MissingItems'])
  * does.
  */
 const name = String.raw`([\w.@+-]+|"(?:[^"\\]|\\.)*"(?: \(not ASCII: [^)]*\))?)`;
-const approvalOfUser = new RegExp(`^Approval of ${name} (?:for ${name}|as result consumer)$`);
+const approvalOfUser = new RegExp(
+  `^Approval of ${name}(?: for ${name}| as result consumer| as reviewer|, for \\d+ runs?, all used)$`,
+);
 const refusalOfUser = new RegExp(`^${name} refuses: `);
 const limitOfUser = new RegExp(`^A(pproval of ${name}), (which allows (?:only|the CVM) .*)$`);
 

@@ -1,28 +1,44 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isSignatureOf } from 'computation-management-formats/approval-signature';
 import { approvalText, limitsOf } from 'computation-management-formats/approval-text';
+import { timeOf } from 'computation-management-formats/timestamps';
 import type { Permitted, Relations } from '../http/caller.ts';
-import { changeInputsWithEvent, keysToChange, parseToChange, readToChange } from '../rows/change-computation.ts';
-import { conflict, invalid, ServiceError } from '../runtime/errors.ts';
-import { approvableOf, assetsOf, type Inputs, resultConsumers, readInputs } from '../rows/manifest.ts';
-import { parseApproval, type StoredApproval } from '../rows/stored-approval.ts';
-import { type AnsweredRequest, commitChange, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
-import { approvedKeys, computationKeys } from '../table/keys.ts';
-import { type Table, getItems } from '../table/table.ts';
-import { type Approval, type ApprovalInput, describeApproval, type Refusal } from './approval.ts';
+import { administrativeEvent } from '../journal/event.ts';
 import { isInJournal } from '../journal/read-journal.ts';
-import { readCertificates } from './list-approvals.ts';
+import { changeInputsWithEvent, keysToChange, parseToChange, readToChange } from '../rows/change-computation.ts';
+import { approvableOf, assetsOf, type Inputs, readInputs, resultConsumers } from '../rows/manifest.ts';
+import { type Act, recordAct } from '../rows/run-acts.ts';
+import type { RunSnapshot } from '../rows/run-snapshot.ts';
+import type { Run } from '../rows/run.ts';
+import { parseApproval, type StoredApproval, type StoredRefusal } from '../rows/stored-approval.ts';
+import { conflict, invalid, ServiceError } from '../runtime/errors.ts';
+import { approvalIdKeys, approvedKeys, computationKeys } from '../table/keys.ts';
+import { getItems, type Table } from '../table/table.ts';
+import {
+  type Action,
+  commitChange,
+  type Committed,
+  Transaction,
+  type UserRequest,
+  withFreshReads,
+} from '../table/transaction.ts';
+import {
+  type Approval,
+  type ApprovalInput,
+  describeApproval,
+  describeRefusal,
+  type Refusal,
+  type RefusalInput,
+} from './approval.ts';
 import { explainChanges } from './explain-changes.ts';
-import { approvedAttributes, aroundOf } from './stale-because.ts';
+import { readCertificates } from './list-approvals.ts';
 import { ownReasons } from './readiness.ts';
+import { approvedAttributes, aroundOf } from './stale-because.ts';
 
 /** The request of a user to approve a computation, or to refuse. */
-export interface DecisionRequest<Given> extends AnsweredRequest {
-  domain: string;
+export interface DecisionRequest<Given> extends UserRequest {
   computationId: string;
   given: Given;
-  by: string;
-  now: string;
   permit: (parties: Relations) => Permitted;
 }
 
@@ -48,9 +64,14 @@ export async function approve(table: Table, request: DecisionRequest<ApprovalInp
     ]);
     const permitted = permit(relationsTo(inputs));
     const { digest, configuration_digest, manifest, configuration, missing } = approvableOf(inputs);
-    if (missing) throw noManifest(missing);
+    if (missing) {
+      const detail = 'The computation has no manifest yet, so there is nothing to approve.';
+      throw new ServiceError('incomplete', detail, { missing_items: missing });
+    }
+    // defence
     if (given.digest !== digest || given.configuration_digest !== configuration_digest) {
-      throw staleDigest({ manifest_digest: digest, configuration_digest });
+      const detail = 'The manifest or the configuration has another digest now. Read both again.';
+      throw new ServiceError('conflict', detail, { reason: 'stale_digest', manifest_digest: digest, configuration_digest });
     }
     if (!isHeadKnown) throw conflict('unknown_event', 'The journal of this computation has no event with this id and hash.');
     const approval: StoredApproval = {
@@ -60,19 +81,23 @@ export async function approve(table: Table, request: DecisionRequest<ApprovalInp
       cvm_ids: given.cvm_ids ?? null,
       certificates,
       expires_at: given.expires_at ?? null,
+      max_runs: given.max_runs ?? null,
+      approval_id: given.approval_id ?? null,
       journal_head: given.journal_head ?? null,
       ...(await signatureOf(request, inputs)),
       approved_at: now,
     };
     const transaction = new Transaction();
     const describe = (given: StoredApproval) =>
-      describeApproval(given, ownReasons(given, inputs, now).map(explainChanges({ approval: given, inputs })));
+      describeApproval(given, inputs.used_runs, ownReasons(given, inputs, now).map(explainChanges({ approval: given, inputs })));
     const before = inputs.approvals.find(({ user_id }) => user_id === by);
     if (before && isDeepStrictEqual(before, { ...approval, approved_at: before.approved_at })) {
       return await commitChange(table, transaction, { decision: describe(before), permitted }, answerKeeper);
     }
+    await recordAct(table, transaction, computation, { user: by, now }, (run, snapshot) => actOf(approval, run, snapshot, now));
+    if (approval.approval_id !== null) transaction.add(firstUseOf(domain, approval.approval_id));
     const details = { digest, configuration_digest, signed: approval.signature !== null, ...limitsOf(approval) };
-    const event = { event_type: 'approved', status: 'success', originator: by, details, lifecycle: false } as const;
+    const event = administrativeEvent('approved', by, details);
     const hasRefused = inputs.refusals.some(({ user_id }) => user_id === by);
     const addedRefusals = hasRefused ? -1 : 0;
     await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, addedRefusals, event, now });
@@ -92,26 +117,32 @@ export async function approve(table: Table, request: DecisionRequest<ApprovalInp
   });
 }
 
-/** Returns the users who are related to a computation as its owner, creators of its assets or result consumers. */
-export function relationsTo(inputs: Inputs): Relations {
+/** Returns what a new approval means to the active run: whether it would count for it too, and until when. */
+function actOf(approval: StoredApproval, run: Run, snapshot: RunSnapshot, now: string): Act {
+  const { digest, configuration_digest, cvm_ids, expires_at, signature } = approval;
+  const counts =
+    digest === snapshot.manifest_digest &&
+    configuration_digest === snapshot.configuration_digest &&
+    (cvm_ids === null || cvm_ids.includes(run.cvm_id)) &&
+    (signature !== null || snapshot.approval !== 'all_signed') &&
+    (expires_at === null || timeOf(expires_at) > timeOf(now));
+  return counts ? { until: expires_at } : 'replaced';
+}
+
+/** Returns the write that records the identifier of an approval for a number of runs. The transaction fails if it was used before. */
+function firstUseOf(domain: string, approvalId: string): Action {
+  const put = { Item: { ...approvalIdKeys.used(domain, approvalId) }, ConditionExpression: 'attribute_not_exists(pk)' };
+  return { put, otherwise: invalid('/approval_id', 'Expected a UUID that no approval in this domain had before.') };
+}
+
+/** Returns the users who are related to a computation as its owner, creators of its assets, result consumers or reviewers. */
+function relationsTo(inputs: Inputs): Relations {
   return {
     owner: inputs.computation.owner,
     creator: assetsOf(inputs).map(({ created_by }) => created_by),
-    consumer: [...inputs.consumers, ...resultConsumers(inputs).map(({ user_id }) => user_id)],
+    consumer: [...inputs.consumers, ...resultConsumers(inputs)],
+    reviewer: inputs.result_review?.reviewers ?? [],
   };
-}
-
-/** Returns the error `incomplete` for an approval of a computation that has no manifest yet. */
-function noManifest(missing_items: { keys: string[]; hashes: string[]; info: string[] }): ServiceError {
-  return new ServiceError('incomplete', 'The computation has no manifest yet, so there is nothing to approve.', {
-    missing_items,
-  });
-}
-
-/** Returns the error `conflict` for an approval of digests that are out of date. The error contains the current digests. */
-function staleDigest(current: { manifest_digest: string; configuration_digest: string }): ServiceError {
-  const detail = 'The manifest or the configuration has another digest now. Read both again.';
-  return new ServiceError('conflict', detail, { reason: 'stale_digest', ...current });
 }
 
 /**
@@ -136,25 +167,22 @@ async function signatureOf(
   if (!(await isSignatureOf({ text, key, signature }))) {
     throw invalid('/signature', `Expected a signature by the key that you uploaded, of the text ${text}`);
   }
+  // defence
   if (approvals.some((other) => other.user_id !== by && other.key === key)) {
     throw invalid('/signature', 'Another user has signed an approval of this computation with this key. Use a key of your own.');
   }
   return { signature, key };
 }
 
-interface WithdrawRequest extends AnsweredRequest {
-  domain: string;
-  computationId: string;
-  by: string;
-  now: string;
-}
-
 /**
- * Deletes the caller's approval of a computation, or the caller's refusal. Writes nothing if there is neither. Active runs go on. Two
- * round trips.
+ * Deletes the caller's approval of a computation, or the caller's refusal. Writes nothing if there is neither, unless the active run was started
+ * on an approval of the caller: it goes on, but gets no keys any more. Two round trips, or three while a run is active.
  * @throws ServiceError `not_found`
  */
-export async function withdrawApproval(table: Table, request: WithdrawRequest): Promise<Committed<object>> {
+export async function withdrawApproval(
+  table: Table,
+  request: UserRequest & { computationId: string },
+): Promise<Committed<object>> {
   const { domain, computationId, by, now, answerKeeper } = request;
   const [approval, refusal] = [computationKeys.approval(computationId, by), computationKeys.refusal(computationId, by)];
   return await withFreshReads(table, async (table) => {
@@ -165,13 +193,45 @@ export async function withdrawApproval(table: Table, request: WithdrawRequest): 
     ]);
     const computation = parseToChange(domain, computationId, computationItems);
     const transaction = new Transaction();
-    if (!given && !refused) return await commitChange(table, transaction, {}, answerKeeper);
+    await recordAct(table, transaction, computation, { user: by, now }, () => 'withdrew');
+    if (!given && !refused && transaction.isEmpty) return await commitChange(table, transaction, {}, answerKeeper);
     const details = given ? { digest: parseApproval(given).digest } : {};
-    const event = { event_type: 'approval_withdrawn', status: 'success', originator: by, details, lifecycle: false } as const;
+    const event = administrativeEvent('approval_withdrawn', by, details);
     const addedRefusals = refused ? -1 : 0;
     await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, addedRefusals, event, now });
-    const keys = given ? [approval, approvedKeys.approved(computationId, by)] : [refusal];
+    const keys = refused ? [refusal] : [approval, approvedKeys.approved(computationId, by)];
     transaction.add(...keys.map((Key) => ({ delete: { Key } })));
     return await commitChange(table, transaction, {}, answerKeeper);
+  });
+}
+
+/**
+ * Records that the caller refuses to approve a computation, in place of an approval or an earlier refusal. Needs no manifest.
+ * Writes nothing if the caller has already refused the same with the same reason. Four round trips.
+ * @throws ServiceError `not_found`; `forbidden` for a user who is no party and whom the computation does not name
+ */
+export async function refuse(table: Table, request: DecisionRequest<RefusalInput>): Promise<Committed<Decided>> {
+  const { domain, computationId, given, by, now, permit, answerKeeper } = request;
+  const { reason } = given;
+  return await withFreshReads(table, async (table) => {
+    const computation = await readToChange(table, domain, computationId);
+    const inputs = await readInputs(table, domain, computation.row);
+    const permitted = permit({ ...relationsTo(inputs), provider: inputs.providers });
+    const transaction = new Transaction();
+    const before = inputs.refusals.find(({ user_id }) => user_id === by);
+    const { digest = null, configuration_digest } = approvableOf(inputs);
+    const refusal: StoredRefusal = { user_id: by, digest, configuration_digest, reason, refused_at: now };
+    if (before && isDeepStrictEqual(before, { ...refusal, refused_at: before.refused_at })) {
+      return await commitChange(table, transaction, { decision: describeRefusal(before), permitted }, answerKeeper);
+    }
+    const event = administrativeEvent('approval_refused', by, { reason });
+    await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, addedRefusals: before ? 0 : 1, event, now });
+    transaction.add({ put: { Item: { ...computationKeys.refusal(computationId, by), ...refusal } } });
+    await recordAct(table, transaction, computation, { user: by, now }, () => 'refused');
+    if (inputs.approvals.some(({ user_id }) => user_id === by)) {
+      const keys = [computationKeys.approval(computationId, by), approvedKeys.approved(computationId, by)];
+      transaction.add(...keys.map((Key) => ({ delete: { Key } })));
+    }
+    return await commitChange(table, transaction, { decision: describeRefusal(refusal), permitted }, answerKeeper);
   });
 }

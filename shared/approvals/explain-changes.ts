@@ -3,10 +3,10 @@ import type { PlacedChange } from 'computation-management-formats/covered-change
 import type * as v from 'valibot';
 import type { StoredEvent } from '../journal/stored-journal.ts';
 import type { StoredAsset } from '../rows/asset.ts';
-import type { NamedChange } from '../rows/definition.ts';
-import { assetsOf, type Inputs } from '../rows/manifest.ts';
+import { type NamedChange, reviewPart } from '../rows/definition.ts';
+import { assetsOf, type Inputs, reviewOf } from '../rows/manifest.ts';
 import type { StoredApproval } from '../rows/stored-approval.ts';
-import { type approvalChange, type Around, aroundOf } from './stale-because.ts';
+import { type approvalChange, type Approved, aroundOf } from './stale-because.ts';
 
 /** A reason why an approval does not count, as the API shows it. */
 export type StaleReason = v.InferOutput<typeof approvalChange>;
@@ -25,8 +25,8 @@ const nowhere = [undefined, undefined] as const;
 interface Since {
   approval: StoredApproval;
   inputs: Inputs;
-  /** The people and assets behind what the user approved. Absent if nothing of it has changed. */
-  around?: Around | undefined;
+  /** The manifest and configuration that the user approved. Absent if nothing of them has changed. */
+  approved?: Approved | undefined;
   /** The newest events of the journal, the newest first. They may not reach back to the approval. Absent: none is known. */
   newest?: readonly StoredEvent[];
 }
@@ -34,12 +34,19 @@ interface Since {
 /**
  * Returns a function that says of a change since an approval whom it is about, who made it and when. It finds that in the journal, or in
  * the asset if its creator changed it in place. A value was set by the newest event that changed it. Who named or removed a
- * consumer, or changed a member of the policy, is kept with the computation.
+ * consumer or reviewer, or changed a member of the policy or of the review, is kept with the computation.
  */
-export function explainChanges({ approval, inputs, around, newest = [] }: Since): (change: PlacedChange) => StaleReason {
+export function explainChanges({
+  approval,
+  inputs,
+  approved: before,
+  newest = [],
+}: Since): (change: PlacedChange) => StaleReason {
   const { user_id: approver, approved_at } = approval;
   const now = aroundOf(inputs);
-  const then = around ?? now;
+  const then = before?.around ?? now;
+  const review = reviewOf(inputs);
+  const reviewThen = before ? before.configuration.result_review : review;
   const end = newest.findIndex(({ event_type, originator }) => event_type === 'approved' && originator === approver);
   const isWhole = end >= 0;
   const events = newest.slice(0, isWhole ? end : undefined).map(pastEvent);
@@ -78,16 +85,27 @@ export function explainChanges({ approval, inputs, around, newest = [] }: Since)
     return last((event) => isLinked(event) || isUnlinked(event));
   };
 
-  const ofReceiver = ({ approved, current }: PlacedChange, user: string | null): Author => {
-    const named = (side: 'from' | 'to'): Author => {
-      const ofOwner = last((event) => event.event_type === 'owner_changed' && event.details[side] === user);
-      const ofList = since(inputs.consumer_changes, ({ name }) => name === user || name === '');
-      return (ofList.at ?? '') > (ofOwner.at ?? '') ? ofList : ofOwner;
-    };
+  /** Finds who changed a part of the review, or, for an empty name of a part, set or removed the review. */
+  const ofReview = (part: string): Author => {
+    const ofPart = since(inputs.policy_changes, ({ name }) => name === reviewPart(part));
+    return ofPart.by === null ? last(isUpdateOf('result_review')) : ofPart;
+  };
+
+  /** Finds who made a user a receiver of results, or changed that. With a review on both sides, these are those of released results. */
+  const ofReceivers = (user: string | null, side: 'from' | 'to'): Author => {
+    if (!review !== !reviewThen) return ofReview('');
+    const ofOwner = last((event) => event.event_type === 'owner_changed' && event.details[side] === user);
+    const ofList = since(inputs.consumer_changes, ({ name }) => name === user || name === '');
+    return (ofList.at ?? '') > (ofOwner.at ?? '') ? ofList : ofOwner;
+  };
+
+  const ofFetcher = ({ approved, current }: PlacedChange, user: string | null): Author => {
+    const isReviewer = [review, reviewThen].some((each) => each?.reviewers.some((reviewer) => reviewer === user));
+    const named = (side: 'from' | 'to') => (isReviewer ? ofReview(`reviewers/${user}`) : ofReceivers(user, side));
     const ofKey = last(isKeyOf(user));
     if (approved === null) {
-      const isOpen = then.consumers.length === 0 && now.consumers.length === 0 && now.owner !== user;
-      const couldReceive = isOpen || [then.owner, ...then.consumers].some((each) => each === user);
+      const isOpen = !review && !reviewThen && then.consumers.length === 0 && now.consumers.length === 0 && now.owner !== user;
+      const couldReceive = isOpen || (reviewThen?.reviewers ?? [then.owner, ...then.consumers]).some((each) => each === user);
       return couldReceive ? ofKey : named('to');
     }
     const hasKey = inputs.keys.some(({ user_id }) => user_id === user);
@@ -95,13 +113,15 @@ export function explainChanges({ approval, inputs, around, newest = [] }: Since)
     return first.by === null ? second : first;
   };
 
-  const userOf = ({ path, places: [approvedAs, currentAs] = nowhere }: PlacedChange): string | null => {
+  const userOf = ({ path, current, places: [approvedAs, currentAs] = nowhere }: PlacedChange): string | null => {
     if (path.startsWith('/manifest/result_consumers'))
       return now.receivers[currentAs ?? -1] ?? then.receivers[approvedAs ?? -1] ?? null;
     if (path.startsWith('/manifest/algorithm')) return (now.algorithm ?? then.algorithm)?.created_by ?? null;
     if (path.startsWith('/manifest/datasets')) {
       return (now.datasets[currentAs ?? -1] ?? then.datasets[approvedAs ?? -1])?.created_by ?? null;
     }
+    const [, list, place] = /^.configuration.result_review.(reviewers|consumers).(\d+)$/.exec(path) ?? [];
+    if (list) return (current === null ? reviewThen : review)?.[list as 'reviewers' | 'consumers'][Number(place)] ?? null;
     return /^\/(manifest|configuration)(\/|$)/.test(path) ? null : approver;
   };
 
@@ -116,7 +136,9 @@ export function explainChanges({ approval, inputs, around, newest = [] }: Since)
       return ofMember.by === null ? last(isUpdateOf(member)) : ofMember;
     }
     if (member === 'algorithm' || member === 'datasets') return ofFile(change);
-    if (member === 'result_consumers') return ofReceiver(change, user);
+    if (member === 'result_consumers') return ofFetcher(change, user);
+    if (member === 'result_review' && part === 'consumers') return ofReceivers(user, approved === null ? 'to' : 'from');
+    if (member === 'result_review') return ofReview(user === null ? part : `${part}/${user}`);
     return last(isUpdateOf(member));
   };
 

@@ -3,12 +3,12 @@ import { type ApprovalChange, change, changesBetween, type PlacedChange } from '
 import { approvableOf, draftOf, inputsOf, readParts } from '../rows/manifest.ts';
 import type { StoredApproval } from '../rows/stored-approval.ts';
 import { approvedKeys, cvmKeys } from '../table/keys.ts';
-import { type Table, getItems } from '../table/table.ts';
+import { type Table, getItemsOf } from '../table/table.ts';
 import { describeApproval, describeRefusal, type Approval, type Refusal } from './approval.ts';
 import { becauseOf, neededApprovals, ownReasons } from './readiness.ts';
 import { explainChanges } from './explain-changes.ts';
 import { type Approved, aroundOf, parseApproved } from './stale-because.ts';
-import { administrativeEvents } from '../journal/event.ts';
+import { administrativeEvents } from 'computation-management-formats/vocabulary';
 import { readNewestOf } from '../journal/read-journal.ts';
 import { parseStored } from '../table/stored.ts';
 import { assetKey } from '../rows/read-asset.ts';
@@ -33,10 +33,7 @@ export async function listApprovals(
   const [computation, parts] = await Promise.all([readComputation(table, domain, id), readParts(table, id)]);
   const limiting = parts.approvals.flatMap(({ certificates }) => Object.keys(certificates));
   const [assets, certificates] = await Promise.all([
-    getItems(
-      table,
-      parts.assetIds.map((assetId) => assetKey(domain, assetId)),
-    ),
+    getItemsOf(table, parts.assetIds, (assetId) => assetKey(domain, assetId)),
     readCertificates(table, domain, limiting),
   ]);
   const inputs = inputsOf(computation, parts, assets);
@@ -45,10 +42,7 @@ export async function listApprovals(
   const stale = inputs.approvals.filter((given) => others.includes(given) || ownReasons(given, inputs, at).length > 0);
   const [from = at] = stale.map(({ approved_at }) => approved_at).toSorted();
   const [items, newest] = await Promise.all([
-    getItems(
-      table,
-      others.map(({ user_id }) => approvedKeys.approved(id, user_id)),
-    ),
+    getItemsOf(table, others, ({ user_id }) => approvedKeys.approved(id, user_id)),
     stale.length > 0 ? readNewestOf(table, id, { types: administrativeEvents, from, limit: mostEvents }) : [],
   ]);
   const because = (approval: StoredApproval) => {
@@ -56,12 +50,12 @@ export async function listApprovals(
     const approved = item && parseApproved(item);
     const changes = others.includes(approval) ? changesOf(approval, approved, current) : [];
     return [...changes, ...ownReasons(approval, inputs, at), ...ofCvms(approval, certificates)].map(
-      explainChanges({ approval, inputs, around: approved?.around, newest }),
+      explainChanges({ approval, inputs, approved, newest }),
     );
   };
   return {
     needed: neededApprovals(inputs).map((needed) => ({ user: needed.user, because: becauseOf(needed) })),
-    approvals: inputs.approvals.map((given) => describeApproval(given, because(given))),
+    approvals: inputs.approvals.map((given) => describeApproval(given, inputs.used_runs, because(given))),
     refusals: inputs.refusals.map(describeRefusal),
   };
 }
@@ -102,10 +96,7 @@ const registered = v.object({ certificate_fingerprint: v.nullable(v.string()) })
  * round trip.
  */
 export async function readCertificates(table: Table, domain: string, cvmIds: string[]): Promise<StoredApproval['certificates']> {
-  const items = await getItems(
-    table,
-    cvmIds.map((id) => cvmKeys.cvm(domain, id)),
-  );
+  const items = await getItemsOf(table, cvmIds, (id) => cvmKeys.cvm(domain, id));
   const fingerprints = items.map((item) => item && parseStored(registered, item, 'registered CVM').certificate_fingerprint);
   return Object.fromEntries(cvmIds.map((id, index) => [id, fingerprints[index] ?? null]));
 }

@@ -3,9 +3,10 @@ import { timeOf } from 'computation-management-formats/timestamps';
 import { type ApprovalChange, change } from 'computation-management-formats/covered-changes';
 import { withoutServerKey } from '../rows/agent-config.ts';
 import { assetsPerComputation } from '../rows/computation.ts';
-import { approvableOf, assetsOf, type Inputs, type MissingItems, resultConsumers } from '../rows/manifest.ts';
+import { approvableOf, assetsOf, type Inputs, type MissingItems, resultConsumers, reviewOf } from '../rows/manifest.ts';
 import type { ApprovalOfRun, RunSnapshot } from '../rows/run-snapshot.ts';
-import type { StoredApproval } from '../rows/stored-approval.ts';
+import { type StoredApproval, isUsedUp, usedRunsOf } from '../rows/stored-approval.ts';
+import { keyGaps } from './key-gaps.ts';
 
 /** A user whose approval a run of the computation needs, and why. */
 export interface NeededApproval {
@@ -14,21 +15,25 @@ export interface NeededApproval {
   files: string[];
   /** True if the user must approve a run because the user is a result consumer. */
   asConsumer: boolean;
+  /** True if the user must approve a run because the user reviews its result. */
+  asReviewer: boolean;
 }
 
 /**
- * Lists the users whose approval a run needs: creators of linked assets and result consumers, depending on the `approval` of the
+ * Lists the users whose approval a run needs: creators of linked assets, result consumers and reviewers, depending on the `approval` of the
  * computation and the `use` of each asset (docs/contract.md, section 9).
  */
 export function neededApprovals(inputs: Inputs): NeededApproval[] {
   const isAll = inputs.computation.approval !== 'none';
-  const assets = assetsOf(inputs).filter(({ use }) => isAll || use === 'approval');
+  const assets = assetsOf(inputs).filter(({ use }) => isAll || use === 'approval'); // defence
   const consumers = isAll ? consumersOf(inputs) : new Set<string>();
-  const users = new Set([...assets.map(({ created_by }) => created_by), ...consumers]);
+  const reviewers = new Set(isAll ? inputs.result_review?.reviewers : []);
+  const users = new Set([...assets.map(({ created_by }) => created_by), ...consumers, ...reviewers]);
   return [...users].map((user) => ({
     user,
     files: assets.filter(({ created_by }) => created_by === user).map(({ file_name }) => file_name),
     asConsumer: consumers.has(user),
+    asReviewer: reviewers.has(user),
   }));
 }
 
@@ -36,21 +41,26 @@ export function neededApprovals(inputs: Inputs): NeededApproval[] {
  * Returns the users who may fetch the result of a run. The owner of the computation is one of them even before uploading a key.
  */
 function consumersOf(inputs: Inputs): Set<string> {
-  return new Set([inputs.computation.owner, ...resultConsumers(inputs).map(({ user_id }) => user_id)]);
+  return new Set([inputs.computation.owner, ...resultConsumers(inputs)]);
 }
 
 /** The most characters of the reason of a refusal in the sentence about it. */
 const longestShownReason = 300;
 const consumer = 'result consumer';
-/** The largest number of reasons for one approval: a reason for each asset of a computation, and one for a result consumer. */
+const reviewer = 'reviewer';
+/**
+ * The largest number of reasons for one approval: a reason for each asset of a computation, and one for a result consumer or a
+ * reviewer, since nobody is both.
+ */
 export const mostReasons = assetsPerComputation + 1;
 
 /**
- * Lists the reasons why the approval of a user is needed: the file names of the user's assets, and `result consumer`. A file with
- * the name `result consumer` is in quotes.
+ * Lists the reasons why the approval of a user is needed: the file names of the user's assets, `result consumer` and `reviewer`. A
+ * file with one of these names is in quotes.
  */
-export function becauseOf({ files, asConsumer }: NeededApproval): string[] {
-  return [...files.map((file) => (file === consumer ? `"${file}"` : file)), ...(asConsumer ? [consumer] : [])];
+export function becauseOf({ files, asConsumer, asReviewer }: NeededApproval): string[] {
+  const parts = [...(asConsumer ? [consumer] : []), ...(asReviewer ? [reviewer] : [])];
+  return [...files.map((file) => (file === consumer || file === reviewer ? `"${file}"` : file)), ...parts];
 }
 
 /**
@@ -58,15 +68,28 @@ export function becauseOf({ files, asConsumer }: NeededApproval): string[] {
  * only runs on other CVMs. If a user has refused, the refusal with the first 300 characters of its reason is the only sentence.
  */
 function sentencesOf(missing: NeededApproval[], inputs: Inputs, context: ApprovalContext): string[] {
-  return missing.flatMap(({ user, files, asConsumer }) => {
+  return missing.flatMap(({ user, files, asConsumer, asReviewer }) => {
     const refusal = inputs.refusals.find(({ user_id }) => user_id === user);
     if (refusal) return [`${plainName(user)} refuses: ${reasonText(refusal.reason)}`];
-    const elsewhere = inputs.approvals.find((given) => given.user_id === user && !isStale(given, inputs, context));
+    const given = inputs.approvals.find(({ user_id }) => user_id === user);
     const approval = `Approval of ${plainName(user)}`;
+    if (given && isOnlyUsedUp(given, inputs, context)) return [`${approval}, for ${runsText(given.max_runs)}, all used`];
+    const elsewhere = given && !isStale(given, inputs, context) ? given : undefined;
     if (elsewhere) return [`${approval}, ${limitIn(elsewhere, context)}`];
-    return [...files.map((file) => `${approval} for ${plainName(file)}`), ...(asConsumer ? [`${approval} as ${consumer}`] : [])];
+    return [
+      ...files.map((file) => `${approval} for ${plainName(file)}`),
+      ...(asConsumer ? [`${approval} as ${consumer}`] : []),
+      ...(asReviewer ? [`${approval} as ${reviewer}`] : []),
+    ];
   });
 }
+
+/** Tells whether an approval would count if fewer runs had started on it. */
+function isOnlyUsedUp(approval: StoredApproval, inputs: Inputs, context: ApprovalContext): boolean {
+  return isUsedUp(approval, inputs.used_runs) && !isStale(approval, { ...inputs, used_runs: {} }, context);
+}
+
+const runsText = (count: number | null) => (count === 1 ? '1 run' : `${count} runs`);
 
 const likeOurs = /refuses:|approval of|missing /i;
 
@@ -115,24 +138,22 @@ export function isStale(
   inputs: Inputs,
   { digest, configuration_digest, at }: ApprovalContext,
 ): boolean {
-  if (approval.digest !== digest || approval.configuration_digest !== configuration_digest) return true;
+  if (approval.digest !== digest || approval.configuration_digest !== configuration_digest) return true; // defence
   return ownReasons(approval, inputs, at).length > 0;
 }
 
 /**
  * Lists the reasons, apart from changes of manifest and configuration, why an approval does not count: a signature is missing,
- * the key was replaced, or the approval has expired.
+ * the key was replaced, the approval has expired, or as many runs have started on it as it allows.
  */
-export function ownReasons(
-  { user_id, expires_at, signature, key }: StoredApproval,
-  { computation, keys }: Inputs,
-  at: string,
-): ApprovalChange[] {
+export function ownReasons(approval: StoredApproval, { computation, keys, used_runs }: Inputs, at: string): ApprovalChange[] {
+  const { user_id, expires_at, signature, key, max_runs } = approval;
   const uploaded = keys.find((each) => each.user_id === user_id)?.user_key ?? null;
   return [
     ...(signature === null && computation.approval === 'all_signed' ? [change('/signature', null, 'required')] : []),
-    ...(key !== null && uploaded !== key ? [change('/signature', key, uploaded)] : []),
+    ...(key !== null && uploaded !== key ? [change('/signature', key, uploaded)] : []), // defence
     ...(expires_at !== null && !(timeOf(expires_at) > timeOf(at)) ? [change('/expires_at', expires_at, at)] : []),
+    ...(isUsedUp(approval, used_runs) ? [change('/max_runs', max_runs, usedRunsOf(approval, used_runs))] : []),
   ];
 }
 
@@ -142,7 +163,7 @@ export function ownReasons(
  */
 function allows({ cvm_ids, certificates }: StoredApproval, cvm: CvmOfRun | undefined): boolean {
   if (!cvm || cvm_ids === null) return true;
-  return cvm_ids.includes(cvm.id) && certificates[cvm.id] === (cvm.certificate ?? null);
+  return cvm_ids.includes(cvm.id) && certificates[cvm.id] === (cvm.certificate ?? null); // defence
 }
 
 function validApprovals(inputs: Inputs, context: ApprovalContext): StoredApproval[] {
@@ -183,7 +204,7 @@ export interface Readiness {
 export function readinessOf(inputs: Inputs, { at, cvm }: Pick<ApprovalContext, 'at' | 'cvm'>): Readiness {
   const { manifest, digest, missing, configuration_digest } = approvableOf(inputs);
   const context = { digest, configuration_digest, at, cvm };
-  const info = sentencesOf(missingApprovals(inputs, context), inputs, context);
+  const info = [...sentencesOf(missingApprovals(inputs, context), inputs, context), ...keyGaps(inputs)];
   if (missing) return { snapshot: undefined, configuration_digest, missing: { ...missing, info: [...missing.info, ...info] } };
 
   const approvals = validApprovals(inputs, context);
@@ -193,21 +214,21 @@ export function readinessOf(inputs: Inputs, { at, cvm }: Pick<ApprovalContext, '
     agent_config: inputs.agent_config,
     manifest_digest: digest,
     configuration_digest,
-    assets: assetsOf(inputs).map(({ id, created_by, use, checksum }) => ({
+    assets: assetsOf(inputs).map(({ id, created_by, use, checksum, key }) => ({
       id,
       creator: created_by,
       use,
       checksum: checksum ?? '',
-      key: null,
+      key: key && { fingerprint: key.fingerprint, held: key.held, release_policy: key.release_policy },
     })),
-    approvals: approvals.map(ofRun).sort((a, b) => (a.user < b.user ? -1 : 1)),
+    approvals: approvals.map((approval) => ofRun(approval, inputs)).sort((a, b) => (a.user < b.user ? -1 : 1)),
     approval: inputs.computation.approval,
     log_access: inputs.computation.log_access,
-    result_review: null,
+    result_review: reviewOf(inputs),
     certificate: cvm?.pem ?? null,
     shows_creators_logs: inputs.computation.approval !== 'none' || inputs.providers.length > 0,
     attestation_policy: inputs.attestation_policy,
-    result_consumers: resultConsumers(inputs).map(({ user_id }) => user_id),
+    result_consumers: resultConsumers(inputs),
   };
   const kept = { ...snapshot, agent_config: withoutServerKey(inputs.agent_config) };
   const size = Buffer.byteLength(JSON.stringify(kept));
@@ -219,8 +240,9 @@ export function readinessOf(inputs: Inputs, { at, cvm }: Pick<ApprovalContext, '
   };
 }
 
-function ofRun({ user_id, certificates: _, ...approval }: StoredApproval): ApprovalOfRun {
-  return { user: user_id, ...approval, max_runs: null, use: null, approval_id: null };
+function ofRun({ user_id, certificates: _, ...approval }: StoredApproval, { used_runs }: Inputs): ApprovalOfRun {
+  const used = usedRunsOf(approval, used_runs);
+  return { user: user_id, ...approval, use: used === null ? null : used + 1 };
 }
 
 /** Tells whether anything is missing before a run of a computation can start. */

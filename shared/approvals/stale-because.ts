@@ -1,34 +1,32 @@
 import type { Configuration } from 'computation-management-formats/approval-text';
 import { longestValue } from 'computation-management-formats/covered-changes';
-import { shownText } from 'computation-management-formats/fields';
+import { described, namedObject, orNull, shownText } from 'computation-management-formats/fields';
 import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import type { StoredAsset } from '../rows/asset.ts';
-import { type Inputs, type Manifest, resultConsumers } from '../rows/manifest.ts';
+import { type Inputs, type Manifest, keysForResult } from '../rows/manifest.ts';
 import { parseStored, storedBytes, deflated, inflated } from '../table/stored.ts';
 import type { Item } from '../table/table.ts';
 
 const value = v.nullable(v.union([shownText(longestValue), v.boolean(), v.number()]));
 
-export const approvalChange = v.pipe(
-  v.object({
+export const approvalChange = namedObject(
+  'ApprovalChange',
+  'A reason why an approval does not count. Hashes are in hex. `sha256:` and a hash stands for a value of more than 200 characters. At ' +
+    '`/signature`, the values are the keys; at `/expires_at`, the current value is the time of the request; at `/cvm_ids`, the values are ' +
+    'the fingerprints of the certificates.',
+  {
     path: v.pipe(
       shownText(200),
       v.description('The place in `{manifest, configuration, signature, expires_at, cvm_ids, max_runs}`, a JSON pointer.'),
       v.examples(['/manifest/algorithm/hash']),
     ),
-    approved: v.pipe(value, v.description('The value when the user approved. null: none.')),
-    current: v.pipe(value, v.description('The value now. null: none.')),
-    user: v.pipe(v.nullable(shownText(255)), v.description('The user whom the change is about. null for nobody.')),
-    by: v.pipe(v.nullable(shownText(255)), v.description('The user who made the change. null if nobody is known.')),
-    at: v.pipe(v.nullable(timestamp), v.description('The time of the change. null if it is not known.')),
-  }),
-  v.title('ApprovalChange'),
-  v.description(
-    'A reason why an approval does not count. Hashes are in hex. `sha256:` and a hash stands for a value of more than 200 characters. At ' +
-      '`/signature`, the values are the keys; at `/expires_at`, the current value is the time of the request; at `/cvm_ids`, the values are ' +
-      'the fingerprints of the certificates.',
-  ),
+    approved: described(value, 'The value when the user approved. null: none.'),
+    current: described(value, 'The value now. null: none.'),
+    user: orNull(shownText(255), 'The user whom the change is about. null for nobody.'),
+    by: orNull(shownText(255), 'The user who made the change. null if nobody is known.'),
+    at: orNull(timestamp, 'The time of the change. null if it is not known.'),
+  },
 );
 
 /** The asset of a file that a computation uses. */
@@ -39,7 +37,7 @@ export interface Around {
   owner: string;
   /** The consumers whom a computation names. */
   consumers: string[];
-  /** The users who may fetch the result, in the order of their keys in a manifest. */
+  /** The users to whom the agent gives the result, in the order of their keys in a manifest. */
   receivers: string[];
   algorithm?: File | undefined;
   /** The datasets of a computation, in the order of a manifest. */
@@ -60,7 +58,7 @@ export function aroundOf(inputs: Inputs): Around {
   return {
     owner: computation.owner,
     consumers,
-    receivers: resultConsumers(inputs).map(({ user_id }) => user_id),
+    receivers: keysForResult(inputs).map(({ user_id }) => user_id),
     algorithm: algorithm && fileOf(algorithm),
     datasets: datasets.map(fileOf),
   };

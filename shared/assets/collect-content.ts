@@ -1,10 +1,12 @@
-import { dropContentCheck, dueContentChecks, type ContentCheck, putLastCheck } from '../rows/content-check.ts';
-import type { ContentStore } from '../rows/content-store.ts';
-import { receiveUpload } from './uploads.ts';
+import { removeAsset } from '../rows/change-asset.ts';
+import { type ContentCheck, dropContentCheck, dueContentChecks, putLastCheck } from '../rows/content-check.ts';
+import { type ContentStore, ownerOfContent } from '../rows/content-store.ts';
+import { assetKey, findAsset } from '../rows/read-asset.ts';
 import { failureOf } from '../runtime/errors.ts';
 import { emitWaiting } from '../runtime/log.ts';
-import { deadlineOf, type Table } from '../table/table.ts';
-import { transact } from '../table/transaction.ts';
+import { deadlineOf, getItem, type Table } from '../table/table.ts';
+import { transact, Transaction, withFreshReads } from '../table/transaction.ts';
+import { receiveUpload } from './uploads.ts';
 
 /**
  * The largest number of content checks in one read. A content check is a note to look again at content that was to be uploaded,
@@ -17,7 +19,7 @@ const leastTimeInMilliseconds = 4_000;
 
 /**
  * Looks at stored content that is due for a check: deletes replaced content and leftovers of a crash between storage and table,
- * and receives uploads whose event was lost. Continues as far as the time of the function allows.
+ * receives uploads whose event was lost, and deletes released results whose time is over. Continues as far as the time of the function allows.
  * @param checksPerRead at least 2, since a read may begin with a check that failed
  * @returns the number of checks processed
  * @throws AggregateError with all failures, in the end
@@ -55,7 +57,8 @@ async function settleAll(
   { now, failures }: { now: string; failures: Map<string, unknown> },
 ): Promise<number> {
   const settle = async (check: ContentCheck) => {
-    const { content_key, is_last } = check;
+    const { content_key, is_last, is_expiry } = check;
+    if (is_expiry) await removeResult(table, content_key);
     const isAwaited = await receiveUpload(table, store, content_key, now, { isReported: false });
     await transact(table, [dropContentCheck(check), ...(isAwaited && !is_last ? [putLastCheck(content_key, now)] : [])]);
   };
@@ -78,4 +81,21 @@ function report({ begun, left, failures }: { begun: number; left: number; failur
   if (waiting > 0) emitWaiting('maintenance/collect-content', waiting);
   if (failures.size === 0) return begun;
   throw new AggregateError(failures.values(), `${failures.size} of ${begun} content checks failed.`);
+}
+
+/**
+ * Removes the asset of a released result whose time is over, or whose computation was deleted. Its content is then deleted by the
+ * caller. Safe to repeat.
+ * @param contentKey the key in storage of the content of the result
+ */
+async function removeResult(table: Table, contentKey: string): Promise<void> {
+  const owner = ownerOfContent(contentKey);
+  if (!owner) return;
+  await withFreshReads(table, async (table) => {
+    const asset = findAsset(await getItem(table, assetKey(owner.domain, owner.assetId)), owner.assetId);
+    if (!asset?.result_of) return;
+    const transaction = new Transaction();
+    removeAsset(transaction, owner.domain, asset);
+    await transaction.commit(table);
+  });
 }

@@ -1,6 +1,6 @@
 import { numberedId } from 'computation-management-formats/identifiers';
 import { readOptionalKey } from '../rows/public-key.ts';
-import { commitChange, type AnsweredRequest, type Committed, Transaction } from '../table/transaction.ts';
+import { commitChange, type UserRequest, type Committed, Transaction } from '../table/transaction.ts';
 import { lists } from '../table/keys.ts';
 import { nextNumber } from '../table/writes.ts';
 import type { Table } from '../table/table.ts';
@@ -12,9 +12,8 @@ import { dropContentCheck, putContentCheck } from '../rows/content-check.ts';
 import { type ContentFields, decodeContent, matchChecksum, writeContent } from './write-content.ts';
 import { presignUpload, uploadKey, type ContentStore } from '../rows/content-store.ts';
 
-interface NewAsset extends AssetInput, AnsweredRequest {
-  domain: string;
-  createdBy: string;
+interface NewAsset extends AssetInput, UserRequest {
+  by: string;
   now: string;
 }
 
@@ -24,7 +23,7 @@ interface NewAsset extends AssetInput, AnsweredRequest {
  * @throws ServiceError `invalid_request`, `too_large`
  */
 export async function createAsset(table: Table, store: ContentStore, given: NewAsset): Promise<Committed<StoredAsset & Asset>> {
-  const { domain, asset: encoded, file_name, description, asset_type, mime_type, content_access, use, createdBy, now } = given;
+  const { domain, asset: encoded, file_name, description, asset_type, mime_type, content_access, use, by, now } = given;
   const fetched = fetchedAfter(given);
   refuseMisfits({ asset_type, ...fetched }, { content: encoded, checksum: given.checksum });
   const content = encoded === undefined ? undefined : decodeContent(encoded);
@@ -45,9 +44,10 @@ export async function createAsset(table: Table, store: ContentStore, given: NewA
     content_access,
     use,
     ...fetched,
-    created_by: createdBy,
+    created_by: by,
     created_at: now,
     updated_at: now,
+    key: null,
     closing_until: null,
     version: 1,
     ...(written?.fields ?? { ...(key === undefined ? withoutContent : pendingContent(key)), checksum: given.checksum ?? null }),

@@ -8,19 +8,18 @@ import { isActive, type Run, readRun } from '../rows/run.ts';
 import { readRows } from './linked-computations.ts';
 import { usesAsset } from '../rows/run-snapshot.ts';
 import { readClaimsOfDomain } from '../rows/claim.ts';
-import { conflict, preconditionFailed, type ServiceError } from '../runtime/errors.ts';
+import { readComputation } from '../rows/computation.ts';
+import { conflict, preconditionFailed, resultConflict } from '../runtime/errors.ts';
 import { assetKeys, purgeKeys } from '../table/keys.ts';
 import { deadlineOf, type Table, queryPartition } from '../table/table.ts';
-import { commitChange, type AnsweredRequest, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
+import { commitChange, type UserRequest, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
 import { beginPurge, purgeAssetLinks } from '../deletion/index.ts';
 import { readLinkedIds } from '../rows/link.ts';
 
-interface DeleteRequest extends AnsweredRequest {
-  domain: string;
+interface DeleteRequest extends UserRequest {
   id: string;
-  by: string;
-  now: string;
-  permit: (asset: StoredAsset) => Permitted;
+  /** Checks the access of the caller. `owner` is the owner of the computation if the asset is the result of a run. */
+  permit: (asset: StoredAsset, owner?: string) => Permitted;
   matchesIfMatch?: ((asset: StoredAsset) => boolean) | undefined;
 }
 
@@ -37,6 +36,18 @@ export async function deleteAsset(table: Table, request: DeleteRequest): Promise
   return deleted;
 }
 
+/** Reads, for the result of a run, the owner of its computation, and whether it is released. Other assets count as released. */
+async function readResultOf(
+  table: Table,
+  domain: string,
+  { result_of }: StoredAsset,
+): Promise<{ owner?: string; isReleased: boolean }> {
+  if (!result_of) return { isReleased: true };
+  const { computation_id, run_id } = result_of;
+  const [{ owner }, run] = await Promise.all([readComputation(table, domain, computation_id), readRun(table, domain, run_id)]);
+  return { owner, isReleased: run?.result?.state === 'released' };
+}
+
 interface Deleted {
   purge: ReturnType<typeof removal>['purge'];
   permitted: Permitted;
@@ -50,7 +61,9 @@ async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): P
   const { domain, id, permit, matchesIfMatch } = request;
   return await withFreshReads(table, async (table) => {
     const asset = await readAssetToChange(table, domain, id);
-    const permitted = permit(asset);
+    const { owner, isReleased } = await readResultOf(table, domain, asset);
+    const permitted = permit(asset, owner);
+    if (!isReleased) throw resultConflict('can be deleted after its release');
     const linked = await readLinkedIds(table, id, { limit: linksPerTransaction + 1 });
     if (linked.length > linksPerTransaction) return undefined;
     await refuseWhileUsed(table, domain, id);
@@ -106,6 +119,7 @@ function removal(asset: StoredAsset, { domain, by }: DeleteRequest) {
   };
   const transaction = new Transaction();
   removeAsset(transaction, domain, asset);
+  if (asset.key ?? asset.former_key) transaction.add({ delete: { Key: assetKeys.key(asset.id) } });
   transaction.add({ put: { Item: { ...purgeKeys.purge('asset', asset.id), ...purge } } });
   return { transaction, purge };
 }
@@ -124,11 +138,8 @@ async function refuseWhileLinkedOnesRun(table: Table, domain: string, assetId: s
  * @throws ServiceError `conflict`
  */
 async function refuseIfUsedBy(table: Table, run: Pick<Run, 'id' | 'computation_id'>, assetId: string): Promise<void> {
-  if (await usesAsset(table, { computation_id: run.computation_id, run_id: run.id }, assetId)) throw inUse(run.id);
-}
-
-function inUse(runId: string | undefined): ServiceError {
-  return conflict('asset_in_use', 'An active run uses the asset. Wait until it ends, or stop it.', runId);
+  if (!(await usesAsset(table, { computation_id: run.computation_id, run_id: run.id }, assetId))) return;
+  throw conflict('asset_in_use', 'An active run uses the asset. Wait until it ends, or stop it.', run.id); // defence
 }
 
 /**

@@ -16,7 +16,7 @@ import { parseContentReads, recordContentRead } from './content-reads.ts';
 import { emitMetric } from '../runtime/log.ts';
 import { getContent, presignDownload, presignUpload, type ContentStore } from '../rows/content-store.ts';
 import { assetKey, parseAsset, readAsset } from '../rows/read-asset.ts';
-import type { AssetType } from 'computation-management-formats/vocabulary';
+import { resultType, type ShownAssetType } from 'computation-management-formats/vocabulary';
 import { readPage } from '../table/read-page.ts';
 import { rowLists } from '../table/row-lists.ts';
 import { parseStored } from '../table/stored.ts';
@@ -35,17 +35,16 @@ interface Request {
   withoutContent?: boolean;
 }
 
-interface Described {
-  etag: string;
-  asset?: Asset;
-}
-
 /**
  * Returns an asset with its content up to the inline limit, or a link to larger content, if the user may have it. The creator
  * also gets the list of reads by others. A read by another user is recorded before that user gets the content.
  * @throws ServiceError `not_found`, also if the asset is deleted meanwhile
  */
-export async function describeAsset(table: Table, store: ContentStore, request: Request): Promise<Described> {
+export async function describeAsset(
+  table: Table,
+  store: ContentStore,
+  request: Request,
+): Promise<{ etag: string; asset?: Asset }> {
   const { domain, id, by, now, isKnown, withoutContent = false } = request;
   const [row, reads] = await getItems(table, [assetKey(domain, id), assetKeys.contentReads(id)]);
   const asset = parseAsset(row, id);
@@ -62,7 +61,7 @@ export async function describeAsset(table: Table, store: ContentStore, request: 
   if (isWithheld) return { etag, asset: { ...asset, content_withheld: true } };
   const content = withoutContent ? undefined : await contentOf(table, store, domain, asset, now);
   if (isCreator) return { etag, asset: { ...asset, ...content, content_reads } };
-  if (content) await recordContentRead(table, { domain, assetId: id, user: by, now });
+  if (content) await recordContentRead(table, { domain, assetId: id, user: by, now }); // defence
   return { etag, asset: { ...asset, ...content } };
 }
 
@@ -97,14 +96,17 @@ async function contentOf(
   return { asset: await content.transformToString('base64') };
 }
 
-/** Lists the assets of a domain, newest first, with the exact total. See readPage for the round trips that it costs. */
+/** Lists the assets of a domain, or its results of runs, newest first, with the exact total. See readPage for the round trips that it costs. */
 export async function listAssets(
   table: Table,
   domain: string,
-  request: { limit: number; offset: number; asset_type?: AssetType | undefined },
+  request: { limit: number; offset: number; asset_type?: ShownAssetType | undefined },
 ): Promise<{ assets: StoredAsset[]; total: number }> {
   const { limit, offset, asset_type } = request;
-  const { rows, total } = await readPage(table, rowLists.assets(domain), { limit, offset, state: asset_type });
+  const page = { limit, offset };
+  const { rows, total } = await (asset_type === resultType
+    ? readPage(table, rowLists.results(domain), page)
+    : readPage(table, rowLists.assets(domain), { ...page, state: asset_type }));
   return { assets: rows.map((row) => parseStored(storedAsset, row, 'asset')), total };
 }
 

@@ -1,5 +1,5 @@
 import { type Fetched, misfits } from 'computation-management-formats/source';
-import type { AssetType } from 'computation-management-formats/vocabulary';
+import type { ShownAssetType } from 'computation-management-formats/vocabulary';
 import { invalid, invalidPlaces, type Violation } from '../runtime/errors.ts';
 import type { ContentFields } from './write-content.ts';
 
@@ -22,7 +22,7 @@ export function fetchedAfter(given: Given, before?: Fetched): Fetched {
  * @throws ServiceError `invalid_request` that names each field that does not fit
  */
 export function refuseMisfits(
-  asset: { asset_type: AssetType } & Fetched,
+  asset: { asset_type: ShownAssetType } & Fetched,
   { content, checksum }: { content: string | undefined; checksum: string | null | undefined },
 ): void {
   const [first, ...others]: Violation[] = misfits(asset).map(({ field, expected }) => ({

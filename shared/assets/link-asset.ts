@@ -5,9 +5,9 @@ import { assetKey, parseAsset } from '../rows/read-asset.ts';
 import { changeInputsWithEvent, type ComputationToChange, keysToChange, parseToChange } from '../rows/change-computation.ts';
 import { datasetsPerComputation, type StoredComputation } from '../rows/computation.ts';
 import { conflict, ServiceError } from '../runtime/errors.ts';
-import type { NewEvent } from '../journal/event.ts';
+import { administrativeEvent } from '../journal/event.ts';
 import {
-  type AnsweredRequest,
+  type UserRequest,
   commitChange,
   type Committed,
   Transaction,
@@ -16,14 +16,8 @@ import {
 } from '../table/transaction.ts';
 import { computationKeys } from '../table/keys.ts';
 import { type Table, getItem, getItems } from '../table/table.ts';
-import { linkKey, removeLink, placeOfLink, addToLinked, isInLinked } from '../rows/link.ts';
+import { linkKey, removeLink, addToLinked, isInLinked } from '../rows/link.ts';
 import { parseProviders } from '../rows/definition.ts';
-
-interface ReadRequest {
-  domain: string;
-  assetId: string;
-  computationId: string;
-}
 
 /**
  * Reads an asset, a computation and its providers, to link or unlink the asset. One round trip.
@@ -31,7 +25,7 @@ interface ReadRequest {
  */
 async function readToLink(
   table: Table,
-  { domain, assetId, computationId }: ReadRequest,
+  { domain, assetId, computationId }: LinkRequest,
 ): Promise<{ asset: StoredAsset; computation: ComputationToChange; providers: string[] }> {
   const keys = [assetKey(domain, assetId), computationKeys.providers(computationId), ...keysToChange(domain, computationId)];
   const [assetItem, providersItem, ...computationItems] = await getItems(table, keys);
@@ -40,12 +34,9 @@ async function readToLink(
   return { asset, computation, providers: parseProviders(providersItem) };
 }
 
-export interface LinkRequest extends AnsweredRequest {
-  domain: string;
+export interface LinkRequest extends UserRequest {
   assetId: string;
   computationId: string;
-  by: string;
-  now: string;
   permit: (asset: StoredAsset, computation: StoredComputation, providers: string[]) => Permitted;
 }
 
@@ -69,19 +60,16 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<Com
 
     const { file_name, asset_type, created_by } = asset;
     const details = { asset_id: assetId, file_name, asset_type };
-    const event: NewEvent = { event_type: 'asset_linked', status: 'success', originator: by, details, lifecycle: false };
+    const event = administrativeEvent('asset_linked', by, details);
     const linked_as = await changeInputsWithEvent(table, transaction, computation, { addedDatasets, event, now });
     changeAsset(transaction, domain, asset, {});
-    transaction.add(
-      {
-        put: {
-          Item: { ...key, ...details, linked_as, linked_by: by, created_by },
-          ConditionExpression: 'attribute_not_exists(pk)',
-        },
-        otherwise: new StaleReadError(),
+    transaction.add({
+      put: {
+        Item: { ...key, ...details, linked_as, linked_by: by, created_by },
+        ConditionExpression: 'attribute_not_exists(pk)',
       },
-      { put: { Item: { ...placeOfLink(domain, computationId, { asset_id: assetId, created_by, linked_by: by }) } } },
-    );
+      otherwise: new StaleReadError(),
+    });
     addToLinked(transaction, assetId, { id: computationId, version: computation.row.version + 1 });
     return await commitChange(table, transaction, permitted, answerKeeper);
   });

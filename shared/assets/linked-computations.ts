@@ -2,7 +2,7 @@ import { assetKey, parseAsset } from '../rows/read-asset.ts';
 import { type StoredComputation, type ComputationRow, computationKey, findComputation } from '../rows/computation.ts';
 import { readPage } from '../table/read-page.ts';
 import { rowLists } from '../table/row-lists.ts';
-import { type Table, getItem, getItems } from '../table/table.ts';
+import { type Table, getItem, getItemsOf } from '../table/table.ts';
 import { readLinkedIds } from '../rows/link.ts';
 
 /** Reads all computations that an asset is linked to. Two round trips. */
@@ -12,10 +12,7 @@ export async function readLinkedComputations(table: Table, domain: string, asset
 
 /** Reads computations by their identifiers. Leaves out those that have been deleted. One round trip. */
 export async function readRows(table: Table, domain: string, ids: string[]): Promise<StoredComputation[]> {
-  const items = await getItems(
-    table,
-    ids.map((id) => computationKey(domain, id)),
-  );
+  const items = await getItemsOf(table, ids, (id) => computationKey(domain, id));
   return ids.flatMap((id, index) => findComputation(items[index], id) ?? []);
 }
 

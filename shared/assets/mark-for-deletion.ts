@@ -1,4 +1,4 @@
-import { type Table, getItems } from '../table/table.ts';
+import { type Table, getItemsOf } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
 import type { StoredAsset } from '../rows/asset.ts';
 import { changeAsset } from '../rows/change-asset.ts';
@@ -37,10 +37,7 @@ export async function removeDeletionMark(table: Table, domain: string, { id, clo
  * @throws StaleReadError
  */
 export async function cancelDeletions(table: Table, domain: string, ids: readonly string[]): Promise<string[]> {
-  const items = await getItems(
-    table,
-    ids.map((id) => assetKey(domain, id)),
-  );
+  const items = await getItemsOf(table, ids, (id) => assetKey(domain, id));
   const deleted: string[] = [];
   for (const [index, id] of ids.entries()) {
     const asset = findAsset(items[index], id);

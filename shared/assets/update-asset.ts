@@ -13,7 +13,7 @@ import { type ContentStore, presignUpload, uploadKey } from '../rows/content-sto
 import { readAssetToChange } from '../rows/read-asset.ts';
 import { ForbiddenForNowError, preconditionFailed } from '../runtime/errors.ts';
 import { readOptionalKey } from '../rows/public-key.ts';
-import { type AnsweredRequest, commitChange, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
+import { type UserRequest, commitChange, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
 import type { Table } from '../table/table.ts';
 import {
   changeInputsLater,
@@ -24,19 +24,11 @@ import {
   renameLinks,
 } from './change-linked-computations.ts';
 
-interface UpdateRequest extends AnsweredRequest {
-  domain: string;
+interface UpdateRequest extends UserRequest {
   id: string;
   given: AssetReplacement;
-  by: string;
-  now: string;
   permit: (asset: StoredAsset) => Permitted;
   matchesIfMatch?: ((asset: StoredAsset) => boolean) | undefined;
-}
-
-interface UpdatedAsset {
-  asset: StoredAsset & Asset;
-  permitted: Permitted;
 }
 
 /**
@@ -46,7 +38,11 @@ interface UpdatedAsset {
  *   `precondition_failed`, after all of these; `unavailable`, also if not all linked computations were changed. The same request
  *   again completes that.
  */
-export async function updateAsset(table: Table, store: ContentStore, request: UpdateRequest): Promise<Committed<UpdatedAsset>> {
+export async function updateAsset(
+  table: Table,
+  store: ContentStore,
+  request: UpdateRequest,
+): Promise<Committed<{ asset: StoredAsset & Asset; permitted: Permitted }>> {
   const { domain, id, given, by, now, permit, matchesIfMatch, answerKeeper } = request;
   let written: WrittenContent | undefined;
   let later: string[] | undefined;
@@ -71,7 +67,8 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
       asset: newContent !== undefined,
       ...Object.fromEntries(fetchedNames.map((name) => [name, !isDeepStrictEqual(fetched[name], current[name])])),
     });
-    refuseMisfits({ asset_type: given.asset_type, ...fetched }, { content: given.asset, checksum });
+    const isRepeated = isTheSame && isDeepStrictEqual(fetched.source, current.source);
+    refuseMisfits({ asset_type: given.asset_type, ...fetched }, { content: isRepeated ? undefined : given.asset, checksum });
     if (newContent) matchChecksum(newContent, given.checksum);
     const { file_name, description, asset_type, mime_type } = given;
     if (matchesIfMatch && !matchesIfMatch(current)) {
@@ -81,7 +78,7 @@ export async function updateAsset(table: Table, store: ContentStore, request: Up
     if (newContent && !written) await answerKeeper?.refuseRepeat();
     if (newContent) written ??= await writeContent(table, store, { domain, id }, newContent, now);
     const replacement = newContent && written;
-    const moved = replacement?.fields ?? contentMoved(current, fetched.source !== null, domain);
+    const moved = replacement?.fields ?? contentMoved(current, fetched.source, domain);
     const change = {
       file_name,
       description,
@@ -131,11 +128,15 @@ function hashOfRealFile({ checksum, content_checksum, source }: StoredAsset): st
 
 /**
  * Returns the changed content fields of an asset that gets or loses its `source` without new content: with a source, the service
- * stores no content; without one, an upload has to arrive. Undefined if neither happens.
+ * stores no content; without one, an upload has to arrive, unless there is content. Undefined if neither happens.
  */
-function contentMoved({ id, source }: StoredAsset, hasSource: boolean, domain: string): Partial<StoredAsset> | undefined {
-  if (hasSource) return withoutContent;
-  return source ? pendingContent(uploadKey(domain, id)) : undefined;
+function contentMoved(
+  { id, source, content_key }: StoredAsset,
+  newSource: StoredAsset['source'],
+  domain: string,
+): Partial<StoredAsset> | undefined {
+  if (newSource) return isDeepStrictEqual(source, newSource) ? undefined : withoutContent;
+  return source && content_key === null ? pendingContent(uploadKey(domain, id)) : undefined;
 }
 
 function isChanged(current: StoredAsset, change: Partial<StoredAsset>): boolean {
@@ -167,7 +168,7 @@ function mayChangeInputs(given: AssetReplacement): boolean {
  * @throws ServiceError `forbidden` that names the fields
  */
 function requireCreatorToChange(by: string, { created_by }: StoredAsset, changes: Record<string, boolean>): void {
-  if (by === created_by) return;
+  if (by === created_by) return; // defence
   const fields = Object.entries(changes).flatMap(([field, isChanged]) => (isChanged ? [field] : []));
   if (fields.length === 0) return;
   const errors = fields.map((field) => ({ pointer: `/asset/${field}`, detail: 'Only the creator of the asset may change it.' }));

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { laterOf } from 'computation-management-formats/timestamps';
-import { type Table, getItem } from '../table/table.ts';
-import { Transaction, withFreshReads } from '../table/transaction.ts';
-import { putItem } from '../table/writes.ts';
-import { emitMetric, log } from '../runtime/log.ts';
 import type { Asset, StoredAsset } from '../rows/asset.ts';
 import { changeAsset } from '../rows/change-asset.ts';
+import { keysToChange, parseToChange } from '../rows/change-computation.ts';
+import { changeResult } from '../rows/change-run.ts';
+import { findComputation } from '../rows/computation.ts';
 import { contentCheckItem, isDueWithin, putContentCheck } from '../rows/content-check.ts';
 import {
   type ContentStore,
@@ -17,6 +16,11 @@ import {
   uploadKey,
 } from '../rows/content-store.ts';
 import { assetKey, findAsset } from '../rows/read-asset.ts';
+import { findRun, runKey } from '../rows/run.ts';
+import { emitMetric, log } from '../runtime/log.ts';
+import { getItem, type Table } from '../table/table.ts';
+import { readSettled, Transaction, withFreshReads } from '../table/transaction.ts';
+import { putItem } from '../table/writes.ts';
 
 const problemOfRead =
   'The content arrived, but storage could not give it back completely. Upload it again. Until then, the service tries again.';
@@ -53,11 +57,17 @@ export async function receiveUpload(
     content = await hashContent(store, key).catch(() => hashContent(store, key));
   } catch (error) {
     if (isReported || asset.unread_key === key) emitMetric('UploadsFailed', 1);
-    if (isReported) await expectAnother(table, { ...owner, key, now });
+    if (isReported) await expectAnother(table, { ...owner, key, now, problem: problemOfRead, unread_key: key });
     throw error;
   }
   if (!content) return true;
   const { size, checksum } = content;
+  const problem = asset.result_of && otherFile(asset, asset.result_of, content);
+  if (problem !== undefined) {
+    await expectAnother(table, { ...owner, key, now, problem });
+    await deleteContent(store, key);
+    return false;
+  }
   await withFreshReads(table, async (table) => {
     const pending = findAsset(await getItem(table, rowKey), owner.assetId);
     if (!pending || !awaits(pending, key)) return;
@@ -74,6 +84,7 @@ export async function receiveUpload(
       updated_at,
       ...(pending.checksum === null && { changed_at: { ...pending.changed_at, checksum: updated_at } }),
     });
+    await submitResult(table, transaction, { domain: owner.domain, asset: pending, now });
     await transaction.commit(table);
   });
   return false;
@@ -92,20 +103,39 @@ export async function reportDeletion(table: Table, key: string): Promise<void> {
   emitMetric('ContentMissing', 1);
 }
 
+/** Says how the content that was uploaded as a result differs from the file that was handed in. Undefined if it is that file. */
+function otherFile(
+  { checksum: handedIn }: StoredAsset,
+  { size }: { size: number },
+  content: { checksum: string; size: number },
+): string | undefined {
+  if (content.checksum === handedIn && content.size === size) return undefined;
+  const text = (bytes: number, hash: string | null) => `${bytes} bytes with the SHA3-256 ${hash ?? ''}`;
+  return `The uploaded file has ${text(content.size, content.checksum)}, but ${text(size, handedIn)} were handed in. Upload that file.`;
+}
+
+/** Content that arrived and could not be taken. */
+interface NotTaken {
+  domain: string;
+  assetId: string;
+  key: string;
+  now: string;
+  problem: string;
+  /** The key in storage of content that the service tries to read again. Default: none */
+  unread_key?: string | null;
+}
+
 /**
- * Lets the creator of an asset upload its content again, because storage could not give the content back, and records the problem
+ * Lets the creator of an asset upload its content again, because the content that arrived could not be taken, and records the problem
  * with the asset.
  */
-async function expectAnother(
-  table: Table,
-  { domain, assetId, key, now }: { domain: string; assetId: string; key: string; now: string },
-): Promise<void> {
+async function expectAnother(table: Table, { domain, assetId, key, now, problem, unread_key = null }: NotTaken): Promise<void> {
   const upload_key = uploadKey(domain, assetId);
   await withFreshReads(table, async (table) => {
     const pending = findAsset(await getItem(table, assetKey(domain, assetId)), assetId);
     if (pending?.upload_key !== key) return;
     const transaction = new Transaction();
-    changeAsset(transaction, domain, pending, { upload_key, unread_key: key, upload_problem: problemOfRead });
+    changeAsset(transaction, domain, pending, { upload_key, unread_key, upload_problem: problem });
     for (const each of [key, upload_key]) transaction.add(putContentCheck(each, now));
     await transaction.commit(table);
   });
@@ -155,4 +185,30 @@ export async function renewUpload(
   const isChecked = awaited === upload_key && !isDueWithin(linkLifetimeInSeconds, given_at, now);
   if (!isChecked) await putItem(table, contentCheckItem(awaited, now));
   return { ...asset, upload: await presignUpload(store, awaited, now) };
+}
+
+/**
+ * Adds to the transaction in which the file of a result has arrived that the result is under review, with its event. Adds nothing
+ * for other assets, and for a result in whose place another was handed in. One round trip for a result.
+ */
+async function submitResult(
+  table: Table,
+  transaction: Transaction,
+  { domain, asset, now }: { domain: string; asset: StoredAsset; now: string },
+): Promise<void> {
+  const { id, result_of, created_by, file_name } = asset;
+  if (!result_of) return;
+  const keyOfRun = runKey(domain, result_of.run_id);
+  const [row, head, runItem] = await readSettled(table, [...keysToChange(domain, result_of.computation_id), keyOfRun]);
+  const run = findRun(runItem, result_of.run_id);
+  const { result } = run ?? {};
+  if (!run || !result || result.asset !== id || !findComputation(row, result_of.computation_id)) return;
+  const computation = parseToChange(domain, result_of.computation_id, [row, head]);
+  const { checksum, size } = result;
+  await changeResult(table, transaction, computation, {
+    run: { ...run, result },
+    result: { ...result, state: 'under_review' },
+    events: [{ event_type: 'result_submitted', originator: created_by, details: { asset: id, file_name, checksum, size } }],
+    now,
+  });
 }

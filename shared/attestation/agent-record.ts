@@ -91,7 +91,7 @@ export async function bindAgent(
   ];
   if (hasPolicy)
     conditions.push(['attestation.token_hash', ':token', token_hash], ['attested_process', ':process', given.process]);
-  if (hasPolicy && !allow_reconnect) conditions.push(['attested_stream', ':stream', stream]);
+  if (hasPolicy && !allow_reconnect) conditions.push(['attested_stream', ':stream', stream]); // defence
   if (guests.length > 0) conditions.push(['guests', ':guests', guests]);
   const check = {
     Key: cvmKeys.cvm(domain, cvmId),

@@ -1,5 +1,5 @@
 import { verdicts } from 'computation-management-formats/attestation';
-import { shownText } from 'computation-management-formats/fields';
+import { arrayOf, described, namedObject, orNull, shownText } from 'computation-management-formats/fields';
 import { idOfRun } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { assetDownload } from '../rows/asset.ts';
@@ -9,35 +9,26 @@ import type { Table } from '../table/table.ts';
 import { readTokensOfRun, shownOf, tokenKey } from '../rows/agent-tokens.ts';
 import { checksSchema, mostKeptTokens } from '../rows/attestation.ts';
 
-const token = v.pipe(
-  v.object({
-    kind: v.pipe(shownText(60), v.description('The kind of the token, as its reporter named it.')),
-    hash: v.pipe(shownText(64), v.description('The SHA-256 of the token, hex.')),
-    size: v.pipe(v.number(), v.integer(), v.description('The size of the token in bytes.')),
-    download: assetDownload,
-  }),
-  v.title('AttestationToken'),
-  v.description('A token that the agent process of the run sent.'),
-);
+const token = namedObject('AttestationToken', 'A token that the agent process of the run sent.', {
+  kind: shownText(60, 'The kind of the token, as its reporter named it.'),
+  hash: shownText(64, 'The SHA-256 of the token, hex.'),
+  size: v.pipe(v.number(), v.integer(), v.description('The size of the token in bytes.')),
+  download: assetDownload,
+});
 
-export const attestationOfRunSchema = v.pipe(
-  v.object({
+export const attestationOfRunSchema = namedObject(
+  'AttestationOfRun',
+  'The attestation of the agent process that has or had a run.',
+  {
     run_id: idOfRun,
-    verdict: v.pipe(
-      v.nullable(v.picklist(verdicts)),
-      v.description('What the service found. null until a token of the agent process is verified.'),
+    verdict: orNull(v.picklist(verdicts), 'What the service found. null until a token of the agent process is verified.'),
+    checks: described(checksSchema, 'Every check, with what was found. Empty until a token is verified.'),
+    tokens: arrayOf(
+      token,
+      mostKeptTokens,
+      'The tokens of the agent process. Verify them yourself. Of more than 4, 5 are kept, and no policy is satisfied.',
     ),
-    checks: v.pipe(checksSchema, v.description('Every check, with what was found. Empty until a token is verified.')),
-    tokens: v.pipe(
-      v.array(token),
-      v.description(
-        'The tokens of the agent process. Verify them yourself. Of more than 4, 5 are kept, and no policy is satisfied.',
-      ),
-      v.metadata({ maxItems: mostKeptTokens }),
-    ),
-  }),
-  v.title('AttestationOfRun'),
-  v.description('The attestation of the agent process that has or had a run.'),
+  },
 );
 type AttestationOfRun = v.InferOutput<typeof attestationOfRunSchema>;
 

@@ -3,7 +3,7 @@ import { guestKeys } from '../table/keys.ts';
 import type { RunReference } from '../rows/run.ts';
 import type { Check } from 'computation-management-attestation';
 import type { TokenOfProcess } from '../rows/agent-tokens.ts';
-import { type Table, getItems } from '../table/table.ts';
+import { type Item, type Table, getItems } from '../table/table.ts';
 import type { Action } from '../table/transaction.ts';
 
 type UsingRun = Pick<RunReference, 'domain' | 'run_id'>;
@@ -41,6 +41,12 @@ export function guestsIn(tokens: readonly TokenOfProcess[]): string[] {
     attestation.checks.every(({ name, passed }) => name !== 'quote_nonce' || passed);
   return [...new Set(tokens.filter(isOwn).flatMap(({ attestation }) => attestation?.guest ?? []))].sort();
 }
+
+/**
+ * Returns whether a run is the first one that an SNP guest was given, of all domains.
+ * @param item the item at `guestKeys.guest`
+ */
+export const isFirstRunIn = (item: Item | undefined, run: UsingRun) => item?.['first_run'] === hashOf(run);
 
 /** Reads which of the given SNP guests a run of any domain has used. One round trip, or none without a guest. */
 export async function usedGuests(table: Table, guests: readonly string[]): Promise<string[]> {

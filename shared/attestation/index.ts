@@ -3,7 +3,8 @@
  * results with policies. Code outside of this folder, except for the handlers of attestation, imports only these names.
  */
 
-export { type AgentRecord, bindAgent, readAgentRecord, recordAgentProcess } from './agent-record.ts';
-export { judgeTokens, type JudgedTokens } from './judge-tokens.ts';
+export { bindAgent, readAgentRecord, recordAgentProcess } from './agent-record.ts';
+export { judgeTokens } from './judge-tokens.ts';
 export { addCollateral, emitCollateralDays, listCollateral, readOneCollateral, removeCollateral } from './collateral.ts';
-export { tokenVerifier } from './verify-stored.ts';
+export { guestsIn, isFirstRunIn, useOfGuest } from './guests.ts';
+export { tokenVerifier, verifyFresh } from './verify-stored.ts';

@@ -12,8 +12,9 @@ import type { ContentStore } from '../rows/content-store.ts';
 import { cvmKeys } from '../table/keys.ts';
 import { getItem, type Table } from '../table/table.ts';
 import { type Action, StaleReadError } from '../table/transaction.ts';
+import { readCollateral } from './collateral.ts';
 import { guestsIn, usedGuests } from './guests.ts';
-import { documentsFor, verifyStored } from './verify-stored.ts';
+import { verifyStored } from './verify-stored.ts';
 
 /** The attestation tokens of a CVM as the start of a run has judged them. */
 export interface JudgedTokens {
@@ -42,10 +43,10 @@ export async function judgeTokens(
   }
   const owner = { domain, cvmId, process };
   const key = cvmKeys.process(domain, cvmId, process);
-  const [item, documents] = await Promise.all([getItem(table, key), documentsFor(table, certificate)]);
+  const [item, documents] = await Promise.all([getItem(table, key), readCollateral(table)]);
   const kept = parseTokens(item);
   const again = async (token: TokenOfProcess): Promise<TokenOfProcess> => {
-    const verified = token.attestation && (await verifyStored(store, tokenKey(owner, token.hash), documents, now));
+    const verified = token.attestation && (await verifyStored(store, tokenKey(owner, token.hash), certificate, documents, now));
     return { ...token, ...(verified ?? { attestation: null }) };
   };
   const [tokens, used] = await Promise.all([Promise.all(kept.tokens.map(again)), usedGuests(table, guestsIn(kept.tokens))]);

@@ -5,7 +5,7 @@ import { type Executions, failRun } from '../lifecycle/index.ts';
 import { cvmKeys, runKeys } from '../table/keys.ts';
 import { type Table, getItems } from '../table/table.ts';
 import { Transaction, StaleReadError, withFreshReads } from '../table/transaction.ts';
-import { setAttributesIf } from '../table/writes.ts';
+import { hasAttributes, setAttributesIf } from '../table/writes.ts';
 import {
   failuresOf,
   ownerOfToken,
@@ -18,8 +18,9 @@ import {
   unchangedTokens,
 } from '../rows/agent-tokens.ts';
 import { parseAgentRecord } from './agent-record.ts';
+import { readCollateral } from './collateral.ts';
 import { guestsIn, useOfGuest } from './guests.ts';
-import { documentsFor, type Verified, verifyStored } from './verify-stored.ts';
+import { type Verified, verifyStored } from './verify-stored.ts';
 import { parseStored } from '../table/stored.ts';
 
 /**
@@ -39,8 +40,7 @@ export async function verifyReportedToken(
   const token = found.tokens.tokens.find(({ hash }) => hash === owner.hash);
   if (!token) return;
   if (!token.attestation) {
-    const documents = await documentsFor(table, found.cvm?.certificate ?? null);
-    const verified = await verifyStored(store, key, documents, now);
+    const verified = await verifyStored(store, key, found.cvm?.certificate ?? null, await readCollateral(table), now);
     if (!verified) return;
     await withFreshReads(table, (table) => keep(table, owner, verified, now));
   }
@@ -74,11 +74,7 @@ async function keep(table: Table, owner: Process & { hash: string }, verified: V
   if (cvm && agent && bound_to !== null && cvm.certificate_sha512 === bound_to) {
     const ofCertificate = tokens.filter((token) => token.bound_to === bound_to);
     const guests = guestsIn(ofCertificate);
-    const isOfCvm = {
-      Key: cvmKeys.cvm(domain, cvmId),
-      ConditionExpression: 'certificate_sha512 = :bound_to',
-      ExpressionAttributeValues: { ':bound_to': bound_to },
-    };
+    const isOfCvm = { Key: cvmKeys.cvm(domain, cvmId), ...hasAttributes({ certificate_sha512: bound_to }) };
     const update = setAttributesIf(isOfCvm, {
       attestation: shownOf(ofCertificate),
       attested_process: process,
@@ -86,12 +82,7 @@ async function keep(table: Table, owner: Process & { hash: string }, verified: V
       ...(guests.length > 0 ? { guests } : {}),
     });
     const { run_id } = agent;
-    const check = {
-      Key: cvmKeys.agent(domain, cvmId),
-      ConditionExpression: `#process = :process AND ${run_id === undefined ? 'attribute_not_exists(run_id)' : 'run_id = :run_id'}`,
-      ExpressionAttributeNames: { '#process': 'process' },
-      ExpressionAttributeValues: { ':process': process, ...(run_id === undefined ? {} : { ':run_id': run_id }) },
-    };
+    const check = { Key: cvmKeys.agent(domain, cvmId), ...hasAttributes({ process, run_id }) };
     transaction.add({ update, otherwise: new StaleReadError() }, { check, otherwise: new StaleReadError() });
     // A process that attests itself after it got a run has used its guest for that run.
     if (run_id !== undefined) transaction.add(...guests.map((guest) => useOfGuest(guest, { domain, run_id }, false)));

@@ -1,14 +1,41 @@
-import { verifyToken } from 'computation-management-attestation';
 import { createHash } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
+import { certificatesIn, lacksCertificate, type VerifyOptions, verifyToken } from 'computation-management-attestation';
 import * as v from 'valibot';
 import type { TokenOfProcess } from '../rows/agent-tokens.ts';
-import { storedAttestation } from '../rows/attestation.ts';
+import { type Attestation, storedAttestation } from '../rows/attestation.ts';
 import { type ContentStore, getContent } from '../rows/content-store.ts';
 import { sharedClient } from '../runtime/clients.ts';
 import { truncate } from '../runtime/errors.ts';
 import type { Table } from '../table/table.ts';
 import { hashOfCollateral, readCollateral } from './collateral.ts';
+
+/** Keeps lists of byte arrays by their names in memory, up to a number of bytes. Forgets all that it has before it keeps more. */
+export class KeptBytes {
+  private readonly lists = new Map<string, Uint8Array[]>();
+  private readonly mostBytes: number;
+  private bytes = 0;
+
+  constructor(mostBytes: number) {
+    this.mostBytes = mostBytes;
+  }
+
+  get(name: string): Uint8Array[] | undefined {
+    return this.lists.get(name);
+  }
+
+  /** Keeps a list. Does not keep one that alone has more bytes than are kept in all. */
+  set(name: string, list: Uint8Array[]): void {
+    const size = list.reduce((sum, { length }) => sum + length, name.length);
+    if (size > this.mostBytes || this.lists.has(name)) return;
+    if (this.bytes + size > this.mostBytes) {
+      this.lists.clear();
+      this.bytes = 0;
+    }
+    this.lists.set(name, list);
+    this.bytes += size;
+  }
+}
 
 /**
  * Returns the function that verifies attestation tokens, up to the root certificates of AMD and Intel. A service on one machine
@@ -16,16 +43,7 @@ import { hashOfCollateral, readCollateral } from './collateral.ts';
  */
 export const tokenVerifier = () => verifyToken;
 
-/** The documents that verify the attestation tokens of a CVM: its certificate, and those of the makers of the hardware. */
-type Documents = { certificate: string | null } & Awaited<ReturnType<typeof readCollateral>>;
-
-/**
- * Reads the documents that verify the attestation tokens of a CVM. One round trip.
- * @param certificate the certificate of the CVM in PEM, as it was registered. Null: it has none, so no token is verified
- */
-export async function documentsFor(table: Table, certificate: string | null): Promise<Documents> {
-  return { certificate, ...(await readCollateral(table)) };
-}
+type Collateral = Awaited<ReturnType<typeof readCollateral>>;
 
 const longestDetail = 400;
 
@@ -35,25 +53,72 @@ export type Verified = Pick<TokenOfProcess, 'attestation' | 'bound_to' | 'collat
 /**
  * Verifies a stored attestation token as of now. One round trip to storage.
  * @param key the key in storage of the object with the token
+ * @param certificate the certificate of the CVM in PEM, as it was registered. Null: it has none, so no token is verified
  * @returns undefined if storage has no such object
  */
 export async function verifyStored(
   store: ContentStore,
   key: string,
-  { certificate, ...documents }: Documents,
+  certificate: string | null,
+  documents: Collateral,
   now: string,
 ): Promise<Verified | undefined> {
+  const token = await readToken(store, key);
+  if (!token) return undefined;
+  const bound_to = certificate === null ? null : createHash('sha512').update(certificate).digest('hex');
+  return { ...(await verify(token, { ...documents, boundTo: certificate === null ? null : { certificate } }, now)), bound_to };
+}
+
+async function readToken(store: ContentStore, key: string): Promise<Buffer | undefined> {
   const content = await getContent(store, key);
-  if (!content) return undefined;
+  return content && (await buffer(content as AsyncIterable<Uint8Array>));
+}
+
+async function verify(token: Uint8Array, options: Omit<VerifyOptions, 'now'>, now: string) {
   let collateral_hash: string | null = null;
-  const verdict = await sharedClient(tokenVerifier)(await buffer(content as AsyncIterable<Uint8Array>), {
-    ...documents,
-    boundTo: certificate === null ? null : { certificate },
+  const verdict = await sharedClient(tokenVerifier)(token, {
+    ...options,
     now: new Date(now),
     onCollateral: (chosen) => (collateral_hash = hashOfCollateral(chosen)),
   });
   const checks = verdict.checks.map((check) => ({ ...check, detail: truncate(check.detail, longestDetail) }));
-  const attestation = v.parse(storedAttestation, { ...verdict, checks, verified_at: now });
-  const bound_to = certificate === null ? null : createHash('sha512').update(certificate).digest('hex');
-  return { attestation, bound_to, collateral_hash };
+  return { attestation: v.parse(storedAttestation, { ...verdict, checks, verified_at: now }), collateral_hash };
+}
+
+/** The certificates in stored tokens, by the keys in storage of the tokens. What is stored under a key never changes, so each is read once. */
+const certificatesAt = new KeptBytes(16 * 1024 * 1024); // a token, which nobody has verified, may have a mebibyte of them
+
+async function readCertificates(store: ContentStore, key: string): Promise<Uint8Array[]> {
+  const known = certificatesAt.get(key);
+  if (known) return known;
+  const token = await readToken(store, key);
+  if (!token) return [];
+  const certificates = certificatesIn(token);
+  certificatesAt.set(key, certificates);
+  return certificates;
+}
+
+/** The collateral that fresh evidence is verified with, and when it was read: the same for a minute, so that strangers cost no reads. */
+let kept: { documents: Collateral; readAt: number } | undefined;
+
+/**
+ * Verifies the fresh evidence of a guest, in the form of a token, by the collateral of up to a minute ago. If the evidence lacks its
+ * certificate alone, verifies it with those in tokens that are stored.
+ * @param given.reportData the report data that the evidence must have
+ * @param given.tokensOfRuns returns the keys in storage of tokens of the same machines
+ */
+export async function verifyFresh(
+  { table, store }: { table: Table; store: ContentStore },
+  given: { token: Uint8Array; reportData: Uint8Array; tokensOfRuns: () => Promise<string[]> },
+  now: string,
+): Promise<Attestation> {
+  if (kept === undefined || Math.abs(Date.parse(now) - kept.readAt) > 60_000)
+    kept = { documents: await readCollateral(table), readAt: Date.parse(now) };
+  const { documents } = kept;
+  const options = { ...documents, boundTo: { nonce: given.reportData } };
+  const { attestation } = await verify(given.token, options, now);
+  if (!lacksCertificate(attestation)) return attestation;
+  const ofTokens = await Promise.all((await given.tokensOfRuns()).map((key) => readCertificates(store, key)));
+  const certificates = [...ofTokens.flat(), ...(documents.certificates ?? [])];
+  return (await verify(given.token, { ...options, certificates }, now)).attestation;
 }

@@ -10,7 +10,6 @@ import { beginPurge, purgeListings } from '../deletion/index.ts';
 import { readDefinition, type Definition } from '../rows/definition.ts';
 
 interface DeleteRequest extends AnsweredRequest {
-  domain: string;
   id: string;
   permit: (computation: StoredComputation) => Permitted;
   matchesIfMatch?: ((row: StoredComputation, definition: Definition) => boolean) | undefined;
@@ -32,7 +31,7 @@ export async function deleteComputation(table: Table, request: DeleteRequest): P
     if (matchesIfMatch && !matchesIfMatch(computation.row, await readDefinition(table, id))) throw preconditionFailed();
     const transaction = new Transaction();
     removeComputation(transaction, computation);
-    const purge = { domain, id, owner: computation.row.owner };
+    const purge = { domain, id };
     transaction.add({ put: { Item: { ...purgeKeys.purge('computation', id), ...purge } } });
     return { permitted: await commitChange(table, transaction, permitted, answerKeeper), purge };
   });

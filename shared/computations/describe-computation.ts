@@ -1,9 +1,11 @@
 import * as v from 'valibot';
 import type { Caller } from '../http/caller.ts';
 import { etagOf } from '../http/etags.ts';
-import { computationKeys } from '../table/keys.ts';
-import { type Table, getItem } from '../table/table.ts';
-import { type OpenKey, withoutServerKey } from '../rows/agent-config.ts';
+import { invalid } from '../runtime/errors.ts';
+import { computationKeys, listKeys, lists } from '../table/keys.ts';
+import { type Item, type Table, getItem, getItems } from '../table/table.ts';
+import { withoutServerKey } from '../rows/agent-config.ts';
+import type { OpenKey } from '../rows/sealed-key.ts';
 import {
   type Computation,
   computationSchema,
@@ -16,11 +18,10 @@ import {
   readComputation,
 } from '../rows/computation.ts';
 import type { ComputationStatus } from 'computation-management-formats/vocabulary';
-import { partiesOf } from '../rows/parties.ts';
-import { rowLists } from '../table/row-lists.ts';
+import { partiesOf, type Definition, parseDefinition, readDefinition } from '../rows/definition.ts';
+import { openList, rowLists } from '../table/row-lists.ts';
 import { readPage } from '../table/read-page.ts';
 import { parseStored } from '../table/stored.ts';
-import { type Definition, parseDefinition, readDefinition } from '../rows/definition.ts';
 
 /**
  * Tells whether a caller may read the `server_key` of a computation: only the owner and users with the action `edit` may
@@ -39,12 +40,12 @@ export function describeComputation(
   definition: Definition,
   { caller, server_key }: { caller: Caller; server_key: string },
 ): Computation {
-  const { agent_config, attestation_policy, consumers, providers, algorithm, datasets } = definition;
+  const { agent_config, attestation_policy, result_review, consumers, providers, algorithm, datasets } = definition;
   return {
     ...row,
-    agent_config: { ...withoutServerKey(agent_config), ...(mayReadServerKey(row, caller) ? { server_key } : {}) },
+    agent_config: { ...withoutServerKey(agent_config), ...(mayReadServerKey(row, caller) ? { server_key } : {}) }, // defence
     attestation_policy,
-    result_review: null,
+    result_review,
     consumers,
     providers,
     assets: [...(algorithm ? [algorithm] : []), ...datasets].map(({ asset_id, file_name, asset_type }) => ({
@@ -124,7 +125,7 @@ export async function describeToCaller(table: Table, open: OpenKey, request: Req
   const etag = computationEtag(caller, row, definition);
   if (isKnown?.(etag)) return { etag };
   const stored = mayReadServerKey(row, caller) ? definition.agent_config.server_key : '';
-  const server_key = await open(row.id, stored);
+  const server_key = await open({ computation: row.id }, stored);
   return { etag, computation: describeComputation(row, definition, { caller, server_key }) };
 }
 
@@ -144,21 +145,54 @@ export async function withCurrentServerKey(
   const row = findComputation(item, id);
   if (!row || !mayReadServerKey(row, caller)) return computation;
   const { agent_config: kept } = parseDefinition(config ? [config] : []);
-  const server_key = await open(id, kept.server_key);
+  const server_key = await open({ computation: id }, kept.server_key);
   return { ...computation, agent_config: { ...agent_config, server_key } };
 }
 
+/** A page of a list of computations, with its filters. */
+interface ListRequest {
+  limit: number;
+  offset: number;
+  status?: ComputationStatus | undefined;
+  owner?: string | undefined;
+  /** The user for whom the computations must wait. */
+  waiting_for?: string | undefined;
+  /** Sorts by the time of the last change. Default: by that of the creation. */
+  sort?: 'updated' | undefined;
+}
+
 /**
- * Lists the computations of a domain, or those of an owner, newest first, with the exact total. See readPage for the round trips
- * that it costs.
+ * Lists the computations of a domain, those of an owner, or those that wait for a user, with the exact total. See readPage for the
+ * round trips that it costs; a page by last change takes one more.
+ * @throws ServiceError `invalid_request` if filters do not go together
  */
 export async function listComputations(
   table: Table,
   domain: string,
-  request: { limit: number; offset: number; status?: ComputationStatus | undefined; owner?: string | undefined },
+  { limit, offset, status, owner, waiting_for: user, sort }: ListRequest,
 ): Promise<{ computations: ComputationRow[]; total: number }> {
-  const { limit, offset, status: state, owner } = request;
-  const list = owner === undefined ? rowLists.computations(domain) : rowLists.ownedComputations(domain, owner);
-  const { rows, total } = await readPage(table, list, { limit, offset, state });
-  return { computations: rows.map((row) => parseStored(storedComputation, row, 'computation')), total };
+  if (sort && status !== undefined) throw invalid('query/status', '`status` cannot be combined with `sort`.');
+  if (sort && owner !== undefined) throw invalid('query/owner', '`owner` cannot be combined with `sort`.');
+  if (user !== undefined && owner !== undefined) throw invalid('query/owner', '`owner` cannot be combined with `waiting_for`.');
+  const parse = (row: Item) => parseStored(storedComputation, row, 'computation');
+  if (sort) {
+    const { numbers: places, total } = await openList(
+      table,
+      user === undefined ? rowLists.updated(domain) : rowLists.tasks(domain, user, 'updated'),
+    ).page({ limit, offset });
+    const keyAt = (place: number) => listKeys.row(lists.updated(domain), place);
+    const placed = await getItems(table, places.map(keyAt));
+    const numbers = placed.flatMap((item) => (typeof item?.['computation'] === 'number' ? [item['computation']] : []));
+    const keyOf = (number: number) => listKeys.row(lists.computations(domain), number);
+    const rows = await getItems(table, numbers.map(keyOf));
+    return { computations: rows.flatMap((row) => (row ? [parse(row)] : [])), total };
+  }
+  const list =
+    user !== undefined
+      ? rowLists.waiting(domain, user)
+      : owner !== undefined
+        ? rowLists.ownedComputations(domain, owner)
+        : rowLists.computations(domain);
+  const { rows, total } = await readPage(table, list, { limit, offset, state: status });
+  return { computations: rows.map(parse), total };
 }

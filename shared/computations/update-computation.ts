@@ -1,16 +1,18 @@
 import type * as v from 'valibot';
 import { type Caller, type Permitted, type Relations, requireActionToChange } from '../http/caller.ts';
 import { preconditionFailed } from '../runtime/errors.ts';
-import type { NewEvent } from '../journal/event.ts';
-import { type AnsweredRequest, commitChange, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
+import { administrativeEvent, type NewEvent } from '../journal/event.ts';
+import { type UserRequest, commitChange, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
 import type { Table } from '../table/table.ts';
-import { type AgentConfig, digestOfKey, type SealKey, type StoredAgentConfig } from '../rows/agent-config.ts';
+import type { AgentConfig, StoredAgentConfig } from '../rows/agent-config.ts';
+import { digestOfKey, type SealKey } from '../rows/sealed-key.ts';
 import { readToChange, replaceFields } from '../rows/change-computation.ts';
 import {
   type ComputationFields,
   type computationReplacement,
   fieldsOf,
   refuseLowerApproval,
+  refuseUnfitReview,
   type StoredComputation,
 } from '../rows/computation.ts';
 import { etagsFor } from './describe-computation.ts';
@@ -30,11 +32,8 @@ interface Updated {
 /** Decides, from the present state of a computation, what a change makes of it. Throws to refuse the change. */
 export type DecideUpdate = (current: StoredComputation, definition: Definition) => Replacement;
 
-interface UpdateRequest extends AnsweredRequest {
-  domain: string;
+interface UpdateRequest extends UserRequest {
   id: string;
-  by: string;
-  now: string;
   seal: SealKey;
   decide: DecideUpdate;
 }
@@ -50,7 +49,7 @@ export async function updateComputation(table: Table, request: UpdateRequest): P
     const computation = await readToChange(table, domain, id);
     const definition = await readDefinition(table, id); // read after the row, so that the row's version guards it
     const { fields, permitted, ...given } = decide(computation.row, definition);
-    const seal = (plain: string) => request.seal({ computationId: id, plain });
+    const seal = (plain: string) => request.seal({ owner: { computation: id }, plain });
     const agent_config = await configToStore(given.agent_config, definition.agent_config, seal);
     const after = { ...definition, ...given, agent_config };
     const transaction = new Transaction();
@@ -58,7 +57,7 @@ export async function updateComputation(table: Table, request: UpdateRequest): P
     if (!first) return await commitChange(table, transaction, { row: computation.row, definition, permitted }, answerKeeper);
 
     const row = await replaceFields(table, transaction, computation, fields, { events: [first, ...others], now });
-    replaceDefinition(transaction, { domain, id, version: row.version, by, now }, definition, after);
+    replaceDefinition(transaction, { id, by, now }, definition, after);
     return await commitChange(table, transaction, { row, definition: after, permitted }, answerKeeper);
   });
 }
@@ -88,13 +87,10 @@ function changeEvents(
 ): NewEvent[] {
   const names = Object.keys(fields) as (keyof typeof fields)[];
   const changed = [...names.filter((name) => current[name] !== fields[name]), ...parts];
-  const events: NewEvent[] = [];
-  const event = { status: 'success', originator: by, lifecycle: false } as const;
-  if (changed.length > 0) events.push({ ...event, event_type: 'updated', details: { fields: changed } });
-  if (current.owner !== owner) {
-    events.push({ ...event, event_type: 'owner_changed', details: { from: current.owner, to: owner } });
-  }
-  return events;
+  return [
+    ...(changed.length > 0 ? [administrativeEvent('updated', by, { fields: changed })] : []),
+    ...(current.owner === owner ? [] : [administrativeEvent('owner_changed', by, { from: current.owner, to: owner })]),
+  ];
 }
 
 interface UpdateByCaller {
@@ -106,21 +102,26 @@ interface UpdateByCaller {
 
 /**
  * Returns a function that decides what becomes of a computation on the request of a caller. The returned function throws
- * ServiceError `forbidden`; `invalid_request` if the approval is lowered; `precondition_failed`.
+ * ServiceError `forbidden`; `invalid_request` if the approval is lowered, or a review does not
+ * fit the consumers; `precondition_failed`.
  */
 export function decideUpdate({ body, caller, permit, ifMatch }: UpdateByCaller): DecideUpdate {
   return (current, definition) => {
     const permitted = permit({ owner: current.owner });
     const owner = body.owner ?? current.owner;
-    if (owner !== current.owner) requireActionToChange(caller, 'administer');
+    if (owner !== current.owner) requireActionToChange(caller, 'administer'); // defence
     const approval = body.approval ?? current.approval;
-    refuseLowerApproval(current.approval, approval);
-    if (ifMatch?.(...etagsFor(caller, current, definition)) === false) throw preconditionFailed();
+    refuseLowerApproval(current.approval, approval); // defence
+    if (ifMatch?.(...etagsFor(caller, current, definition)) === false) throw preconditionFailed(); // defence
+    const consumers = body.consumers ?? definition.consumers;
+    const result_review = body.result_review === undefined ? definition.result_review : body.result_review;
+    refuseUnfitReview(result_review, { owner, consumers });
     return {
       fields: fieldsOf(body, { owner, approval, log_access: body.log_access ?? current.log_access }),
       agent_config: body.agent_config,
       attestation_policy: body.attestation_policy === undefined ? definition.attestation_policy : body.attestation_policy,
-      consumers: body.consumers ?? definition.consumers,
+      result_review,
+      consumers,
       providers: body.providers ?? definition.providers,
       permitted,
     };

@@ -16,20 +16,22 @@ import { findComputation } from '../rows/computation.ts';
 /**
  * Returns how reports change the claim of their CVM, which is the item that says which run holds the CVM: the time when the run
  * was accepted, and its first outcome. Undefined if the reports change nothing. Any event of the agent counts as acceptance of
- * the run.
+ * the run, but for `Stopped/Stopped`: it answers a stop, also of a run that the agent never had.
  */
 export function claimChangeOf(reports: (Report | LastingReport)[], claim: Claim, now: string): ClaimChange | undefined {
   const isTaken = reports.some(
-    (report) => report.type === 'event' || (report.type === 'accepted' && report.command_id === claim.run_command_id),
+    (report) =>
+      (report.type === 'event' && eventOf(report) !== 'Stopped/Stopped') ||
+      (report.type === 'accepted' && report.command_id === claim.run_command_id),
   );
   const isAccepted = isTaken && claim.accepted_at === undefined;
-  const outcome = claim.outcome
+  const outcome = claim.outcome // defence
     ? undefined
     : reports.map((report) => outcomeOfReport(report, claim)).find((found) => found !== undefined);
   if (!isAccepted && !outcome) return undefined;
   return {
     set: { ...(isAccepted ? { accepted_at: now } : {}), ...(outcome ? { outcome } : {}) },
-    unless: outcome ? ['outcome'] : [],
+    unless: outcome ? ['outcome'] : [], // defence
   };
 }
 
@@ -62,7 +64,7 @@ function eventsOf(reports: Report[], run: Run, isActive: boolean): NewEvent[] {
 }
 
 function detailsOf({ occurred_at, reason }: Report & { type: 'event' }): Record<string, string> {
-  return { ...(occurred_at ? { occurred_at } : {}), ...(reason ? { reason } : {}) };
+  return { ...(occurred_at ? { occurred_at } : {}), ...(reason ? { reason } : {}) }; // defence
 }
 
 /**
@@ -92,6 +94,8 @@ function outcomeOfReport(report: Report | LastingReport, claim: Claim): Ending |
   return reason_code === undefined ? ending : { ...ending, reason_code };
 }
 
+const eventOf = ({ event_type, status }: Report & { type: 'event' }) => `${event_type}/${status}`;
+
 function wayOfReport(report: Report, { run_command_id, stop_command_id, stop_token }: Claim): WayToEnd | undefined {
   const ways = waysToEnd.recordReports;
   if (report.type === 'rejected') {
@@ -99,7 +103,7 @@ function wayOfReport(report: Report, { run_command_id, stop_command_id, stop_tok
     return report.command_id === stop_command_id ? ways.stopRejected : undefined;
   }
   if (report.type !== 'event') return undefined;
-  const event = endingEvents.find((each) => each === `${report.event_type}/${report.status}`);
+  const event = endingEvents.find((each) => each === eventOf(report));
   if (event === 'Stopped/Stopped' && stop_token !== undefined) return ways.stopped;
   return event && ways[event];
 }
@@ -159,9 +163,7 @@ export async function recordLastingReports(table: Table, { reference, reports, n
 }
 
 function progressKeys(reference: RunReference): RowKey[] {
-  const rowKey = runKey(reference.domain, reference.run_id);
-  if (!rowKey) throw new Error('This service cannot have issued the identifier of a run that it has read.');
-  return [rowKey, claimKey(reference)];
+  return [runKey(reference.domain, reference.run_id), claimKey(reference)];
 }
 
 function parseProgress(

@@ -2,7 +2,7 @@ import { idOfComputation, idOfRun } from 'computation-management-formats/identif
 import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import { runStatus, findRun, runKey } from '../rows/run.ts';
-import { openKey } from '../rows/agent-config.ts';
+import { openKey } from '../rows/sealed-key.ts';
 import { parseSnapshot, snapshotKeys } from '../rows/run-snapshot.ts';
 import { cvmKeys } from '../table/keys.ts';
 import { type Table, getItemEventually, getItems, type Item } from '../table/table.ts';
@@ -15,22 +15,16 @@ import { recordPresence } from '../rows/presence.ts';
 import { timestampOf } from '../runtime/deadline.ts';
 import type { Kms } from '../runtime/clients.ts';
 import { StaleReadError, withFreshReads, readSettled } from '../table/transaction.ts';
+import { namedObject, orNull } from 'computation-management-formats/fields';
 
-export const heldRunSchema = v.pipe(
-  v.object({
-    id: idOfRun,
-    computation_id: idOfComputation,
-    status: runStatus,
-    run_command_id: v.pipe(v.string(), v.uuid(), v.description('The command that starts the run.')),
-    accepted_at: v.pipe(v.nullable(timestamp), v.description('When the CVM accepted the run. null if it has not yet.')),
-    stop_command_id: v.pipe(
-      v.nullable(v.pipe(v.string(), v.uuid())),
-      v.description('The command that stops the run. null until a stop is requested.'),
-    ),
-  }),
-  v.title('HeldRun'),
-  v.description('The run that holds a CVM.'),
-);
+export const heldRunSchema = namedObject('HeldRun', 'The run that holds a CVM.', {
+  id: idOfRun,
+  computation_id: idOfComputation,
+  status: runStatus,
+  run_command_id: v.pipe(v.string(), v.uuid(), v.description('The command that starts the run.')),
+  accepted_at: orNull(timestamp, 'When the CVM accepted the run. null if it has not yet.'),
+  stop_command_id: orNull(v.pipe(v.string(), v.uuid()), 'The command that stops the run. null until a stop is requested.'),
+});
 type HeldRun = v.InferOutput<typeof heldRunSchema>;
 
 export interface Work<C = KeptCommand> {
@@ -90,29 +84,13 @@ export async function openWork(kms: Kms, { commands, run }: Work): Promise<Work<
     agent_config
       ? {
           ...command,
-          agent_config: { ...agent_config, server_key: await openKey(kms, command.computation_id, agent_config.server_key) },
+          agent_config: {
+            ...agent_config,
+            server_key: await openKey(kms, { computation: command.computation_id }, agent_config.server_key),
+          },
         }
       : command;
   return { commands: await Promise.all(commands.map(open)), run };
-}
-
-interface ClaimState {
-  /** True while a run holds the CVM, so that no other run can start on it. */
-  isHeld: boolean;
-  /**
-   * The commands that wait for the CVM, each as the identifier of the run and the kind of command. Some may have been answered or
-   * have expired.
-   */
-  issued: string[];
-}
-
-/**
- * Reads whether a run holds a CVM, and whether there may be a command for it. Costs half a read unit. The answer may be late by a
- * moment.
- */
-async function readClaimEventually(table: Table, domain: string, cvmId: string): Promise<ClaimState> {
-  const claim = parseClaim(await getItemEventually(table, cvmKeys.claim(domain, cvmId)));
-  return { isHeld: claim !== undefined, issued: issuedOf(claim) };
 }
 
 /**
@@ -130,11 +108,9 @@ function issuedOf(claim: Claim | undefined): string[] {
  */
 async function readWork(table: Table, claim: Claim, now: string): Promise<Work> {
   const { domain, run_id } = claim;
-  const rowKey = runKey(domain, run_id);
-  if (!rowKey) throw new Error('The run of a stored claim has an identifier that this service cannot have issued.');
   const types = commandTypesOf(claim);
   const commandKeys = types.map((type) => cvmKeys.command(claim, type));
-  const keys = [claimKey(claim), rowKey, ...commandKeys, ...(types.includes('run') ? snapshotKeys(claim) : [])];
+  const keys = [claimKey(claim), runKey(domain, run_id), ...commandKeys, ...(types.includes('run') ? snapshotKeys(claim) : [])];
   const [claimItem, runItem, ...others] = await readSettled(table, keys);
   const current = parseClaimOf(claim, claimItem);
   if (!current || commandTypesOf(current).join() !== types.join()) throw new StaleReadError();
@@ -195,12 +171,12 @@ export async function watchCommands(
   const seen = await waitFor(
     table,
     wait,
-    () => readClaimEventually(table, domain, cvmId),
+    // Costs half a read unit. The answer may be late by a moment.
+    async () => ({ claim: parseClaim(await getItemEventually(table, cvmKeys.claim(domain, cvmId))) }),
     // Commands that were issued before, and are not in the work, were answered or have expired.
-    (claim) => claim.issued.some((command) => !issued.includes(command)),
+    ({ claim }) => issuedOf(claim).some((command) => !issued.includes(command)),
   );
-  const isIdle = work.run === null && !seen.isHeld;
-  if (isIdle) return work;
+  if (work.run === null && !seen.claim) return work;
   const later = await read(timestampOf(wait.clock));
   return later.work;
 }

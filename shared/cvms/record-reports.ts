@@ -59,16 +59,16 @@ interface BatchItems {
  * heartbeat of a run, which run holds the CVM.
  */
 async function readItemsOfBatch(table: Table, { domain, cvmId, reports }: Batch): Promise<BatchItems> {
-  const ids = new Set(reports.flatMap((report) => ('run_id' in report && report.run_id !== undefined ? [report.run_id] : [])));
-  const rows = [...ids].flatMap((id) => {
-    const key = runKey(domain, id);
-    return key ? [{ id, key }] : [];
-  });
+  const ids = [...new Set(reports.flatMap(({ run_id }) => run_id ?? []))];
   const claims = reports.some(isHeartbeatOfRun) ? [claimKey({ domain, cvm_id: cvmId })] : []; // for other reports it is read later
-  const [registered, ...items] = await getItems(table, [cvmKeys.cvm(domain, cvmId), ...claims, ...rows.map(({ key }) => key)]);
-  const runs = rows.flatMap(({ id }, index) => {
+  const [registered, ...items] = await getItems(table, [
+    cvmKeys.cvm(domain, cvmId),
+    ...claims,
+    ...ids.map((id) => runKey(domain, id)),
+  ]);
+  const runs = ids.flatMap((id, index) => {
     const run = findRun(items[claims.length + index], id);
-    return run?.cvm_id === cvmId ? [run] : [];
+    return run?.cvm_id === cvmId ? [run] : []; // defence
   });
   return { runs, claimItem: claims.length > 0 ? items[0] : undefined, registered };
 }

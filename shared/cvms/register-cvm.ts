@@ -1,9 +1,10 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { fingerprintOfCertificate } from 'computation-management-formats/certificates';
+import { canonicalSpki, InvalidKeyError } from 'computation-management-formats/public-key';
 import { laterOf } from 'computation-management-formats/timestamps';
 import { refusedAt } from '../rows/public-key.ts';
 import { preconditionFailed, conflict, notFound } from '../runtime/errors.ts';
-import { nextNumber, setAttributesIf } from '../table/writes.ts';
+import { hasAttributes, isAbsent, nextNumber, setAttributesIf } from '../table/writes.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
 import { assertUnclaimed, type Claim } from '../rows/claim.ts';
 import {
@@ -26,18 +27,13 @@ interface RegisterRequest extends AnsweredRequest, CvmReference {
   matchesIfMatch?: ((cvm: Cvm) => boolean) | undefined;
 }
 
-interface Registered {
-  cvm: Cvm;
-  isNew: boolean;
-}
-
 /**
  * Registers a CVM, or replaces its description and, if given, its certificate. Writes nothing if nothing changes. Two round
  * trips, or three for a new CVM.
  * @throws ServiceError `invalid_request`; `conflict` if the certificate would change while a run holds the CVM, or if another CVM
  *   of the domain has the same public key; `precondition_failed`, also if If-Match was sent and the CVM is not registered
  */
-export async function registerCvm(table: Table, request: RegisterRequest): Promise<Committed<Registered>> {
+export async function registerCvm(table: Table, request: RegisterRequest): Promise<Committed<{ cvm: Cvm; isNew: boolean }>> {
   const { domain, cvmId, given, now, matchesIfMatch, answerKeeper } = request;
   const change = changeOf(given);
   let number: number | undefined;
@@ -95,7 +91,7 @@ function changeOf({ description, certificate, agent_url }: CvmInput): Change {
     certificate,
     certificate_fingerprint: refusedAt('/certificate', () => fingerprintOfCertificate(certificate)),
     certificate_sha512: createHash('sha512').update(certificate).digest('hex'),
-    public_key_hash: hashOfPublicKey(certificate),
+    public_key_hash: refusedAt('/certificate', () => hashOfPublicKey(certificate)),
   });
   return {
     description,
@@ -104,11 +100,12 @@ function changeOf({ description, certificate, agent_url }: CvmInput): Change {
   };
 }
 
+/** Returns the hash of the public key in a certificate, the same for each encoding of the key. @throws InvalidKeyError for other kinds of keys */
 function hashOfPublicKey(certificate: string): string {
   const { publicKey } = new X509Certificate(certificate);
-  return createHash('sha256')
-    .update(publicKey.export({ type: 'spki', format: 'der' }))
-    .digest('hex');
+  const spki = canonicalSpki(publicKey.export({ type: 'spki', format: 'der' }));
+  if (!spki) throw new InvalidKeyError('Expected a certificate of a key of RSA, ECDSA (P-256, P-384, P-521) or Ed25519.');
+  return createHash('sha256').update(spki).digest('hex');
 }
 
 /**
@@ -182,10 +179,10 @@ export async function deleteCvm(
 function addCvm(transaction: Transaction, domain: string, cvm: StoredCvm): void {
   const { id, listed_as } = cvm;
   const Item = { ...cvmKeys.cvm(domain, id), ...schemaAttribute, ...cvm };
-  transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() });
+  transaction.add({ put: { Item, ...isAbsent }, otherwise: new StaleReadError() });
   const row = { ...listKeys.row(lists.cvms(domain), listed_as), id };
-  transaction.add({ put: { Item: row, ConditionExpression: 'attribute_not_exists(pk)' } });
-  recordInList(transaction, domain, cvm, { now: 'all' });
+  transaction.add({ put: { Item: row, ...isAbsent } });
+  recordMember(transaction, rowLists.cvms(domain), { number: listed_as, version: cvm.version, now: 'all' });
 }
 
 /**
@@ -212,23 +209,8 @@ export function removeCvm(transaction: Transaction, domain: string, cvm: StoredC
   transaction.add({ delete: { Key: cvmKeys.cvm(domain, cvm.id), ...unchanged(cvm) }, otherwise: new StaleReadError() });
   transaction.add({ delete: { Key: listKeys.row(lists.cvms(domain), cvm.listed_as) } });
   exchangeKey(transaction, { domain, cvmId: cvm.id }, { before: cvm.public_key_hash });
-  recordInList(transaction, domain, { ...cvm, version: cvm.version + 1 }, { before: 'all' });
-}
-
-/** Adds to the transaction that the list of CVMs of a domain has gained or lost a CVM. @param cvm after the change */
-function recordInList(
-  transaction: Transaction,
-  domain: string,
-  { listed_as, version }: StoredCvm,
-  change: { before?: 'all'; now?: 'all' },
-): void {
-  recordMember(transaction, rowLists.cvms(domain), { number: listed_as, version, ...change });
+  recordMember(transaction, rowLists.cvms(domain), { number: cvm.listed_as, version: cvm.version + 1, before: 'all' });
 }
 
 /** Returns the condition that a CVM has not changed since it was read. */
-function unchanged({ listed_as, version }: StoredCvm) {
-  return {
-    ConditionExpression: 'listed_as = :listed_as AND version = :version',
-    ExpressionAttributeValues: { ':listed_as': listed_as, ':version': version },
-  };
-}
+const unchanged = ({ listed_as, version }: StoredCvm) => hasAttributes({ listed_as, version });

@@ -1,4 +1,4 @@
-import { base64Text, shownText, text } from 'computation-management-formats/fields';
+import { arrayOf, base64Text, orNull, namedObject, described, shownText, text } from 'computation-management-formats/fields';
 import { comparedId } from 'computation-management-formats/identifiers';
 import { givenTimestamp } from 'computation-management-formats/timestamps';
 import { type ReasonCode, reporters, runStatuses } from 'computation-management-formats/vocabulary';
@@ -13,19 +13,17 @@ const longestId = 128;
 const id = text(1, longestId);
 const runId = comparedId();
 const base = {
-  id: v.pipe(
+  id: described(
     id,
-    v.description(
-      'An identifier that you choose. A second report with it on the same run is counted as a duplicate and ignored.',
-    ),
+    'An identifier that you choose. A second report with it on the same run is counted as a duplicate and ignored.',
   ),
-  run_id: v.pipe(runId, v.description('The run that the report is about.')),
+  run_id: described(runId, 'The run that the report is about.'),
 };
-const commandId = v.pipe(comparedId(), v.description('The command that this report answers.'));
+const commandId = described(comparedId(), 'The command that this report answers.');
 /** The largest number of characters of the reason in a report. */
 export const longestReason = 1_000;
 const sentence = text(0, longestReason);
-const reason = v.optional(v.pipe(sentence, v.description('The reason. Up to 1,000 characters.')), '');
+const reason = v.optional(described(sentence, 'The reason. Up to 1,000 characters.'), '');
 const word = text(1, 60);
 
 const agentsEvent = v.pipe(
@@ -46,8 +44,8 @@ function kind<const Type extends string, const Entries extends v.ObjectEntries>(
   description: string,
   entries: Entries,
 ) {
-  const named = { type: v.pipe(v.literal(type), v.description('The kind of the report.')) };
-  return v.pipe(v.strictObject({ ...named, ...entries }), v.description(description));
+  const named = { type: described(v.literal(type), 'The kind of the report.') };
+  return described(v.strictObject({ ...named, ...entries }), description);
 }
 
 export const reportSchema = v.pipe(
@@ -69,39 +67,30 @@ export const reportSchema = v.pipe(
           ),
         ),
         originator: v.optional(
-          v.pipe(
+          described(
             v.picklist(reporters, 'Expected agent or computation-runner.'),
-            v.description('The part of the CVM that the event comes from. Default `agent`.'),
+            'The part of the CVM that the event comes from. Default `agent`.',
           ),
           'agent',
         ),
         reason: v.optional(
-          v.pipe(
-            sentence,
-            v.description('The reason. Up to 1,000 characters. It becomes the reason of the run if the event ends the run.'),
-          ),
+          described(sentence, 'The reason. Up to 1,000 characters. It becomes the reason of the run if the event ends the run.'),
         ),
         occurred_at: v.optional(
-          v.pipe(
+          described(
             givenTimestamp,
-            v.description(
-              "The time by the reporter's clock. If `details` is omitted, it is stored in the details of the event. It does not affect the order of events.",
-            ),
+            "The time by the reporter's clock. If `details` is omitted, it is stored in the details of the event. It does not affect the order of events.",
           ),
         ),
       }),
       kind('heartbeat', 'The CVM is alive.', {
-        id: v.optional(v.pipe(id, v.description('Returned in the results. A heartbeat is never a duplicate.'))),
-        run_id: v.optional(
-          v.pipe(runId, v.description('The run that the CVM works on. The heartbeat shows that the run is alive.')),
-        ),
+        id: v.optional(described(id, 'Returned in the results. A heartbeat is never a duplicate.')),
+        run_id: v.optional(described(runId, 'The run that the CVM works on. The heartbeat shows that the run is alive.')),
         agent_state: v.optional(v.pipe(word, v.description('The state of the agent, as it names it.'), v.examples(['Running']))),
         fit: v.optional(
-          v.pipe(
+          described(
             v.picklist(fits),
-            v.description(
-              'Whether the agent can take a run. `ready`: yes. `busy`: it has a run. `spent`: it must be restarted first. `unknown`: you cannot tell.',
-            ),
+            'Whether the agent can take a run. `ready`: yes. `busy`: it has a run. `spent`: it must be restarted first. `unknown`: you cannot tell.',
           ),
         ),
       }),
@@ -145,58 +134,31 @@ export function invalidReport(given: unknown, detail: string): InvalidReport {
   };
 }
 
-const reportResult = v.pipe(
-  v.object({
-    id: v.pipe(v.nullable(shownText(longestId)), v.description('The identifier of the report. null if it has none.')),
-    outcome: v.pipe(
-      v.picklist(['recorded', 'duplicate', 'unknown_run', 'invalid']),
-      v.description(
-        '`unknown_run`: this CVM has no such run. `invalid`: the report does not match the schema, or answers a command that its active ' +
-          'run does not have. Only `recorded` reports have an effect.',
-      ),
-    ),
-    run_status: v.pipe(
-      v.nullable(v.picklist(runStatuses)),
-      v.description(
-        'The status of the run after the report. A report that ends the run changes it with a short delay. If it is `failed` or ' +
-          '`cancelled`, stop working on the run. null if there is no run.',
-      ),
-    ),
-    detail: v.optional(
-      v.pipe(
-        shownText(1_000),
-        v.description('The JSON Pointer of the error, and what was expected there. Present only if `outcome` is `invalid`.'),
-      ),
-    ),
-  }),
-  v.title('ReportResult'),
-  v.description('What became of a report.'),
-);
+const reportResult = namedObject('ReportResult', 'What became of a report.', {
+  id: orNull(shownText(longestId), 'The identifier of the report. null if it has none.'),
+  outcome: described(
+    v.picklist(['recorded', 'duplicate', 'unknown_run', 'invalid']),
+    '`unknown_run`: this CVM has no such run. `invalid`: the report does not match the schema, or answers a command that its active ' +
+      'run does not have. Only `recorded` reports have an effect.',
+  ),
+  run_status: orNull(
+    v.picklist(runStatuses),
+    'The status of the run after the report. A report that ends the run changes it with a short delay. If it is `failed` or ' +
+      '`cancelled`, stop working on the run. null if there is no run.',
+  ),
+  detail: v.optional(
+    shownText(1_000, 'The JSON Pointer of the error, and what was expected there. Present only if `outcome` is `invalid`.'),
+  ),
+});
 type ReportResult = v.InferOutput<typeof reportResult>;
 
-export const reportSummarySchema = v.pipe(
-  v.object({
-    accepted: v.pipe(
-      v.number(),
-      v.integer(),
-      v.description('The number of reports with the outcome `recorded`.'),
-      v.metadata({ maximum: reportsPerBatch }),
-    ),
-    duplicates: v.pipe(
-      v.number(),
-      v.integer(),
-      v.description('The number of reports with the outcome `duplicate`.'),
-      v.metadata({ maximum: reportsPerBatch }),
-    ),
-    results: v.pipe(
-      v.array(reportResult),
-      v.description('The result of each report, in the order of the reports.'),
-      v.metadata({ maxItems: reportsPerBatch }),
-    ),
-  }),
-  v.title('ReportSummary'),
-  v.description('What became of the reports of a batch.'),
-);
+const countOfReports = v.pipe(v.number(), v.integer(), v.metadata({ maximum: reportsPerBatch }));
+
+export const reportSummarySchema = namedObject('ReportSummary', 'What became of the reports of a batch.', {
+  accepted: described(countOfReports, 'The number of reports with the outcome `recorded`.'),
+  duplicates: described(countOfReports, 'The number of reports with the outcome `duplicate`.'),
+  results: arrayOf(reportResult, reportsPerBatch, 'The result of each report, in the order of the reports.'),
+});
 export type ReportSummary = v.InferOutput<typeof reportSummarySchema>;
 
 /** The result of a report of a CVM, without the identifier. For an invalid report, only the status of the run is used. */

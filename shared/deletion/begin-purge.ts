@@ -1,11 +1,8 @@
-import { fromEnv } from '@aws-sdk/credential-provider-env';
-import { Sha256 } from '@smithy/core/checksum';
-import { HttpRequest } from '@smithy/core/transport';
-import { SignatureV4 } from '@smithy/signature-v4';
 import { sharedClient } from '../runtime/clients.ts';
 import type { Deadline } from '../runtime/deadline.ts';
 import { environment } from '../runtime/environment.ts';
 import { log } from '../runtime/log.ts';
+import { signedPost } from '../runtime/signed-post.ts';
 import { deadlineOf, type Table } from '../table/table.ts';
 
 /**
@@ -35,20 +32,14 @@ export async function beginPurge(table: Table, work: (table: Table) => Promise<v
 }
 
 /**
- * Returns a function that calls the Lambda function of the purge without waiting for its end. The request is signed here, because
- * Lambda's client would add 100 KB (docs/adr/0005-bundles.md). A service on one machine puts a direct call in its place
- * (`replaceClient`).
+ * Returns a function that calls the Lambda function of the purge without waiting for its end. A service on one machine puts a direct
+ * call in its place (`replaceClient`).
  */
 export function purgeByLambda(): (deadline: Deadline) => Promise<void> {
-  let signer: SignatureV4 | undefined;
   return async (deadline) => {
-    const { AWS_REGION, PURGE_URL } = environment();
-    signer ??= new SignatureV4({ service: 'lambda', region: AWS_REGION, credentials: fromEnv(), sha256: Sha256 });
-    const { protocol, hostname, host, pathname } = new URL(PURGE_URL);
-    const request = { method: 'POST', body: '{}', headers: { host, 'x-amz-invocation-type': 'Event' } };
-    const { headers } = await signer.sign(new HttpRequest({ protocol, hostname, path: pathname, ...request }));
-    const response = await fetch(PURGE_URL, { ...request, headers, signal: deadline.signal() });
-    const answer = await response.text();
-    if (response.status !== 202) throw new Error(`Lambda answered ${response.status}: ${answer}`);
+    const headers = { 'x-amz-invocation-type': 'Event' };
+    const call = { service: 'lambda', url: environment().PURGE_URL, body: '{}', headers, signal: deadline.signal() };
+    const { status, text } = await signedPost(call);
+    if (status !== 202) throw new Error(`Lambda answered ${status}: ${text}`);
   };
 }

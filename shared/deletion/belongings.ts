@@ -1,8 +1,8 @@
 import { markPartitions } from 'computation-management-counted-list/keys';
 import { inParallel } from '../runtime/in-parallel.ts';
-import { assetNumber } from '../rows/read-asset.ts';
 import {
   answerKeys,
+  approvalIdKeys,
   approvedKeys,
   assetKeys,
   computationKeys,
@@ -13,15 +13,17 @@ import {
   logKeys,
   listKeys,
   lists,
+  mailKeys,
   purgeKeys,
+  releaseKeys,
+  recheckKeys,
   runKeys,
-  userKeys,
+  todoKeys,
   type AnyKey,
 } from '../table/keys.ts';
 import { openList, rowLists } from '../table/row-lists.ts';
 import { type Table, queryPartition, queryPrefix, type Item, type QueryOptions } from '../table/table.ts';
 import { deleteAny } from '../table/writes.ts';
-import { participationKeys } from '../rows/participation.ts';
 import { findKinds } from '../find/index.ts';
 import { ownerOfContent } from '../rows/content-store.ts';
 
@@ -36,15 +38,11 @@ const itemsPerPage = 100;
 
 /**
  * Yields the keys of all items that belong to a computation, apart from its row: definition, keys, approvals, journal, logs,
- * runs, and its entries in the items of users and assets.
+ * runs, and the notes of its runs at assets. What waits for users in it is removed by the follower of the table's stream.
  */
-export async function* belongingsOfComputation(
-  table: Table,
-  { domain, id, owner }: { domain: string; id: string; owner: string },
-): Keys {
+export async function* belongingsOfComputation(table: Table, id: string): Keys {
   const uses = await queryPrefix(table, runKeys.partition(id), runKeys.prefixes.use);
   yield* pagesOf(uses.map((use) => assetKeys.use(String(use['asset_id']), String(use['run_id']))));
-  yield* pagesOf(participationKeys({ domain, id, owner }, await queryPartition(table, computationKeys.partition(id))));
   for (const partition of [computationKeys, approvedKeys, journalKeys, logKeys, runKeys])
     yield* keysIn(table, partition.partition(id));
 }
@@ -52,7 +50,8 @@ export async function* belongingsOfComputation(
 /** Yields the keys of all items that belong to an asset, apart from its row, its content and its links in computations. */
 export async function* belongingsOfAsset(table: Table, id: string): Keys {
   const list = rowLists.linkedComputations(id);
-  const partitions = [list.rows.pk, ...openList(table, list).partitions, assetKeys.uses(id), assetKeys.contentReads(id).pk];
+  const own = [assetKeys.uses(id), assetKeys.contentReads(id).pk, assetKeys.key(id).pk];
+  const partitions = [list.rows.pk, ...openList(table, list).partitions, ...own];
   for (const pk of partitions) yield* keysIn(table, pk);
 }
 
@@ -73,9 +72,7 @@ export async function walkDomain(table: Table, domain: string, visit: (keys: Any
       await visit(rows.map(keyOf));
     }
   };
-  const ofComputation = ({ id, owner }: Item) => [
-    belongingsOfComputation(table, { domain, id: String(id), owner: String(owner) }),
-  ];
+  const ofComputation = ({ id }: Item) => [belongingsOfComputation(table, String(id))];
   const marks = await itemsOfShards(table, markPartitions);
   const marksOf = ({ name }: { name: string }) =>
     pagesOf(marks.filter(({ sk }) => sk === name || String(sk).startsWith(`${name}/`)).map(keyOf));
@@ -91,10 +88,7 @@ export async function walkDomain(table: Table, domain: string, visit: (keys: Any
     await visit([keyOf(purge)]);
   }
   await visitRows(lists.computations(domain), ofComputation);
-  await visitRows(lists.assets(domain), (asset) => {
-    const pending = userKeys.pending(domain, String(asset['created_by']), assetNumber(String(asset['id'])));
-    return [...ofAsset(asset), ...(asset['state'] === 'pending' ? [pagesOf([pending])] : [])];
-  });
+  await visitRows(lists.assets(domain), ofAsset);
   await visitRows(lists.runs(domain), ({ cvm_id }) => ofCvm(String(cvm_id)));
   await visitRows(lists.cvms(domain), ({ id }) => ofCvm(String(id)));
   await visitAll(keysIn(table, cvmKeys.publicKey(domain, '').pk));
@@ -102,12 +96,25 @@ export async function walkDomain(table: Table, domain: string, visit: (keys: Any
   const { computations, assets, runs, cvms } = lists;
   for (const list of [computations, assets, runs, cvms]) await visitAll(keysIn(table, listKeys.counter(list(domain)).pk));
   const owned = { ...rowLists.computations(domain), name: lists.ownedComputations(domain).pk };
-  for (const list of [owned, ...[rowLists.computations, rowLists.runs, rowLists.assets, rowLists.cvms].map((of) => of(domain))]) {
+  const waiting = { ...rowLists.computations(domain), name: lists.waiting(domain).pk };
+  for (const list of [
+    owned,
+    waiting,
+    rowLists.updated(domain),
+    ...[rowLists.computations, rowLists.runs, rowLists.assets, rowLists.results, rowLists.cvms].map((of) => of(domain)),
+  ]) {
     for (const pk of openList(table, list).partitions) await visitAll(keysIn(table, pk));
     await visitAll(marksOf(list));
   }
+  await visitAll(keysIn(table, releaseKeys.partition(domain)));
+  for (const pk of [mailKeys.partition(domain), ...todoKeys.partitions(domain)]) await visitAll(keysIn(table, pk));
+  const news = await itemsOfShards(table, mailKeys.newsShards);
+  await visitAll(pagesOf(news.filter(({ domain_id }) => domain_id === domain).map(keyOf)));
+  const rechecks = await itemsOfShards(table, recheckKeys.shards);
+  await visitAll(pagesOf(rechecks.filter((recheck) => recheck['domain'] === domain).map(keyOf)));
+  await visitAll(keysIn(table, lists.updated(domain).pk));
   for (const kind of findKinds) await visitAll(keysIn(table, findKeys.partition(domain, kind)));
-  for (const pk of answerKeys.partitions(domain)) await visitAll(keysIn(table, pk));
+  for (const pk of [...answerKeys.partitions(domain), ...approvalIdKeys.partitions(domain)]) await visitAll(keysIn(table, pk));
   for (const shard of [...cvmKeys.claimShards, ...cvmKeys.pendingShards]) {
     await visitAll(pagesOf((await queryPrefix(table, shard, cvmKeys.claimPrefix(domain))).map(keyOf)));
   }

@@ -1,19 +1,22 @@
 import { lastVersion } from 'computation-management-counted-list';
 import * as v from 'valibot';
-import { assetTypes } from 'computation-management-formats/vocabulary';
+import { shownAssetTypes } from 'computation-management-formats/vocabulary';
 import { deleteContent, type ContentStore } from '../rows/content-store.ts';
-import { type Run, findRun, runKey } from '../rows/run.ts';
+import { type Run, readRuns } from '../rows/run.ts';
 import { inParallel } from '../runtime/in-parallel.ts';
+import { removeAsset } from '../rows/change-asset.ts';
 import { removeRun } from '../rows/change-run.ts';
 import { computationKeys, listKeys, lists, purgeKeys, runKeys, writableKey } from '../table/keys.ts';
-import { clockOf, type Table, getItems, type Item, queryPrefix } from '../table/table.ts';
+import { clockOf, type Table, getItem, type Item, queryPrefix } from '../table/table.ts';
 import { openList, rowLists } from '../table/row-lists.ts';
-import { isDone, Transaction } from '../table/transaction.ts';
-import { deleteItems } from '../table/writes.ts';
+import { isDone, Transaction, withFreshReads } from '../table/transaction.ts';
+import { putContentCheck } from '../rows/content-check.ts';
+import { deleteAny, deleteItems, deleteItemsOf } from '../table/writes.ts';
 import { belongingsOfAsset, belongingsOfComputation, deleteInParts } from './belongings.ts';
 import { removeFromLinked, unlinkDeletedAsset } from '../rows/link.ts';
 import { parseStored } from '../table/stored.ts';
 import { computationNumber } from '../rows/computation.ts';
+import { assetKey, findAsset } from '../rows/read-asset.ts';
 
 /** Work that stops after each part, so that other work can take turns with it. It may be left unfinished and begun again. */
 export type InParts<Result = void> = AsyncGenerator<undefined, Result>;
@@ -21,7 +24,6 @@ export type InParts<Result = void> = AsyncGenerator<undefined, Result>;
 const computationPurge = v.object({
   domain: v.string(),
   id: v.string(),
-  owner: v.string(),
 });
 /** The record of the deletion of a computation, from which its purge knows what to delete. */
 export type ComputationPurge = v.InferOutput<typeof computationPurge>;
@@ -30,7 +32,7 @@ const assetPurge = v.object({
   domain: v.string(),
   id: v.string(),
   file_name: v.string(),
-  asset_type: v.picklist(assetTypes),
+  asset_type: v.picklist(shownAssetTypes),
   content_key: v.nullable(v.string()),
   upload_key: v.nullable(v.string()),
   unread_key: v.optional(v.nullable(v.string())),
@@ -56,10 +58,35 @@ export async function* purgeInParts(table: Table, store: ContentStore, record: I
   } else {
     const purge = parseStored(computationPurge, record, 'purge of a computation');
     yield* listingsInParts(table, purge);
-    yield* deleteInParts(table, belongingsOfComputation(table, purge));
+    yield* resultsInParts(table, store, purge);
+    yield* deleteInParts(table, belongingsOfComputation(table, purge.id));
   }
   await deleteItems(table, [writableKey(String(record['pk']), String(record['sk']))]);
   return true;
+}
+
+/** Deletes the results of the runs of a deleted computation: their assets with their contents, 24 in a part. */
+async function* resultsInParts(table: Table, store: ContentStore, { domain, id: computationId }: ComputationPurge): InParts {
+  const notes = await queryPrefix(table, runKeys.partition(computationId), runKeys.prefixes.resultAsset);
+  for (let start = 0; start < notes.length; start += runsAtOnce) {
+    await inParallel(notes.slice(start, start + runsAtOnce), async (note) => {
+      const id = String(note['asset_id']);
+      const contents = await withFreshReads(table, async (table) => {
+        const asset = findAsset(await getItem(table, assetKey(domain, id)), id);
+        const keys = [asset?.content_key, asset?.upload_key, asset?.unread_key].filter((key) => typeof key === 'string');
+        if (!asset) return keys;
+        const transaction = new Transaction();
+        removeAsset(transaction, domain, asset);
+        const now = new Date(clockOf(table).now()).toISOString();
+        transaction.add(...keys.map((key) => putContentCheck(key, now))); // a purge that is cut off here forgets them
+        await transaction.commit(table);
+        return keys;
+      });
+      for (const key of contents) await deleteContent(store, key);
+      for await (const keys of belongingsOfAsset(table, id)) await deleteAny(table, keys);
+    });
+    yield;
+  }
 }
 
 /** Removes the links of a deleted asset from computations, where readers could still see them, and records an event for each. */
@@ -119,25 +146,10 @@ async function* runsInParts(table: Table, { domain, id }: ComputationPurge): InP
     const snapshots = await queryPrefix(table, runKeys.partition(id), snapshot, { limit: runsAtOnce, attributes: ['sk'] });
     const runIds = snapshots.map(({ sk }) => String(sk).slice(snapshot.length));
     await removeRuns(table, domain, await readRuns(table, domain, runIds));
-    await deleteItems(
-      table,
-      runIds.map((runId) => runKeys.snapshot(id, runId)),
-    );
+    await deleteItemsOf(table, runIds, (runId) => runKeys.snapshot(id, runId));
     if (runIds.length < runsAtOnce) return;
     yield;
   }
-}
-
-async function readRuns(table: Table, domain: string, ids: readonly string[]): Promise<Run[]> {
-  const found = ids.flatMap((id) => {
-    const key = runKey(domain, id);
-    return key ? [{ id, key }] : [];
-  });
-  const rows = await getItems(
-    table,
-    found.map(({ key }) => key),
-  );
-  return found.flatMap(({ id }, at) => findRun(rows[at], id) ?? []);
 }
 
 /**

@@ -34,6 +34,8 @@ export interface RemovedUsers {
 export interface UserDirectory {
   /** Returns the memberships of a user, which are the user's roles in all domains. Undefined if there is no such user. */
   membershipsOf: (user: string) => Promise<string[] | undefined>;
+  /** Returns the identifier of a user who exists, which is `sub` in the user's tokens. */
+  idOf: (user: string) => Promise<string>;
   usersWith: (membership: string) => Promise<string[]>;
   /** Returns all memberships (roles in a domain, such as `d1:viewer`) in the given domain that somebody has or had. */
   membershipsIn: (domain: string) => Promise<string[]>;
@@ -84,9 +86,14 @@ export async function inviteUser(directory: UserDirectory, given: RolesOfUser): 
 
 /**
  * Replaces the roles of a user in a domain.
+ * @param onLeft removes what is kept of a user who has no role in the domain any more, by the identifier of the user
  * @throws UsageError if there is no such user, or if the domain would have no administrator
  */
-export async function changeRoles(directory: UserDirectory, { domain, user, roles }: RolesOfUser): Promise<ManagedUser> {
+export async function changeRoles(
+  directory: UserDirectory,
+  { domain, user, roles }: RolesOfUser,
+  onLeft: (domain: string, userId: string) => Promise<void>,
+): Promise<ManagedUser> {
   await demandDomain(directory, domain);
   const after = membershipsFor(domain, roles);
   const before = await directory.membershipsOf(user);
@@ -101,6 +108,7 @@ export async function changeRoles(directory: UserDirectory, { domain, user, role
   for (const membership of before) {
     if (membership.startsWith(`${domain}:`) && !after.includes(membership)) await directory.remove(user, membership);
   }
+  if (after.length === 0) await onLeft(domain, await directory.idOf(user));
   return { memberships: (await directory.membershipsOf(user)) ?? [] };
 }
 

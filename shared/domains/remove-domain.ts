@@ -204,10 +204,8 @@ async function eachObject(
 async function forgetPlaceOfSweep(table: Table, domain: string): Promise<void> {
   const { suspect, other } = await readSweepState(table);
   if (suspect?.domain !== domain && other?.domain !== domain) return;
-  await writeSweepState(table, {
-    suspect: suspect?.domain === domain ? undefined : suspect,
-    other: other?.domain === domain ? undefined : other,
-  });
+  const [keptSuspect, keptOther] = [suspect, other].map((cvm) => (cvm?.domain === domain ? undefined : cvm));
+  await writeSweepState(table, { suspect: keptSuspect, other: keptOther });
 }
 
 /** Throws if a run of the domain is active. @throws Error that names a run */

@@ -1,8 +1,8 @@
-import { shownText } from 'computation-management-formats/fields';
+import { arrayOf, described, namedObject, shownText } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import { approvalSchema, decisionInput, decisionSchema, refusalSchema } from '../approvals/approval.ts';
 import type { Route } from '../http/route.ts';
-import { appends, reads } from '../runtime/uses.ts';
+import { changes, reads } from '../runtime/uses.ts';
 import { mostReasons } from '../approvals/readiness.ts';
 
 export const approveRoute = {
@@ -10,13 +10,13 @@ export const approveRoute = {
   method: 'POST',
   path: '/{domainID}/computations/{id}/approvals',
   summary: 'Approve the manifest and the configuration of a computation, or refuse',
-  access: { anyOf: [], or: ['owner', 'creator', 'consumer', 'provider'] },
-  uses: { table: appends },
+  access: { anyOf: [], or: ['owner', 'creator', 'consumer', 'provider', 'reviewer'] },
+  uses: { table: changes },
   impact: 'Users cannot approve manifests or refuse to, so computations that need approval cannot be run.',
   body: decisionInput,
   status: 201,
   response: decisionSchema,
-  errors: ['not_found', 'conflict', 'incomplete', 'unsupported_media_type', 'too_large'],
+  errors: ['incomplete'],
   reasons: ['stale_digest', 'unknown_event'],
   description:
     'Send the digests of the manifest and of the configuration that you have read. The approval does not cover arguments ' +
@@ -30,20 +30,14 @@ export const approveRoute = {
     'refusal stands in its place in what the run lacks.',
 } as const satisfies Route;
 
-const neededApproval = v.pipe(
-  v.object({
-    user: v.pipe(shownText(255), v.description('The user who must approve.')),
-    because: v.pipe(
-      v.array(shownText(255)),
-      v.description(
-        "Why the approval is needed: the file names of the user's assets that need it, and `result consumer` if the user must approve as one. A file of that name is in quotes.",
-      ),
-      v.metadata({ maxItems: mostReasons }),
-    ),
-  }),
-  v.title('NeededApproval'),
-  v.description('A user whose approval a run needs.'),
-);
+const neededApproval = namedObject('NeededApproval', 'A user whose approval a run needs.', {
+  user: shownText(255, 'The user who must approve.'),
+  because: arrayOf(
+    shownText(255),
+    mostReasons,
+    "Why the approval is needed: the file names of the user's assets that need it, and `result consumer` or `reviewer` if the user must approve as one. A file of that name is in quotes.",
+  ),
+});
 
 export const listApprovalsRoute = {
   name: 'approvals/list-approvals',
@@ -53,20 +47,11 @@ export const listApprovalsRoute = {
   access: { anyOf: ['view'] },
   uses: { table: reads },
   impact: 'Users cannot see whose approval is missing.',
-  status: 200,
-  response: v.pipe(
-    v.object({
-      needed: v.pipe(
-        v.array(neededApproval),
-        v.description('The users whose approval a run needs, including those who have approved.'),
-      ),
-      approvals: v.pipe(v.array(approvalSchema), v.description('The approvals that were given, by user.')),
-      refusals: v.pipe(v.array(refusalSchema), v.description('The refusals that stand, by user.')),
-    }),
-    v.title('Approvals'),
-    v.description('The approvals of a computation: those that a run needs, and those that were given.'),
-  ),
-  errors: ['not_found'],
+  response: namedObject('Approvals', 'The approvals of a computation: those that a run needs, and those that were given.', {
+    needed: described(v.array(neededApproval), 'The users whose approval a run needs, including those who have approved.'),
+    approvals: described(v.array(approvalSchema), 'The approvals that were given, by user.'),
+    refusals: described(v.array(refusalSchema), 'The refusals that stand, by user.'),
+  }),
 } as const satisfies Route;
 
 export const withdrawApprovalRoute = {
@@ -77,7 +62,5 @@ export const withdrawApprovalRoute = {
   access: { anyOf: ['view'] },
   uses: { table: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] },
   impact: 'Users cannot withdraw their approvals and refusals.',
-  status: 204,
-  errors: ['not_found'],
   description: 'Also succeeds if you have neither approved nor refused. Does not stop active runs.',
 } as const satisfies Route;

@@ -1,12 +1,13 @@
-import { strictObject } from 'computation-management-formats/fields';
+import { described, namedObject, strictObject } from 'computation-management-formats/fields';
 import { idOfAsset, idOfComputation } from 'computation-management-formats/identifiers';
-import { assetTypes } from 'computation-management-formats/vocabulary';
+import { shownAssetTypes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
+import { assetKeyInput, assetKeySchema } from '../assets/asset-keys.ts';
 import { assetInput, assetReplacement } from '../assets/asset-input.ts';
 import { assetRow, assetSchema } from '../rows/asset.ts';
 import type { Route } from '../http/route.ts';
 import { adds, appends, changes, reads } from '../runtime/uses.ts';
-import { entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
+import { entriesOf, pageOf, paging } from '../http/query-parameters.ts';
 import { computationPage } from './computations.ts';
 
 /**
@@ -15,15 +16,11 @@ import { computationPage } from './computations.ts';
  */
 /*#__NO_SIDE_EFFECTS__*/
 function linkState<const Linked extends boolean>(linked: Linked, title: string) {
-  return v.pipe(
-    v.object({
-      asset_id: idOfAsset,
-      computation_id: idOfComputation,
-      linked: v.pipe(v.literal(linked), v.description('Whether the asset is linked to the computation after the request.')),
-    }),
-    v.title(title),
-    v.description(linked ? 'A link that exists.' : 'A link that no longer exists.'),
-  );
+  return namedObject(title, linked ? 'A link that exists.' : 'A link that no longer exists.', {
+    asset_id: idOfAsset,
+    computation_id: idOfComputation,
+    linked: described(v.literal(linked), 'Whether the asset is linked to the computation after the request.'),
+  });
 }
 
 export const createAssetRoute = {
@@ -43,7 +40,6 @@ export const createAssetRoute = {
   response: assetSchema,
   etag: true,
   headers: { Location: 'The path of the asset.' },
-  errors: ['unsupported_media_type', 'too_large'],
   description:
     'Send the content in `asset`, or omit `asset` and upload the content with the presigned request that the response has in `upload`. ' +
     'Or name in `source` where the agent fetches the content: then the service has none, and the asset is `ready` at once.',
@@ -60,14 +56,14 @@ export const listAssetsRoute = {
   impact: 'Users cannot list assets.',
   query: strictObject({
     ...paging,
-    asset_type: v.optional(v.pipe(v.picklist(assetTypes), v.description('Return only assets of this type.'))),
+    asset_type: v.optional(
+      described(
+        v.picklist(shownAssetTypes),
+        'Return only assets of this type. Results of runs are listed with this filter alone.',
+      ),
+    ),
   }),
-  status: 200,
-  response: v.pipe(
-    v.object({ assets: entriesOf(assetRow, 'The assets, newest first.'), ...pageEnvelope }),
-    v.title('AssetPage'),
-    v.description('A page of the list of assets.'),
-  ),
+  response: pageOf('AssetPage', 'A page of the list of assets.', { assets: entriesOf(assetRow, 'The assets, newest first.') }),
 } as const satisfies Route;
 
 export const getAssetRoute = {
@@ -84,11 +80,9 @@ export const getAssetRoute = {
   },
   reserves: 'slowReads',
   impact: 'Users cannot open an asset.',
-  status: 200,
   response: assetSchema,
   etag: true,
   condition: 'if-none-match',
-  errors: ['not_found'],
   description:
     'Returns content of up to 4 MiB in `asset`, and a presigned request for larger content in `download`. Only the creator of the ' +
     'asset gets the content, unless `content_access` is `domain`. The response to others has `content_withheld: true` instead. ' +
@@ -108,12 +102,10 @@ export const updateAssetRoute = {
   body: assetReplacement,
   /** The largest body of a request to replace an asset, in bytes: as large as the largest request that Lambda takes. */
   bodyLimit: 6 * 1024 * 1024,
-  status: 200,
   response: assetSchema,
   etag: true,
   condition: 'if-match',
-  errors: ['not_found', 'conflict', 'unsupported_media_type', 'too_large'],
-  reasons: ['second_algorithm', 'file_name_taken', 'linked_too_widely'],
+  reasons: ['second_algorithm', 'file_name_taken', 'linked_too_widely', 'result_of_run'],
   description:
     'Replaces all fields. A field that you omit is reset to its default, except `asset`, `checksum`, `user_key`, ' +
     '`content_access`, `use`, `source`, `kbs`, `decompress`, `algo_type` and `algo_args`: they keep their values, and only the creator of ' +
@@ -133,11 +125,51 @@ export const deleteAssetRoute = {
   uses: { table: changes, purge: ['InvokeFunction'] },
   isExpensive: true,
   impact: 'Users cannot delete assets.',
-  status: 204,
   condition: 'if-match',
-  errors: ['not_found', 'conflict'],
-  reasons: ['asset_in_use'],
-  description: 'Also deletes its content and links. Returns 409 while an active run uses the asset.',
+  reasons: ['asset_in_use', 'result_of_run'],
+  description:
+    'Also deletes its content and links. Returns 409 while an active run uses the asset. The result of a run is deleted by the owner of ' +
+    'the computation, or an administrator, after its release. Before, and of a withheld one, returns 409.',
+} as const satisfies Route;
+
+export const setAssetKeyRoute = {
+  name: 'assets/set-asset-key',
+  method: 'PUT',
+  path: '/{domainID}/assets/{id}/key',
+  summary: 'Give an asset a key that leaves only for the CVM of a run',
+  access: { anyOf: [], or: ['creator'] },
+  uses: { table: appends, sealingKey: ['GenerateDataKey'], seals: 'asset' },
+  impact: 'Users cannot protect assets with keys.',
+  body: assetKeyInput,
+  response: assetKeySchema,
+  reasons: ['no_checksum', 'no_release_policy', 'result_of_run'],
+  description:
+    'The first key sets `kbs` and `source.kbs_resource_path` of the asset, so the agent asks the service for it. Other keys and policies change ' +
+    'no manifest, and a run keeps those it began with. 409 `no_release_policy`: without a `release_policy`, one of the first 100 computations that ' +
+    'the asset is linked to must have an `attestation_policy`. 409 `no_checksum`: the asset has no `checksum` yet.',
+} as const satisfies Route;
+
+export const getAssetKeyRoute = {
+  name: 'assets/get-asset-key',
+  method: 'GET',
+  path: '/{domainID}/assets/{id}/key',
+  summary: "Get what is known of an asset's key",
+  access: { anyOf: [], or: ['creator'] },
+  uses: { table: ['BatchGetItem'] },
+  impact: 'Users cannot see the state of their keys.',
+  response: assetKeySchema,
+} as const satisfies Route;
+
+export const removeAssetKeyRoute = {
+  name: 'assets/remove-asset-key',
+  method: 'DELETE',
+  path: '/{domainID}/assets/{id}/key',
+  summary: 'Remove the key of an asset',
+  access: { anyOf: [], or: ['creator'] },
+  uses: { table: appends },
+  impact: 'Users cannot take back their keys.',
+  description:
+    'Also succeeds if there is no key. No run starts with the asset until it has a key again. An active run keeps its key.',
 } as const satisfies Route;
 
 export const linkAssetRoute = {
@@ -149,10 +181,9 @@ export const linkAssetRoute = {
   access: { anyOf: ['administer'], or: ['creator', 'owner'] },
   uses: { table: appends },
   impact: 'Users cannot link assets, so computations cannot be run.',
-  status: 200,
   response: linkState(true, 'LinkedAsset'),
-  errors: ['not_found', 'conflict', 'too_large'],
-  reasons: ['second_algorithm', 'file_name_taken'],
+  errors: ['too_large'],
+  reasons: ['second_algorithm', 'file_name_taken', 'result_of_run'],
   description:
     'A computation can have one algorithm and up to 100 datasets with different file names. Repeating the request changes nothing.',
 } as const satisfies Route;
@@ -167,9 +198,7 @@ export const listLinkedComputationsRoute = {
   uses: { table: reads },
   impact: 'Users cannot see which computations use an asset.',
   query: strictObject(paging),
-  status: 200,
   response: computationPage,
-  errors: ['not_found'],
 } as const satisfies Route;
 
 export const unlinkAssetRoute = {
@@ -181,8 +210,6 @@ export const unlinkAssetRoute = {
   access: { anyOf: ['administer'], or: ['creator', 'owner'] },
   uses: { table: changes },
   impact: 'Users cannot unlink assets.',
-  status: 200,
   response: linkState(false, 'UnlinkedAsset'),
-  errors: ['not_found'],
   description: 'An active run keeps the assets that it was started with. Repeating the request changes nothing.',
 } as const satisfies Route;

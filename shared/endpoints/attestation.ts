@@ -1,7 +1,6 @@
 import { strictObject } from 'computation-management-formats/fields';
-import { uncheckedId } from 'computation-management-formats/identifiers';
-import * as v from 'valibot';
 import { attestationOfRunSchema } from '../attestation/describe-attestation.ts';
+import { runIfSent } from '../http/query-parameters.ts';
 import type { Route } from '../http/route.ts';
 
 export const getAttestationRoute = {
@@ -12,14 +11,8 @@ export const getAttestationRoute = {
   access: { anyOf: ['view'] },
   uses: { table: ['GetItem'], content: ['GetObject'] },
   impact: 'Parties cannot get the attestation of the CVM of a run.',
-  query: strictObject({
-    run: v.optional(
-      v.pipe(uncheckedId(), v.description('The identifier of a run of this computation. Default: the latest run.')),
-    ),
-  }),
-  status: 200,
+  query: strictObject({ run: runIfSent }),
   response: attestationOfRunSchema,
-  errors: ['not_found'],
   description:
     'Returns what the service found in the attestation evidence of the agent process that has or had the run, with links to the tokens. ' +
     'The service keeps tokens for 400 days.',

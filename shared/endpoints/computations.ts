@@ -1,4 +1,4 @@
-import { strictObject, text } from 'computation-management-formats/fields';
+import { described, strictObject, text } from 'computation-management-formats/fields';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import {
@@ -10,13 +10,11 @@ import {
 } from '../rows/computation.ts';
 import type { Route } from '../http/route.ts';
 import { adds, changes, reads } from '../runtime/uses.ts';
-import { paging, entriesOf, pageEnvelope } from '../http/query-parameters.ts';
+import { paging, entriesOf, pageOf } from '../http/query-parameters.ts';
 
-export const computationPage = v.pipe(
-  v.object({ computations: entriesOf(computationRow, 'The computations, newest first.'), ...pageEnvelope }),
-  v.title('ComputationPage'),
-  v.description('A page of a list of computations.'),
-);
+export const computationPage = pageOf('ComputationPage', 'A page of a list of computations.', {
+  computations: entriesOf(computationRow, 'The computations, newest first, or the last changed first with `sort=updated`.'),
+});
 
 export const createComputationRoute = {
   name: 'computations/create-computation',
@@ -35,7 +33,6 @@ export const createComputationRoute = {
     Location: 'The path of the computation.',
     'HX-Location': '`/computations/{id}`, for front ends that follow this header.',
   },
-  errors: ['unsupported_media_type', 'too_large'],
 } as const satisfies Route;
 
 export const listComputationsRoute = {
@@ -49,10 +46,23 @@ export const listComputationsRoute = {
   impact: 'Users cannot list computations.',
   query: strictObject({
     ...paging,
-    status: v.optional(v.pipe(v.picklist(computationStatuses), v.description('Return only computations with this status.'))),
-    owner: v.optional(v.pipe(text(1, 255), v.description("Return only computations of this owner, a user's `sub`."))),
+    status: v.optional(described(v.picklist(computationStatuses), 'Return only computations with this status.')),
+    owner: v.optional(described(text(1, 255), "Return only computations of this owner, a user's `sub`.")),
+    waiting_for: v.optional(
+      described(
+        text(1, 255),
+        'Return only computations that wait for this user, a `sub` or `me`, as in the open tasks. A change counts within 5 seconds. ' +
+          'Cannot be combined with `owner`.',
+      ),
+    ),
+    sort: v.optional(
+      described(
+        v.picklist(['updated']),
+        'Sort by `updated_at`, the latest first. A change counts within 5 seconds. Can be combined with no filter but `waiting_for`. ' +
+          'Default: newest first.',
+      ),
+    ),
   }),
-  status: 200,
   response: computationPage,
 } as const satisfies Route;
 
@@ -67,19 +77,15 @@ export const getComputationRoute = {
   impact: 'Users cannot open a computation.',
   query: strictObject({
     peek: v.optional(
-      v.pipe(
+      described(
         v.picklist(['true', 'false']),
-        v.description(
-          'If `true`, returns only the fields that a list entry has: no configuration, assets or run. Default `false`.',
-        ),
+        'If `true`, returns only the fields that a list entry has: no configuration, assets or run. Default `false`.',
       ),
     ),
   }),
-  status: 200,
   response: computationView,
   etag: true,
   condition: 'if-none-match',
-  errors: ['not_found'],
 } as const satisfies Route;
 
 export const updateComputationRoute = {
@@ -89,14 +95,12 @@ export const updateComputationRoute = {
   path: '/{domainID}/computations/{id}',
   summary: 'Replace a computation',
   access: { anyOf: ['edit'], or: ['owner'] },
-  uses: { table: [...adds, 'DeleteItem'], sealingKey: ['GenerateDataKey', 'Decrypt'] },
+  uses: { table: adds, sealingKey: ['GenerateDataKey', 'Decrypt'] },
   impact: 'Users cannot change computations.',
   body: computationReplacement,
-  status: 200,
   response: computationSchema,
   etag: true,
   condition: 'if-match',
-  errors: ['not_found', 'unsupported_media_type', 'too_large'],
   description:
     'Replaces all fields. A field that you omit is reset to its default, except `owner`, `approval`, `log_access`, ' +
     '`attestation_policy`, `result_review`, `consumers` and `providers`, which stay the same.',
@@ -112,9 +116,7 @@ export const deleteComputationRoute = {
   uses: { table: changes, purge: ['InvokeFunction'] },
   isExpensive: true,
   impact: 'Users cannot delete computations.',
-  status: 204,
   condition: 'if-match',
-  errors: ['not_found', 'conflict'],
   reasons: ['run_active'],
   description: 'Also deletes its events, runs, keys and links. Returns 409 while a run is active.',
 } as const satisfies Route;

@@ -1,7 +1,7 @@
-import { strictObject } from 'computation-management-formats/fields';
+import { arrayOf, namedInput, namedObject, orNull, strictObject } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
-import { waitParameter, entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
+import { waitParameter, entriesOf, pageOf, paging } from '../http/query-parameters.ts';
 import { commandSchema } from '../rows/command.ts';
 import { heldRunSchema } from '../cvms/list-commands.ts';
 import { waiting, reads, changes } from '../runtime/uses.ts';
@@ -20,19 +20,10 @@ export const listCommandsRoute = {
   waits: true,
   impact: 'CVMs get no commands, so new runs are not accepted and fail.',
   query: strictObject({ wait: waitParameter }),
-  status: 200,
-  response: v.pipe(
-    v.object({
-      commands: v.pipe(
-        v.array(commandSchema),
-        v.description('The open commands of the CVM, oldest first.'),
-        v.metadata({ maxItems: 2 }), // to run and to stop the run that holds the CVM
-      ),
-      run: v.pipe(v.nullable(heldRunSchema), v.description('The active run that holds the CVM. null if none does.')),
-    }),
-    v.title('CommandList'),
-    v.description('The open commands of a CVM, and the run that holds it.'),
-  ),
+  response: namedObject('CommandList', 'The open commands of a CVM, and the run that holds it.', {
+    commands: arrayOf(commandSchema, 2, 'The open commands of the CVM, oldest first.'), // to run and to stop the run that holds the CVM
+    run: orNull(heldRunSchema, 'The active run that holds the CVM. null if none does.'),
+  }),
   description:
     'Returns a command until the CVM accepts or rejects it, or until it expires. A request to stop the run withdraws its `run` command if ' +
     'that was not accepted. With `wait`, the response is held until there is a command. Commands of type `run` have `manifest` and ' +
@@ -41,18 +32,14 @@ export const listCommandsRoute = {
 
 const expected = `Expected 1 to ${reportsPerBatch} reports.`;
 
-const reportBatch = v.pipe(
-  strictObject({
-    reports: v.pipe(
-      v.array(entry(reportSchema, invalidReport)),
-      v.minLength(1, expected),
-      v.maxLength(reportsPerBatch, expected),
-      v.description(`The reports, 1 to ${reportsPerBatch}.`),
-    ),
-  }),
-  v.title('ReportBatch'),
-  v.description('Reports of a CVM.'),
-);
+const reportBatch = namedInput('ReportBatch', 'Reports of a CVM.', {
+  reports: v.pipe(
+    v.array(entry(reportSchema, invalidReport)),
+    v.minLength(1, expected),
+    v.maxLength(reportsPerBatch, expected),
+    v.description(`The reports, 1 to ${reportsPerBatch}.`),
+  ),
+});
 
 export const reportRoute = {
   name: 'cvms/report',
@@ -69,9 +56,7 @@ export const reportRoute = {
   reserves: 'reports',
   impact: 'CVMs cannot report, so active runs look silent and fail.',
   body: reportBatch,
-  status: 200,
   response: reportSummarySchema,
-  errors: ['unsupported_media_type', 'too_large'],
   description:
     'Records up to 50 reports. An event `ConsumingResults/Ready` or `Complete/Completed` completes the run. `Failed/Failed` or a ' +
     'rejection fails it. `Stopped/Stopped` ends a stop. Any report shows that the CVM is alive. Each report has a result, and an ' +
@@ -87,12 +72,9 @@ export const listCvmsRoute = {
   uses: { table: reads },
   impact: 'Users cannot list CVMs.',
   query: strictObject({ ...paging }),
-  status: 200,
-  response: v.pipe(
-    v.object({ cvms: entriesOf(cvmSchema, 'The registered CVMs, newest first.'), ...pageEnvelope }),
-    v.title('CvmPage'),
-    v.description('A page of the list of CVMs.'),
-  ),
+  response: pageOf('CvmPage', 'A page of the list of CVMs.', {
+    cvms: entriesOf(cvmSchema, 'The registered CVMs, newest first.'),
+  }),
 } as const satisfies Route;
 
 export const getCvmRoute = {
@@ -103,7 +85,6 @@ export const getCvmRoute = {
   access: { anyOf: ['view'] },
   uses: { table: ['BatchGetItem'] },
   impact: 'Users cannot open a CVM.',
-  status: 200,
   response: cvmSchema,
   etag: true,
   condition: 'if-none-match',
@@ -119,12 +100,10 @@ export const registerCvmRoute = {
   uses: { table: [...changes, 'ConditionCheckItem'] },
   impact: 'Administrators cannot register CVMs.',
   body: cvmInput,
-  status: 200,
   statusIfNew: 201,
   response: cvmSchema,
   etag: true,
   condition: 'if-match',
-  errors: ['conflict', 'unsupported_media_type', 'too_large'],
   reasons: ['cvm_busy', 'public_key_taken'],
   description:
     'A CVM with a certificate is served through the gateway alone. Returns 400 if `certificate` contains a private key, and 409 if ' +
@@ -140,9 +119,8 @@ export const deleteCvmRoute = {
   access: { anyOf: ['administer'] },
   uses: { table: [...changes, 'ConditionCheckItem'] },
   impact: 'Administrators cannot remove CVMs.',
-  status: 204,
   condition: 'if-match',
-  errors: ['not_found', 'conflict'],
+  errors: ['not_found'],
   reasons: ['cvm_busy'],
   description: 'Also deletes the presence of the CVM. Keeps its past runs. Returns 409 while a run holds the CVM.',
 } as const satisfies Route;

@@ -7,8 +7,12 @@ import * as cvms from './cvms.ts';
 import * as events from './events.ts';
 import * as evidence from './evidence.ts';
 import * as find from './find.ts';
+import * as history from './history.ts';
 import * as keys from './keys.ts';
 import * as logs from './logs.ts';
+import * as notifications from './notifications.ts';
+import * as releases from './releases.ts';
+import * as results from './results.ts';
 import * as runs from './runs.ts';
 import * as service from './service.ts';
 import * as statistics from './statistics.ts';
@@ -47,20 +51,37 @@ export const routes = [
   cvms.reportRoute,
   attestation.getAttestationRoute,
   evidence.getEvidenceRoute,
+  results.handInResultRoute,
+  results.decideResultRoute,
+  evidence.getResultRoute,
   approvals.approveRoute,
   approvals.listApprovalsRoute,
   approvals.withdrawApprovalRoute,
   keys.removeKeyRoute,
   todo.getTodoRoute,
+  notifications.setNotificationsRoute,
+  notifications.getNotificationsRoute,
   find.findRoute,
   logs.readLogsRoute,
+  releases.listReleasesRoute,
+  releases.answerReleaseRoute,
+  releases.authRoute,
+  releases.attestRoute,
+  releases.getKeyRoute,
   cvms.listCvmsRoute,
   cvms.getCvmRoute,
   cvms.registerCvmRoute,
   cvms.deleteCvmRoute,
+  assets.setAssetKeyRoute,
+  assets.getAssetKeyRoute,
+  assets.removeAssetKeyRoute,
+  notifications.unsubscribeRoute,
+  notifications.showUnsubscribeRoute,
   service.healthRoute,
   service.openapiRoute,
   service.jwksRoute,
+  history.getCheckpointRoute,
+  history.getTileRoute,
 ] as const satisfies readonly Route[];
 
 export type KnownRoute = (typeof routes)[number];

@@ -1,8 +1,8 @@
-import { strictObject, text } from 'computation-management-formats/fields';
+import { described, strictObject, text } from 'computation-management-formats/fields';
 import { comparedId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { eventSchema } from '../journal/event.ts';
-import { entriesOf, offsetIfSent, pageEnvelope, paging, waitParameter } from '../http/query-parameters.ts';
+import { entriesOf, offsetIfSent, pageOf, paging, waitParameter } from '../http/query-parameters.ts';
 import type { Route } from '../http/route.ts';
 import { waiting } from '../runtime/uses.ts';
 
@@ -14,7 +14,7 @@ const eventId = /^(?:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}
  */
 const longestTime = 64;
 
-const filter = (longest: number, description: string) => v.optional(v.pipe(text(0, longest), v.description(description)));
+const filter = (longest: number, description: string) => v.optional(described(text(0, longest), description));
 
 export const listEventsRoute = {
   name: 'events/list-events',
@@ -45,20 +45,13 @@ export const listEventsRoute = {
     to: filter(longestTime, 'Return only events recorded at or before this time: RFC 3339 or Unix seconds.'),
     status: filter(60, 'Return only events with this status.'),
     event_type: filter(60, 'Return only events of this type.'),
-    run_id: v.optional(v.pipe(comparedId(), v.description('Return only events of this run. Empty: only events of no run.'))),
+    run_id: v.optional(described(comparedId(), 'Return only events of this run. Empty: only events of no run.')),
     cvm_id: filter(64, 'Return only events of this CVM. Empty: only events of no CVM.'),
     originator: filter(255, 'Return only events from this originator.'),
   }),
-  status: 200,
-  response: v.pipe(
-    v.object({
-      events: entriesOf(eventSchema, 'The events, newest first. With `after`: oldest first.'),
-      ...pageEnvelope,
-    }),
-    v.title('EventPage'),
-    v.description('A page of the journal of a computation.'),
-  ),
-  errors: ['not_found'],
+  response: pageOf('EventPage', 'A page of the journal of a computation.', {
+    events: entriesOf(eventSchema, 'The events, newest first. With `after`: oldest first.'),
+  }),
   description:
     'Returns the newest events first. With `after`, returns the oldest first. To watch a computation, send `after=` and `wait=20`. ' +
     'Then repeat the request, each time with the identifier of the last event that you received as `after`. `total` counts all ' +
@@ -74,8 +67,6 @@ export const getStatusRoute = {
   access: { anyOf: ['view'] },
   uses: { table: ['BatchGetItem'] },
   impact: 'Users cannot see the status of a computation.',
-  status: 200,
   response: eventSchema,
-  errors: ['not_found'],
   description: 'Ignores administrative events, such as updates, links and keys.',
 } as const satisfies Route;

@@ -1,7 +1,8 @@
-import { strictObject, text } from 'computation-management-formats/fields';
+import { arrayOf, described, namedObject, strictObject, text } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import { matchSchema } from '../find/find.ts';
 import { findKinds } from '../find/names.ts';
+import { wholeNumber } from '../http/query-parameters.ts';
 import type { Route } from '../http/route.ts';
 
 const mostMatches = 50;
@@ -15,45 +16,26 @@ export const findRoute = {
   uses: { table: ['BatchGetItem', 'Query'] },
   impact: 'Users cannot search.',
   query: strictObject({
-    q: v.pipe(text(1, 200), v.description('The text to find.')),
-    kind: v.optional(v.pipe(v.picklist(findKinds), v.description('Return only matches of this kind.'))),
+    q: described(text(1, 200), 'The text to find.'),
+    kind: v.optional(described(v.picklist(findKinds), 'Return only matches of this kind.')),
     exact: v.optional(
-      v.pipe(
+      described(
         v.picklist(['true', 'false']),
-        v.description('True to return only what the text names in full: by name, identifier or checksum. Default false.'),
+        'True to return only what the text names in full: by name, identifier or checksum. Default false.',
       ),
     ),
     owner: v.optional(
-      v.pipe(
-        text(1, 255),
-        v.description("Return only computations that this user owns and assets that it created, a user's `sub`."),
-      ),
+      described(text(1, 255), "Return only computations that this user owns and assets that it created, a user's `sub`."),
     ),
-    limit: v.optional(
-      v.pipe(
-        v.string(),
-        v.regex(/^(?:[1-9]|[1-4][0-9]|50)$/, 'Expected a whole number from 1 to 50.'),
-        v.description('The maximum number of matches to return, from 1 to 50. Default 20.'),
-        v.metadata({ minimum: 1, maximum: mostMatches, default: 20 }),
-        v.transform(Number),
-      ),
-      '20',
+    limit: wholeNumber(1, mostMatches, 20, 'The maximum number of matches to return, from 1 to 50. Default 20.'),
+  }),
+  response: namedObject('Matches', 'What was found.', {
+    matches: arrayOf(matchSchema, mostMatches, 'The matches, the best first.'),
+    truncated: described(
+      v.boolean(),
+      'True if there may be more matches: there were more candidates than were read, or more matches than `limit`.',
     ),
   }),
-  status: 200,
-  response: v.pipe(
-    v.object({
-      matches: v.pipe(v.array(matchSchema), v.description('The matches, the best first.'), v.metadata({ maxItems: mostMatches })),
-      truncated: v.pipe(
-        v.boolean(),
-        v.description(
-          'True if there may be more matches: there were more candidates than were read, or more matches than `limit`.',
-        ),
-      ),
-    }),
-    v.title('Matches'),
-    v.description('What was found.'),
-  ),
   description:
     'Names of computations and file names of assets match if each word of the text begins one of the first 8 words of the name, in any ' +
     'order, or if the whole name equals the text, whatever their case. CVMs match by a prefix of the identifier of at least 4 ' +

@@ -1,11 +1,11 @@
-import { shownText, strictObject } from 'computation-management-formats/fields';
+import { described, namedObject, shownText, strictObject } from 'computation-management-formats/fields';
 import { comparedId, cvmId, identifier, uncheckedId } from 'computation-management-formats/identifiers';
 import { runStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
 import { adds, changes, reads } from '../runtime/uses.ts';
 import { runSchema } from '../rows/run.ts';
-import { entriesOf, pageEnvelope, paging } from '../http/query-parameters.ts';
+import { entriesOf, pageOf, paging, runIfSent } from '../http/query-parameters.ts';
 import { missingItemsSchema, manifestSchema } from '../rows/manifest.ts';
 
 const ofConfiguration =
@@ -26,11 +26,10 @@ export const startRunRoute = {
     stateMachine: ['StartExecution'],
   },
   impact: 'Users cannot start runs.',
-  query: strictObject({ cvm: v.pipe(cvmId, v.description('The CVM to run on.')) }),
-  status: 200,
+  query: strictObject({ cvm: described(cvmId, 'The CVM to run on.') }),
   response: v.pipe(identifier, v.title('RunId'), v.description('The identifier of the run, as a JSON string.')),
-  errors: ['not_found', 'conflict', 'incomplete'],
-  reasons: ['run_active', 'cvm_busy', 'cvm_not_ready', 'cvm_not_attested'],
+  errors: ['incomplete'],
+  reasons: ['run_active', 'cvm_busy', 'cvm_not_ready', 'cvm_not_attested', 'no_release_policy'],
   description:
     'Runs the computation on a CVM. A 409 with the reason `run_active` or `cvm_busy` contains the conflicting run in `run_id`. If you ' +
     'lost the response to an earlier request, `run_id` shows the run that this request started. With an `attestation_policy`, a run starts ' +
@@ -47,14 +46,8 @@ export const getRunRoute = {
   access: { anyOf: ['view'] },
   uses: { table: ['GetItem'] },
   impact: 'Users cannot see the progress of a run.',
-  query: strictObject({
-    run: v.optional(
-      v.pipe(uncheckedId(), v.description('The identifier of a run of this computation. Default: the latest run.')),
-    ),
-  }),
-  status: 200,
+  query: strictObject({ run: runIfSent }),
   response: runSchema,
-  errors: ['not_found'],
 } as const satisfies Route;
 
 export const listRunsRoute = {
@@ -68,17 +61,12 @@ export const listRunsRoute = {
   impact: 'Users cannot list runs.',
   query: strictObject({
     ...paging,
-    status: v.optional(v.pipe(v.picklist(runStatuses), v.description('Return only runs with this status.'))),
+    status: v.optional(described(v.picklist(runStatuses), 'Return only runs with this status.')),
     computation_id: v.optional(
       v.pipe(comparedId(), v.description('Return only runs of this computation.'), v.metadata({ format: 'uuid' })),
     ),
   }),
-  status: 200,
-  response: v.pipe(
-    v.object({ runs: entriesOf(runSchema, 'The runs, newest first.'), ...pageEnvelope }),
-    v.title('RunPage'),
-    v.description('A page of the list of runs.'),
-  ),
+  response: pageOf('RunPage', 'A page of the list of runs.', { runs: entriesOf(runSchema, 'The runs, newest first.') }),
 } as const satisfies Route;
 
 export const dryRunRoute = {
@@ -91,34 +79,28 @@ export const dryRunRoute = {
   access: { anyOf: ['view'] },
   uses: { table: reads, content: ['GetObject'], bucket: ['ListBucket'] },
   impact: 'Users cannot check whether a computation is ready to run.',
-  status: 200,
-  response: v.pipe(
-    v.object({
-      missing_items: missingItemsSchema,
-      warnings: v.optional(
-        v.pipe(
-          v.array(shownText(1_000)),
-          v.description(
-            'What may be a mistake and keeps no run from starting: datasets with the same content, or names that look the same. Absent ' +
-              'if there is none.',
-          ),
-          v.examples([['"penguins.csv" and "copy.csv" have the same content']]),
+  response: namedObject('DryRun', 'The result of the check before a run.', {
+    missing_items: missingItemsSchema,
+    warnings: v.optional(
+      v.pipe(
+        v.array(shownText(1_000)),
+        v.description(
+          'What may be a mistake and keeps no run from starting: datasets with the same content, or names that look the same. Absent ' +
+            'if there is none.',
         ),
+        v.examples([['"penguins.csv" and "copy.csv" have the same content']]),
       ),
-    }),
-    v.title('DryRun'),
-    v.description('The result of the check before a run.'),
-  ),
+    ),
+  }),
   query: strictObject({
     cvm: v.optional(
-      v.pipe(cvmId, v.description('Also check this CVM: whether the approvals allow it, and what a start on it would refuse.')),
+      described(cvmId, 'Also check this CVM: whether the approvals allow it, and what a start on it would refuse.'),
     ),
   }),
   headers: { 'configuration-digest': ofConfiguration },
   optionalHeaders: {
     'manifest-digest': 'The digest of the manifest, if there is one: the SHA3-256, hex, of its canonical JSON.',
   },
-  errors: ['not_found'],
   description:
     'If all three lists are empty, the computation is ready to run. Missing approvals are in `info`. Without `cvm`, an approval ' +
     'that is limited to CVMs counts here; whether it covers the CVM is checked when a run starts.',
@@ -133,9 +115,7 @@ export const stopRunRoute = {
   access: { anyOf: ['run'], or: ['owner', 'creator'] },
   uses: { table: adds, stateMachine: ['StartExecution'] },
   impact: 'Users cannot stop runs.',
-  status: 200,
   response: runSchema,
-  errors: ['not_found', 'conflict'],
   reasons: ['nothing_to_stop'],
   description:
     'Stops the active run of the computation. Repeating the request while the run is stopping returns the same response. ' +
@@ -162,19 +142,18 @@ export const getManifestRoute = {
   impact: 'Users cannot check the manifest that a CVM gets.',
   query: strictObject({
     run: v.optional(
-      v.pipe(
+      described(
         uncheckedId(),
-        v.description('Return the manifest that this run was started with. Default: the manifest that a run would get now.'),
+        'Return the manifest that this run was started with. Default: the manifest that a run would get now.',
       ),
     ),
   }),
-  status: 200,
   response: manifestSchema,
   headers: {
     'manifest-digest': 'The digest of the manifest: the SHA3-256, hex, of its canonical JSON (RFC 8785).',
     'configuration-digest': ofConfiguration,
   },
-  errors: ['not_found', 'incomplete'],
+  errors: ['incomplete'],
   description:
     'Returns 422 with the missing items if a part of the manifest is missing. Missing approvals do not count as missing items here, ' +
     'because the manifest is what the parties approve.',

@@ -1,7 +1,14 @@
-import { shownText } from 'computation-management-formats/fields';
+import { described, namedObject, shownText } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import type { Route } from '../http/route.ts';
 import { publicJwkSchema } from '../evidence/index.ts';
+
+/** Returns the schema of an object with any further members, which are ignored or passed on as they are. */
+/*#__NO_SIDE_EFFECTS__*/
+export function openObject<const Entries extends v.ObjectEntries>(title: string, description: string, entries: Entries) {
+  const named = v.pipe(v.looseObject(entries), v.title(title), v.description(description));
+  return v.pipe(named, v.metadata({ additionalProperties: true }));
+}
 
 export const healthRoute = {
   name: 'service/health',
@@ -10,16 +17,11 @@ export const healthRoute = {
   summary: 'Check the health of the service',
   uses: {},
   impact: 'Health checks fail.',
-  status: 200,
-  response: v.pipe(
-    v.object({
-      status: v.pipe(v.literal('ok'), v.description('`ok`: the service answers.')),
-      stage: v.pipe(shownText(64), v.description('The deployed stage.')),
-      version: v.pipe(shownText(64), v.description('The version of the service.')),
-    }),
-    v.title('Health'),
-    v.description('The health of the service.'),
-  ),
+  response: namedObject('Health', 'The health of the service.', {
+    status: described(v.literal('ok'), '`ok`: the service answers.'),
+    stage: shownText(64, 'The deployed stage.'),
+    version: shownText(64, 'The version of the service.'),
+  }),
 } as const satisfies Route;
 
 export const openapiRoute = {
@@ -29,13 +31,9 @@ export const openapiRoute = {
   summary: 'Get this OpenAPI document',
   uses: {},
   impact: 'Users cannot read the API document.',
-  status: 200,
-  response: v.pipe(
-    v.looseObject({ openapi: v.pipe(v.literal('3.1.0'), v.description('The version of OpenAPI.')) }),
-    v.title('OpenApiDocument'),
-    v.description('This document.'),
-    v.metadata({ additionalProperties: true }),
-  ),
+  response: openObject('OpenApiDocument', 'This document.', {
+    openapi: described(v.literal('3.1.0'), 'The version of OpenAPI.'),
+  }),
 } as const satisfies Route;
 
 export const jwksRoute = {
@@ -45,10 +43,7 @@ export const jwksRoute = {
   summary: 'Get the public keys that verify evidence',
   uses: { publishedKeys: ['GetPublicKey'] },
   impact: 'Parties cannot get the keys that verify evidence.',
-  status: 200,
-  response: v.pipe(
-    v.object({ keys: v.pipe(v.array(publicJwkSchema), v.description('The current signing key and all former ones.')) }),
-    v.title('PublicKeys'),
-    v.description('The public keys that verify evidence, as a JSON Web Key Set (RFC 7517).'),
-  ),
+  response: namedObject('PublicKeys', 'The public keys that verify evidence, as a JSON Web Key Set (RFC 7517).', {
+    keys: described(v.array(publicJwkSchema), 'The current signing key and all former ones.'),
+  }),
 } as const satisfies Route;

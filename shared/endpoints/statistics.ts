@@ -1,7 +1,7 @@
-import { strictObject } from 'computation-management-formats/fields';
+import { arrayOf, namedObject, strictObject } from 'computation-management-formats/fields';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
-import * as v from 'valibot';
 import { statisticsEntry } from '../statistics/read-statistics.ts';
+import { wholeNumber } from '../http/query-parameters.ts';
 import type { Route } from '../http/route.ts';
 
 const mostDays = 366;
@@ -16,29 +16,15 @@ export const getStatisticsRoute = {
   uses: { table: ['GetItem', 'Query'] },
   impact: 'Dashboards show no statistics.',
   query: strictObject({
-    days: v.optional(
-      v.pipe(
-        v.string(),
-        v.regex(/^(?:[1-9][0-9]?|[12][0-9]{2}|3[0-5][0-9]|36[0-6])$/, 'Expected a whole number from 1 to 366.'),
-        v.description('The number of UTC days to return, including today, from 1 to 366. Default 7.'),
-        v.metadata({ minimum: 1, maximum: mostDays, default: 7 }),
-        v.transform(Number),
-      ),
-      '7',
+    days: wholeNumber(1, mostDays, 7, 'The number of UTC days to return, including today, from 1 to 366. Default 7.'),
+  }),
+  response: namedObject('Statistics', 'How often computations entered each status on each day.', {
+    comp_stats: arrayOf(
+      statisticsEntry,
+      mostDays * computationStatuses.length,
+      'The counts, by day and status. Counts of zero are omitted.',
     ),
   }),
-  status: 200,
-  response: v.pipe(
-    v.object({
-      comp_stats: v.pipe(
-        v.array(statisticsEntry),
-        v.description('The counts, by day and status. Counts of zero are omitted.'),
-        v.metadata({ maxItems: mostDays * computationStatuses.length }),
-      ),
-    }),
-    v.title('Statistics'),
-    v.description('How often computations entered each status on each day.'),
-  ),
   description:
     'Returns how often computations entered each status on each UTC day (one that runs twice counts twice), sorted by day and status. Omits counts of zero.',
 } as const satisfies Route;

@@ -1,6 +1,6 @@
 import type { Route } from '../http/route.ts';
 import { reads } from '../runtime/uses.ts';
-import { todoSchema } from '../todo/read-todo.ts';
+import { todoSchema } from '../todo/todo.ts';
 
 export const getTodoRoute = {
   name: 'todo/get-todo',
@@ -12,10 +12,9 @@ export const getTodoRoute = {
   reserves: 'slowReads',
   isExpensive: true,
   impact: 'Users cannot see their open tasks.',
-  status: 200,
   response: todoSchema,
   description:
     'Each list has up to 100 entries. All but `content` cover computations in which you take part: as the owner, with an asset or a ' +
     'key, or as a consumer or provider whom the computation names. Those that you created and own, uploaded a key to or linked an asset to come ' +
-    'first. `totals` are exact, or null if you take part in more than 300 computations or if they have more than 1,000 assets.',
+    'first. `totals` are exact at any number. A change counts within 5 seconds, the expiry of an approval within a minute.',
 } as const satisfies Route;

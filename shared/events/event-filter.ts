@@ -1,3 +1,4 @@
+import { timeOf } from 'computation-management-formats/timestamps';
 import { invalid } from '../runtime/errors.ts';
 import type { Event } from '../journal/event.ts';
 import { type Facet, facetOf, facets, type Segment, timestampsOf } from '../journal/segment.ts';
@@ -14,11 +15,6 @@ export function parseEventQuery({ from, to, ...facets }: EventQuery): EventFilte
   };
 }
 
-/**
- * Matches an RFC 3339 timestamp that a client sent in a query. The plus sign of its offset may be a space, as which it arrives if
- * the client did not encode it.
- */
-const rfc3339 = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+\- ])(\d{2}):(\d{2}))$/;
 const unixSeconds = /^(\d{1,12})(?:\.(\d+))?$/;
 
 const year0 = Date.parse('0000-01-01T00:00:00.000Z');
@@ -30,22 +26,17 @@ const year9999 = Date.parse('9999-12-31T23:59:59.999Z');
  * @throws ServiceError `invalid_request` for any other text
  */
 export function parseTimeBound(text: string, bound: 'from' | 'to'): string {
-  const time = fromRfc3339(text, bound) ?? fromUnixSeconds(text, bound);
-  if (time === undefined || !(time >= year0 && time <= year9999)) {
+  const time = fromUnixSeconds(text, bound) ?? fromRfc3339(text, bound);
+  if (!(time >= year0 && time <= year9999)) {
     throw invalid(`query/${bound}`, 'Expected an RFC 3339 timestamp such as 2025-07-17T08:00:00Z, or Unix seconds.');
   }
   return new Date(time).toISOString();
 }
 
-function fromRfc3339(text: string, bound: 'from' | 'to'): number | undefined {
-  const match = rfc3339.exec(text);
-  if (!match) return undefined;
-  const [, date = '', minute = '', second, fraction = '', sign, offsetHours = '0', offsetMinutes = '0'] = match;
-  const start = Date.parse(`${date}T${minute}:00.000Z`);
-  const isReal = Number.isFinite(start) && new Date(start).toISOString().startsWith(`${date}T${minute}`);
-  if (!isReal || Number(second) > 60 || Number(offsetHours) > 23 || Number(offsetMinutes) > 59) return undefined;
-  const offset = (sign === '-' ? -1 : 1) * (Number(offsetHours) * 60 + Number(offsetMinutes)) * 60_000;
-  return start + Number(second) * 1000 + millisecondsOf(fraction, bound) - offset;
+/** Reads RFC 3339. The plus sign of its offset may be a space, as which it arrives if the client did not encode it. */
+function fromRfc3339(text: string, bound: 'from' | 'to'): number {
+  const [, start = '', fraction = '', offset = ''] = /^(.{19})(?:\.(\d+))?([^.]*)$/.exec(text) ?? [];
+  return timeOf(start + offset.replace(' ', '+')) + millisecondsOf(fraction, bound);
 }
 
 function fromUnixSeconds(text: string, bound: 'from' | 'to'): number | undefined {

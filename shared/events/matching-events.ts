@@ -1,14 +1,15 @@
-import type { Table } from '../table/table.ts';
 import { type EventFilter, filtersFacets, matches, matchingNumbers } from './event-filter.ts';
 import type { Event } from '../journal/event.ts';
-import { type JournalHead, publicEvent, type StoredEvent } from '../journal/stored-journal.ts';
+import { publicEvent, type StoredEvent } from '../journal/stored-journal.ts';
 import {
   firstSegmentAfter,
   firstSegmentFrom,
+  type Journal,
   type NumberRange,
   readNumberRange,
   readNumbers,
   readSegments,
+  readTail,
 } from '../journal/read-journal.ts';
 import { type Segment, timestampsOf } from '../journal/segment.ts';
 
@@ -27,35 +28,27 @@ export type Selection = (total: number, upTo: (number: number) => number) => { s
 
 /**
  * Reads the selected events that match a filter, oldest first, with the total of all that match. Ignores events that were
- * recorded after `head` was read.
+ * recorded after the head of the journal was read.
  * @throws the errors of readEvents, and JournalGapError if an event is missing
  */
-export async function readMatching(
-  table: Table,
-  computationId: string,
-  head: JournalHead,
-  filter: EventFilter,
-  select: Selection,
-): Promise<EventPage> {
+export async function readMatching(journal: Journal, filter: EventFilter, select: Selection): Promise<EventPage> {
   const { from, to } = filter;
   if (from !== undefined && to !== undefined && from > to) return { events: [], total: 0 };
-  const bounds = { from, to: to !== undefined && to < head.last_at ? to : undefined };
+  const bounds = { from, to: to !== undefined && to < journal.head.last_at ? to : undefined };
   return filtersFacets(filter)
-    ? matchingEvents(table, computationId, head, { ...filter, ...bounds }, select)
-    : eventsBetween(table, computationId, head, bounds, select);
+    ? matchingEvents(journal, { ...filter, ...bounds }, select)
+    : eventsBetween(journal, bounds, select);
 }
 
+type Bounds = Pick<EventFilter, 'from' | 'to'>;
+type ReadTail = () => Promise<StoredEvent[]>;
+
 /** Reads the selected events of a range of time. Timestamps never decrease, so the events have consecutive numbers. */
-async function eventsBetween(
-  table: Table,
-  computationId: string,
-  head: JournalHead,
-  bounds: Pick<EventFilter, 'from' | 'to'>,
-  select: Selection,
-): Promise<EventPage> {
+async function eventsBetween(journal: Journal, bounds: Bounds, select: Selection): Promise<EventPage> {
+  const { table, computationId, head } = journal;
   const tail: { reading?: Promise<StoredEvent[]> } = {};
-  const readTailOnce = () => (tail.reading ??= readTail(table, computationId, head));
-  const range = await numbersBetween(table, computationId, head, bounds, readTailOnce);
+  const readTailOnce = () => (tail.reading ??= readTail(journal));
+  const range = await numbersBetween(journal, bounds, readTailOnce);
   const total = Math.max(0, range.to - range.from + 1);
   const { start, end } = select(total, (number) => Math.min(total, Math.max(0, number - range.from + 1)));
   const page = { from: range.from + start, to: range.from + end - 1 };
@@ -65,18 +58,10 @@ async function eventsBetween(
 }
 
 /** Reads the selected events that match a filter with conditions other than the time. */
-async function matchingEvents(
-  table: Table,
-  computationId: string,
-  head: JournalHead,
-  filter: EventFilter,
-  select: Selection,
-): Promise<EventPage> {
+async function matchingEvents(journal: Journal, filter: EventFilter, select: Selection): Promise<EventPage> {
+  const { table, computationId, head } = journal;
   const endsBeforeTail = filter.to !== undefined && filter.to < head.sealed_at;
-  const [segments, tail] = await Promise.all([
-    readSegments(table, computationId, head, filter),
-    endsBeforeTail ? [] : readTail(table, computationId, head),
-  ]);
+  const [segments, tail] = await Promise.all([readSegments(journal, filter), endsBeforeTail ? [] : readTail(journal)]);
   const inSegments = segments.flatMap((segment) => matchingNumbers(filter, segment));
   const inTail = tail.filter((event) => matches(filter, event));
 
@@ -91,14 +76,6 @@ async function matchingEvents(
   return { events: events.map(publicEvent), total };
 }
 
-/**
- * Reads the newest events of a computation, which are not in the index of the journal yet: at most 256 events or 128 KiB, plus
- * one append.
- */
-function readTail(table: Table, computationId: string, head: JournalHead): Promise<StoredEvent[]> {
-  return readNumberRange(table, computationId, { from: head.sealed + 1, to: head.count });
-}
-
 const within = (events: StoredEvent[], { from, to }: NumberRange) =>
   events.filter(({ number }) => number >= from && number <= to);
 
@@ -106,50 +83,32 @@ const within = (events: StoredEvent[], { from, to }: NumberRange) =>
  * Finds the numbers of the first and the last event in a range of time. Reads for each of the two one segment of the index, or
  * the newest events, because timestamps never decrease.
  */
-async function numbersBetween(
-  table: Table,
-  computationId: string,
-  head: JournalHead,
-  { from, to }: Pick<EventFilter, 'from' | 'to'>,
-  readTail: () => Promise<StoredEvent[]>,
-): Promise<NumberRange> {
+async function numbersBetween(journal: Journal, { from, to }: Bounds, readTail: ReadTail): Promise<NumberRange> {
   const [first, last] = await Promise.all([
-    from === undefined ? 1 : firstNumberFrom(table, computationId, head, from, readTail),
-    to === undefined ? head.count : lastNumberTo(table, computationId, head, to, readTail),
+    from === undefined ? 1 : firstNumberFrom(journal, from, readTail),
+    to === undefined ? journal.head.count : lastNumberTo(journal, to, readTail),
   ]);
   return { from: first, to: last };
 }
 
 /** Finds the number of the first event at or after a time. */
-async function firstNumberFrom(
-  table: Table,
-  computationId: string,
-  head: JournalHead,
-  from: string,
-  readTail: () => Promise<StoredEvent[]>,
-): Promise<number> {
+async function firstNumberFrom(journal: Journal, from: string, readTail: ReadTail): Promise<number> {
+  const { head } = journal;
   if (from > head.sealed_at) {
     const tail = await readTail();
     return tail.find((event) => event.timestamp >= from)?.number ?? head.count + 1;
   }
-  const segment = await firstSegmentFrom(table, computationId, head, from);
-  return firstNumberWhere(segment, (time) => time >= Date.parse(from));
+  return firstNumberWhere(await firstSegmentFrom(journal, from), (time) => time >= Date.parse(from));
 }
 
 /** Finds the number of the last event at or before a time. */
-async function lastNumberTo(
-  table: Table,
-  computationId: string,
-  head: JournalHead,
-  to: string,
-  readTail: () => Promise<StoredEvent[]>,
-): Promise<number> {
+async function lastNumberTo(journal: Journal, to: string, readTail: ReadTail): Promise<number> {
+  const { head } = journal;
   if (to >= head.sealed_at) {
     const tail = await readTail();
     return tail.findLast((event) => event.timestamp <= to)?.number ?? head.sealed;
   }
-  const segment = await firstSegmentAfter(table, computationId, head, to);
-  return firstNumberWhere(segment, (time) => time > Date.parse(to)) - 1;
+  return firstNumberWhere(await firstSegmentAfter(journal, to), (time) => time > Date.parse(to)) - 1;
 }
 
 /**

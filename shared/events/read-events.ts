@@ -32,7 +32,7 @@ export async function readEvents(table: Table, computationId: string, filter: Ev
     const isTimed = filter.from !== undefined || filter.to !== undefined;
     if (!isTimed && !filtersFacets(filter) && paging.offset === 0) return newestEvents(table, computationId, paging.limit);
     const head = await readHead(table, computationId);
-    const { events, total } = await readMatching(table, computationId, head, filter, newestFirst(paging));
+    const { events, total } = await readMatching({ table, computationId, head }, filter, newestFirst(paging));
     return { events: events.reverse(), total };
   });
 }
@@ -81,7 +81,7 @@ export async function readEventsAfter(
   return await withoutGaps(table, async (attempt) => {
     const current = attempt === 1 ? head : await readHead(table, computationId);
     if (current.count < after) await gapOrDeleted(table, computationId);
-    const page = await readMatching(table, computationId, current, filter, following({ limit, after }));
+    const page = await readMatching({ table, computationId, head: current }, filter, following({ limit, after }));
     return { ...page, count: current.count };
   });
 }

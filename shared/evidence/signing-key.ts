@@ -4,7 +4,7 @@ import { toBase64Url } from 'computation-management-formats/bytes';
 import { joinedSignature } from 'computation-management-formats/der';
 import { verifiesEs256, lengthOfThumbprint, thumbprintOf } from 'computation-management-formats/es256';
 import { environment } from '../runtime/environment.ts';
-import { shownText } from 'computation-management-formats/fields';
+import { namedObject, described, shownText } from 'computation-management-formats/fields';
 import type { Kms } from '../runtime/clients.ts';
 
 /** A signature by the key of the service, with the identifier of the key. */
@@ -52,22 +52,15 @@ const coordinate = v.pipe(
   v.metadata({ maxLength: 43 }),
 );
 
-export const publicJwkSchema = v.pipe(
-  v.object({
-    kty: v.pipe(v.literal('EC'), v.description('The type of the key.')),
-    crv: v.pipe(v.literal('P-256'), v.description('The elliptic curve.')),
-    x: v.pipe(coordinate, v.description('The x coordinate, base64url.')),
-    y: v.pipe(coordinate, v.description('The y coordinate, base64url.')),
-    use: v.pipe(v.literal('sig'), v.description('What the key is for: signatures.')),
-    alg: v.pipe(v.literal('ES256'), v.description('The signature algorithm.')),
-    kid: v.pipe(
-      shownText(lengthOfThumbprint),
-      v.description('The thumbprint of the key (RFC 7638), as in the `key_id` of the evidence.'),
-    ),
-  }),
-  v.title('PublicKey'),
-  v.description('A public key that verifies evidence, as a JSON Web Key (RFC 7517).'),
-);
+export const publicJwkSchema = namedObject('PublicKey', 'A public key that verifies evidence, as a JSON Web Key (RFC 7517).', {
+  kty: described(v.literal('EC'), 'The type of the key.'),
+  crv: described(v.literal('P-256'), 'The elliptic curve.'),
+  x: described(coordinate, 'The x coordinate, base64url.'),
+  y: described(coordinate, 'The y coordinate, base64url.'),
+  use: described(v.literal('sig'), 'What the key is for: signatures.'),
+  alg: described(v.literal('ES256'), 'The signature algorithm.'),
+  kid: shownText(lengthOfThumbprint, 'The thumbprint of the key (RFC 7638), as in the `key_id` of the evidence.'),
+});
 
 export type PublicJwk = v.InferOutput<typeof publicJwkSchema>;
 

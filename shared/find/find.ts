@@ -1,4 +1,4 @@
-import { shownText } from 'computation-management-formats/fields';
+import { described, namedObject, orNull, shownText } from 'computation-management-formats/fields';
 import * as v from 'valibot';
 import { findKeys } from '../table/keys.ts';
 import { getItems, queryPrefix, type Table } from '../table/table.ts';
@@ -8,20 +8,13 @@ import { comparable, findKinds, type FindKind, matchOf, numberIn, placesToLook, 
 /** The largest number of rows that a search reads for each kind of match. */
 const mostCandidates = 50;
 
-export const matchSchema = v.pipe(
-  v.object({
-    kind: v.pipe(v.picklist(findKinds), v.description('What was found.')),
-    id: v.pipe(shownText(64), v.description('Its identifier.')),
-    name: v.pipe(shownText(255), v.description('Its name: the file name of an asset, the identifier of a CVM.')),
-    owner: v.pipe(
-      v.nullable(shownText(255)),
-      v.description('The owner of a computation, or the creator of an asset. null for a CVM.'),
-    ),
-    matched: v.pipe(v.picklist(['name', 'id', 'checksum']), v.description('What the text matches.')),
-  }),
-  v.title('Match'),
-  v.description('A computation, an asset or a CVM that was found.'),
-);
+export const matchSchema = namedObject('Match', 'A computation, an asset or a CVM that was found.', {
+  kind: described(v.picklist(findKinds), 'What was found.'),
+  id: shownText(64, 'Its identifier.'),
+  name: shownText(255, 'Its name: the file name of an asset, the identifier of a CVM.'),
+  owner: orNull(shownText(255), 'The owner of a computation, or the creator of an asset. null for a CVM.'),
+  matched: described(v.picklist(['name', 'id', 'checksum']), 'What the text matches.'),
+});
 export type Match = v.InferOutput<typeof matchSchema>;
 
 /** A search for a text, in one kind of things or in all. */
@@ -69,7 +62,7 @@ export async function find(table: Table, { domain, kind, limit, ...question }: F
   );
   return {
     matches: matches.slice(0, limit).map(({ kind, id, name, owner, by }) => ({ kind, id, name, owner, matched: by })),
-    truncated: matches.length > limit || found.some(({ truncated }) => truncated),
+    truncated: matches.length > limit || found.some(({ truncated }) => truncated), // defence
   };
 }
 

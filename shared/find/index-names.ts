@@ -1,45 +1,27 @@
+import { isDeepStrictEqual } from 'node:util';
+import { resultType } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { failureOf } from '../runtime/errors.ts';
-import { batched } from '../table/batched.ts';
-import { type AnyKey, findKeys, type Key, listKeys, listNames, lists } from '../table/keys.ts';
+import { type AnyKey, findKeys, type Key, listKeys, lists, rowAt, type RowOfDomain } from '../table/keys.ts';
 import type { StreamBatch } from '../table/fold-lists.ts';
-import { type Table, getItems, type Item, queryPartition } from '../table/table.ts';
-import { numberOfRow } from '../table/row-lists.ts';
-import { deleteItemIf, deleteItems, putItemIf, putItems } from '../table/writes.ts';
+import { type Table, getItems, type Item, pagesOf, getItemsOf } from '../table/table.ts';
+import { batched, numberOfRow } from '../table/row-lists.ts';
+import { deleteItemIf, deleteItems, deleteItemsOf, hasAttributes, isAbsent, putItemIf, putItems } from '../table/writes.ts';
 import { type Findable, type FindKind, placesOf } from './names.ts';
 import { parseStored } from '../table/stored.ts';
 
 /** A row that can be found by its name: a computation, an asset or a CVM, by its number in the list of its domain. */
-export interface NamedRow {
-  domain: string;
+export interface NamedRow extends RowOfDomain {
   kind: FindKind;
-  number: number;
 }
-
-const kindsOfLists: Record<string, FindKind> = {
-  [listNames.computations]: 'computation',
-  [listNames.assets]: 'asset',
-  [listNames.cvms]: 'cvm',
-};
 
 const listOf = { computation: lists.computations, asset: lists.assets, cvm: lists.cvms };
-
-/** Returns the computation, asset or CVM whose row has the given key. Undefined if the key is of no such row. */
-export function namedRowAt({ pk, sk }: AnyKey): NamedRow | undefined {
-  const [list = '', domain = ''] = pk.split('#');
-  const kind = Object.hasOwn(kindsOfLists, list) ? kindsOfLists[list] : undefined;
-  const { row } = listKeys.prefixes;
-  return kind && sk.startsWith(row) ? { domain, kind, number: Number(sk.slice(row.length)) } : undefined;
-}
 
 export const rowKeyOf = ({ domain, kind, number }: NamedRow) => listKeys.row(listOf[kind](domain), number);
 
 const storedRow = v.object({
   id: v.string(),
-  name: v.optional(v.string()),
-  file_name: v.optional(v.string()),
-  owner: v.optional(v.string()),
-  created_by: v.optional(v.string()),
+  ...v.entriesFromList(['name', 'file_name', 'owner', 'created_by'], v.optional(v.string())),
   checksum: v.optional(v.nullable(v.string()), null),
 });
 
@@ -47,6 +29,11 @@ const storedRow = v.object({
 export function findableOf(kind: FindKind, item: Item): Findable {
   const { id, name, file_name, owner, created_by, checksum } = parseStored(storedRow, item, `name of a ${kind}`);
   return { kind, id, name: name ?? file_name ?? id, owner: owner ?? created_by ?? null, checksum };
+}
+
+/** Reads the properties under which the index of names has a row. Undefined without a row, and for the result of a run, which it leaves out. */
+function indexedOf(kind: FindKind, item: Item | undefined): Findable | undefined {
+  return item && item['asset_type'] !== resultType ? findableOf(kind, item) : undefined;
 }
 
 /**
@@ -87,8 +74,8 @@ export async function indexRows(table: Table, rows: readonly NamedRow[]): Promis
  * @returns the number of rows that can be found by name
  */
 export async function indexChangedNames(table: Table, { Records }: StreamBatch): Promise<number> {
-  const rows = Records.map(({ dynamodb: { Keys } }) => namedRowAt({ pk: Keys.pk.S, sk: Keys.sk.S }));
-  const named = rows.filter((row) => row !== undefined);
+  const rows = Records.flatMap(({ dynamodb: { Keys } }) => rowAt({ pk: Keys.pk.S, sk: Keys.sk.S }) ?? []);
+  const named = rows.filter((row): row is NamedRow => row.kind !== 'run');
   await indexRows(table, named);
   return named.length;
 }
@@ -107,17 +94,19 @@ async function indexRow(table: Table, row: NamedRow, read: Ask<AnyKey, Item | un
   for (;;) {
     const [item, known] = await Promise.all([read(rowKeyOf(row)), read(key)]);
     const before = known && parseStored(storedKnown, known, 'indexed name');
-    const after = item && knownOf(findableOf(kind, item));
+    const found = indexedOf(kind, item);
+    const after = found && knownOf(found);
     const present = before
       ? placesOf({ kind, name: before.known_name, owner: before.known_owner, checksum: before.known_checksum })
       : [];
-    const wanted = item ? placesOf(findableOf(kind, item)) : [];
+    const wanted = found ? placesOf(found) : [];
     for (const place of present) placed.add(place);
     const surplus = [...placed].filter((place) => !wanted.includes(place));
-    if (isSame(before, after) && surplus.length === 0) return;
+    const isSame = isDeepStrictEqual(before, after);
+    if (isSame && surplus.length === 0) return;
     await Promise.all(wanted.filter((place) => !present.includes(place)).map((place) => put(keyOf(place))));
     await deleteItems(table, surplus.map(keyOf));
-    if (isSame(before, after) || (await replace(table, key, before, after))) return;
+    if (isSame || (await replace(table, key, before, after))) return;
     for (const place of wanted) placed.add(place); // another call may have read a later name
   }
 }
@@ -128,28 +117,11 @@ const knownOf = ({ name, owner, checksum }: Findable): Known => ({
   known_checksum: checksum,
 });
 
-const isSame = (one: Known | undefined, other: Known | undefined) =>
-  one?.known_name === other?.known_name &&
-  one?.known_owner === other?.known_owner &&
-  one?.known_checksum === other?.known_checksum;
-
 /** Replaces what the index of names keeps of a row. @returns false if another call has replaced it since it was read */
 async function replace(table: Table, key: Key, before: Known | undefined, after: Known | undefined): Promise<boolean> {
-  const condition = before
-    ? {
-        ConditionExpression: 'known_name = :name and known_owner = :owner and known_checksum = :checksum',
-        ExpressionAttributeValues: {
-          ':name': before.known_name,
-          ':owner': before.known_owner,
-          ':checksum': before.known_checksum,
-        },
-      }
-    : { ConditionExpression: 'attribute_not_exists(pk)' };
+  const condition = before ? hasAttributes(before) : isAbsent;
   return after ? await putItemIf(table, { ...key, ...after }, condition) : await deleteItemIf(table, key, condition);
 }
-
-/** The number of items that one read of a partition returns at most. */
-const perRead = 1_000;
 
 /**
  * Writes the index of names of all rows of a kind in a domain again, and removes entries that belong to no row.
@@ -162,7 +134,8 @@ export async function rebuildNames(table: Table, { domain, kind }: Pick<NamedRow
     count += rows.length;
     const items = rows.flatMap((row): (Item & Key)[] => {
       const number = numberOfRow(row);
-      const findable = findableOf(kind, row);
+      const findable = indexedOf(kind, row);
+      if (!findable) return [];
       const known = { ...findKeys.known(domain, kind, number), ...knownOf(findable) };
       return [...placesOf(findable).map((place) => placeOf(number, place)), known];
     });
@@ -170,29 +143,12 @@ export async function rebuildNames(table: Table, { domain, kind }: Pick<NamedRow
   }
   for await (const items of pagesOf(table, findKeys.partition(domain, kind))) {
     const parts = items.map(({ sk }) => findKeys.partsOf(String(sk))).filter(({ place }) => place !== undefined);
-    const rows = await getItems(
-      table,
-      parts.map(({ number }) => rowKeyOf({ domain, kind, number })),
-    );
+    const rows = await getItemsOf(table, parts, ({ number }) => rowKeyOf({ domain, kind, number }));
     const others = parts.filter(({ place = '' }, index) => {
-      const row = rows[index];
-      return !row || !placesOf(findableOf(kind, row)).includes(place);
+      const findable = indexedOf(kind, rows[index]);
+      return !findable || !placesOf(findable).includes(place);
     });
-    await deleteItems(
-      table,
-      others.map(({ place = '', number }) => placeOf(number, place)),
-    );
+    await deleteItemsOf(table, others, ({ place = '', number }) => placeOf(number, place));
   }
   return count;
-}
-
-/** Yields the items of a partition in pages of 1,000. */
-async function* pagesOf(table: Table, pk: string): AsyncGenerator<Item[], void> {
-  for (let after: AnyKey | undefined; ;) {
-    const items = await queryPartition(table, pk, { limit: perRead, after });
-    yield items;
-    const last = items.at(-1);
-    if (!last || items.length < perRead) return;
-    after = { pk, sk: String(last['sk']) };
-  }
 }

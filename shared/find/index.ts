@@ -4,5 +4,5 @@
  * date.
  */
 
-export { indexChangedNames, namedRowAt, rebuildNames } from './index-names.ts';
+export { indexChangedNames, rebuildNames } from './index-names.ts';
 export { findKinds } from './names.ts';

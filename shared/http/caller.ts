@@ -7,7 +7,8 @@ import {
   roles,
   rolesWith,
 } from 'computation-management-formats/vocabulary';
-import { ForbiddenForNowError, ServiceError, eitherOf } from '../runtime/errors.ts';
+import * as v from 'valibot';
+import { eitherOf, ForbiddenForNowError, ServiceError } from '../runtime/errors.ts';
 
 /**
  * The user or CVM that sends a request: the `sub` of the access token, the roles in the domain of the request, and the actions
@@ -17,6 +18,8 @@ export interface Caller {
   id: string;
   roles: ReadonlySet<Role>;
   actions: ReadonlySet<AccessAction>;
+  /** The verified address of mail that the token names. */
+  email?: string;
 }
 
 type Claims = Record<string, unknown>;
@@ -43,22 +46,22 @@ export function callerOf(claims: Claims, membershipClaim: string, domain: string
   const actions = new Set<AccessAction>();
   for (const membership of memberships(claims[membershipClaim])) {
     const { domain: ofDomain, role, boundTo } = parseMembership(membership) ?? {};
-    if (ofDomain !== domain || role === undefined) continue;
+    if (ofDomain !== domain || role === undefined) continue; // defence
     held.add(role);
-    if (boundTo === undefined || boundTo === cvmId) for (const action of roles[role]) actions.add(action);
+    if (boundTo === undefined || boundTo === cvmId) for (const action of roles[role]) actions.add(action); // defence
   }
   if (!mayHaveName(id, held)) throw noUser();
   if (held.size === 0) throw new ServiceError('forbidden', `The token has no role in the domain ${domain}.`);
-  return { id, roles: held, actions };
+  const email = verifiedAddressIn(claims);
+  return { id, roles: held, actions, ...(email === undefined ? {} : { email }) };
 }
 
 /**
  * Returns whether a user with the given roles may have the given identifier (`sub` of the token). A reserved name, such as
  * `system`, is allowed only to CVMs, because no event names the token of a CVM.
  */
-export function mayHaveName(sub: string, held: Iterable<Role>): boolean {
-  return !isReservedName(sub) || [...held].every((role) => role === 'cvm');
-}
+export const mayHaveName = (sub: string, held: Iterable<Role>): boolean =>
+  !isReservedName(sub) || [...held].every((role) => role === 'cvm');
 
 function noUser(): ServiceError {
   return new ServiceError(
@@ -79,7 +82,7 @@ function memberships(claim: unknown): string[] {
 }
 
 /** A relation of a caller to a resource, such as its owner. A relation may allow a request whatever the caller's roles are. */
-export type Relation = 'owner' | 'creator' | 'consumer' | 'provider';
+export type Relation = 'owner' | 'creator' | 'consumer' | 'provider' | 'reviewer';
 
 /** The users who have each relation to a resource. */
 export type Relations = Partial<Record<Relation, string | readonly string[]>>;
@@ -107,7 +110,7 @@ const permitted = Object.freeze({}) as Permitted;
  */
 export function requireAccess(caller: Caller, access: Access, relations: Relations = {}): Permitted {
   const isAllowed =
-    access.anyOf.some((action) => caller.actions.has(action)) ||
+    access.anyOf.some((action) => caller.actions.has(action)) || // defence
     access.or?.some((relation) => hasRelation(caller, relation, relations));
   if (isAllowed) return permitted;
   throw forbidden(caller, access);
@@ -149,6 +152,7 @@ const relationNames: Record<Relation, string> = {
   owner: 'the owner of the computation',
   creator: 'the creator of an asset concerned',
   consumer: 'a result consumer',
+  reviewer: 'a reviewer of results',
   provider: 'a provider whom the computation names, to refuse',
 };
 
@@ -164,6 +168,16 @@ export function forbidden(caller: Caller, { anyOf, or = [] }: Access): ServiceEr
 }
 
 /** Returns the action that a caller's roles must allow to provide an asset of the given type: an algorithm or a dataset. */
-export function providing(assetType: AssetType): AccessAction {
-  return `provide_${assetType}`;
+export const providing = (assetType: AssetType): AccessAction => `provide_${assetType}`;
+
+/** The claims that say where a user gets mail. API Gateway gives both as text. */
+const addressClaims = v.object({
+  email: v.pipe(v.string(), v.maxLength(254), v.regex(/^[^\s@<>()[\]\\,;:"\p{C}]+@[^\s@<>()[\]\\,;:"\p{C}]+$/u)),
+  email_verified: v.union([v.literal(true), v.literal('true')]),
+});
+
+/** Returns the verified address of mail that the claims of a token have. Undefined without one. */
+export function verifiedAddressIn(claims: unknown): string | undefined {
+  const found = v.safeParse(addressClaims, claims);
+  return found.success ? found.output.email : undefined;
 }

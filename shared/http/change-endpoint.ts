@@ -6,7 +6,7 @@ import { type ErrorCode, ForbiddenForNowError, invalid, ServiceError } from '../
 import { log } from '../runtime/log.ts';
 import { answerKeys, type Key } from '../table/keys.ts';
 import { openTable, type Table, getItem, type Item } from '../table/table.ts';
-import { type Action, type AnswerKeeper, AnswerKeptError, type Committed, readSettled } from '../table/transaction.ts';
+import { type Action, AnswerKeptError, type Committed, readSettled, type UserRequest } from '../table/transaction.ts';
 import { admitChange } from './domain-limit.ts';
 import { type Answer, anyEndpoint, bytesOf, type EndpointRequest, type Parsed, type Received, type Reply } from './endpoint.ts';
 import { idempotencyKeyHeader, replayedHeader, type Route, type TakesKey } from './route.ts';
@@ -15,11 +15,8 @@ import { parseStored, schemaAttribute, storedBytes } from '../table/stored.ts';
 /** A request to an endpoint that changes something, with the table in which the change is written. */
 export interface ChangeRequest<R extends Route> extends EndpointRequest<R> {
   table: Table;
-  /**
-   * Stores the answer to a request with an Idempotency-Key, so that repeats of the request get the same answer. Pass it to
-   * `commitChange`. Undefined if the request has no Idempotency-Key.
-   */
-  answerKeeper: AnswerKeeper | undefined;
+  /** The part of the request that every operation needs, also to store its answer for repeats. Pass it on to the operation. */
+  request: UserRequest;
 }
 
 /**
@@ -29,8 +26,8 @@ export interface ChangeRequest<R extends Route> extends EndpointRequest<R> {
 interface Change<R extends Route, T extends object> {
   change: (request: ChangeRequest<R>) => Promise<Committed<T>>;
   /**
-   * Makes the answer to a request from the result of the change. Called in each attempt to commit the change, and again for the
-   * answer that is sent.
+   * Makes the answer to a request from the result of the change. Called in each attempt to commit the change, and again for an
+   * answer that is sent and was not stored.
    */
   reply: (
     result: T,
@@ -67,65 +64,64 @@ export function changeEndpoint<const R extends Route, T extends object>(
     const table = openTable(request.deadline);
     const limits = await admitChange(table, request);
     const key = idempotencyKeyOf(request.received);
-    const change = { ...request, table, answerKeeper: undefined };
+    const { domainID: domain = '' }: Record<string, string> = request.path;
+    const change = { ...request, table, request: { domain, by: request.caller.id, now: request.now } };
     const answer = key === undefined ? await carryOut(work, change) : await carryOutOnce({ route, work }, change, key);
     return { ...answer, headers: { ...limits, ...answer.headers } };
   });
 }
 
+/** @param made the answers that were made and checked before, by the results of the change */
 async function carryOut<R extends Route, T extends object>(
   { change, reply }: Change<R, T>,
   request: ChangeRequest<R>,
+  made = new WeakMap<object, Answer>(),
 ): Promise<Answer> {
-  const { body, isNew = false, ...rest }: Answer = reply(await change(request), request);
-  return { body, isNew, headers: headersOf(rest) };
+  const result = await change(request);
+  const { body, isNew = false, isKept = false, ...rest }: Answer = made.get(result) ?? reply(result, request);
+  return { body, isNew, isKept, headers: headersOf(rest) };
 }
 
-function headersOf({ etag, headers = {} }: Answer): Record<string, string> {
-  return etag === undefined ? headers : { etag, ...headers };
-}
-
-type KeepableReply = Answer & { remember?: Record<string, string> };
+const headersOf = ({ etag, headers = {} }: Answer): Record<string, string> =>
+  etag === undefined ? headers : { etag, ...headers };
 
 async function carryOutOnce<R extends Route, T extends object>(
   { route, work }: { route: R; work: Change<R, T> },
   request: ChangeRequest<R>,
   key: string,
 ): Promise<Answer> {
-  const { table } = request;
-  const keyed = keyedRequest(route, request, key);
+  const { table, received } = request;
+  const { domain, by, now } = request.request;
+  const keptAt = answerKeys.answer(domain, [by, route.method, route.path, key]);
+  const keyed = { key: keptAt, digest: digestOfRequest(received), body: bytesOf(received), now };
   let relations: KeptAnswer['relations'] | undefined;
   const permit = (given: Relations): Permitted => {
     const permitted = request.permit(given);
     relations = relationsOf(request.caller, given);
     return permitted;
   };
+  const made = new WeakMap<object, Answer>();
   const keep = (result: object) => {
-    const { body, isNew, remember = {}, ...rest }: KeepableReply = work.reply(result as T, request);
+    const {
+      body,
+      isNew,
+      remember = {},
+      ...rest
+    }: Answer & { remember?: KeptAnswer['remembered'] } = work.reply(result as T, request);
     const shown = route.response && v.parse(route.response, body);
     const headers = headersOf(rest);
+    made.set(result, { headers, body: shown, ...(isNew !== undefined && { isNew }), isKept: true });
     return keepAnswer(keyed, { headers, body: shown, isNew, remembered: remember, relations: relations ?? {} });
   };
   const answerKeeper = { keep, refuseRepeat: () => refuseKept(table, keyed) };
   try {
-    return await carryOut(work, { ...request, permit, answerKeeper });
+    return await carryOut(work, { ...request, permit, request: { ...request.request, answerKeeper } }, made);
   } catch (error) {
     const answer = mayBeRepeat(error) ? await readKeptAnswer(table, keyed) : undefined;
     if (!answer) throw error;
-    if (!relations) request.permit(answer.relations);
+    if (!relations) request.permit(answer.relations); // defence
     return await answerAgain(work, request, answer);
   }
-}
-
-function keyedRequest<R extends Route>(route: Route, request: EndpointRequest<R>, key: string): KeyedRequest {
-  const { caller, path, received, now } = request;
-  const { domainID = '' }: Record<string, string> = path;
-  return {
-    key: answerKeys.answer(domainID, [caller.id, route.method, route.path, key]),
-    digest: digestOfRequest(received),
-    body: bytesOf(received),
-    now,
-  };
 }
 
 async function answerAgain<R extends Route, T extends object>(
@@ -135,12 +131,8 @@ async function answerAgain<R extends Route, T extends object>(
 ): Promise<Answer> {
   log('INFO', 'The request was answered before. The answer is given again.');
   const kept = body as Parsed<R['response']>;
-  return {
-    body: repeat ? await repeat(kept, remembered, request) : kept,
-    isNew,
-    headers: { ...headers, [replayedHeader]: 'true' },
-    isKept: true,
-  };
+  const whole = repeat ? await repeat(kept, remembered, request) : kept;
+  return { body: whole, isNew, headers: { ...headers, [replayedHeader]: 'true' }, isKept: true };
 }
 
 const always = new Set<ErrorCode>(['unauthenticated', 'forbidden', 'too_many_requests', 'internal', 'unavailable']);
@@ -252,9 +244,7 @@ function current(item: Item | undefined, now: string): v.InferOutput<typeof stor
   return stored && stored.ttl > secondsOf(now) ? stored : undefined;
 }
 
-function secondsOf(now: string): number {
-  return Math.floor(Date.parse(now) / 1000);
-}
+const secondsOf = (now: string): number => Math.floor(Date.parse(now) / 1000);
 
 /**
  * Returns the Idempotency-Key of a request. Returns undefined if there is none, and for a GET, which takes none.
@@ -274,16 +264,8 @@ export function idempotencyKeyOf({ method, headers }: Received): string | undefi
  */
 export function digestOfRequest(received: Received): string {
   const { path, query, headers } = received;
+  // The order of query parameters means nothing, and API Gateway does not promise an order of path parameters.
+  const sorted = (map: object) => Object.entries(map).sort();
   const parts = JSON.stringify([sorted(path), sorted(query), headers['if-match'] ?? null]);
   return createHash('sha256').update(parts).update('\n').update(bytesOf(received)).digest('base64url');
-}
-
-/**
- * Returns the entries of the query or path parameters of a request, sorted by name. The order of query parameters means nothing,
- * and API Gateway does not promise an order of path parameters.
- */
-function sorted(map: Record<string, string | undefined>): [string, string | undefined][] {
-  return Object.keys(map)
-    .sort()
-    .map((name) => [name, map[name]]);
 }

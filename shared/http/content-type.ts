@@ -11,6 +11,4 @@ const contentTypes: Record<string, string> = {
 };
 
 /** Returns the content type of a file by the ending of its name. Default: application/octet-stream. */
-export function contentTypeOf(file: string): string {
-  return contentTypes[extname(file)] ?? 'application/octet-stream';
-}
+export const contentTypeOf = (file: string): string => contentTypes[extname(file)] ?? 'application/octet-stream';

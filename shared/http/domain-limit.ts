@@ -201,9 +201,7 @@ export interface Taking {
 
 const unusedInSeconds = 3_600;
 
-function mostOfUser({ burst }: Bucket): number {
-  return Math.max(1, Math.floor(burst * shareOfUser));
-}
+const mostOfUser = ({ burst }: Bucket): number => Math.max(1, Math.floor(burst * shareOfUser));
 
 /**
  * Takes tokens from the bucket of a domain: one call if the bucket is full or empty, else two. The item holds the time at which

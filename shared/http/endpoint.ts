@@ -1,5 +1,4 @@
 import middy from '@middy/core';
-import eventNormalizer from '@middy/http-event-normalizer';
 import type { APIGatewayProxyEventV2WithJWTAuthorizer, Context } from 'aws-lambda';
 import { strictObject } from 'computation-management-formats/fields';
 import { cvmId, domainId } from 'computation-management-formats/identifiers';
@@ -15,14 +14,14 @@ import {
 } from '../runtime/deadline.ts';
 import { environment } from '../runtime/environment.ts';
 import { invalid } from '../runtime/errors.ts';
-import type { Route, TakesKey } from './route.ts';
+import { statusOf, type Route, type TakesKey } from './route.ts';
 import { emitMetric, log, withLogFields } from '../runtime/log.ts';
-import { parameterNames, parseInput, refuseRepeatedParameter, readBody } from './parse.ts';
+import { parameterNames, parseInput, refuseRepeatedParameter, readBody, readForm } from './parse.ts';
 import { parseCondition, type ConditionalHeader, type Names } from './etags.ts';
 import { problemResponse, toServiceError, type HttpResponse } from './problem.ts';
 
 type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
-  ? Name | ParameterNames<Rest>
+  ? (Name extends `${infer Greedy}+` ? Greedy : Name) | ParameterNames<Rest>
   : never;
 
 /** The type of what a schema parses a part of a request or response to. Undefined without a schema. */
@@ -35,6 +34,8 @@ export interface Received {
   method: string;
   /** The headers of a request, by their names in lower case. */
   headers: StringMap;
+  /** The cookies of a request, each as `name=value`. */
+  cookies: readonly string[];
   path: StringMap;
   query: StringMap;
   body: string | undefined;
@@ -42,8 +43,16 @@ export interface Received {
 }
 
 /** Returns the bytes of a request's body as the caller sent them. Returns no bytes if the request has no body. */
-export function bytesOf({ body = '', isBase64Encoded }: Received): Buffer {
-  return Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
+export const bytesOf = ({ body = '', isBase64Encoded }: Received): Buffer =>
+  Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
+
+/**
+ * Returns the base URL of the service, as the caller of a request reached it.
+ * @throws ServiceError `invalid_request` if the request names no host
+ */
+export function baseUrlOf({ headers: { host, 'x-forwarded-proto': scheme } }: Received): string {
+  if (host !== undefined && /^[\w.:[\]-]+$/.test(host)) return `${scheme === 'http' ? 'http' : 'https'}://${host}`;
+  throw invalid('header/host', 'Expected the host of the service.');
 }
 
 /** A request as a handler gets it: parsed by the schemas of its endpoint. */
@@ -111,6 +120,7 @@ interface AcceptedEvent extends Pick<HttpEvent, 'headers' | 'requestContext' | '
   pathParameters?: StringMap | null | undefined;
   queryStringParameters?: StringMap | null | undefined;
   rawQueryString?: string;
+  cookies?: string[];
   body?: unknown;
   received?: Received;
   caller?: Caller | undefined;
@@ -147,15 +157,10 @@ export function endpoint<const R extends Route>(
 export function anyEndpoint<const R extends Route>(route: R, work: (request: EndpointRequest<R>) => Promise<Answer> | Answer) {
   const { access, name, body }: Route = route;
   const layers: Layer[] = [
-    eventNormalizer() as unknown as Layer,
     { before: ({ event }) => void (event.received = receivedOf(event)) },
     ...(access ? [{ before: ({ event }) => identify(access, event) } satisfies Layer] : []),
     ...(body ? [bodyReader(route)] : []),
-    {
-      onError: (request) => {
-        request.response = failure(name, request.error, request.event);
-      },
-    },
+    { onError: (request) => void (request.response = failure(name, request.error, request.event)) },
   ];
   const handler = middy<AcceptedEvent, HttpResponse, Error, Context>()
     .use(layers)
@@ -193,31 +198,19 @@ export function anyEndpoint<const R extends Route>(route: R, work: (request: End
 
 /**
  * Converts the UUIDs of a path to lower case, because callers may send upper case (docs/contract.md, section 1). Identifiers of
- * domains and CVMs keep their case.
+ * domains and CVMs and secrets keep their case.
  */
 function withLowerCaseIds(path: AcceptedEvent['pathParameters']): StringMap {
   const entries = Object.entries(path ?? {});
   return Object.fromEntries(entries.map(([name, value]) => [name, keepingCase.has(name) ? value : value?.toLowerCase()]));
 }
 
-const keepingCase = new Set(['domainID', 'cvmID']);
+const keepingCase = new Set(['domainID', 'cvmID', 'secret']);
 
-function receivedOf({
-  requestContext,
-  headers,
-  pathParameters,
-  queryStringParameters,
-  body,
-  isBase64Encoded,
-}: AcceptedEvent): Received {
-  return {
-    method: requestContext.http.method,
-    headers,
-    path: pathParameters ?? {},
-    query: queryStringParameters ?? {},
-    body: typeof body === 'string' ? body : undefined,
-    isBase64Encoded,
-  };
+function receivedOf(event: AcceptedEvent): Received {
+  const { requestContext, headers, cookies = [], pathParameters, queryStringParameters, body, isBase64Encoded } = event;
+  const sent = { headers, cookies, body: typeof body === 'string' ? body : undefined, isBase64Encoded };
+  return { method: requestContext.http.method, path: pathParameters ?? {}, query: queryStringParameters ?? {}, ...sent };
 }
 
 const noQuery = strictObject({});
@@ -245,17 +238,18 @@ function queryOf({ query: schema = noQuery }: Route, { queryStringParameters, ra
 }
 
 /**
- * Makes the layer of a handler that parses the body of a request as JSON. A field `__proto__` of the body stays an own field, so
+ * Makes the layer of a handler that parses the body of a request, as JSON or as a form. A field `__proto__` of the body stays an own field, so
  * that the schema can refuse it by its name.
  */
-function bodyReader({ bodyLimit }: Route): Layer {
+function bodyReader({ bodyLimit, isForm }: Route): Layer {
+  if (isForm) return { before: ({ event }) => void (event.body = readForm(event, bodyLimit)) };
   return {
     before: ({ event }) => {
       const text = readBody(event, bodyLimit);
       try {
         event.body = JSON.parse(text);
       } catch {
-        throw invalid('', 'Expected well-formed JSON.');
+        throw invalid('', 'Expected well-formed JSON.'); // defence
       }
     },
   };
@@ -270,9 +264,14 @@ function success(route: Route, reply: Answer, requestId: string): HttpResponse {
   const etag = reply.etag === undefined ? {} : { etag: reply.etag };
   const headers = { 'x-request-id': requestId, 'cache-control': 'no-store', ...etag, ...reply.headers };
   if (reply.notModified) return { statusCode: 304, headers, body: '' };
-  const statusCode = (reply.isNew && route.statusIfNew) || route.status;
+  const statusCode = (reply.isNew && route.statusIfNew) || statusOf(route);
   if (!route.response) return { statusCode, headers, body: '' };
   const body = reply.isKept ? reply.body : v.parse(route.response, reply.body);
+  if (route.media) {
+    const { type, isBinary = false } = route.media;
+    const contentType = isBinary ? type : `${type}; charset=utf-8`;
+    return { statusCode, headers: { 'content-type': contentType, ...headers }, body: String(body), isBase64Encoded: isBinary };
+  }
   return { statusCode, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };
 }
 
@@ -296,11 +295,12 @@ const stableNames: Record<string, string> = { domainID: 'domain', computationID:
 export function logFieldsOf(route: Pick<Route, 'path'>, parameters: StringMap | null | undefined): Record<string, unknown> {
   const id = route.path.startsWith('/{domainID}/assets/') ? 'asset_id' : 'computation_id';
   return Object.fromEntries(
-    Object.entries(parameters ?? {}).map(([name, value]) => [name === 'id' ? id : (stableNames[name] ?? name), value]),
+    Object.entries(parameters ?? {})
+      .filter(([name]) => name !== 'secret')
+      .map(([name, value]) => [name === 'id' ? id : (stableNames[name] ?? name), value]),
   );
 }
 
 /** Removes the body of the answer to a HEAD. Status and headers are those of the answer to GET (RFC 9110, section 9.3.2). */
-function withoutBodyOfHead(response: HttpResponse, method: string): HttpResponse {
-  return method === 'HEAD' ? { ...response, body: '' } : response;
-}
+const withoutBodyOfHead = (response: HttpResponse, method: string): HttpResponse =>
+  method === 'HEAD' ? { ...response, body: '' } : response;

@@ -49,23 +49,18 @@ function parseEntityTags(header: ConditionalHeader, value: string): EntityTag[] 
   return tags;
 }
 
-function malformed(header: ConditionalHeader) {
-  return invalid(`header/${header}`, 'Expected * or a list of entity tags in double quotes, such as "a", "b".');
-}
+const malformed = (header: ConditionalHeader) =>
+  invalid(`header/${header}`, 'Expected * or a list of entity tags in double quotes, such as "a", "b".');
 
 /**
  * Makes the strong ETag of a resource: 192 bits of the SHA-256 of the state's JSON. The fields must always be in the same order.
  * @param notCompared the parts of the answer that If-Match ignores. Their hash follows after a dot
  */
-export function etagOf(state: unknown, notCompared?: unknown): string {
-  return notCompared === undefined ? `"${hashOf(state)}"` : `"${hashOf(state)}.${hashOf(notCompared)}"`;
-}
+export const etagOf = (state: unknown, notCompared?: unknown): string =>
+  notCompared === undefined ? `"${hashOf(state)}"` : `"${hashOf(state)}.${hashOf(notCompared)}"`;
 
-function hashOf(shown: unknown): string {
-  return createHash('sha256').update(JSON.stringify(shown)).digest().subarray(0, 24).toString('base64url');
-}
+const hashOf = (shown: unknown) =>
+  createHash('sha256').update(JSON.stringify(shown)).digest().subarray(0, 24).toString('base64url');
 
 /** Returns the part of an ETag that If-Match compares: the ETag without what follows the dot. */
-export function etagOfState(etag: string): string {
-  return etag.replace(/\..*$/s, '"');
-}
+export const etagOfState = (etag: string): string => etag.replace(/\..*$/s, '"');

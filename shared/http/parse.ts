@@ -43,18 +43,14 @@ export function entry<S extends v.GenericSchema, Invalid>(
   return { ...schema, '~run': run };
 }
 
-function isUnknown(issue: v.BaseIssue<unknown>): boolean {
-  return issue.type === 'strict_object' && issue.expected === 'never';
-}
+const isUnknown = (issue: v.BaseIssue<unknown>): boolean => issue.type === 'strict_object' && issue.expected === 'never';
 
 function violationOf(issue: v.BaseIssue<unknown>, place: '' | 'query' | 'path', schema: v.GenericSchema): Violation {
   const pointer = place + (issue.path ?? []).map((item) => `/${escaped(truncate(String(item.key)))}`).join('');
   return { pointer, detail: isUnknown(issue) ? unknownIn(place, schema) : detailOf(issue) };
 }
 
-function escaped(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
-}
+const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /**
  * Returns the sentence of an error about an unknown field of a body or an unknown parameter. It names the parameters of the
@@ -67,9 +63,8 @@ export function unknownIn(place: '' | 'query' | 'path', schema: v.GenericSchema)
 }
 
 /** Returns the names of the query parameters in a schema. */
-export function parameterNames(schema: v.GenericSchema): string[] {
-  return 'entries' in schema ? Object.keys(schema.entries as v.ObjectEntries) : [];
-}
+export const parameterNames = (schema: v.GenericSchema): string[] =>
+  'entries' in schema ? Object.keys(schema.entries as v.ObjectEntries) : [];
 
 function detailOf(issue: v.BaseIssue<unknown>): string {
   if (issue.received === 'undefined' && issue.path) return 'A value is required.';
@@ -128,14 +123,14 @@ interface RawBody {
  */
 export function readBody({ headers, body, isBase64Encoded }: RawBody, limitInBytes = defaultLimitInBytes): string {
   const type = headers['content-type'];
-  if (type && !/^application\/json[ \t]*(;|$)/i.test(type)) throw notJson();
+  if (type && !/^application\/json[ \t]*(;|$)/i.test(type)) throw unsupported('Expected content-type: application/json.');
   if (!/^(identity)?$/i.test(headers['content-encoding'] ?? '')) {
-    throw new ServiceError('unsupported_media_type', 'Expected a body without content-encoding.');
+    throw unsupported('Expected a body without content-encoding.');
   }
   if (typeof body !== 'string' || body === '') throw invalid('', 'Expected JSON.');
   const size = Buffer.byteLength(body, isBase64Encoded ? 'base64' : 'utf8');
   refuseLarger(size, limitInBytes);
-  if (!type) throw notJson();
+  if (!type) throw unsupported('Expected content-type: application/json.');
   const text = isBase64Encoded ? decoded(body) : body;
   if (isDeeper(text, mostLevels)) throw invalid('', `Expected at most ${mostLevels} levels of nesting.`);
   return text;
@@ -149,9 +144,34 @@ export function refuseLarger(size: number, limitInBytes = defaultLimitInBytes): 
   if (size > limitInBytes) throw new ServiceError('too_large', `The body has ${size} bytes. The limit is ${limitInBytes} bytes.`);
 }
 
-function notJson(): ServiceError {
-  return new ServiceError('unsupported_media_type', 'Expected content-type: application/json.');
+/**
+ * Returns the fields of a request's body, which must be a form, urlencoded or multipart.
+ * @throws ServiceError `unsupported_media_type`, `too_large`; `invalid_request` for a field twice
+ */
+export function readForm({ headers, body, isBase64Encoded }: RawBody, limitInBytes?: number): object {
+  const bytes = Buffer.from(typeof body === 'string' ? body : '', isBase64Encoded ? 'base64' : 'utf8');
+  refuseLarger(bytes.length, limitInBytes);
+  const type = headers['content-type'] ?? '';
+  if (!/^(application\/x-www-form-urlencoded|multipart\/form-data)[ \t]*(;|$)/i.test(type)) {
+    throw unsupported('Expected content-type: application/x-www-form-urlencoded or multipart/form-data.');
+  }
+  const boundary = /boundary="?([^";]+)/i.exec(type)?.[1];
+  const fields = boundary === undefined ? [...new URLSearchParams(bytes.toString())] : fieldsIn(bytes.toString(), boundary);
+  const given = new Map(fields);
+  if (given.size < fields.length) throw invalid('', 'Expected each field once.');
+  return Object.fromEntries(given);
 }
+
+/** Returns the fields of a multipart form (RFC 7578). */
+function fieldsIn(form: string, boundary: string): [string, string][] {
+  return form.split(`--${boundary}`).flatMap((part): [string, string][] => {
+    const [, head = '', value = ''] = /^\r\n(.*?)\r\n\r\n(.*)\r\n$/s.exec(part) ?? [];
+    const name = /[; ]name="([^"]*)"/i.exec(head)?.[1];
+    return name === undefined ? [] : [[name, value]];
+  });
+}
+
+const unsupported = (detail: string) => new ServiceError('unsupported_media_type', detail);
 
 function decoded(base64: string): string {
   try {

@@ -5,9 +5,13 @@ export interface HttpResponse {
   statusCode: number;
   headers: Record<string, string>;
   body: string;
+  /** True if the body is base64 of the bytes to send. Default: it is the text to send. */
+  isBase64Encoded?: boolean;
 }
 
 const retryAfterInSeconds = '2';
+/** The seconds after which to ask again for evidence whose entries are not in the log yet. One machine needs less than one. */
+const retryAfterOfLog = '1';
 
 const longestDetail = 1_000;
 const longestPointer = 1_000;
@@ -36,6 +40,7 @@ export function problemResponse(error: ServiceError, requestId: string): HttpRes
       'cache-control': 'no-store',
       ...(status === 401 ? { 'www-authenticate': 'Bearer error="invalid_token"' } : {}),
       ...(status === 503 || status === 429 ? { 'retry-after': retryAfterInSeconds } : {}),
+      ...(error.extras.reason === 'log_pending' ? { 'retry-after': retryAfterOfLog } : {}),
       ...(error instanceof RateLimitError ? error.headers : {}),
     },
     body: JSON.stringify(body),

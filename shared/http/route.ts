@@ -14,6 +14,7 @@ export interface Route {
    */
   endpoint?: number;
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** The path as API Gateway writes it. A last parameter `{name+}` takes the rest of the path, with its slashes. */
   path: string;
   summary: string;
   /** Set for a deprecated endpoint: clients should use another one. */
@@ -23,6 +24,8 @@ export interface Route {
    * itself. Default: an endpoint with these methods takes the header.
    */
   takesKey?: false;
+  /** Set for a GET that changes something: it does not answer HEAD. */
+  changes?: true;
   /**
    * Set if the endpoint has the parameter `wait`. Its function then has its own reserved concurrency, little memory, and the caps
    * of waits in its environment.
@@ -38,25 +41,33 @@ export interface Route {
   impact: string;
   query?: v.GenericSchema;
   body?: v.GenericSchema;
+  /** Set if the body is a form instead of JSON. */
+  isForm?: true;
   /** The largest body of a request to the endpoint, in bytes. Default: 256 KiB. */
   bodyLimit?: number;
-  status: 200 | 201 | 204;
+  /** The status of a success. Default: 200, or 204 for a response without content. */
+  status?: 201;
   /** The status of the response if a PUT has created its resource. Each reply of the handler says whether it did. */
   statusIfNew?: 201;
   /** The schema of the body of the endpoint's response. Absent for a response without content. */
   response?: v.GenericSchema;
+  /** The media type of a response that is not JSON. Its body is a text, or bytes in base64 if `isBinary`. */
+  media?: { type: string; isBinary?: true };
   etag?: true;
   /** The conditional header that the endpoint takes. If-Match can lead to 412, If-None-Match to 304. */
   condition?: ConditionalHeader;
   headers?: Record<string, string>;
   /** Descriptions of headers that only some successful responses have, by name. */
   optionalHeaders?: Record<string, string>;
-  /** The errors that the endpoint can return, beyond those that every endpoint can return. */
+  /** The errors that the endpoint can return, beyond those that every endpoint can return, or that follow from its other members. */
   errors?: readonly ErrorCode[];
-  /** The reasons of the endpoint's 409, if `errors` has `conflict`. */
+  /** The reasons of the endpoint's 409. */
   reasons?: readonly ConflictReason[];
   description?: string;
 }
+
+/** Returns the status of a success that is not of a new resource. */
+export const statusOf = ({ status, response }: Route): number => status ?? (response ? 200 : 204);
 
 export const idempotencyKeyHeader = 'Idempotency-Key';
 /** The header of an answer that is given again because the Idempotency-Key was used before. */
@@ -66,33 +77,29 @@ export const replayedHeader = 'idempotent-replayed';
 export type TakesKey<R extends Route> = R extends { method: 'GET' } | { takesKey: false } ? false : true;
 
 /** Returns whether an endpoint takes an Idempotency-Key. */
-export function takesKey({ method, takesKey }: Served): boolean {
-  return method !== 'GET' && takesKey !== false;
-}
+export const takesKey = ({ method, takesKey }: Served): boolean => method !== 'GET' && takesKey !== false;
 
 interface Served {
   name: string;
   method: string;
   takesKey?: false;
+  changes?: true;
 }
 
 /**
  * Returns whether a function is subject to the limit on the changes of a domain and to the closing of a domain that is removed.
  * Both apply to functions that `changeEndpoint` serves, with all their methods, also a GET, which takes no Idempotency-Key.
  */
-export function isLimited(functionName: string, routes: readonly Served[]): boolean {
-  return routes.some((route) => route.name === functionName && takesKey(route));
-}
+export const isLimited = (functionName: string, routes: readonly Served[]): boolean =>
+  routes.some((route) => route.name === functionName && takesKey(route));
 
 /**
  * Returns whether the function of an endpoint answers the method HEAD too. Each function of a GET does, except one that changes
  * something.
  */
-export function answersHead({ name, method }: Served, routes: readonly Served[]): boolean {
-  return method === 'GET' && !isLimited(name, routes);
-}
+export const answersHead = ({ name, method, changes }: Served, routes: readonly Served[]): boolean =>
+  method === 'GET' && changes !== true && !isLimited(name, routes);
 
 /** Returns the HTTP methods that the function of an endpoint answers. */
-export function methodsOf<R extends Served>(route: R, routes: readonly Served[]): readonly (R['method'] | 'HEAD')[] {
-  return answersHead(route, routes) ? [route.method, 'HEAD'] : [route.method];
-}
+export const methodsOf = <R extends Served>(route: R, routes: readonly Served[]): readonly (R['method'] | 'HEAD')[] =>
+  answersHead(route, routes) ? [route.method, 'HEAD'] : [route.method];

@@ -2,9 +2,9 @@ import { environment } from '../runtime/environment.ts';
 import { clockOf, longestWaitOf, type Invocation, steadyTimeOf, type Clock } from '../runtime/deadline.ts';
 import { type Table, queryBetween } from '../table/table.ts';
 import { createHash, randomInt, randomUUID } from 'node:crypto';
-import { log } from '../runtime/log.ts';
+import { emitMetric, log } from '../runtime/log.ts';
 import { waitKeys } from '../table/keys.ts';
-import { deleteItemIf, putItemIf } from '../table/writes.ts';
+import { deleteItemIf, hasAttributes, putItemIf } from '../table/writes.ts';
 
 /**
  * A request that the service holds until there is something to return, with the end of the wait and the limits on such requests.
@@ -24,9 +24,7 @@ export interface Wait {
 }
 
 /** A request with the parameter `wait`: the service may hold it for some seconds until there is something to return. */
-export interface WaitingRequest {
-  endpoint: string;
-  domain: string;
+export interface WaitingRequest extends Pick<Wait, 'endpoint' | 'domain'> {
   seconds: number;
   invocation: Invocation;
 }
@@ -35,18 +33,11 @@ export interface WaitingRequest {
  * Returns the wait of a request with the parameter `wait`. It lasts as long as the client asks, or less if the function's time
  * limit is closer.
  */
-export function waitOf({ endpoint, domain, seconds, invocation }: WaitingRequest): Wait {
+export function waitOf({ seconds, invocation, ...request }: WaitingRequest): Wait {
   const clock = clockOf(invocation);
   const { WAITS_PER_STAGE: perStage, WAITS_PER_DOMAIN: perDomain } = environment();
-  return {
-    clock,
-    endsAt: steadyTimeOf(clock) + Math.min(seconds * 1_000, longestWaitOf(invocation)),
-    draining: invocation.draining,
-    endpoint,
-    domain,
-    perStage,
-    perDomain,
-  };
+  const endsAt = steadyTimeOf(clock) + Math.min(seconds * 1_000, longestWaitOf(invocation));
+  return { ...request, clock, endsAt, draining: invocation.draining, perStage, perDomain };
 }
 
 const secondInMilliseconds = 1_000;
@@ -63,37 +54,26 @@ export async function waitFor<Seen>(
   look: (before?: Seen) => Promise<Seen>,
   isEnough: (seen: Seen) => boolean,
 ): Promise<Seen> {
-  const seen = await look();
+  let seen = await look();
   if (isEnough(seen) || isOver(wait)) return seen;
   const free = await takeWaitSlot(table, wait);
-  if (!free) return seen;
+  if (!free) {
+    emitMetric('WaitsRefused', 1);
+    return seen;
+  }
   try {
-    return await keepLooking(wait, seen, look, isEnough);
+    while (!isEnough(seen) && !isOver(wait)) {
+      await pause(wait);
+      if (!wait.draining?.aborted) seen = await look(seen);
+    }
+    return seen;
   } finally {
     await free();
   }
 }
 
-async function keepLooking<Seen>(
-  wait: Wait,
-  first: Seen,
-  look: (before?: Seen) => Promise<Seen>,
-  isEnough: (seen: Seen) => boolean,
-): Promise<Seen> {
-  let seen = first;
-  while (!isOver(wait)) {
-    await pause(wait);
-    if (wait.draining?.aborted) break;
-    seen = await look(seen);
-    if (isEnough(seen)) break;
-  }
-  return seen;
-}
-
 /** Returns whether the wait of a held request is over. A client that asks for 0 seconds does not wait. */
-export function isOver({ clock, endsAt, draining }: Wait): boolean {
-  return steadyTimeOf(clock) >= endsAt || draining?.aborted === true;
-}
+export const isOver = ({ clock, endsAt, draining }: Wait): boolean => steadyTimeOf(clock) >= endsAt || draining?.aborted === true;
 
 /** Pauses a held request for a second, or until its wait ends. */
 async function pause({ clock, endsAt, draining }: Wait): Promise<void> {
@@ -173,10 +153,7 @@ async function freeSlots(table: Table, wait: Wait): Promise<number[]> {
 
 async function free(table: Table, { endpoint }: Wait, slot: number, holder: string): Promise<void> {
   try {
-    await deleteItemIf(table, waitKeys.slot(endpoint, slot), {
-      ConditionExpression: 'holder = :holder',
-      ExpressionAttributeValues: { ':holder': holder },
-    });
+    await deleteItemIf(table, waitKeys.slot(endpoint, slot), hasAttributes({ holder }));
   } catch (error) {
     log('WARN', 'The slot of a wait was not freed. It becomes free by itself.', {}, error);
   }

@@ -13,9 +13,10 @@ import {
   type StoredEvent,
   storedSizeInBytes,
 } from './stored-journal.ts';
-import { readNumberRange } from './read-journal.ts';
+import { readTail } from './read-journal.ts';
 import { segmentItem } from './segment.ts';
 import { schemaAttribute } from '../table/stored.ts';
+import { hasAttributes, isAbsent } from '../table/writes.ts';
 
 const eventsPerSegment = 256;
 const bytesPerSegment = 128 * 1024;
@@ -99,7 +100,7 @@ function putEvent({ domain, computationId }: JournalOwner, event: StoredEvent): 
   return {
     put: {
       Item: { ...journalKeys.event(computationId, event.number), ...event, domain, computation_id: computationId },
-      ConditionExpression: 'attribute_not_exists(pk)',
+      ...isAbsent,
     },
     otherwise: new JournalMovedError(),
   };
@@ -107,14 +108,7 @@ function putEvent({ domain, computationId }: JournalOwner, event: StoredEvent): 
 
 function replaceHead(computationId: string, read: JournalHead, next: JournalHead): Action {
   const Item = { ...journalKeys.head(computationId), ...schemaAttribute, ...next };
-  const condition =
-    read.count === 0
-      ? { ConditionExpression: 'attribute_not_exists(pk)' }
-      : {
-          ConditionExpression: '#count = :count',
-          ExpressionAttributeNames: { '#count': 'count' },
-          ExpressionAttributeValues: { ':count': read.count },
-        };
+  const condition = read.count === 0 ? isAbsent : hasAttributes({ count: read.count });
   return { put: { Item, ...condition }, otherwise: new JournalMovedError() };
 }
 
@@ -123,7 +117,7 @@ async function sealTail(
   computationId: string,
   head: JournalHead,
 ): Promise<{ actions: Action[]; head: JournalHead }> {
-  const tail = await readNumberRange(table, computationId, { from: head.sealed + 1, to: head.count });
+  const tail = await readTail({ table, computationId, head });
   const { item, bytes } = segmentItem(computationId, tail);
   return {
     actions: [{ put: { Item: item } }],

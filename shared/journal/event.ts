@@ -1,26 +1,14 @@
-import { shownText } from 'computation-management-formats/fields';
+import { described, namedObject, shownText } from 'computation-management-formats/fields';
 import { seenName } from 'computation-management-formats/look-alikes';
 import { timestamp } from 'computation-management-formats/timestamps';
-import type { Reporter } from 'computation-management-formats/vocabulary';
+import {
+  type AdministrativeEvent,
+  administrativeEvents,
+  type LifecycleEvent,
+  lifecycleEvents,
+  type Reporter,
+} from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-
-/** The types of the events by which the status of a computation changes. */
-export const lifecycleEvents = ['created', 'started', 'stop_requested', 'completed', 'failed', 'cancelled'] as const;
-export type LifecycleEvent = (typeof lifecycleEvents)[number];
-
-/** The types of the events by which users change a computation, but not its status. */
-export const administrativeEvents = [
-  'updated',
-  'owner_changed',
-  'asset_linked',
-  'asset_unlinked',
-  'key_uploaded',
-  'key_removed',
-  'approved',
-  'approval_withdrawn',
-  'approval_refused',
-] as const;
-export type AdministrativeEvent = (typeof administrativeEvents)[number];
 
 /** The types of the events by which a gateway records what it saw of the connections of a CVM. No CVM reports them. */
 export const gatewayEvents = ['Attestation', 'Reconnected', 'IdentityConflict', 'StreamRefused'] as const;
@@ -36,7 +24,8 @@ export function isOwnEvent(eventType: string): boolean {
   return eventType !== agentsOwn && ownEvents.has(seenName(eventType));
 }
 
-const hashInHex = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits.'), v.metadata({ maxLength: 64 }));
+/** Schema of a SHA-256 or SHA3-256 in hex, lower case. */
+export const hashInHex = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits.'), v.metadata({ maxLength: 64 }));
 
 /** The largest details of an event in bytes, before base64. A page of 100 events then fits into the response of a function. */
 export const detailsLimit = 32 * 1024;
@@ -45,66 +34,62 @@ export const detailsLimitInBase64 = Math.ceil(detailsLimit / 3) * 4;
 
 const inCode = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
 
-export const eventSchema = v.pipe(
-  v.object({
-    id: v.pipe(
-      v.string(),
-      v.uuid(),
-      v.description('The identifier of the event, a UUID.'),
-      v.metadata({ format: 'uuid', maxLength: 36, examples: ['9f0c6a52-4a0e-4d6c-8a43-5d0f5f0e7c11'] }),
+export const eventSchema = namedObject('Event', 'An event in the journal of a computation.', {
+  id: v.pipe(
+    v.string(),
+    v.uuid(),
+    v.description('The identifier of the event, a UUID.'),
+    v.metadata({ format: 'uuid', maxLength: 36, examples: ['9f0c6a52-4a0e-4d6c-8a43-5d0f5f0e7c11'] }),
+  ),
+  event_type: v.pipe(
+    shownText(60),
+    v.description(
+      `The type of the event. Lifecycle: ${inCode(lifecycleEvents)}. Administrative changes: ` +
+        `${inCode(administrativeEvents)}. Recorded by a gateway: ${inCode(gatewayEvents)}. Any other type is the name of an event that the agent in the CVM reported.`,
     ),
-    event_type: v.pipe(
-      shownText(60),
-      v.description(
-        `The type of the event. Lifecycle: ${inCode(lifecycleEvents)}. Administrative changes: ` +
-          `${inCode(administrativeEvents)}. Recorded by a gateway: ${inCode(gatewayEvents)}. Any other type is the name of an event that the agent in the CVM reported.`,
-      ),
-      v.examples(['started', 'completed']),
-    ),
-    details: v.pipe(
-      v.string(),
-      v.base64(),
-      v.description('The details in base64: a JSON object in UTF-8, or the bytes that an agent sent.'),
-      v.metadata({ maxLength: detailsLimitInBase64 }),
-      v.examples(['e30=']),
-    ),
-    run_id: v.pipe(
-      shownText(36),
-      v.description('The run that the event belongs to. Empty if it belongs to none.'),
-      v.examples(['00000000-002a-8b1f-9c3d-6f1a2b3c4d5e']),
-    ),
-    timestamp: v.pipe(timestamp, v.description('The time when the service recorded the event, UTC. Never decreases.')),
-    originator: v.pipe(
-      shownText(255),
-      v.description('The originator of the event: a user, `system`, or the part of the CVM that reported it.'),
-      v.examples(['system', 'agent']),
-    ),
-    cvm_id: v.pipe(
-      shownText(64),
-      v.description('The CVM on which the event happened. Empty if there was none.'),
-      v.examples(['cvm-1']),
-    ),
-    status: v.pipe(
-      shownText(60),
-      v.description("`success` or `failure`. Events of an agent have the agent's own status."),
-      v.examples(['success']),
-    ),
-    previous_hash: v.pipe(
-      v.string(),
-      v.regex(/^([0-9a-f]{64})?$/, 'Expected 64 hex digits, or none.'),
-      v.metadata({ maxLength: 64 }),
-      v.description('The `hash` of the previous event of the computation. Empty in the first event.'),
-      v.examples(['']),
-    ),
-    hash: v.pipe(
-      hashInHex,
-      v.description('The SHA-256, hex, of the canonical JSON (RFC 8785) of the event without `hash`.'),
-      v.examples(['b7e3b1f1ad8f0b0e0a8c4b7a4f0f2f5d6a9c1e3d5b7f9a1c3e5d7b9f1a3c5e7d']),
-    ),
-  }),
-  v.title('Event'),
-  v.description('An event in the journal of a computation.'),
-);
+    v.examples(['started', 'completed']),
+  ),
+  details: v.pipe(
+    v.string(),
+    v.base64(),
+    v.description('The details in base64: a JSON object in UTF-8, or the bytes that an agent sent.'),
+    v.metadata({ maxLength: detailsLimitInBase64 }),
+    v.examples(['e30=']),
+  ),
+  run_id: v.pipe(
+    shownText(36),
+    v.description('The run that the event belongs to. Empty if it belongs to none.'),
+    v.examples(['00000000-002a-8b1f-9c3d-6f1a2b3c4d5e']),
+  ),
+  timestamp: described(timestamp, 'The time when the service recorded the event, UTC. Never decreases.'),
+  originator: v.pipe(
+    shownText(255),
+    v.description('The originator of the event: a user, `system`, or the part of the CVM that reported it.'),
+    v.examples(['system', 'agent']),
+  ),
+  cvm_id: v.pipe(
+    shownText(64),
+    v.description('The CVM on which the event happened. Empty if there was none.'),
+    v.examples(['cvm-1']),
+  ),
+  status: v.pipe(
+    shownText(60),
+    v.description("`success` or `failure`. Events of an agent have the agent's own status."),
+    v.examples(['success']),
+  ),
+  previous_hash: v.pipe(
+    v.string(),
+    v.regex(/^([0-9a-f]{64})?$/, 'Expected 64 hex digits, or none.'),
+    v.metadata({ maxLength: 64 }),
+    v.description('The `hash` of the previous event of the computation. Empty in the first event.'),
+    v.examples(['']),
+  ),
+  hash: v.pipe(
+    hashInHex,
+    v.description('The SHA-256, hex, of the canonical JSON (RFC 8785) of the event without `hash`.'),
+    v.examples(['b7e3b1f1ad8f0b0e0a8c4b7a4f0f2f5d6a9c1e3d5b7f9a1c3e5d7b9f1a3c5e7d']),
+  ),
+});
 
 export type Event = v.InferOutput<typeof eventSchema>;
 
@@ -133,3 +118,10 @@ export type OwnEvent = EventFields & { originator: string } & (
 
 /** An event to append to the journal of a computation. The service assigns its identifier, number and timestamp. */
 export type NewEvent = OwnEvent | ReportedEvent;
+
+/** Makes the event of a change by a user that is no part of the lifecycle. */
+export const administrativeEvent = (
+  event_type: AdministrativeEvent,
+  originator: string,
+  details: Record<string, unknown>,
+): OwnEvent => ({ event_type, status: 'success', originator, details, lifecycle: false });

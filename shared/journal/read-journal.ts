@@ -2,7 +2,7 @@ import { toHex } from 'computation-management-formats/bytes';
 import { numberOf } from 'computation-management-formats/identifiers';
 import { notFound } from '../runtime/errors.ts';
 import { journalKeys } from '../table/keys.ts';
-import { deadlineOf, type Table, getItem, getItems, queryBetween } from '../table/table.ts';
+import { deadlineOf, type Table, getItem, queryBetween, getItemsOf } from '../table/table.ts';
 import { type JournalHead, parseStoredEvent, readHead, type StoredEvent } from './stored-journal.ts';
 import { facetOf, parseSegment, type Segment } from './segment.ts';
 import { StaleReadError } from '../table/transaction.ts';
@@ -44,11 +44,23 @@ export async function readNumbers(table: Table, computationId: string, numbers: 
   const [from, to] = [numbers[0], numbers.at(-1)];
   if (from === undefined || to === undefined) return [];
   if (to - from + 1 === numbers.length) return readNumberRange(table, computationId, { from, to });
-  const items = await getItems(
-    table,
-    numbers.map((number) => journalKeys.event(computationId, number)),
-  );
+  const items = await getItemsOf(table, numbers, (number) => journalKeys.event(computationId, number));
   return items.includes(undefined) ? gapOrDeleted(table, computationId) : items.map(parseStoredEvent);
+}
+
+/** A journal up to its head, as it was read: what was recorded later is ignored. */
+export interface Journal {
+  table: Table;
+  computationId: string;
+  head: JournalHead;
+}
+
+/**
+ * Reads the newest events of a computation, which are not in the index of the journal yet: at most 256 events or 128 KiB, plus
+ * one append.
+ */
+export function readTail({ table, computationId, head }: Journal): Promise<StoredEvent[]> {
+  return readNumberRange(table, computationId, { from: head.sealed + 1, to: head.count });
 }
 
 /**
@@ -63,11 +75,8 @@ export async function readNewestOf(
   { types, from, limit }: { types: readonly string[]; from: string; limit: number },
 ): Promise<StoredEvent[]> {
   return await withoutGaps(table, async () => {
-    const head = await readHead(table, computationId);
-    const [segments, tail] = await Promise.all([
-      readSegments(table, computationId, head, { from }),
-      readNumberRange(table, computationId, { from: head.sealed + 1, to: head.count }),
-    ]);
+    const journal = { table, computationId, head: await readHead(table, computationId) };
+    const [segments, tail] = await Promise.all([readSegments(journal, { from }), readTail(journal)]);
     const newest = tail.filter(({ event_type }) => types.includes(event_type)).toReversed();
     const numbers = segments.flatMap((segment) => {
       const { values, codes } = facetOf(segment, 'event_type');
@@ -137,17 +146,16 @@ interface SegmentPosition {
  * @throws Error if a segment is damaged
  */
 export async function readSegments(
-  table: Table,
-  computationId: string,
-  head: JournalHead,
+  journal: Journal,
   { from, to }: { from?: string | undefined; to?: string | undefined },
 ): Promise<Segment[]> {
+  const { table, computationId, head } = journal;
   if (head.sealed === 0 || (from !== undefined && from > head.sealed_at)) return [];
   const endsWithin = to !== undefined && to < head.sealed_at;
   const start: SegmentPosition = { at: from ?? '', number: beforeAll };
-  const end: SegmentPosition = endsWithin ? { at: to, number: afterAll } : { at: head.sealed_at, number: head.sealed };
-  const stretches = cut(start, end, head.marks.ends).map((stretch) => querySegments(table, computationId, ...stretch));
-  const straddling = endsWithin ? [firstSegmentAfter(table, computationId, head, to).then((segment) => [segment])] : [];
+  const end: SegmentPosition = endsWithin ? { at: to, number: afterAll } : endOf(head);
+  const stretches = cut(start, end, head.marks.ends).map((stretch) => querySegments(journal, ...stretch));
+  const straddling = endsWithin ? [firstSegmentAfter(journal, to).then((segment) => [segment])] : [];
   const segments = (await Promise.all([...stretches, ...straddling])).flat();
 
   const isWhole =
@@ -162,8 +170,8 @@ export async function readSegments(
  * @param at at most `head.sealed_at`
  * @throws ServiceError `not_found` if the journal was deleted in the meantime; JournalGapError if the segment is missing
  */
-export function firstSegmentFrom(table: Table, computationId: string, head: JournalHead, at: string): Promise<Segment> {
-  return oneSegment(table, computationId, head, { at, number: beforeAll });
+export function firstSegmentFrom(journal: Journal, at: string): Promise<Segment> {
+  return oneSegment(journal, { at, number: beforeAll });
 }
 
 /**
@@ -171,14 +179,16 @@ export function firstSegmentFrom(table: Table, computationId: string, head: Jour
  * @param at before `head.sealed_at`
  * @throws ServiceError `not_found` if the journal was deleted in the meantime; JournalGapError if the segment is missing
  */
-export function firstSegmentAfter(table: Table, computationId: string, head: JournalHead, at: string): Promise<Segment> {
-  return oneSegment(table, computationId, head, { at, number: afterAll });
+export function firstSegmentAfter(journal: Journal, at: string): Promise<Segment> {
+  return oneSegment(journal, { at, number: afterAll });
 }
 
-async function oneSegment(table: Table, computationId: string, head: JournalHead, start: SegmentPosition): Promise<Segment> {
-  const [segment] = await querySegments(table, computationId, start, { at: head.sealed_at, number: head.sealed }, 1);
-  return segment ?? gapOrDeleted(table, computationId);
+async function oneSegment(journal: Journal, start: SegmentPosition): Promise<Segment> {
+  const [segment] = await querySegments(journal, start, endOf(journal.head), 1);
+  return segment ?? gapOrDeleted(journal.table, journal.computationId);
 }
+
+const endOf = (head: JournalHead): SegmentPosition => ({ at: head.sealed_at, number: head.sealed });
 
 function cut(start: SegmentPosition, end: SegmentPosition, marks: SegmentPosition[]): [SegmentPosition, SegmentPosition][] {
   const inside = marks.filter((mark) => isBefore(start, mark) && isBefore(mark, end));
@@ -190,17 +200,11 @@ const isBefore = (one: SegmentPosition, other: SegmentPosition) =>
   one.at < other.at || (one.at === other.at && one.number < other.number);
 
 async function querySegments(
-  table: Table,
-  computationId: string,
+  { table, computationId }: Journal,
   start: SegmentPosition,
   end: SegmentPosition,
   limit?: number,
 ): Promise<Segment[]> {
-  const items = await queryBetween(
-    table,
-    journalKeys.segment(computationId, start.at, start.number),
-    journalKeys.segment(computationId, end.at, end.number),
-    { limit },
-  );
-  return items.map(parseSegment);
+  const keyOf = ({ at, number }: SegmentPosition) => journalKeys.segment(computationId, at, number);
+  return (await queryBetween(table, keyOf(start), keyOf(end), { limit })).map(parseSegment);
 }

@@ -36,14 +36,8 @@ export function segmentItem(computationId: string, events: StoredEvent[]): { ite
   const first = events[0];
   const last = events.at(-1);
   if (!first || !last) throw new TypeError('A segment holds at least one event.');
-  const packed = {
-    event_type: pack(facetColumn(events, 'event_type')),
-    status: pack(facetColumn(events, 'status')),
-    run_id: pack(facetColumn(events, 'run_id')),
-    cvm_id: pack(facetColumn(events, 'cvm_id')),
-    originator: pack(facetColumn(events, 'originator')),
-    timestamp: pack(timestampColumn(events)),
-  };
+  const columns = facets.map((facet) => [facet, pack(facetColumn(events, facet))] as const);
+  const packed = { ...(Object.fromEntries(columns) as Record<Facet, Uint8Array>), timestamp: pack(timestampColumn(events)) };
   const segment: Segment = {
     first_number: first.number,
     last_number: last.number,

@@ -11,11 +11,7 @@ const storedEventSchema = v.object({
   id: v.string(),
   event_type: v.string(),
   details: storedBytes,
-  run_id: v.string(),
-  timestamp: v.string(),
-  originator: v.string(),
-  cvm_id: v.string(),
-  status: v.string(),
+  ...v.entriesFromList(['run_id', 'timestamp', 'originator', 'cvm_id', 'status'], v.string()),
   /** The SHA-256 of an event in a journal, which also covers the hash of the previous event: 32 bytes. */
   hash: storedBytes,
   /** The SHA-256 of the previous event in the journal. Absent at the first event. */

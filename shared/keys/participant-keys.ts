@@ -6,10 +6,10 @@ import {
   parseToChange,
   recordBesideInputs,
 } from '../rows/change-computation.ts';
-import type { NewEvent } from '../journal/event.ts';
+import { administrativeEvent, type NewEvent } from '../journal/event.ts';
 import {
   commitChange,
-  type AnsweredRequest,
+  type UserRequest,
   type AnswerKeeper,
   type Committed,
   type Action,
@@ -18,14 +18,16 @@ import {
   StaleReadError,
   withFreshReads,
 } from '../table/transaction.ts';
-import { approvedKeys, computationKeys, userKeys, type Key } from '../table/keys.ts';
+import { approvedKeys, computationKeys, type Key } from '../table/keys.ts';
 import { type Table, type Item, getItems } from '../table/table.ts';
+import { hasAttributes, isAbsent } from '../table/writes.ts';
 
 import type { Caller } from '../http/caller.ts';
+import { recordAct } from '../rows/run-acts.ts';
 import { readPublicKey } from '../rows/public-key.ts';
 import { parseParticipantKey, type ParticipantKey } from '../rows/manifest.ts';
 import { readDefinition } from '../rows/definition.ts';
-import { computationNumber, computationKey, parseComputation } from '../rows/computation.ts';
+import { computationKey, parseComputation } from '../rows/computation.ts';
 
 /**
  * Reads the public key that a caller uploads to a computation.
@@ -73,6 +75,7 @@ async function recordKeyChange(
   { user, after, event, now }: { user: string; after?: ParticipantKey; event: NewEvent; now: string },
 ): Promise<void> {
   const isConsumer = (before?.is_consumer ?? false) || (after?.is_consumer ?? false);
+  // defence
   if (hasApproved || (await isParty(table, computation, { user, isConsumer }))) {
     await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, event, now });
   } else {
@@ -80,15 +83,16 @@ async function recordKeyChange(
   }
 }
 
-/** Tells whether a user is the owner of a computation, the creator of a linked asset, a named provider or a result consumer. */
+/** Tells whether a user is the owner of a computation, the creator of a linked asset, a named provider, a reviewer or a result consumer. */
 async function isParty(
   table: Table,
   { row }: ComputationToChange,
   { user, isConsumer }: { user: string; isConsumer: boolean },
 ): Promise<boolean> {
   if (user === row.owner) return true;
-  const { algorithm, datasets, consumers, providers } = await readDefinition(table, row.id);
-  if (providers.includes(user) || [algorithm, ...datasets].some((link) => link?.created_by === user)) return true;
+  const { algorithm, datasets, consumers, providers, result_review } = await readDefinition(table, row.id);
+  if ([...providers, ...(result_review?.reviewers ?? [])].includes(user)) return true;
+  if ([algorithm, ...datasets].some((link) => link?.created_by === user)) return true;
   return consumers.length > 0 ? consumers.includes(user) : isConsumer;
 }
 
@@ -112,17 +116,9 @@ export async function uploadKey(
     if (before?.user_key === key.user_key && before.is_consumer === key.is_consumer) {
       return await commitChange(table, transaction, { uploaded: true }, answerKeeper);
     }
-    const event: NewEvent = {
-      event_type: 'key_uploaded',
-      status: 'success',
-      originator: user,
-      details: { fingerprint: key.fingerprint },
-      lifecycle: false,
-    };
+    const event = administrativeEvent('key_uploaded', user, { fingerprint: key.fingerprint });
     await recordKeyChange(table, transaction, found, { user, after: key, event, now });
     transaction.add(replacementOf(before, { ...computationKeys.userKey(computationId, user), ...key }));
-    const place = userKeys.key(domain, user, computationNumber(computationId));
-    if (!before) transaction.add({ put: { Item: { ...place } } });
     return await commitChange(table, transaction, { uploaded: true }, answerKeeper);
   });
 }
@@ -132,21 +128,14 @@ export async function uploadKey(
  * read, also if it was read during the transaction that replaced it.
  */
 function replacementOf(before: ParticipantKey | undefined, after: Item & Key): Action {
-  if (!before) return { put: { Item: after, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() };
-  const put = {
-    Item: after,
-    ConditionExpression: 'user_key = :key and is_consumer = :consumer',
-    ExpressionAttributeValues: { ':key': before.user_key, ':consumer': before.is_consumer },
-  };
+  const { user_key, is_consumer } = before ?? {};
+  const put = { Item: after, ...(before ? hasAttributes({ user_key, is_consumer }) : isAbsent) };
   return { put, otherwise: new StaleReadError() };
 }
 
-interface RemovalRequest extends AnsweredRequest {
-  domain: string;
+interface RemovalRequest extends UserRequest {
   computationId: string;
   user: string;
-  by: string;
-  now: string;
   /**
    * Checks that the caller may remove another user's public key. Called only for another user's key. Throws to refuse the
    * request.
@@ -169,20 +158,13 @@ export async function removeKey(table: Table, request: RemovalRequest): Promise<
     const transaction = new Transaction();
     if (!before) return await commitChange(table, transaction, {}, answerKeeper);
     const details = { user, fingerprint: before.fingerprint };
-    const event = { event_type: 'key_removed', status: 'success', originator: by, details, lifecycle: false } as const;
+    const event = administrativeEvent('key_removed', by, details);
     await recordKeyChange(table, transaction, found, { user, event, now });
+    if (user === by && found.hasApproved) await recordAct(table, transaction, computation, { user, now }, () => 'withdrew');
     transaction.add(
-      {
-        delete: {
-          Key,
-          ConditionExpression: 'user_key = :key',
-          ExpressionAttributeValues: { ':key': before.user_key },
-        },
-        otherwise: new StaleReadError(),
-      },
+      { delete: { Key, ...hasAttributes({ user_key: before.user_key }) }, otherwise: new StaleReadError() },
       { delete: { Key: computationKeys.approval(computationId, user) } },
       { delete: { Key: approvedKeys.approved(computationId, user) } },
-      { delete: { Key: userKeys.key(domain, user, computationNumber(computationId)) } },
     );
     return await commitChange(table, transaction, {}, answerKeeper);
   });

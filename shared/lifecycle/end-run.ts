@@ -2,11 +2,14 @@ import { system } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { keysToChange, parseToChange } from '../rows/change-computation.ts';
 import { isActive, type Run, type RunReference, runReference, findRun, runKey } from '../rows/run.ts';
-import { removeServerKey } from '../rows/run-snapshot.ts';
+import { parseRefusals, removeKeyedRun } from '../rows/keyed-run.ts';
+import { removeKeysOfAssets, removeServerKey } from '../rows/run-snapshot.ts';
+import { giveBackRun } from '../rows/stored-approval.ts';
 import { emitMetric, log } from '../runtime/log.ts';
 import { cvmKeys, runKeys, type Key } from '../table/keys.ts';
 import { type Item, type Table, getItem, getItems } from '../table/table.ts';
 import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
+import { hasAttributes, setAttributesIf } from '../table/writes.ts';
 import { failuresOf, parseProcessOfRun, parseTokens, type TokenOfProcess, tokensOfRun } from '../rows/agent-tokens.ts';
 import { changeRun } from '../rows/change-run.ts';
 import { claimKey, parseClaimOf, removeClaim, readClaim, changeClaim, type Claim } from '../rows/claim.ts';
@@ -18,7 +21,8 @@ import { recordSpent } from '../rows/presence.ts';
 /**
  * Ends a run, in one transaction with its status, lists, statistics and last event. Every run ends here. An outcome that was
  * recorded before, such as one that the CVM has reported, counts before `way`. A run whose attestation tokens do not satisfy its
- * policy by then ends as failed. The last event names the tokens that count for evidence. Safe to repeat.
+ * policy by then ends as failed. The last event names the tokens that count for evidence, and says if no CVM accepted the run: then the run
+ * uses none of the runs of its approvals. Safe to repeat.
  * @param detail what is known of the cause: see WayToEnd
  * @returns whether this call ended the run
  */
@@ -29,11 +33,10 @@ export async function endRun(
   now: string,
 ): Promise<boolean> {
   const { domain, computation_id, run_id, cvm_id } = reference;
-  const rowKey = runKey(domain, run_id);
-  if (!rowKey) return false;
   return await withFreshReads(table, async (table) => {
     const ofRun = runKeys.attestation(computation_id, run_id);
-    const keys = [rowKey, ...keysToChange(domain, computation_id), cvmKeys.cvm(domain, cvm_id), claimKey(reference), ofRun];
+    const ofComputation = [runKey(domain, run_id), ...keysToChange(domain, computation_id)];
+    const keys = [...ofComputation, cvmKeys.cvm(domain, cvm_id), claimKey(reference), ofRun];
     const [runItem, row, head, registered, claimItem, attestationItem] = await getItems(table, keys);
     const run = findRun(runItem, run_id);
     const claim = parseClaimOf(reference, claimItem);
@@ -43,15 +46,19 @@ export async function endRun(
     const known = claim?.outcome ?? endingOf(way, run.status, detail);
     const failures = known.status === 'completed' ? attested.failures : undefined;
     const ending = failures === undefined ? known : endingOf(waysToEnd.failRun.notAttested, run.status, failures);
-    const { status, reason, reason_code, is_confirmed } = ending;
+    const { status, reason_code, is_confirmed } = ending;
+    const isOfKey = claim?.has_asset_keys && status === 'failed' && reason_code === undefined;
+    const reason = (isOfKey && (await readRefusal(table, reference))) || ending.reason;
 
     const ended: Run = { ...run, status, ended_at: now, reason, reason_code: reason_code ?? null };
+    const isUnaccepted = claim !== undefined && claim.accepted_at === undefined;
     const token_hashes = attested.tokens.map(({ hash }) => hash);
     const details = {
       reason,
       ...(reason_code === undefined ? {} : { reason_code }),
       ...(token_hashes.length > 0 && { token_hashes }),
       ...(is_confirmed === undefined ? {} : { confirmed: is_confirmed }),
+      ...(isUnaccepted && { accepted: false }),
     };
     const transaction = new Transaction();
     if (attested.process !== undefined) freezeTokens(transaction, ofRun, attested);
@@ -59,12 +66,23 @@ export async function endRun(
     if (claim) removeClaim(transaction, claim);
     recordSpent(transaction, reference, { item: registered, acceptedAt: claim?.accepted_at, now });
     if (claim?.has_server_key !== false) removeServerKey(transaction, reference);
+    if (claim?.has_asset_keys !== false) {
+      await removeKeysOfAssets(table, transaction, reference);
+      removeKeyedRun(transaction, reference);
+    }
+    if (isUnaccepted) await giveBackRun(table, transaction, reference);
     removeCommand(transaction, reference, 'run');
     removeCommand(transaction, reference, 'stop');
     await transaction.commit(table);
     emitMetric('RunsEnded', 1, { outcome: status });
+    if (status === 'failed') log('INFO', 'A run failed.', { domain, computation_id, run_id, cvm_id, reason });
     return true;
   });
+}
+
+/** Reads the newest sentence by which a run was refused a key that it did not get since. The agent fails without it, and says less. */
+async function readRefusal(table: Table, { computation_id, run_id }: RunReference): Promise<string | undefined> {
+  return parseRefusals(await getItem(table, runKeys.refusals(computation_id, run_id))).open.at(-1)?.sentence;
 }
 
 /**
@@ -89,13 +107,7 @@ function freezeTokens(
   Key: Key,
   { process, tokens }: { process: string; tokens: TokenOfProcess[] },
 ): void {
-  const update = {
-    Key,
-    UpdateExpression: 'SET frozen = :tokens',
-    ConditionExpression: '#process = :process',
-    ExpressionAttributeNames: { '#process': 'process' },
-    ExpressionAttributeValues: { ':tokens': tokens, ':process': process },
-  };
+  const update = { Key, ...setAttributesIf(hasAttributes({ process }), { frozen: tokens }) };
   transaction.add({ update, otherwise: new StaleReadError() });
 }
 

@@ -17,7 +17,7 @@ import { type RunReference, referenceTo } from '../rows/run.ts';
 import { clientLimits, sharedClient } from '../runtime/clients.ts';
 import { Deadline, type DeadlineSource } from '../runtime/deadline.ts';
 import { environment } from '../runtime/environment.ts';
-import { log } from '../runtime/log.ts';
+import { emitMetric, log } from '../runtime/log.ts';
 import { type Table, getItem } from '../table/table.ts';
 import { type Claim, readClaim } from '../rows/claim.ts';
 import { runOverErrorName } from './state-machine.ts';
@@ -112,7 +112,7 @@ export async function sendHeartbeat(executions: Executions, taskToken: string): 
     await sendIfWaiting(() => executions.client.send(command, untilDeadline(executions)));
   } catch (error) {
     if (!(error instanceof SFNServiceException && error.name === 'ThrottlingException')) throw error;
-    log('WARN', 'Step Functions throttled a heartbeat.', {}, error);
+    emitMetric('HeartbeatsThrottled', 1);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ExecutionStatus } from '@aws-sdk/client-sfn';
 import * as v from 'valibot';
 import { failureOf } from '../runtime/errors.ts';
+import { emitWaiting } from '../runtime/log.ts';
 import { sweepKeys } from '../table/keys.ts';
 import { type Table, getItem, getItems, type Item } from '../table/table.ts';
 import { Transaction, withFreshReads } from '../table/transaction.ts';
@@ -76,7 +77,8 @@ export async function sweepRuns(
     let seen = 0;
     while (seen < some.length && calls < untilCalls) {
       const next = some.slice(seen, seen + Math.min(claimsPerRead, untilCalls - calls));
-      const rows = await readRuns(table, next);
+      const keys = next.map(({ domain, run_id }) => runKey(domain, run_id));
+      const rows = await getItems(table, keys);
       for (const [index, claim] of next.entries()) {
         if (calls >= untilCalls) break;
         seen += 1;
@@ -92,7 +94,9 @@ export async function sweepRuns(
   const first = await look(suspects, Math.ceil(mostCalls * shareForSuspects));
   const seenOthers = await look(others, mostCalls);
   const seenSuspects = [...first, ...(await look(suspects.slice(first.length), mostCalls))];
-  if (seenSuspects.length + seenOthers.length < claims.length) {
+  const unseen = claims.length - seenSuspects.length - seenOthers.length;
+  if (unseen > 0) {
+    emitWaiting('lifecycle/sweep-runs', unseen);
     await writeSweepState(table, {
       suspect: seenSuspects.at(-1) ?? state.suspect,
       other: seenOthers.at(-1) ?? state.other,
@@ -107,16 +111,6 @@ export async function sweepRuns(
  */
 function isSuspect({ offer_token, run_token, outcome }: Claim): boolean {
   return (offer_token === undefined && run_token === undefined) || outcome !== undefined;
-}
-
-/** Reads the items of active runs, in the order of the given claims, which are the items that say which run holds a CVM. */
-async function readRuns(table: Table, claims: Claim[]): Promise<(Item | undefined)[]> {
-  const keys = claims.map(({ domain, run_id }) => runKey(domain, run_id));
-  const items = await getItems(
-    table,
-    keys.filter((key) => key !== undefined),
-  );
-  return keys.map((key) => key && items.shift());
 }
 
 type StatusOf = (kind: 'run' | 'stop', runId: string, resumed: number) => ReturnType<typeof executionStatus>;
@@ -196,10 +190,7 @@ const storedState = v.object({ suspect: cvm, other: cvm });
  * The point where the last sweep of active runs ended: in each group, suspects and others, the CVM whose run the sweep looked at
  * last.
  */
-interface SweepState {
-  suspect?: CvmOfClaim | undefined;
-  other?: CvmOfClaim | undefined;
-}
+type SweepState = v.InferInput<typeof storedState>;
 
 /** Reads where the last sweep of runs ended. */
 export async function readSweepState(table: Table): Promise<SweepState> {
@@ -209,15 +200,7 @@ export async function readSweepState(table: Table): Promise<SweepState> {
 
 /** Records where a sweep of runs ended, so that the next sweep continues there. */
 export async function writeSweepState(table: Table, { suspect, other }: SweepState): Promise<void> {
-  await putItem(table, {
-    ...sweepKeys.state,
-    suspect: suspect && cvmOf(suspect),
-    other: other && cvmOf(other),
-  });
-}
-
-function cvmOf({ domain, cvm_id }: CvmOfClaim): CvmOfClaim {
-  return { domain, cvm_id };
+  await putItem(table, { ...sweepKeys.state, ...v.parse(storedState, { suspect, other }) });
 }
 
 /** Sorts the claims of active runs by domain and CVM, beginning after the CVM that a sweep looked at last. */

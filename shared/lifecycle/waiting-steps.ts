@@ -21,10 +21,8 @@ export async function offerRun(
   { run, task_token }: WaitingStep,
   { now, acceptInSeconds }: { now: string; acceptInSeconds: number },
 ): Promise<void> {
-  const rowKey = runKey(run.domain, run.run_id);
-  if (!rowKey) throw new Error('This service cannot have started the run of the execution.');
   await withFreshReads(table, async (table) => {
-    const keys = [rowKey, runKeys.snapshot(run.computation_id, run.run_id), claimKey(run)];
+    const keys = [runKey(run.domain, run.run_id), runKeys.snapshot(run.computation_id, run.run_id), claimKey(run)];
     const [runItem, snapshot, claimItem] = await getItems(table, keys);
     const claim = parseClaimOf(run, claimItem);
     if (!claim || claim.outcome) return await failTaskAsOver(executions, task_token);

@@ -7,6 +7,7 @@ import { logKeys, runKeys } from '../table/keys.ts';
 import { type Table, getItem } from '../table/table.ts';
 import { waitFor, type Wait } from '../http/wait.ts';
 import { type LogLine, type LogPosition, readChunks } from '../rows/log-lines.ts';
+import { readRun } from '../rows/run.ts';
 import { readComputation } from '../rows/computation.ts';
 
 export type LogLevel = (typeof logLevels)[number];
@@ -22,6 +23,8 @@ interface LogRequest {
   /** The position in the log to read from: the `next` of an earlier answer. Empty: from the first line on. */
   after: string;
   limit: number;
+  /** The caller. */
+  by: string;
   now: string;
   permit: (relations: Relations) => Permitted;
 }
@@ -38,7 +41,7 @@ export interface LogPage {
  */
 export async function readLogs(
   table: Table,
-  { domain, id, run, level, after, limit, now, permit }: LogRequest,
+  { domain, id, run, level, after, limit, by, now, permit }: LogRequest,
   wait: Wait,
 ): Promise<LogPage & { permitted: Permitted }> {
   const row = await readComputation(table, domain, id);
@@ -51,11 +54,17 @@ export async function readLogs(
       reason: 'logs_not_shared',
     });
   }
-  const permitted = permit({
+  const reviewer = snapshot?.result_review?.reviewers ?? [];
+  const isOpen = !snapshot?.result_review || (await readRun(table, domain, runId ?? ''))?.result?.state === 'released';
+  const others = {
     owner: snapshot?.owner ?? row.owner,
     creator: snapshot?.shows_creators_logs ? snapshot.assets.map(({ creator }) => creator) : [],
     consumer: snapshot?.result_consumers ?? [],
-  });
+  };
+  const permitted = permit({ ...others, reviewer });
+  if (!isOpen && !reviewer.includes(by)) {
+    throw new ServiceError('forbidden', 'Only the reviewers of the result read the logs of this run until it is released.');
+  }
   if (!snapshot || runId === undefined) throw notFound('run of this computation');
   const ofRun = { computation_id: id, run_id: runId };
   const position = positionIn(after, logKeys.prefix(runId));

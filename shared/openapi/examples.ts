@@ -18,26 +18,26 @@ const checksum = '4e64fd1cbf1d6e7ab9a2d9b35b8e0a5c3f1f4b9e0f4c6d3a1b2c3d4e5f6071
 const hash = [...Buffer.from(checksum, 'hex')];
 export const manifestDigest = '8a1e5d7fbb0f0c2b6f7ad2b4ce4a7f0f3e0c9f6a0b51c8d21f7d3f4b6a5c9e10';
 export const configurationDigest = 'b2c9f0d4a7135e8816f3ca0d92b74e5f1d6c8a3b0e9f72415d8c6b3a90e1f7d2';
+/** The members that a page of a list has beside its entries. */
+const page = { limit: 10, offset: 0, total: 1 };
 const content = 'c3BlY2llcyxpc2xhbmQK';
 const keyId = 'y1mDWXSP0kLwpJdu0ZyYjhFZ0TFXv4LiWjXQy7uVvSY';
 
-const computationBody = {
-  name: 'Body mass by species',
-  description: 'Penguins of the Palmer Archipelago',
-  agent_config: { log_level: 'info' },
-};
+const name = 'Body mass by species';
+const named = { name, description: 'Penguins of the Palmer Archipelago' };
+const computationBody = { ...named, agent_config: { log_level: 'info' } };
 
 const computationRow = {
   id: computationId,
-  name: 'Body mass by species',
-  description: 'Penguins of the Palmer Archipelago',
+  ...named,
   owner: 'alice',
   status: 'completed',
   created_at: at,
   updated_at: at,
 };
 
-const agentConfig = { log_level: 'info', cert_file: '', server_ca_file: '', client_ca_file: '', attested_tls: false };
+const coveredConfig = { cert_file: '', server_ca_file: '', client_ca_file: '', attested_tls: false };
+const agentConfig = { log_level: 'info', ...coveredConfig };
 
 const run = {
   id: runId,
@@ -76,35 +76,21 @@ const computation = {
 
 const newComputation = { ...computation, status: 'created', assets: [], parties: [owner], run: null };
 
+const described = { file_name: 'penguins.csv', description: '344 penguins', asset_type: 'dataset', mime_type: 'text/csv' };
 const assetBody = {
-  asset: {
-    file_name: 'penguins.csv',
-    description: '344 penguins',
-    asset_type: 'dataset',
-    mime_type: 'text/csv',
-    asset: content,
-    user_key: userKey,
-    content_access: 'creator',
-    use: 'approval',
-  },
+  asset: { ...described, asset: content, user_key: userKey, content_access: 'creator', use: 'approval' },
 };
 
+const notFetched = { source: null, kbs: null, decompress: null, algo_type: null, algo_args: null };
 const assetRow = {
   id: assetId,
-  file_name: 'penguins.csv',
-  description: '344 penguins',
-  asset_type: 'dataset',
-  mime_type: 'text/csv',
+  ...described,
   state: 'ready',
   size: 15_241,
   checksum,
   content_access: 'creator',
   use: 'approval',
-  source: null,
-  kbs: null,
-  decompress: null,
-  algo_type: null,
-  algo_args: null,
+  ...notFetched,
   created_by: 'bob',
   created_at: at,
   updated_at: at,
@@ -116,8 +102,7 @@ const assetWithContent = { ...asset, asset: content, content_reads: [] };
 
 export const manifest = {
   id: computationId,
-  name: 'Body mass by species',
-  description: 'Penguins of the Palmer Archipelago',
+  ...named,
   datasets: [{ hash, user_key: userKey, filename: 'penguins.csv' }],
   algorithm: { hash, user_key: userKey },
   result_consumers: [{ user_key: userKey }],
@@ -132,42 +117,29 @@ const approvalBody = {
   signature: 'pZwrfJ6nWYkoGP0h0S4e2BlQy4q4XkZqYqfP3m7oJpSg6qk5Vt6m1m8E5o1FQ0fQ6kq0i3dGvT2y9Qb0tN5VCg==',
 };
 
+const { signature: __, ...approved } = approvalBody;
+
 const approval = {
   user: 'bob',
-  digest: manifestDigest,
-  configuration_digest: configurationDigest,
-  cvm_ids: ['sim-1'],
-  expires_at: '2025-08-17T08:00:00.000Z',
+  ...approved,
   max_runs: null,
   used_runs: null,
   approval_id: null,
-  journal_head: { id: eventId, hash: checksum },
   signed: true,
   stale: false,
   stale_because: null,
   approved_at: at,
 };
 
-const refusal = {
-  user: 'carol',
-  reason: 'The ethics board has not met yet.',
-  refused_at: at,
-};
+const refusal = { user: 'carol', reason: 'The ethics board has not met yet.', refused_at: at };
 
 const todo = {
-  approvals: [
-    {
-      computation_id: computationId,
-      name: 'Body mass by species',
-      because: ['penguins.csv'],
-      manifest_digest: manifestDigest,
-    },
-  ],
-  keys: [{ computation_id: computationId, name: 'Body mass by species' }],
+  approvals: [{ computation_id: computationId, name, because: ['penguins.csv'], manifest_digest: manifestDigest }],
+  keys: [{ computation_id: computationId, name }],
   content: [{ asset_id: assetId, file_name: 'penguins.csv' }],
   reviews: [],
   refusals: [],
-  invitations: [{ computation_id: computationId, name: 'Body mass by species', owner: 'alice', expected: ['provider'] }],
+  invitations: [{ computation_id: computationId, name, owner: 'alice', expected: ['provider'] }],
   totals: { approvals: 1, keys: 1, content: 1, reviews: 0, refusals: 0, invitations: 1 },
   as_of: later,
 };
@@ -204,6 +176,19 @@ const publicJwk = {
   kid: keyId,
 };
 
+const logOrigin = 'computation-management/local/15f3168027d5b6e9';
+const logVkey = `${logOrigin}+32e7bf59+Ad8AvHW6X+AfViLbZcqdvidyqpQaYzJfYvDduz/vH52P`;
+const checkpoint =
+  `${logOrigin}\n2\n129AyCRYGjY6usTrSX4jyimzXuyuZzCSS9nTwHzeics=\n\n\u2014 ${logOrigin} ` +
+  'Mue/WTwdUDh04tUhgnBMC/kXKO+6fUuUItMWF3XdPOd0ZIKAcmMnc+lpopwwCmkOpeiQDgMBF00fQ6sj7HqpBKclzQI=\n';
+function loggedAs(type: string, index: number, salt: string, beside: string) {
+  return { type, index, salt, proof: `c2sp.org/tlog-proof@v1\nindex ${index}\n${beside}\n\n${checkpoint}` };
+}
+const fingerprint = 'b1f1a9d2c3e4f5061728394a5b6c7d8e9f00112233445566778899aabbccddee';
+const assetKeyBody = { held: 'party', fingerprint };
+const assetKey = { number: 1, fingerprint, held: 'party', release_policy: null, releases: 0, last_released_at: null };
+
+const issued = { log: { origin: logOrigin, vkey: logVkey }, service_version: serviceVersion(), issued_at: later };
 const evidence = {
   statement: {
     type: 'computation-evidence:v1',
@@ -213,7 +198,7 @@ const evidence = {
     manifest,
     manifest_digest: manifestDigest,
     configuration: {
-      agent_config: { cert_file: '', server_ca_file: '', client_ca_file: '', attested_tls: false },
+      agent_config: coveredConfig,
       approval: 'none',
       attestation_policy: null,
       log_access: 'none',
@@ -228,13 +213,45 @@ const evidence = {
     attestation: null,
     certificate: null,
     certificate_fingerprint: null,
-    log: null,
-    service_version: serviceVersion(),
-    issued_at: later,
+    ...issued,
   },
   signature: 'DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q',
   key_id: keyId,
-  log: null,
+  log: {
+    entries: [
+      loggedAs('run-start', 0, 'b2YgdGhlIGVudHJ5IDE=', 'A2dLnrcQwrlCoJFBcj5K5qZiy1M68fge8+MtDlhskmM='),
+      loggedAs('run-end', 1, 'b2YgdGhlIGVudHJ5IDI=', 'kx84r3cspqB2rZjEdd1s1Bu4FFfXAYnxhEuPq4N3Bq8='),
+    ],
+  },
+};
+
+const decided = {
+  reviewer: 'rita',
+  decision: 'release',
+  note: 'No group with fewer than ten people.',
+  decided_at: later,
+} as const;
+const resultOfRun = { state: 'released', asset: assetId, checksum, size: 20_480, decisions: [decided] } as const;
+
+const resultEvidence = {
+  ...evidence,
+  log: { entries: evidence.log.entries.slice(1).map((entry) => ({ ...entry, type: 'result' })) },
+  statement: {
+    type: 'computation-result:v1',
+    domain: 'd1',
+    computation: computationId,
+    run: runId,
+    manifest_digest: manifestDigest,
+    configuration_digest: configurationDigest,
+    result_review: { reviewers: ['rita'], needed: 1, consumers: ['alice', 'carol'] },
+    state: 'released',
+    asset: assetId,
+    checksum,
+    size: 20_480,
+    decisions: [{ ...decided, checksum, signature: null, key: null }],
+    event: { ...event, event_type: 'result_released' },
+    ...issued,
+  },
 };
 
 const attestationOfRun = {
@@ -298,67 +315,72 @@ const heldRun = {
   stop_command_id: null,
 };
 
+const running = { event_type: 'Running', status: 'InProgress' };
 const reports = [
   { id: 'r-1', run_id: runId, type: 'accepted', command_id: commandId },
-  {
-    id: 'r-2',
-    run_id: runId,
-    type: 'event',
-    event_type: 'Running',
-    status: 'InProgress',
-    originator: 'agent',
-    occurred_at: later,
-  },
+  { id: 'r-2', run_id: runId, type: 'event', ...running, originator: 'agent', occurred_at: later },
   { run_id: runId, type: 'heartbeat', agent_state: 'Running', fit: 'busy' },
 ];
 
 const reportResults = ['r-1', 'r-2', null].map((id) => ({ id, outcome: 'recorded', run_status: 'running' }));
 
+const sealedKey = {
+  protected: 'eyJhbGciOiJSU0EtT0FFUC0yNTYifQ',
+  encrypted_key: 'AA',
+  iv: 'A'.repeat(16),
+  ciphertext: 'AA',
+  tag: 'AA',
+};
+const askedKey = { id: '6b1f5c1e-8f8d-4a57-9a0d-0f3c1c9c7d21', asset: assetId, run: runId };
+const authorization = {
+  statement: { type: 'run-authorization:v1', domain: 'd1', run: runId },
+  signature: 'b'.repeat(86),
+  key_id: keyId,
+};
+const nonce = `${'A'.repeat(86)}==`;
+
 /** Examples of the request and the response of each endpoint, for the OpenAPI document. Tests check that they fit the schemas. */
 export const examples = {
   'computations/create-computation': { request: computationBody, response: newComputation },
-  'computations/list-computations': {
-    response: { computations: [computationRow], limit: 10, offset: 0, total: 1 },
-  },
+  'computations/list-computations': { response: { computations: [computationRow], ...page } },
   'computations/get-computation': { response: computation },
   'computations/update-computation': { request: computationBody, response: computation },
   'computations/delete-computation': {},
   'runs/start-run': { response: runId },
   'runs/get-run': { response: run },
-  'runs/list-runs': { response: { runs: [run], limit: 10, offset: 0, total: 1 } },
-  'statistics/get-statistics': {
-    response: { comp_stats: [{ day: '2025-07-17', status: 'completed', count: 3 }] },
-  },
+  'runs/list-runs': { response: { runs: [run], ...page } },
+  'statistics/get-statistics': { response: { comp_stats: [{ day: '2025-07-17', status: 'completed', count: 3 }] } },
   'keys/upload-key': { request: { key: userKey }, response: { uploaded: true } },
   'keys/check-key': { response: { uploaded: true } },
-  'runs/dry-run': {
-    response: { missing_items: { keys: ['alice'], hashes: ['penguins.csv'], info: ['Missing algorithm'] } },
-  },
+  'runs/dry-run': { response: { missing_items: { keys: ['alice'], hashes: ['penguins.csv'], info: ['Missing algorithm'] } } },
   'runs/stop-run': { response: stoppingRun },
   'runs/get-manifest': { response: manifest },
   'assets/create-asset': { request: assetBody, response: asset },
-  'assets/list-assets': { response: { assets: [assetRow], limit: 10, offset: 0, total: 1 } },
+  'assets/list-assets': { response: { assets: [assetRow], ...page } },
   'assets/get-asset': { response: assetWithContent },
   'assets/update-asset': { request: assetBody, response: asset },
   'assets/delete-asset': {},
-  'assets/link-asset': {
-    response: { asset_id: assetId, computation_id: computationId, linked: true },
-  },
-  'assets/list-linked-computations': {
-    response: { computations: [computationRow], limit: 10, offset: 0, total: 1 },
-  },
-  'assets/unlink-asset': {
-    response: { asset_id: assetId, computation_id: computationId, linked: false },
-  },
-  'events/list-events': { response: { events: [event], limit: 10, offset: 0, total: 1 } },
+  'assets/set-asset-key': { request: assetKeyBody, response: assetKey },
+  'assets/get-asset-key': { response: assetKey },
+  'assets/remove-asset-key': {},
+  'assets/link-asset': { response: { asset_id: assetId, computation_id: computationId, linked: true } },
+  'assets/list-linked-computations': { response: { computations: [computationRow], ...page } },
+  'assets/unlink-asset': { response: { asset_id: assetId, computation_id: computationId, linked: false } },
+  'events/list-events': { response: { events: [event], ...page } },
   'events/get-status': { response: event },
   'cvms/list-commands': { response: { commands: [command], run: heldRun } },
-  'cvms/report': {
-    request: { reports },
-    response: { accepted: 3, duplicates: 0, results: reportResults },
-  },
+  'cvms/report': { request: { reports }, response: { accepted: 3, duplicates: 0, results: reportResults } },
   'attestation/get-attestation': { response: attestationOfRun },
   'evidence/get-evidence': { response: evidence },
+  'results/hand-in-result': {
+    request: { file_name: 'income.csv', size: 20_480, checksum },
+    response: { ...asset, asset_type: 'result', file_name: 'income.csv' },
+  },
+  'results/decide-result': {
+    request: { decision: 'release', checksum, note: decided.note },
+    response: { ...run, result: resultOfRun },
+  },
+  'results/get-result': { response: resultEvidence },
   'approvals/approve': { request: approvalBody, response: approval },
   'approvals/list-approvals': {
     response: { needed: [{ user: 'bob', because: ['penguins.csv'] }], approvals: [approval], refusals: [refusal] },
@@ -366,6 +388,13 @@ export const examples = {
   'approvals/withdraw-approval': {},
   'keys/remove-key': {},
   'todo/get-todo': { response: todo },
+  'notifications/set-notifications': { request: { email: true }, response: { email: true, is_sent: true } },
+  'notifications/get-notifications': { response: { email: false, is_sent: true } },
+  'notifications/unsubscribe': {
+    request: { 'List-Unsubscribe': 'One-Click' },
+    response: 'You get no more mail about this domain.\n',
+  },
+  'notifications/show-unsubscribe': { response: '<!doctype html>\n<title>Unsubscribe</title>\n' },
   'logs/read-logs': { response: { logs: [{ time: at, level: 'info', message: 'Agent is ready' }], next: 'WyJhIiwxXQ' } },
   'find/find': {
     response: {
@@ -373,15 +402,25 @@ export const examples = {
       truncated: false,
     },
   },
-  'cvms/list-cvms': { response: { cvms: [cvm], limit: 10, offset: 0, total: 1 } },
+  'releases/list-releases': {
+    response: { releases: [{ ...askedKey, authorization, evidence: '{"runtime-data":{},"tee-evidence":{}}' }] },
+  },
+  'releases/answer-release': { request: { refusal: 'The run limit of this key is reached.' }, response: askedKey },
+  'releases/auth': { request: { version: '0.4.0' }, response: { nonce, 'extra-params': '' } },
+  'releases/attest': {
+    request: { 'runtime-data': { nonce }, 'tee-evidence': { primary_evidence: {} } },
+    response: { token: 'eyJhbGciOiJFUzI1NiJ9.e30.c2ln' },
+  },
+  'releases/get-key': { response: sealedKey },
+  'cvms/list-cvms': { response: { cvms: [cvm], ...page } },
   'cvms/get-cvm': { response: cvm },
   'cvms/register-cvm': { request: cvmBody, response: cvm },
   'cvms/delete-cvm': {},
-  'service/health': {
-    response: { status: 'ok', stage: 'local', version: serviceVersion() },
-  },
+  'service/health': { response: { status: 'ok', stage: 'local', version: serviceVersion() } },
   'service/openapi': {
     response: { openapi: '3.1.0', info: { title: 'Computation management', version: serviceVersion() }, paths: {} },
   },
   'service/jwks': { response: { keys: [publicJwk] } },
+  'history/get-checkpoint': { response: checkpoint },
+  'history/get-tile': { response: '\u0000@two entries of 64 bytes' },
 } as const satisfies { [R in KnownRoute as R['name']]: Examples<R> };

@@ -12,17 +12,14 @@ interface HeaderObject {
 const maxLength = 10_240;
 
 /** Returns the OpenAPI objects of headers with texts, from their descriptions. */
-export function textHeaders(descriptions: Record<string, string>): Record<string, HeaderObject> {
+export function textHeaders(descriptions: Record<string, string>, more: { required?: false } = {}): Record<string, HeaderObject> {
   const entries = Object.entries(descriptions);
-  return Object.fromEntries(entries.map(([name, description]) => [name, { description, schema: { type: 'string', maxLength } }]));
+  const schema = { type: 'string', maxLength } as const;
+  return Object.fromEntries(entries.map(([name, description]) => [name, { description, schema, ...more }]));
 }
 
 /** Returns the OpenAPI objects of headers with texts that a response may lack, from their descriptions. */
-export function optionalTextHeaders(descriptions: Record<string, string>): Record<string, HeaderObject> {
-  return Object.fromEntries(
-    Object.entries(textHeaders(descriptions)).map(([name, header]) => [name, { ...header, required: false as const }]),
-  );
-}
+export const optionalTextHeaders = (descriptions: Record<string, string>) => textHeaders(descriptions, { required: false });
 
 /** The components of the OpenAPI document for headers to which all operations refer. API Gateway adds the second one. */
 export const sharedHeaders: Record<string, HeaderObject> = {
@@ -51,9 +48,8 @@ export const rateLimitHeaders = optionalTextHeaders({
 });
 
 /** Returns the description of the header ETag if the responses of the endpoint have one. */
-export function etagHeader({ etag }: Route): Record<string, string> {
-  return etag ? { ETag: 'The strong entity tag of the response. It changes whenever what you see of the resource changes.' } : {};
-}
+export const etagHeader = ({ etag }: Route): Record<string, string> =>
+  etag ? { ETag: 'The strong entity tag of the response. It changes whenever what you see of the resource changes.' } : {};
 
 /** The OpenAPI object of the header that marks an answer as given again. */
 export const replayedHeaderObject = {

@@ -28,9 +28,7 @@ export function jsonSchemaOf(schema: v.GenericSchema, typeMode: 'input' | 'outpu
  * Removes the default from the JSON Schema of an object. The default `{}` only means that the object's fields have their
  * defaults, and generated Go does not compile with it.
  */
-function withoutDefault({ default: _, ...schema }: JsonSchema): JsonSchema {
-  return schema;
-}
+const withoutDefault = ({ default: _, ...schema }: JsonSchema): JsonSchema => schema;
 
 /**
  * Adds the type to the JSON Schema of a constant, because generators of Go and Python treat a constant without a type as
@@ -55,9 +53,7 @@ const largestInt32 = 2 ** 31 - 1;
  * Adds limits to all parts of a JSON Schema that have none of their own: arrays, integers, and texts of a format with a longest
  * form. Integers of this API are never negative.
  */
-export function limited(schema: JsonSchema): JsonSchema {
-  return withLimits(schema) as JsonSchema;
-}
+export const limited = (schema: JsonSchema): JsonSchema => withLimits(schema) as JsonSchema;
 
 function withLimits(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withLimits);
@@ -67,7 +63,9 @@ function withLimits(node: unknown): unknown {
   );
   switch (schema['type']) {
     case 'string':
-      return 'enum' in schema || 'const' in schema ? schema : { ...schema, maxLength: lengthOf(schema) };
+      return 'enum' in schema || 'const' in schema
+        ? schema
+        : { ...schema, maxLength: schema['maxLength'] ?? lengthOfFormat[String(schema['format'])] };
     case 'array':
       return { maxItems: mostEntries, ...schema };
     case 'integer':
@@ -75,10 +73,6 @@ function withLimits(node: unknown): unknown {
     default:
       return schema;
   }
-}
-
-function lengthOf({ maxLength, format }: Record<string, unknown>): unknown {
-  return maxLength ?? lengthOfFormat[String(format)];
 }
 
 function integer(schema: Record<string, unknown>) {

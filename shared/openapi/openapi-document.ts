@@ -14,7 +14,8 @@ export function openapiDocument(version: string): OpenApi {
   const components = new Components();
   const paths: OpenApi['paths'] = {};
   for (const route of routes) {
-    const { path, method } = route;
+    const { method } = route;
+    const path = route.path.replace('+}', '}');
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation(route, components) };
   }
   components.add(problemSchema, 'output');
@@ -72,8 +73,12 @@ const descriptions: Record<Tag, string> = {
   events: 'The journal of a computation, and its latest lifecycle event.',
   evidence: 'The signed statement about a run.',
   find: 'Search by names, identifiers and checksums.',
+  history: "The stage's append-only log of the starts and ends of runs, for everyone to read.",
   keys: 'Public keys that participants upload to computations.',
   logs: 'The logs that agents write during runs.',
+  notifications: 'Mail about what begins to wait for users.',
+  releases: 'Keys of assets that leave: the key broker protocol of CVMs (KBS 0.4.0), and the brokers of parties.',
+  results: 'Results of runs under review: hand them in, release or withhold them, and get the signed statement about that.',
   runs: 'Runs of computations on CVMs: check, start, watch and stop them, and read their manifests.',
   service: 'The health of the service, its OpenAPI document, and the public keys that verify evidence.',
   statistics: 'How often computations entered each status on each day.',

@@ -2,7 +2,7 @@ import { rolesWith } from 'computation-management-formats/vocabulary';
 import type { Relation } from '../http/caller.ts';
 import { eitherOf } from '../runtime/errors.ts';
 import { routes, type KnownRoute } from '../endpoints/endpoints.ts';
-import { isLimited, takesKey, type Route } from '../http/route.ts';
+import { isLimited, statusOf, takesKey, type Route } from '../http/route.ts';
 import { examples } from './examples.ts';
 import {
   etagHeader,
@@ -20,6 +20,7 @@ import { failures } from './problems.ts';
 export function operation(known: KnownRoute, components: Components) {
   const route: Route = known;
   const example: { request?: unknown; response?: unknown } = examples[known.name];
+  const content = route.body && contentOf(route, { schema: components.add(route.body, 'input'), example: example.request });
   const text = [route.description, route.access && `Requires ${accessOf(route)}.`].filter(Boolean).join(' ');
   return {
     operationId: operationIdOf(route),
@@ -29,21 +30,19 @@ export function operation(known: KnownRoute, components: Components) {
     ...(route.deprecated ? { deprecated: true } : {}),
     ...(route.access ? {} : { security: [] }),
     parameters: parameters(route),
-    ...(route.body
-      ? {
-          requestBody: {
-            required: true,
-            content: { 'application/json': { schema: components.add(route.body, 'input'), example: example.request } },
-          },
-        }
-      : {}),
+    ...(content ? { requestBody: { required: true, content } } : {}),
     responses: {
-      [route.status]: success(route, example.response, components),
+      [statusOf(route)]: success(route, example.response, components),
       ...(route.statusIfNew ? { [route.statusIfNew]: success(route, example.response, components) } : {}),
       ...notModified(route),
       ...failures(route),
     },
   };
+}
+
+function contentOf({ isForm }: Route, content: object) {
+  const types = isForm ? ['application/x-www-form-urlencoded', 'multipart/form-data'] : ['application/json'];
+  return Object.fromEntries(types.map((type) => [type, content]));
 }
 
 function operationIdOf(route: Route): string {
@@ -62,6 +61,7 @@ function accessOf(route: Route): string {
 function relationIn({ path }: Route, relation: Relation): string {
   if (relation === 'owner') return 'the owner of the computation';
   if (relation === 'consumer') return 'a result consumer';
+  if (relation === 'reviewer') return 'a reviewer of results';
   if (relation === 'provider') return 'a provider whom the computation names (to refuse)';
   return path.includes('/assets/') ? 'the creator of the asset' : 'the creator of an asset in it';
 }
@@ -76,7 +76,9 @@ function success(route: Route, example: unknown, components: Components) {
       ...(takesKey(route) ? replayedHeaderObject : {}),
       ...(isLimited(route.name, routes) ? rateLimitHeaders : {}),
     },
-    ...(route.response ? { content: { 'application/json': { schema: components.add(route.response, 'output'), example } } } : {}),
+    ...(route.response
+      ? { content: { [route.media?.type ?? 'application/json']: { schema: components.add(route.response, 'output'), example } } }
+      : {}),
   };
 }
 

@@ -2,6 +2,7 @@ import type { JsonSchema } from '@valibot/to-json-schema';
 import { cvmId, domainId, identifier } from 'computation-management-formats/identifiers';
 import { idempotencyKeyHeader, takesKey, type Route } from '../http/route.ts';
 import type { ConditionalHeader } from '../http/etags.ts';
+import { tilePath } from '../endpoints/history.ts';
 import { jsonSchemaOf, limited } from './json-schema.ts';
 
 /** Returns the OpenAPI parameters of an endpoint: of its path, its query and its headers. */
@@ -16,26 +17,25 @@ export function parameters(route: Route) {
 
 function pathParameters(path: string) {
   const resource = path.includes('/assets/{id}') ? 'asset' : 'computation';
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+  const other = { description: `The identifier of the ${resource}.`, schema: jsonSchemaOf(identifier, 'input') };
+  return [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
-    ...described(name, resource),
+    ...(ofPath()[name] ?? other),
   }));
 }
 
-function described(name: string, resource: string): { description: string; schema: JsonSchema } {
-  switch (name) {
-    case 'domainID':
-      return { description: 'The identifier of the domain.', schema: jsonSchemaOf(domainId, 'input') };
-    case 'cvmID':
-      return { description: 'The identifier of the CVM.', schema: jsonSchemaOf(cvmId, 'input') };
-    case 'computationID':
-      return { description: 'The identifier of the computation.', schema: jsonSchemaOf(identifier, 'input') };
-    default:
-      return { description: `The identifier of the ${resource}.`, schema: jsonSchemaOf(identifier, 'input') };
-  }
-}
+const ofPath = (): Record<string, { description: string; schema: JsonSchema }> => ({
+  domainID: { description: 'The identifier of the domain.', schema: jsonSchemaOf(domainId, 'input') },
+  cvmID: { description: 'The identifier of the CVM.', schema: jsonSchemaOf(cvmId, 'input') },
+  computationID: { description: 'The identifier of the computation.', schema: jsonSchemaOf(identifier, 'input') },
+  tile: {
+    description: 'The path of the tile or bundle below `tile/`, with its slashes.',
+    schema: jsonSchemaOf(tilePath, 'input'),
+  },
+  resource: { description: 'The place of the key: `{asset}/key/1`.', schema: { type: 'string', maxLength: 255 } },
+});
 
 /**
  * Returns the query parameters of an operation, without `domainID`, which may repeat the domain of the path. The description of

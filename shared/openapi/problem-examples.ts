@@ -27,12 +27,24 @@ const conflicts: Partial<Record<string, Partial<Record<ConflictReason, string>>>
     stale_digest: 'The manifest or the configuration has another digest now. Read both again.',
     unknown_event: 'The journal of this computation has no event with this id and hash.',
   },
-  'assets/delete-asset': { asset_in_use: 'An active run uses the asset. Wait until it ends, or stop it.' },
+  'assets/delete-asset': {
+    asset_in_use: 'An active run uses the asset. Wait until it ends, or stop it.',
+    result_of_run: 'The asset is the result of a run and can be deleted after its release.',
+  },
   'assets/link-asset': {
     second_algorithm: 'The computation already has an algorithm. Unlink it first.',
     file_name_taken: 'The computation already has a dataset named penguins.csv. Rename or unlink it first.',
+    result_of_run: 'The asset is the result of a run and cannot be linked.',
+  },
+  'assets/set-asset-key': {
+    no_checksum:
+      'The asset has no checksum, by which the agent verifies the decrypted file. Set it first, or upload the content.',
+    no_release_policy:
+      'Nothing says which CVMs may get the key. Send a release_policy, or give the computation an attestation_policy, with az-snp-vtpm, snp, snp-vtpm alone.',
+    result_of_run: 'The asset is the result of a run and has no key.',
   },
   'assets/update-asset': {
+    result_of_run: 'The asset is the result of a run and cannot be changed.',
     second_algorithm: `${linkedTo} already has an algorithm. Unlink it first.`,
     file_name_taken: `${linkedTo} already has a dataset named penguins.csv. Rename or unlink it first.`,
     linked_too_widely:
@@ -45,13 +57,43 @@ const conflicts: Partial<Record<string, Partial<Record<ConflictReason, string>>>
     public_key_taken:
       'Another CVM of this domain has a certificate with the same public key. Make a key of its own for each CVM.',
   },
-  'evidence/get-evidence': { run_active: 'The run is active. Get its evidence after the run has ended.' },
+  'evidence/get-evidence': {
+    run_active: 'The run is active. Get its evidence after the run has ended.',
+    log_pending: 'The start and the end of the run are not in the log yet. Try again in a moment.',
+    log_contradicted:
+      'The log has another start or end of this run, from before the table was restored. The run has no evidence.',
+  },
+  'releases/answer-release': { request_over: 'The request was answered before.' },
+  'notifications/set-notifications': {
+    no_verified_address:
+      'Neither the token nor the userinfo of its issuer has a verified `email`. Sign in with the scopes `openid email`.',
+  },
+  'results/hand-in-result': {
+    no_result: 'The run has no review of its result.',
+    run_not_completed: 'The run is running. Only a completed run has a result.',
+    result_decided: 'A reviewer has decided on the file that was handed in, so no other file can take its place.',
+  },
+  'results/decide-result': {
+    no_result: 'The file with the result has not arrived. A reviewer hands it in first.',
+    run_not_completed: 'The run is running. Only a completed run has a result.',
+    other_file: `Another file was handed in: its SHA3-256 is ${manifestDigest}. Review that file.`,
+    already_decided: 'You have decided on this result. A decision is final.',
+    result_decided: 'The result is already released.',
+  },
+  'results/get-result': {
+    no_result: 'The run has no review of its result.',
+    result_open: 'The result is neither released nor withheld yet.',
+    log_pending: 'The decision on the result is not in the log yet. Try again in a moment.',
+    log_contradicted: 'The log has another result of this run, from before the table was restored. The run has no evidence.',
+  },
   'runs/start-run': {
     run_active: 'A run of this computation is active. Wait until it ends, or stop it.',
     cvm_busy: 'Another run holds the CVM sim-1. Wait until it ends, or stop it.',
     cvm_not_attested:
       'The CVM sim-1 does not satisfy the attestation policy. It has no attestation of its present agent and certificate.',
     cvm_not_ready: 'The CVM sim-1 is disconnected: it was never seen.',
+    no_release_policy:
+      'Nothing says which CVMs may get the key of penguins.csv: its creator can set a release_policy, and the computation can have an attestation_policy.',
   },
   'runs/stop-run': { nothing_to_stop: 'No run of this computation is active.' },
 };
@@ -105,8 +147,11 @@ function sampleOf(code: ErrorCode, route: Route): Sample {
       const detail = route.body ? unknownIn('', route.body) : unknownIn('query', route.query ?? v.object({}));
       return { detail: `${pointer}: ${detail}`, extras: { errors: [{ pointer, detail }] } };
     }
+    case 'unauthenticated':
+      return { detail: route.access ? ofNobody : 'The nonce was used before. Attest again.' };
     case 'forbidden': {
-      const access = route.access ?? { anyOf: [] };
+      const { access } = route;
+      if (!access) return { detail: 'No active run of the domain d1 has a key.' };
       const role: Role = rolesWith(...access.anyOf).includes('viewer') ? 'cvm' : 'viewer';
       return { detail: forbidden({ id: 'bob', roles: new Set([role]), actions: new Set() }, access).message };
     }
@@ -117,7 +162,7 @@ function sampleOf(code: ErrorCode, route: Route): Sample {
     case 'too_large':
       return { detail: tooLarge[route.name] ?? 'The body has 262145 bytes. The limit is 262144 bytes.' };
     case 'not_found':
-      return { detail: notFound(resourceOf(route)).message };
+      return { detail: route.path.startsWith('/log/') ? 'The log has no such tile.' : notFound(resourceOf(route)).message };
     default:
       return { detail: details[code] ?? `${errorTable[code].title}.` };
   }
@@ -125,6 +170,8 @@ function sampleOf(code: ErrorCode, route: Route): Sample {
 
 function resourceOf({ path }: Route): string {
   if (path.includes('/assets/')) return 'asset';
+  if (path.includes('/releases/')) return 'request for a key of your assets';
+  if (path.includes('/kbs/')) return 'key';
   return path.includes('/cvms/') ? 'registered CVM' : 'computation';
 }
 
@@ -135,8 +182,9 @@ const tooLarge: Partial<Record<string, string>> = {
   'assets/link-asset': 'A computation can have at most 100 datasets. Unlink one first.',
 };
 
+const ofNobody = 'The token names no user. Its claim `sub` must have 1 to 255 bytes of UTF-8 and must not be a reserved name.';
+
 const details: Partial<Record<ErrorCode, string>> = {
-  unauthenticated: 'The token names no user. Its claim `sub` must have 1 to 255 bytes of UTF-8 and must not be a reserved name.',
   precondition_failed: preconditionFailed().message,
   unsupported_media_type: 'Expected content-type: application/json.',
   idempotency_mismatch: 'The Idempotency-Key was used for another request. Use a new key.',

@@ -1,3 +1,4 @@
+import { arrayOf, described, namedObject, shownText } from 'computation-management-formats/fields';
 import { identifier } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { errorTable, type ErrorCode, conflictReasons, errorCodes, refusalReasons } from '../runtime/errors.ts';
@@ -8,20 +9,21 @@ import { missingItemsSchema } from '../rows/manifest.ts';
 
 const everywhere: readonly ErrorCode[] = ['invalid_request', 'too_many_requests', 'internal', 'unavailable'];
 
-const behindAuthorizer: readonly ErrorCode[] = ['unauthenticated', 'forbidden'];
-
 /** Returns the error responses of an operation, by status. */
 export function failures(route: Route) {
-  const ofCondition: readonly ErrorCode[] = route.condition === 'if-match' ? ['precondition_failed'] : [];
-  const ofKey: readonly ErrorCode[] = takesKey(route) ? ['idempotency_mismatch'] : [];
-  const ofAccess = route.access ? behindAuthorizer : [];
-  const codes = [...everywhere, ...ofAccess, ...(route.errors ?? []), ...ofCondition, ...ofKey];
-  return Object.fromEntries(
-    [...Map.groupBy(codes, (code) => errorTable[code].status)].map(([status, ofStatus]) => [
-      status,
-      failure(status, ofStatus, route),
-    ]),
-  );
+  const when = (holds: boolean, ...codes: ErrorCode[]) => (holds ? codes : []);
+  const codes = [
+    ...everywhere,
+    ...when(route.access !== undefined, 'unauthenticated', 'forbidden'),
+    ...(route.errors ?? []),
+    ...when(route.path.includes('{id}'), 'not_found'),
+    ...when(route.reasons !== undefined, 'conflict'),
+    ...when(route.body !== undefined, 'unsupported_media_type', 'too_large'),
+    ...when(route.condition === 'if-match', 'precondition_failed'),
+    ...when(takesKey(route), 'idempotency_mismatch'),
+  ];
+  const byStatus = [...Map.groupBy(codes, (code) => errorTable[code].status)];
+  return Object.fromEntries(byStatus.map(([status, ofStatus]) => [status, failure(status, ofStatus, route)]));
 }
 
 /**
@@ -36,7 +38,7 @@ function failure(status: number, codes: ErrorCode[], route: Route) {
   const message = codes.flatMap((code) => gatewayMessages[code] ?? [])[0];
   const byGateway = { schema: { $ref: '#/components/schemas/GatewayMessage' }, example: { message } };
   return {
-    description: codes.map((code) => described(code, route)).join(' '),
+    description: codes.map((code) => summaryOf(code, route)).join(' '),
     headers: {
       ...everyResponse,
       ...retryAfter(status),
@@ -53,7 +55,7 @@ const challengeHeader = optionalTextHeaders({
     'header to `x-amzn-remapped-www-authenticate`.',
 });
 
-function described(code: ErrorCode, { reasons = [] }: Route): string {
+function summaryOf(code: ErrorCode, { reasons = [] }: Route): string {
   const kinds = code === 'conflict' && reasons.length > 0 ? `, ${reasons.map((reason) => `\`${reason}\``).join(', ')}` : '';
   return `${errorTable[code].title} (\`${code}\`${kinds}).`;
 }
@@ -76,13 +78,10 @@ function retryAfter(status: number) {
 }
 
 /** Schema of the error that API Gateway answers to a request that does not reach a function. */
-export const gatewayMessageSchema = v.pipe(
-  v.object({
-    message: v.pipe(v.string(), v.description('What went wrong.'), v.metadata({ maxLength: 1_000, examples: ['Unauthorized'] })),
-  }),
-  v.title('GatewayMessage'),
-  v.description('An error of API Gateway, for a request that did not reach the service.'),
-);
+const ofGateway = 'An error of API Gateway, for a request that did not reach the service.';
+export const gatewayMessageSchema = namedObject('GatewayMessage', ofGateway, {
+  message: v.pipe(v.string(), v.description('What went wrong.'), v.metadata({ maxLength: 1_000, examples: ['Unauthorized'] })),
+});
 
 const gatewayMessages: Partial<Record<ErrorCode, string>> = {
   unauthenticated: 'Unauthorized',
@@ -95,55 +94,33 @@ const gatewayMessages: Partial<Record<ErrorCode, string>> = {
 /**
  * Returns the schema of a text in an error response, which shared/http/problem.ts truncates to 1,000 characters and an ellipsis.
  */
-const truncatedText = (what: string) => v.pipe(v.string(), v.description(what), v.metadata({ maxLength: 1_001 }));
+const truncatedText = (what: string) => shownText(1_001, what);
 
-const violation = v.pipe(
-  v.object({
-    pointer: truncatedText(
-      'A JSON Pointer into the body, or a place such as `query/limit`, `path/domainID` or `header/if-match`.',
-    ),
-    detail: truncatedText('What was expected at this place.'),
-  }),
-  v.title('Violation'),
-  v.description('An invalid place in a request.'),
-);
+const violation = namedObject('Violation', 'An invalid place in a request.', {
+  pointer: truncatedText('A JSON Pointer into the body, or a place such as `query/limit`, `path/domainID` or `header/if-match`.'),
+  detail: truncatedText('What was expected at this place.'),
+});
 
-const currentDigest = (of: string) =>
-  v.optional(
-    v.pipe(v.string(), v.description(`The current digest of the ${of} (409 \`stale_digest\`).`), v.metadata({ maxLength: 64 })),
-  );
+const currentDigest = (of: string) => v.optional(shownText(64, `The current digest of the ${of} (409 \`stale_digest\`).`));
 
 /** Schema of the errors of the API (RFC 9457). */
-export const problemSchema = v.pipe(
-  v.object({
-    type: v.pipe(
-      v.string(),
-      v.description('The type of the error. `code` distinguishes errors.'),
-      v.metadata({ maxLength: 200, format: 'uri-reference', examples: ['about:blank'] }),
-    ),
-    title: v.pipe(v.string(), v.description('A short name of the error.'), v.metadata({ maxLength: 200 })),
-    status: v.pipe(v.number(), v.integer(), v.description('The HTTP status code.'), v.metadata({ minimum: 400, maximum: 599 })),
-    detail: truncatedText('A description of the error. The text may change.'),
-    code: v.pipe(v.picklist(errorCodes), v.description('The error code for programs. It does not change.')),
-    request_id: v.pipe(v.string(), v.description('The identifier of the request.'), v.metadata({ maxLength: 200 })),
-    errors: v.optional(
-      v.pipe(
-        v.array(violation),
-        v.description('The places in the request that are invalid (400).'),
-        v.metadata({ maxItems: 20 }),
-      ),
-    ),
-    reason: v.optional(
-      v.pipe(
-        v.picklist([...conflictReasons, ...refusalReasons]),
-        v.description('The kind of conflict (409), or of refusal (403).'),
-      ),
-    ),
-    run_id: v.optional(v.pipe(identifier, v.description('The run that causes the conflict (409).'))),
-    manifest_digest: currentDigest('manifest'),
-    configuration_digest: currentDigest('configuration'),
-    missing_items: v.optional(missingItemsSchema),
-  }),
-  v.title('Problem'),
-  v.description('An error (RFC 9457).'),
-);
+export const problemSchema = namedObject('Problem', 'An error (RFC 9457).', {
+  type: v.pipe(
+    v.string(),
+    v.description('The type of the error. `code` distinguishes errors.'),
+    v.metadata({ maxLength: 200, format: 'uri-reference', examples: ['about:blank'] }),
+  ),
+  title: v.pipe(v.string(), v.description('A short name of the error.'), v.metadata({ maxLength: 200 })),
+  status: v.pipe(v.number(), v.integer(), v.description('The HTTP status code.'), v.metadata({ minimum: 400, maximum: 599 })),
+  detail: truncatedText('A description of the error. The text may change.'),
+  code: described(v.picklist(errorCodes), 'The error code for programs. It does not change.'),
+  request_id: v.pipe(v.string(), v.description('The identifier of the request.'), v.metadata({ maxLength: 200 })),
+  errors: v.optional(arrayOf(violation, 20, 'The places in the request that are invalid (400).')),
+  reason: v.optional(
+    described(v.picklist([...conflictReasons, ...refusalReasons]), 'The kind of conflict (409), or of refusal (403).'),
+  ),
+  run_id: v.optional(described(identifier, 'The run that causes the conflict (409).')),
+  manifest_digest: currentDigest('manifest'),
+  configuration_digest: currentDigest('configuration'),
+  missing_items: v.optional(missingItemsSchema),
+});

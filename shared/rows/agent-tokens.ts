@@ -9,7 +9,7 @@ import { isActive, type Run } from './run.ts';
 import { type ContentStore, putContent, tokenPrefix } from './content-store.ts';
 import { cvmKeys, runKeys, type Key } from '../table/keys.ts';
 import { type Table, getItem, type Item } from '../table/table.ts';
-import { putItemIf, setAttributes } from '../table/writes.ts';
+import { hasAttributes, isAbsent, putItemIf, setAttributes } from '../table/writes.ts';
 import { type Attestation, mostKeptTokens, storedAttestation } from './attestation.ts';
 import { parseStored } from '../table/stored.ts';
 import { ConditionFailedError, StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
@@ -35,7 +35,7 @@ export type AgentTokens = v.InferOutput<typeof processItem>;
 
 /**
  * The number of days after which the records of attestation tokens expire. The tokens themselves are kept as long
- * (infra/state/content-bucket.ts).
+ * (infra/state/buckets.ts).
  */
 export const tokensLiveInDays = 400;
 
@@ -57,8 +57,7 @@ export function tokensItem({ domain, cvmId, process }: Process, { tokens, versio
 
 /** Returns the condition that the attestation tokens of an agent process have not changed since they were read. */
 export function unchangedTokens({ version }: AgentTokens) {
-  if (version === 0) return { ConditionExpression: 'attribute_not_exists(pk)' };
-  return { ConditionExpression: 'version = :version', ExpressionAttributeValues: { ':version': version } };
+  return version === 0 ? isAbsent : hasAttributes({ version });
 }
 
 /**
@@ -171,7 +170,7 @@ export async function readTokensOfRun(
   const ofRun = parseProcessOfRun(await getItem(table, runKeys.attestation(computation_id, id)));
   if (!ofRun) return undefined;
   const { domain, cvmId, process, frozen = [] } = ofRun;
-  if (!isActive(status)) return { domain, cvmId, process, tokens: frozen };
+  if (!isActive(status)) return { domain, cvmId, process, tokens: frozen }; // defence
   const tokens = tokensOfRun(ofRun, parseTokens(await getItem(table, cvmKeys.process(domain, cvmId, process))));
   return { domain, cvmId, process, tokens };
 }

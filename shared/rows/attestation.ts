@@ -1,77 +1,53 @@
 import { mostTokens } from 'computation-management-attestation/policy';
 import * as v from 'valibot';
-import { shownText } from 'computation-management-formats/fields';
+import { arrayOf, described, namedObject, orNull, shownText } from 'computation-management-formats/fields';
 import { timestamp } from 'computation-management-formats/timestamps';
 import { verdicts } from 'computation-management-formats/attestation';
 import { parseStored } from '../table/stored.ts';
 import type { Item } from '../table/table.ts';
-const check = v.pipe(
-  v.object({
-    name: v.pipe(shownText(60), v.description('The name of the check.')),
-    passed: v.pipe(v.boolean(), v.description('Whether it passed.')),
-    detail: v.pipe(shownText(1_000), v.description('What was found, or why the check failed.')),
-  }),
-  v.title('AttestationCheck'),
-  v.description('A check of attestation evidence.'),
-);
+const check = namedObject('AttestationCheck', 'A check of attestation evidence.', {
+  name: shownText(60, 'The name of the check.'),
+  passed: described(v.boolean(), 'Whether it passed.'),
+  detail: shownText(1_000, 'What was found, or why the check failed.'),
+});
 
 export const checksSchema = v.pipe(v.array(check), v.metadata({ maxItems: 40 }));
 
 const version = (what: string) =>
   v.pipe(v.number(), v.integer(), v.description(`The version of ${what}.`), v.metadata({ maximum: 255 }));
 
-const snpTcb = v.pipe(
-  v.object({
-    fmc: v.optional(version('the FMC, which Turin alone has')),
-    bootloader: version('the bootloader'),
-    tee: version('the TEE'),
-    snp: version('the SNP firmware'),
-    microcode: version('the microcode'),
-  }),
-  v.title('SnpTcb'),
-  v.description('The versions of the firmware of an SNP machine.'),
-);
+const snpTcb = namedObject('SnpTcb', 'The versions of the firmware of an SNP machine.', {
+  fmc: v.optional(version('the FMC, which Turin alone has')),
+  bootloader: version('the bootloader'),
+  tee: version('the TEE'),
+  snp: version('the SNP firmware'),
+  microcode: version('the microcode'),
+});
 
-const tdxTcb = v.pipe(
-  v.object({
-    status: v.pipe(shownText(60), v.description('What Intel says of the versions, such as `UpToDate`.')),
-    tee_tcb_svn: v.pipe(shownText(64), v.description('The versions of the TDX module and its parts, in hex.')),
-    advisories: v.pipe(
-      v.array(shownText(60)),
-      v.description("Intel's security advisories about these versions."),
-      v.metadata({ maxItems: 100 }),
-    ),
-  }),
-  v.title('TdxTcb'),
-  v.description('The versions of a TDX machine.'),
-);
+const tdxTcb = namedObject('TdxTcb', 'The versions of a TDX machine.', {
+  status: shownText(60, 'What Intel says of the versions, such as `UpToDate`.'),
+  tee_tcb_svn: shownText(64, 'The versions of the TDX module and its parts, in hex.'),
+  advisories: arrayOf(shownText(60), 100, "Intel's security advisories about these versions."),
+});
 
-export const attestationSchema = v.pipe(
-  v.object({
-    platform: v.pipe(
-      shownText(60),
-      v.description('`snp`, `tdx`, `snp-vtpm`, `az-snp-vtpm`, `az-tdx-vtpm`, or the name of a platform that is not supported.'),
+export const attestationSchema = namedObject(
+  'Attestation',
+  'What the service found in the attestation evidence of an agent process.',
+  {
+    platform: shownText(
+      60,
+      '`snp`, `tdx`, `snp-vtpm`, `az-snp-vtpm`, `az-tdx-vtpm`, or the name of a platform that is not supported.',
     ),
-    verified_at: v.pipe(timestamp, v.description('When the service verified the evidence.')),
-    verdict: v.pipe(
+    verified_at: described(timestamp, 'When the service verified the evidence.'),
+    verdict: described(
       v.picklist(verdicts),
-      v.description(
-        '`verified`: all checks passed. `refused`: at least one failed. `unsupported`: the service cannot verify this kind of evidence.',
-      ),
+      '`verified`: all checks passed. `refused`: at least one failed. `unsupported`: the service cannot verify this kind of evidence.',
     ),
-    checks: v.pipe(checksSchema, v.description('Every check, with what was found.')),
-    measurement: v.pipe(
-      v.nullable(shownText(96)),
-      v.description('What the CVM booted, 96 hex digits. null unless its signature holds.'),
-    ),
-    tcb: v.pipe(
-      v.nullable(v.union([snpTcb, tdxTcb])),
-      v.description('The versions of firmware and microcode. null unless the signature holds.'),
-    ),
-    token_hash: v.pipe(shownText(64), v.description('The SHA-256, hex, of the token that was verified.')),
-  }),
-  v.title('Attestation'),
-  v.description('What the service found in the attestation evidence of an agent process.'),
+    checks: described(checksSchema, 'Every check, with what was found.'),
+    measurement: orNull(shownText(96), 'What the CVM booted, 96 hex digits. null unless its signature holds.'),
+    tcb: orNull(v.union([snpTcb, tdxTcb]), 'The versions of firmware and microcode. null unless the signature holds.'),
+    token_hash: shownText(64, 'The SHA-256, hex, of the token that was verified.'),
+  },
 );
 
 /** The stored form of an attestation: what answers show, and what only policies and the claim of a guest need. */

@@ -2,11 +2,11 @@ import { laterOf } from 'computation-management-formats/timestamps';
 import type { ComputationStatus } from 'computation-management-formats/vocabulary';
 import type { NewEvent } from '../journal/event.ts';
 import { type JournalHead, parseHead } from '../journal/stored-journal.ts';
-import { appendEvents } from '../journal/append-events.ts';
-import { journalKeys, type Key, keyToWrite, type RowKey, userKeys } from '../table/keys.ts';
+import { type Append, appendEvents } from '../journal/append-events.ts';
+import { journalKeys, type Key, keyToWrite, type RowKey } from '../table/keys.ts';
 import type { Table, Item } from '../table/table.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
-import { setAttributesIf } from '../table/writes.ts';
+import { hasAttributes, isAbsent, setAttributesIf } from '../table/writes.ts';
 import { type Transaction, readSettled, StaleReadError } from '../table/transaction.ts';
 import {
   type ComputationFields,
@@ -75,31 +75,27 @@ export async function addComputation(
   entry: Entry,
 ): Promise<void> {
   const Item = { ...keyToWrite(computationKey(domain, row.id)), ...schemaAttribute, ...row };
-  transaction.add(
-    { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } },
-    { put: { Item: { ...placeOfOwner(domain, row) } } },
-  );
+  transaction.add({ put: { Item, ...isAbsent } });
   await recordEntry(table, transaction, { domain, row, head: parseHead(undefined) }, undefined, entry);
 }
 
-function placeOfOwner(domain: string, { id, owner, created_by }: StoredComputation): Key {
-  return userKeys.owner(domain, owner, computationNumber(id), owner === created_by);
-}
-
-/** Gives the computation the status of its run, in its row, its lists and its journal. Counts the run if it has ended. */
+/**
+ * Gives the computation the status of its run, in its row, its lists and its journal. Counts the run if it has ended.
+ * @returns the hash of the event in the journal, hex
+ */
 export async function enterStatus(
   table: Table,
   transaction: Transaction,
   computation: ComputationToChange,
   run: Run,
   entry: Entry,
-): Promise<void> {
+): Promise<string> {
   const { status } = run;
   const { run_counts, status: before } = computation.row;
   const isOver = status !== 'running' && status !== 'stopping';
   const counts = isOver ? { ...run_counts, [status]: (run_counts[status] ?? 0) + 1 } : run_counts;
   const row = changeRow(transaction, computation, { status, run, run_counts: counts });
-  await recordEntry(table, transaction, { ...computation, row }, before, entry);
+  return await recordEntry(table, transaction, { ...computation, row }, before, entry);
 }
 
 async function recordEntry(
@@ -108,12 +104,13 @@ async function recordEntry(
   computation: ComputationToChange,
   before: ComputationStatus | undefined,
   { originator, details, now }: Entry,
-): Promise<void> {
+): Promise<string> {
   const { row } = computation;
   recordInLists(transaction, computation, { before, now: row.status, at: Date.parse(now) });
   const ofRun = row.run ? { run_id: row.run.id, cvm_id: row.run.cvm_id } : {};
   const event = { ...entryEvents[row.status], ...ofRun, originator, details, lifecycle: true } as const;
-  await append(table, transaction, computation, [event], now);
+  const { events } = await append(table, transaction, computation, [event], now);
+  return events[0]?.hash ?? '';
 }
 
 /**
@@ -130,7 +127,6 @@ export async function replaceFields(
   const { domain, row: before } = computation;
   const row = changeRow(transaction, computation, { ...fields, updated_at: laterOf(before.updated_at, now) });
   if (row.owner !== before.owner) {
-    transaction.add({ delete: { Key: placeOfOwner(domain, before) } }, { put: { Item: { ...placeOfOwner(domain, row) } } });
     const number = computationNumber(row.id);
     const { version, status } = row;
     recordMember(transaction, rowLists.ownedComputations(domain, before.owner), { number, version, before: status });
@@ -171,7 +167,7 @@ export async function changeInputsWithEvent(
   { event, now, ...change }: AddedInputs & { event: NewEvent; now: string },
 ): Promise<number> {
   changeInputs(transaction, computation, change);
-  return await append(table, transaction, computation, [event], now);
+  return (await append(table, transaction, computation, [event], now)).head.count;
 }
 
 /**
@@ -206,13 +202,32 @@ export async function recordEvents(
 }
 
 /**
+ * Records that the result of a run has changed: in the row of the computation, if the run is its latest, and as events, if any.
+ * The transaction fails with StaleReadError if the computation has been deleted.
+ * @returns the hash of the last event, empty without events
+ */
+export async function enterResult(
+  table: Table,
+  transaction: Transaction,
+  computation: ComputationToChange,
+  run: Run,
+  { events, now }: { events: NewEvent[]; now: string },
+): Promise<string> {
+  const { domain, row } = computation;
+  if (row.run?.id === run.id) changeRow(transaction, computation, { status: row.status, run, run_counts: row.run_counts });
+  else assertExists(transaction, domain, row.id);
+  if (events.length === 0) return '';
+  const appended = await append(table, transaction, computation, events, now);
+  return appended.events.at(-1)?.hash ?? '';
+}
+
+/**
  * Adds a check that a computation exists to the transaction, which then fails with StaleReadError if the computation has been
  * deleted.
  */
 export function assertExists(transaction: Transaction, domain: string, id: string): void {
   const Key = keyToWrite(computationKey(domain, id));
-  const check = { Key, ConditionExpression: 'id = :id', ExpressionAttributeValues: { ':id': id } };
-  transaction.add({ check, otherwise: new StaleReadError() });
+  transaction.add({ check: { Key, ...hasAttributes({ id }) }, otherwise: new StaleReadError() });
 }
 
 /**
@@ -233,10 +248,10 @@ async function append(
   { domain, row, head }: ComputationToChange,
   events: NewEvent[],
   now: string,
-): Promise<number> {
+): Promise<Append> {
   const appended = await appendEvents(table, { domain, computationId: row.id }, head, events, now);
   transaction.add(...appended.actions);
-  return appended.head.count;
+  return appended;
 }
 
 /**
@@ -270,8 +285,5 @@ function changeRow(transaction: Transaction, { domain, row }: RowToChange, chang
 }
 
 function unchanged({ id, version }: StoredComputation) {
-  return {
-    ConditionExpression: 'id = :id AND version = :version',
-    ExpressionAttributeValues: { ':id': id, ':version': version },
-  };
+  return hasAttributes({ id, version });
 }

@@ -1,16 +1,22 @@
 import { lastVersion } from 'computation-management-counted-list';
 import { numberOf } from 'computation-management-formats/identifiers';
-import { type ComputationToChange, enterStatus, type Entry } from './change-computation.ts';
+import type { NewEvent } from '../journal/event.ts';
+import { type ComputationToChange, enterResult, enterStatus, type Entry } from './change-computation.ts';
+import type { ResultOfRun } from './result.ts';
+import { addLogEntry, newSalt } from './log-entry.ts';
 import { isActive, type Run } from './run.ts';
 import { keyToWrite, listKeys, lists, runKeys, type Key } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
-import { setAttributes } from '../table/writes.ts';
+import { hasAttributes, setAttributesIf } from '../table/writes.ts';
 import { type Transaction, StaleReadError } from '../table/transaction.ts';
 import { schemaAttribute } from '../table/stored.ts';
 import { countRuns } from './computation.ts';
 
-/** Adds a new run to the transaction, with its list entry. The computation takes over the status of the run. */
+/**
+ * Adds a new run to the transaction, with its list entry and its entry of the stage's log. The computation takes over the status
+ * of the run.
+ */
 export async function addRun(
   table: Table,
   transaction: Transaction,
@@ -20,16 +26,18 @@ export async function addRun(
 ): Promise<void> {
   const { domain, row } = computation;
   const { number, key } = placeOf(domain, run.id);
-  const Item = { ...key, ...schemaAttribute, ...run };
+  const salt = newSalt();
+  const Item = { ...key, ...schemaAttribute, ...run, start_salt: salt };
   transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' } });
   addNth(transaction, run, 'all', countRuns(row) + 1);
   recordMember(transaction, rowLists.runs(domain), { number, version: row.version + 1, now: run.status });
-  await enterStatus(table, transaction, computation, run, entry);
+  const event_hash = await enterStatus(table, transaction, computation, run, entry);
+  addLogEntry(transaction, { type: 'run-start', domain, run, salt, event_hash }, entry.now);
 }
 
 /**
- * Adds the change of a run's status to the transaction, and the same for its computation. The transaction fails with
- * StaleReadError if the run's status has changed since it was read.
+ * Adds the change of a run's status to the transaction, and the same for its computation. The end of a run also puts an entry into
+ * the stage's log. The transaction fails with StaleReadError if the run's status has changed since it was read.
  */
 export async function changeRun(
   table: Table,
@@ -41,20 +49,66 @@ export async function changeRun(
   const { domain, row } = computation;
   const { status, ended_at, reason, reason_code } = after;
   const { number, key } = placeOf(domain, before.id);
-  const set = setAttributes({ status, ended_at, reason, reason_code });
-  transaction.add({
-    update: {
-      Key: key,
-      UpdateExpression: set.UpdateExpression,
-      ConditionExpression: 'id = :id AND #status = :status',
-      ExpressionAttributeNames: { ...set.ExpressionAttributeNames, '#status': 'status' },
-      ExpressionAttributeValues: { ...set.ExpressionAttributeValues, ':id': before.id, ':status': before.status },
-    },
-    otherwise: new StaleReadError(),
-  });
-  if (!isActive(status)) addNth(transaction, after, status, countRuns(row, status) + 1);
+  const salt = isActive(status) ? undefined : newSalt();
+  const changes = { status, ended_at, reason, reason_code, ...(salt && { end_salt: salt }) };
+  const update = { ...setAttributesIf(hasAttributes({ id: before.id, status: before.status }), changes), Key: key };
+  transaction.add({ update, otherwise: new StaleReadError() });
+  if (salt) addNth(transaction, after, status, countRuns(row, status) + 1);
   recordMember(transaction, rowLists.runs(domain), { number, version: row.version + 1, before: before.status, now: status });
-  await enterStatus(table, transaction, computation, after, entry);
+  const event_hash = await enterStatus(table, transaction, computation, after, entry);
+  if (salt) addLogEntry(transaction, { type: 'run-end', domain, run: after, salt, event_hash }, entry.now);
+}
+
+/** A change of the result of a run under review. */
+interface ResultChange {
+  /** The run as it was read. */
+  run: Run & { result: ResultOfRun };
+  /** The result after the change. */
+  result: ResultOfRun;
+  events: (Pick<NewEvent, 'originator' | 'details'> & {
+    event_type: 'result_submitted' | 'result_decided' | 'result_released' | 'result_withheld';
+  })[];
+  now: string;
+}
+
+/**
+ * Adds the change of the result of a run to the transaction, with its events, in the row of the run and, if the run is the latest, in
+ * that of its computation. A result that is released or withheld also gets an entry in the stage's log, of its last event. The
+ * transaction fails with StaleReadError if the result has changed since it was read.
+ */
+export async function changeResult(
+  table: Table,
+  transaction: Transaction,
+  computation: ComputationToChange,
+  { run, result, events, now }: ResultChange,
+): Promise<void> {
+  const isOver = result.state !== run.result.state && (result.state === 'released' || result.state === 'withheld');
+  const salt = isOver ? newSalt() : undefined;
+  const { asset, state, decisions } = run.result;
+  // Decisions are only added, so state, asset and their number tell every version of a result apart.
+  const isSame = '#result.#state = :state AND size(#result.decisions) = :count AND ';
+  const isSameAsset = asset === null ? 'attribute_type(#result.asset, :null)' : '#result.asset = :asset';
+  const condition = {
+    ConditionExpression: isSame + isSameAsset,
+    ExpressionAttributeNames: { '#result': 'result', '#state': 'state' },
+    ExpressionAttributeValues: {
+      ':state': state,
+      ':count': decisions.length,
+      ...(asset === null ? { ':null': 'NULL' } : { ':asset': asset }),
+    },
+  };
+  const set = setAttributesIf(condition, { result, ...(salt && { result_salt: salt }) });
+  const update = { ...set, Key: placeOf(computation.domain, run.id).key };
+  transaction.add({ update, otherwise: new StaleReadError() });
+  const ofRun = { status: 'success', lifecycle: false, run_id: run.id, cvm_id: run.cvm_id } as const;
+  const added = events.map((event) => ({ ...event, ...ofRun }));
+  const event_hash = await enterResult(table, transaction, computation, { ...run, result }, { events: added, now });
+  if (salt) addLogEntry(transaction, { type: 'result', domain: computation.domain, run, salt, event_hash }, now);
+}
+
+/** Adds the note that an asset is the result of a run, by which the purge of a deleted computation finds the asset. */
+export function noteResultAsset(transaction: Transaction, run: Run, assetId: string): void {
+  transaction.add({ put: { Item: { ...runKeys.resultAsset(run.computation_id, run.id, assetId), asset_id: assetId } } });
 }
 
 /**

@@ -13,6 +13,7 @@ const storedClaim = v.object({
   run_command_id: v.string(),
   stop_command_id: v.string(),
   has_server_key: v.boolean(),
+  has_asset_keys: v.boolean(),
   token_hash: v.optional(v.string()),
   /** The identifier of the agent process that satisfied the attestation policy of the run. Undefined without a policy. */
   process: v.optional(v.string()),
@@ -124,19 +125,24 @@ export function changeClaim(transaction: Transaction, claim: Claim, { set, remov
 }
 
 /**
- * Removes the claim of a run, which frees its CVM. The transaction fails with StaleReadError if the claim has received an outcome
- * since it was read.
+ * Removes the claim of a run, which frees its CVM. The transaction fails with StaleReadError if the CVM has accepted the run, or the claim has
+ * received an outcome, since it was read.
  */
 export function removeClaim(transaction: Transaction, claim: Claim): void {
-  transaction.add({ delete: stillClaimed(claim, claim.outcome ? [] : ['outcome']), otherwise: new StaleReadError() });
+  const unless = (['accepted_at', 'outcome'] as const).filter((name) => claim[name] === undefined);
+  transaction.add({ delete: stillClaimed(claim, unless), otherwise: new StaleReadError() });
 }
 
 /**
  * Adds a check to the transaction that a run still has the claim on its CVM. The transaction then fails with StaleReadError if
- * the run is over.
+ * the run is over, or the claim has an attribute of `unless`.
  */
-export function assertClaimed(transaction: Transaction, claim: CvmOfClaim & Pick<Claim, 'run_id'>): void {
-  transaction.add({ check: stillClaimed(claim), otherwise: new StaleReadError() });
+export function assertClaimed(
+  transaction: Transaction,
+  claim: CvmOfClaim & Pick<Claim, 'run_id'>,
+  unless: 'outcome'[] = [],
+): void {
+  transaction.add({ check: stillClaimed(claim, unless), otherwise: new StaleReadError() });
 }
 
 /**

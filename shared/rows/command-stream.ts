@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { cvmKeys, type Key } from '../table/keys.ts';
 import { type Table, getItem } from '../table/table.ts';
-import { setAttributes, updateExisting, updateIf } from '../table/writes.ts';
+import { hasAttributes, setAttributes, updateExisting, updateIf } from '../table/writes.ts';
 import { storedCvm, type CvmReference } from './cvm.ts';
 import { parseStored } from '../table/stored.ts';
 
@@ -102,7 +102,7 @@ export async function clearCommandStream(
     table,
     cvmKeys.cvm(domain, cvmId),
     { ...set, UpdateExpression: `${UpdateExpression} REMOVE held_by, held_stream` },
-    { ConditionExpression: 'held_stream = :stream', ExpressionAttributeValues: { ':stream': stream } },
+    hasAttributes({ held_stream: stream }),
   );
 }
 
@@ -114,12 +114,5 @@ export async function recordForwarder(
 ): Promise<void> {
   const key = cvmKeys.cvm(domain, cvmId);
   if (isThere) await updateExisting(table, key, setAttributes({ forwarded_by: gateway }));
-  else {
-    await updateIf(
-      table,
-      key,
-      { UpdateExpression: 'REMOVE forwarded_by' },
-      { ConditionExpression: 'forwarded_by = :gateway', ExpressionAttributeValues: { ':gateway': gateway } },
-    );
-  }
+  else await updateIf(table, key, { UpdateExpression: 'REMOVE forwarded_by' }, hasAttributes({ forwarded_by: gateway }));
 }

@@ -1,3 +1,4 @@
+import { described, namedObject } from 'computation-management-formats/fields';
 import { idOfComputation, idOfRun } from 'computation-management-formats/identifiers';
 import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
@@ -10,23 +11,16 @@ import { type Table, type Item, queryPartition } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 import { parseStored } from '../table/stored.ts';
 
-export const commandSchema = v.pipe(
-  v.object({
-    id: v.pipe(v.string(), v.uuid(), v.description('The identifier of the command, for the report that answers it.')),
-    type: v.pipe(v.picklist(['run', 'stop']), v.description('Whether to begin the run or to stop it.')),
-    run_id: idOfRun,
-    computation_id: idOfComputation,
-    manifest: v.optional(manifestSchema),
-    agent_config: v.optional(agentConfigForCvm),
-    issued_at: v.pipe(timestamp, v.description('The time at which the service made the command.')),
-    expires_at: v.pipe(
-      timestamp,
-      v.description('The service returns the command until this time, or until the CVM accepts or rejects it.'),
-    ),
-  }),
-  v.title('Command'),
-  v.description('A command for a CVM.'),
-);
+export const commandSchema = namedObject('Command', 'A command for a CVM.', {
+  id: v.pipe(v.string(), v.uuid(), v.description('The identifier of the command, for the report that answers it.')),
+  type: described(v.picklist(['run', 'stop']), 'Whether to begin the run or to stop it.'),
+  run_id: idOfRun,
+  computation_id: idOfComputation,
+  manifest: v.optional(manifestSchema),
+  agent_config: v.optional(agentConfigForCvm),
+  issued_at: described(timestamp, 'The time at which the service made the command.'),
+  expires_at: described(timestamp, 'The service returns the command until this time, or until the CVM accepts or rejects it.'),
+});
 export type Command = v.InferOutput<typeof commandSchema>;
 
 /**

@@ -1,11 +1,16 @@
 import { attestationPolicy, attestationPolicyInput } from 'computation-management-formats/attestation';
+import { type ResultReview, resultReview, resultReviewInput } from 'computation-management-formats/result-review';
 import {
+  arrayOf,
   computationName,
+  described,
   description,
+  namedInput,
+  namedObject,
+  orNull,
   returnedField,
   shownDescription,
   shownText,
-  strictObject,
   userId,
 } from 'computation-management-formats/fields';
 import { idOfAsset, idOfComputation, numberOf } from 'computation-management-formats/identifiers';
@@ -27,26 +32,22 @@ import { type RowKey, listKeys, lists } from '../table/keys.ts';
 import { type Item, type Table, getItem } from '../table/table.ts';
 import { parseStored } from '../table/stored.ts';
 
-const computationStatus = v.pipe(
+const computationStatus = described(
   v.picklist(computationStatuses),
-  v.description('The status of the computation: `created` until its first run, then the status of its latest run.'),
+  'The status of the computation: `created` until its first run, then the status of its latest run.',
 );
 
-const approval = v.pipe(
+const approval = described(
   v.picklist(approvalLevels),
-  v.description(
-    'Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`. `none`: nobody else. `all`: the ' +
-      'creators of all assets and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but ' +
-      'not lower it.',
-  ),
+  'Whose approval a run needs, in addition to the creators of assets whose `use` is `approval`. `none`: nobody else. `all`: the ' +
+    'creators of all assets and all result consumers. `all_signed`: the same users, each with a signature. You can raise the level, but ' +
+    'not lower it.',
 );
 
-const logAccess = v.pipe(
+const logAccess = described(
   v.picklist(logAccesses),
-  v.description(
-    'Who may read the logs of runs. `none`: nobody. `parties`: the owner, the result consumers, and the creators of assets if ' +
-      '`approval` is not `none` or `providers` is set. A run keeps the setting with which it started.',
-  ),
+  'Who may read the logs of runs. `none`: nobody. `parties`: the owner, the result consumers, and the creators of assets if ' +
+    '`approval` is not `none` or `providers` is set. A run keeps the setting with which it started.',
 );
 
 export const datasetsPerComputation = 100;
@@ -72,13 +73,14 @@ const providers = v.pipe(
   v.transform((users) => [...new Set(users)]),
 );
 
-const resultReview = v.pipe(
-  v.null_('Expected null: reviews of results are not supported yet.'),
-  v.description('Who decides on the release of results. null: results go to the result consumers without a review.'),
+const ofReview = 'Who decides on the release of results. null: results go to the result consumers without a review.';
+const review = orNull(
+  resultReviewInput,
+  `${ofReview} With it, \`consumers\` must name users, and no reviewer may be a consumer or the owner.`,
 );
 
 const ofPolicy = 'Which CVMs may run the computation. null: any.';
-const policy = v.pipe(v.nullable(attestationPolicyInput), v.description(ofPolicy));
+const policy = orNull(attestationPolicyInput, ofPolicy);
 
 /**
  * Schemas of the fields of a computation that users give, in the body of a request and in the row. `owner` is not among them,
@@ -92,70 +94,55 @@ const givenFields = {
 const inputEntries = {
   ...givenFields,
   owner: v.optional(
-    v.pipe(userId, v.description("The owner, a user's `sub`. Default: the caller. Only administrators can set another user.")),
+    described(userId, "The owner, a user's `sub`. Default: the caller. Only administrators can set another user."),
   ),
   agent_config: v.optional(agentConfigInput, {}),
   approval: v.optional(approval, 'none'),
   log_access: v.optional(logAccess, 'none'),
   attestation_policy: v.optional(policy, null),
-  result_review: v.optional(resultReview, null),
+  result_review: v.optional(review, null),
   consumers: v.optional(consumers, []),
   providers: v.optional(providers, []),
 };
 
-export const computationInput = v.pipe(
-  strictObject(inputEntries),
-  v.title('ComputationInput'),
-  v.description('The request to create a computation.'),
-);
+export const computationInput = namedInput('ComputationInput', 'The request to create a computation.', inputEntries);
 
 /**
  * Schema of the body of endpoint 4 (replace a computation), which replaces all fields of a computation. Some fields stay the
  * same if they are omitted.
  */
-export const computationReplacement = v.pipe(
-  strictObject({
+export const computationReplacement = namedInput(
+  'ComputationReplacement',
+  'All fields of a computation. If `owner`, `approval`, `log_access`, `attestation_policy`, `result_review`, `consumers` or `providers` is omitted, it stays the same. Other ' +
+    'omitted fields get their defaults.',
+  {
     ...inputEntries,
     owner: v.optional(
-      v.pipe(
-        userId,
-        v.description("The owner, a user's `sub`. If omitted, stays the same. Only administrators can set another user."),
-      ),
+      described(userId, "The owner, a user's `sub`. If omitted, stays the same. Only administrators can set another user."),
     ),
     approval: v.optional(approval),
     log_access: v.optional(logAccess),
     attestation_policy: v.optional(policy),
-    result_review: v.optional(resultReview),
+    result_review: v.optional(review),
     consumers: v.optional(consumers),
     providers: v.optional(providers),
-    id: returnedField,
-    status: returnedField,
-    created_at: returnedField,
-    updated_at: returnedField,
-    assets: returnedField,
-    parties: returnedField,
-    run: returnedField,
-  }),
-  v.title('ComputationReplacement'),
-  v.description(
-    'All fields of a computation. If `owner`, `approval`, `log_access`, `attestation_policy`, `result_review`, `consumers` or `providers` is omitted, it stays the same. Other ' +
-      'omitted fields get their defaults.',
-  ),
+    ...v.entriesFromList(['id', 'status', 'created_at', 'updated_at', 'assets', 'parties', 'run'], returnedField),
+  },
 );
 
-export const nameOfComputation = v.pipe(shownText(200), v.description('The name of the computation.'));
+export const nameOfComputation = shownText(200, 'The name of the computation.');
 
 const rowEntries = {
   id: idOfComputation,
   name: nameOfComputation,
   description: shownDescription,
-  owner: v.pipe(shownText(255), v.description("The owner, a user's `sub`.")),
+  owner: shownText(255, "The owner, a user's `sub`."),
   status: computationStatus,
   created_at: createdAt,
   updated_at: updatedAt,
 };
 
-export const computationRow = v.pipe(v.object(rowEntries), v.title('ComputationRow'), v.description('A computation in a list.'));
+export const computationRow = namedObject('ComputationRow', 'A computation in a list.', rowEntries);
 
 /** Returns the fields of a computation that a list shows. */
 export function rowOf(stored: StoredComputation): v.InferOutput<typeof computationRow> {
@@ -182,105 +169,109 @@ export const storedComputation = v.object({
 });
 export type StoredComputation = v.InferOutput<typeof storedComputation>;
 
-const givenSchema = v.object(givenFields);
+type GivenFields = { [Name in keyof typeof givenFields]: v.InferOutput<(typeof givenFields)[Name]> };
 
 /** Fields of a computation whose default depends on the caller or on the row. */
 type Settings = Pick<StoredComputation, 'owner' | 'approval' | 'log_access'>;
 /** The fields of a computation that users give. */
-export type ComputationFields = v.InferOutput<typeof givenSchema> & Settings;
+export type ComputationFields = GivenFields & Settings;
 
 /** Returns the fields for the row from the body of a request and from settings that depend on the caller or on the row. */
-export function fieldsOf(body: v.InferOutput<typeof givenSchema>, settings: Settings): ComputationFields {
-  return { ...v.parse(givenSchema, body), ...settings };
+export function fieldsOf(body: GivenFields, settings: Settings): ComputationFields {
+  const names = Object.keys(givenFields) as (keyof GivenFields)[];
+  return { ...(Object.fromEntries(names.map((name) => [name, body[name]])) as GivenFields), ...settings };
 }
 
-const linkedAsset = v.pipe(
-  v.object({
-    id: idOfAsset,
-    file_name: v.pipe(shownText(255), v.description('The name of the file.')),
-    asset_type: v.pipe(v.picklist(assetTypes), v.description('Whether the asset is an algorithm or a dataset.')),
-  }),
-  v.title('AssetOfComputation'),
-  v.description('An asset that is linked to a computation.'),
-);
+const linkedAsset = namedObject('AssetOfComputation', 'An asset that is linked to a computation.', {
+  id: idOfAsset,
+  file_name: shownText(255, 'The name of the file.'),
+  asset_type: described(v.picklist(assetTypes), 'Whether the asset is an algorithm or a dataset.'),
+});
 
 /** The most keys, and the most approvals and refusals each, from which the parties of a computation are told. */
 export const mostActs = 500;
 
-const party = v.pipe(
-  v.object({
-    user: v.pipe(shownText(255), v.description("A user's `sub`.")),
-    parts: v.pipe(
-      v.array(v.picklist(['owner', 'provider', 'consumer', 'reviewer'])),
-      v.description(
-        'What the user does: the owner of the computation; a provider, who has linked an asset or is named in `providers`; a result ' +
-          'consumer, who may fetch results. Nobody is a `reviewer` yet.',
-      ),
-      v.metadata({ minItems: 1, maxItems: 4 }),
+const party = namedObject('Party', 'A user who takes part in a computation, or whom it names.', {
+  user: shownText(255, "A user's `sub`."),
+  parts: v.pipe(
+    v.array(v.picklist(['owner', 'provider', 'consumer', 'reviewer'])),
+    v.description(
+      'What the user does: the owner of the computation; a provider, who has linked an asset or is named in `providers`; a result ' +
+        'consumer, who may fetch results; a reviewer, who decides on their release.',
     ),
-    invited: v.pipe(
-      v.boolean(),
-      v.description(
-        '`true` if the computation only names the user, who has not acted: has no key here, has linked no asset, and has neither approved ' +
-          'nor refused.',
-      ),
-    ),
-  }),
-  v.title('Party'),
-  v.description('A user who takes part in a computation, or whom it names.'),
-);
+    v.metadata({ minItems: 1, maxItems: 4 }),
+  ),
+  invited: described(
+    v.boolean(),
+    '`true` if the computation only names the user, who has not acted: has no key here, has linked no asset, and has neither approved ' +
+      'nor refused.',
+  ),
+});
 export type Party = v.InferOutput<typeof party>;
 
 const detailEntries = {
   agent_config: agentConfigOutput,
   approval,
   log_access: logAccess,
-  attestation_policy: v.pipe(v.nullable(attestationPolicy), v.description(ofPolicy)),
-  result_review: resultReview,
-  consumers: v.pipe(
-    v.array(shownText(255)),
-    v.description(
-      'The result consumers in addition to the owner. If empty: all users who had the role `result_consumer` when they uploaded a key.',
-    ),
-    v.metadata({ maxItems: mostConsumers }),
+  attestation_policy: orNull(attestationPolicy, ofPolicy),
+  result_review: orNull(resultReview, ofReview),
+  consumers: arrayOf(
+    shownText(255),
+    mostConsumers,
+    'The result consumers in addition to the owner. If empty: all users who had the role `result_consumer` when they uploaded a key.',
   ),
-  providers: v.pipe(
-    v.array(shownText(255)),
-    v.description('The users who may link their own assets, beside the owner and administrators. If empty: all users.'),
-    v.metadata({ maxItems: mostProviders }),
+  providers: arrayOf(
+    shownText(255),
+    mostProviders,
+    'The users who may link their own assets, beside the owner and administrators. If empty: all users.',
   ),
-  assets: v.pipe(
-    v.array(linkedAsset),
-    v.description('The linked assets: the algorithm, then the datasets in the order in which they were linked.'),
-    v.metadata({ maxItems: assetsPerComputation }),
+  assets: arrayOf(
+    linkedAsset,
+    assetsPerComputation,
+    'The linked assets: the algorithm, then the datasets in the order in which they were linked.',
   ),
-  parties: v.pipe(
-    v.array(party),
-    v.description(
-      'The users who take part and those whom the computation names. The owner first. Takes into account the keys, approvals and ' +
-        `refusals of ${mostActs} users each, in the order of their identifiers, and those of all named users.`,
-    ),
-    v.metadata({ maxItems: 1 + assetsPerComputation + mostProviders + mostActs }),
+  parties: arrayOf(
+    party,
+    1 + assetsPerComputation + mostProviders + mostActs,
+    'The users who take part and those whom the computation names. The owner first. Takes into account the keys, approvals and ' +
+      `refusals of ${mostActs} users each, in the order of their identifiers, and those of all named users.`,
   ),
-  run: v.pipe(v.nullable(runSchema), v.description('The latest run. null if the computation was never run.')),
+  run: orNull(runSchema, 'The latest run. null if the computation was never run.'),
 };
 
-export const computationSchema = v.pipe(
-  v.object({ ...rowEntries, ...detailEntries }),
-  v.title('Computation'),
-  v.description('A computation with its configuration, its linked assets and its latest run.'),
+export const computationSchema = namedObject(
+  'Computation',
+  'A computation with its configuration, its linked assets and its latest run.',
+  { ...rowEntries, ...detailEntries },
 );
 
 /**
  * Schema of the answer of endpoint 3 (get a computation). With `peek` the answer has only the fields of the row. One type for
  * both keeps the fields usable in generated clients.
  */
-export const computationView = v.pipe(
-  v.object({ ...rowEntries, ...v.partial(v.object(detailEntries)).entries }),
-  v.title('ComputationView'),
-  v.description('A computation. With `peek=true`, only the fields of a row of the list.'),
+export const computationView = namedObject(
+  'ComputationView',
+  'A computation. With `peek=true`, only the fields of a row of the list.',
+  { ...rowEntries, ...v.partial(v.object(detailEntries)).entries },
 );
 export type Computation = v.InferOutput<typeof computationSchema>;
+
+/**
+ * Refuses a review of results without named consumers, or with a reviewer who gets the results.
+ * @throws ServiceError `invalid_request`
+ */
+export function refuseUnfitReview(
+  review: ResultReview | null,
+  { owner, consumers }: { owner: string; consumers: string[] },
+): void {
+  if (!review) return;
+  if (consumers.length === 0)
+    throw invalid('/consumers', 'Expected at least one user: with `result_review`, the consumers are named.');
+  const place = review.reviewers.findIndex((user) => user === owner || consumers.includes(user));
+  if (place < 0) return;
+  const who = review.reviewers[place] === owner ? 'the owner' : 'a result consumer';
+  throw invalid(`/result_review/reviewers/${place}`, `Expected a user who gets no results. This one is ${who}.`);
+}
 
 /**
  * Refuses to lower the approval that a run needs: parties may have joined the computation because of it.

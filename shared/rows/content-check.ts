@@ -4,7 +4,13 @@ import { contentCheckKeys, writableKey, type Key } from '../table/keys.ts';
 import type { Action } from '../table/transaction.ts';
 import { parseStored } from '../table/stored.ts';
 
-const contentCheck = v.object({ pk: v.string(), sk: v.string(), content_key: v.string(), is_last: v.optional(v.literal(true)) });
+const contentCheck = v.object({
+  pk: v.string(),
+  sk: v.string(),
+  content_key: v.string(),
+  is_last: v.optional(v.literal(true)),
+  is_expiry: v.optional(v.literal(true)),
+});
 
 /** A reminder to check later whether stored content is still used by an asset. */
 export type ContentCheck = v.InferOutput<typeof contentCheck>;
@@ -41,6 +47,12 @@ export function putContentCheck(contentKey: string, now: string): Action {
 export function putLastCheck(contentKey: string, now: string): Action {
   const aDayLater = new Date(Date.parse(now) + 24 * 3_600_000).toISOString();
   return { put: { Item: { ...contentCheckItem(contentKey, aDayLater), is_last: true } } };
+}
+
+/** Returns the action that makes the service delete the content of a released result, with its asset, after the given days. */
+export function putExpiry(contentKey: string, days: number, now: string): Action {
+  const due = new Date(Date.parse(now) + days * 24 * 3_600_000).toISOString();
+  return { put: { Item: { ...contentCheckItem(contentKey, due), is_expiry: true } } };
 }
 
 /** Returns the action that removes the reminder to check whether stored content is used by an asset. */

@@ -19,7 +19,7 @@ export interface ContentStore {
 }
 
 /** Creates the client of S3. It sends and returns bodies as they are, without computing checksums. */
-const createClient = () =>
+export const createStorageClient = () =>
   new S3Client({
     ...clientOptions(),
     requestHandler: { ...clientLimits, socketTimeout: clientLimits.requestTimeout },
@@ -29,7 +29,7 @@ const createClient = () =>
 
 /** Opens the S3 bucket with the content of assets that the environment variables of the process name. */
 export function openContentStore(deadline: DeadlineSource): ContentStore {
-  return { bucket: environment().BUCKET_NAME, client: sharedClient(createClient), deadline };
+  return { bucket: environment().BUCKET_NAME, client: sharedClient(createStorageClient), deadline };
 }
 
 /** The prefix in storage of content that came inline in a request. */
@@ -93,7 +93,7 @@ function place({ bucket }: ContentStore, Key: string) {
 /**
  * Sends a request to storage and aborts it if no answer comes before the deadline. Reading the body afterwards is not aborted.
  */
-async function untilAnswer<Output>(
+export async function untilAnswer<Output>(
   { deadline }: ContentStore,
   send: (options: { abortSignal: AbortSignal }) => Promise<Output>,
 ): Promise<Output> {

@@ -1,9 +1,12 @@
 import {
+  described,
   description,
+  namedInput,
+  namedObject,
+  orNull,
   returnedField,
   shownDescription,
   shownText,
-  strictObject,
   text,
 } from 'computation-management-formats/fields';
 import { isAgentUrl } from 'computation-management-formats/attestation';
@@ -21,87 +24,63 @@ const limitOfCertificate = 16 * 1024;
 /** The longest `agent_url` of a CVM, in characters: a name of 253 characters, a colon and a port. */
 const longestAgentUrl = 259;
 
-export const cvmInput = v.pipe(
-  strictObject({
-    description,
-    certificate: v.optional(
-      v.pipe(
-        v.nullable(text(1, limitOfCertificate)),
-        v.description(
-          'The certificate that the CVM presents: one X.509 certificate in PEM, up to 16 KiB. Omit it to keep the current certificate. `null` removes it.',
-        ),
-      ),
+export const cvmInput = namedInput('CvmRegistration', 'The request to register a CVM, or to change it.', {
+  description,
+  certificate: v.optional(
+    orNull(
+      text(1, limitOfCertificate),
+      'The certificate that the CVM presents: one X.509 certificate in PEM, up to 16 KiB. Omit it to keep the current certificate. `null` removes it.',
     ),
-    agent_url: v.optional(
+  ),
+  agent_url: v.optional(
+    orNull(
       v.pipe(
-        v.nullable(
-          v.pipe(
-            v.string(),
-            v.check(isAgentUrl, 'Expected host:port: a DNS name, an IPv4 address or one of IPv6 in brackets, and 1 to 65535.'),
-            v.metadata({ maxLength: longestAgentUrl }),
-          ),
-        ),
-        v.description(
-          'Where parties reach the agent: `host:port`. The host is a DNS name, an IPv4 address or an IPv6 address in brackets. Omit it to ' +
-            'keep the current one. `null` removes it.',
-        ),
+        v.string(),
+        v.check(isAgentUrl, 'Expected host:port: a DNS name, an IPv4 address or one of IPv6 in brackets, and 1 to 65535.'),
+        v.metadata({ maxLength: longestAgentUrl }),
       ),
+      'Where parties reach the agent: `host:port`. The host is a DNS name, an IPv4 address or an IPv6 address in brackets. Omit it to ' +
+        'keep the current one. `null` removes it.',
     ),
-    id: returnedField,
-    attestation: returnedField,
-    certificate_fingerprint: returnedField,
-    created_at: returnedField,
-    updated_at: returnedField,
-    presence: returnedField,
-  }),
-  v.title('CvmRegistration'),
-  v.description('The request to register a CVM, or to change it.'),
-);
+  ),
+  ...v.entriesFromList(['id', 'attestation', 'certificate_fingerprint', 'created_at', 'updated_at', 'presence'], returnedField),
+});
 export type CvmInput = v.InferOutput<typeof cvmInput>;
 
-const attestationOfCvm = v.pipe(
-  v.object({
+const attestationOfCvm = namedObject(
+  'AttestationOfCvm',
+  'What the service found in the attestation evidence of the present agent process of a CVM.',
+  {
     ...attestationSchema.entries,
-    connection: v.pipe(
+    connection: described(
       v.picklist(connections),
-      v.description(
-        '`attested` while the connection is open over which the evidence came. `reconnected`: it is closed. Then no run with an ' +
-          '`attestation_policy` starts on the CVM until its agent is restarted, but for policies that allow reconnects.',
-      ),
+      '`attested` while the connection is open over which the evidence came. `reconnected`: it is closed. Then no run with an ' +
+        '`attestation_policy` starts on the CVM until its agent is restarted, but for policies that allow reconnects.',
     ),
-  }),
-  v.title('AttestationOfCvm'),
-  v.description('What the service found in the attestation evidence of the present agent process of a CVM.'),
+  },
 );
 
 const entries = {
-  id: v.pipe(cvmId, v.description('The identifier of the CVM.')),
+  id: described(cvmId, 'The identifier of the CVM.'),
   description: shownDescription,
-  certificate: v.pipe(
-    v.nullable(shownText(limitOfCertificate)),
-    v.description('The certificate that the CVM presents, in PEM, as it was registered. null if none is registered.'),
+  certificate: orNull(
+    shownText(limitOfCertificate),
+    'The certificate that the CVM presents, in PEM, as it was registered. null if none is registered.',
   ),
-  certificate_fingerprint: v.pipe(
-    v.nullable(shownText(64)),
-    v.description('The SHA-256 of the certificate in DER, 64 hex digits. null if none is registered.'),
+  certificate_fingerprint: orNull(
+    shownText(64),
+    'The SHA-256 of the certificate in DER, 64 hex digits. null if none is registered.',
   ),
-  agent_url: v.pipe(
-    v.nullable(shownText(longestAgentUrl)),
-    v.description('Where parties reach the agent, `host:port`. null if it is not registered.'),
-  ),
-  attestation: v.pipe(
-    v.nullable(attestationOfCvm),
-    v.description('The attestation of the present agent process with the present certificate. null until it is known.'),
+  agent_url: orNull(shownText(longestAgentUrl), 'Where parties reach the agent, `host:port`. null if it is not registered.'),
+  attestation: orNull(
+    attestationOfCvm,
+    'The attestation of the present agent process with the present certificate. null until it is known.',
   ),
   created_at: createdAt,
   updated_at: updatedAt,
 };
 
-export const cvmSchema = v.pipe(
-  v.object({ ...entries, presence: presenceSchema }),
-  v.title('Cvm'),
-  v.description('A registered CVM.'),
-);
+export const cvmSchema = namedObject('Cvm', 'A registered CVM.', { ...entries, presence: presenceSchema });
 export type Cvm = v.InferOutput<typeof cvmSchema>;
 
 /** Schema of the item of a registered CVM, without its presence. */

@@ -1,6 +1,12 @@
+import { type AttestationPolicy, attestationPolicy } from 'computation-management-formats/attestation';
+import { canonicalJson } from 'computation-management-formats/digests';
+import { type ResultReview, resultReview } from 'computation-management-formats/result-review';
+import { assetTypes } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
-import { type Item, type QueryOptions, type Table, getItems, queryPrefix } from '../table/table.ts';
+import { computationKeys } from '../table/keys.ts';
 import { parseStored } from '../table/stored.ts';
+import { getItems, type Item, type QueryOptions, queryPrefix, type Table } from '../table/table.ts';
+import type { Transaction } from '../table/transaction.ts';
 import {
   type AgentConfig,
   agentConfigAttributes,
@@ -9,15 +15,7 @@ import {
   parseAgentConfig,
   type StoredAgentConfig,
 } from './agent-config.ts';
-import { canonicalJson } from 'computation-management-formats/digests';
-import { type AttestationPolicy, attestationPolicy } from 'computation-management-formats/attestation';
-import { computationKeys, type Key, userKeys } from '../table/keys.ts';
-import { assetTypes } from 'computation-management-formats/vocabulary';
-import type { Action, Transaction } from '../table/transaction.ts';
-import { deleteItemIf, putItems } from '../table/writes.ts';
-import { inParallel } from '../runtime/in-parallel.ts';
-import { log } from '../runtime/log.ts';
-import { computationNumber, mostActs } from './computation.ts';
+import { mostActs, type Party, type StoredComputation } from './computation.ts';
 
 const linkSchema = v.object({
   asset_id: v.string(),
@@ -35,13 +33,18 @@ export type NamedChange = v.InferOutput<typeof change>;
 
 const consumersSchema = v.object({ consumers: v.array(v.string()), changes: v.optional(v.array(change), []) });
 
-const providersSchema = v.object({ providers: v.array(v.string()), former: v.optional(v.array(v.string()), []) });
+const providersSchema = v.object({ providers: v.array(v.string()) });
 
-const actSchema = v.object({ user_id: v.string(), is_consumer: v.optional(v.boolean()) });
+const actSchema = v.object({
+  user_id: v.string(),
+  is_consumer: v.optional(v.boolean()),
+  is_link: v.optional(v.literal(true)),
+});
 
 const storedPolicy = v.object({
   attestation_policy: v.optional(v.nullable(attestationPolicy), null),
   policy_changes: v.optional(v.array(change), []),
+  result_review: v.optional(v.nullable(resultReview), null),
 });
 
 /** The link of an asset to a computation, as it is stored with the computation. */
@@ -56,6 +59,7 @@ export function parseProviders(item: Item | undefined): string[] {
 export interface Definition {
   agent_config: StoredAgentConfig;
   attestation_policy: AttestationPolicy | null;
+  result_review: ResultReview | null;
   /**
    * The users who may fetch the results of a computation in addition to its owner. If empty, result consumers are not limited to
    * a list.
@@ -66,17 +70,15 @@ export interface Definition {
    * limited to a list.
    */
   providers: string[];
-  /** The users whom the computation named as providers before, the last 200 of them, for the deletion of their invitations. */
-  former_providers: string[];
   algorithm: Link | undefined;
   datasets: Link[];
   /**
    * The users who uploaded a key to the computation, linked an asset of their own, approved or refused, an entry for each of these
    * acts. `is_consumer` is true for
-   * a key whose user had the role `result_consumer` when uploading it.
+   * a key whose user had the role `result_consumer` when uploading it, `is_link` for a link.
    */
   acts: v.InferOutput<typeof actSchema>[];
-  /** The last change of each member of the policy, by its name. */
+  /** The last change of each member of the policy and of each part of the review, by its name. */
   policy_changes: NamedChange[];
   /**
    * The last change of each consumer, who was added or, if not a consumer now, removed: the newest 100 of the latter. The name is empty
@@ -93,22 +95,24 @@ export function parseDefinition(items: Item[]): Definition {
   const links = items.filter((item) => 'asset_id' in item).map((item) => parseStored(linkSchema, item, 'link'));
   const config = items.find((item) => 'agent_config' in item);
   const named = items.find((item) => 'consumers' in item);
-  const { attestation_policy, policy_changes } = parseStored(storedPolicy, config ?? {}, 'attestation policy');
+  const { attestation_policy, policy_changes, result_review } = parseStored(storedPolicy, config ?? {}, 'attestation policy');
   const ofProviders = items.find((item) => 'providers' in item) ?? { providers: [] };
-  const { providers, former } = parseStored(providersSchema, ofProviders, 'list of providers');
+  const { providers } = parseStored(providersSchema, ofProviders, 'list of providers');
   const { consumers, changes } = parseStored(consumersSchema, named ?? { consumers: [] }, 'list of consumers');
   return {
     agent_config: parseAgentConfig(config),
     attestation_policy,
+    result_review,
     policy_changes,
     consumers,
     consumer_changes: changes,
     providers,
-    former_providers: former,
     algorithm: links.find((link) => link.asset_type === 'algorithm'),
     datasets: links.filter((link) => link.asset_type === 'dataset').sort((a, b) => a.linked_as - b.linked_as),
     acts: [
-      ...links.filter(({ created_by, linked_by }) => linked_by === created_by).map(({ created_by }) => ({ user_id: created_by })),
+      ...links
+        .filter(({ created_by, linked_by }) => linked_by === created_by)
+        .map(({ created_by }) => ({ user_id: created_by, is_link: true as const })),
       ...items.filter((item) => 'user_id' in item).map((item) => parseStored(actSchema, item, 'act')),
     ],
   };
@@ -130,7 +134,8 @@ export async function readDefinition(table: Table, id: string): Promise<Definiti
   ]);
   const definition = parseDefinition(items.flat());
   if (items.slice(1).every(({ length }) => length < limit)) return definition;
-  const named = [...new Set([...definition.providers, ...definition.consumers])].flatMap((user) =>
+  const { providers, consumers, result_review } = definition;
+  const named = [...new Set([...providers, ...consumers, ...(result_review?.reviewers ?? [])])].flatMap((user) =>
     [computationKeys.userKey, computationKeys.approval, computationKeys.refusal].map((keyOf) => keyOf(id, user)),
   );
   const ofNamed = (await getItems(table, named)).filter((item) => item !== undefined);
@@ -141,15 +146,17 @@ export async function readDefinition(table: Table, id: string): Promise<Definiti
  * The parts of a computation stored beside its row that users give in requests: attestation policy, configuration, consumers and
  * providers. Its links come from endpoints of their own.
  */
-export type GivenDefinition = Pick<Definition, 'attestation_policy' | 'consumers' | 'providers'> & { agent_config: AgentConfig };
+export type GivenDefinition = Pick<Definition, 'attestation_policy' | 'result_review' | 'consumers' | 'providers'> & {
+  agent_config: AgentConfig;
+};
 
 /** The parts stored beside the row of a computation, such as its configuration, as they are if a user gave only the name. */
 export const emptyDefinition: Definition = {
   agent_config: defaultAgentConfig,
   attestation_policy: null,
+  result_review: null,
   consumers: [],
   providers: [],
-  former_providers: [],
   algorithm: undefined,
   datasets: [],
   acts: [],
@@ -162,7 +169,7 @@ export const emptyDefinition: Definition = {
  * the event `updated`.
  */
 export function changedParts(before: Definition, after: Definition): string[] {
-  const rest = (['attestation_policy', 'consumers', 'providers'] as const).filter(
+  const rest = (['attestation_policy', 'result_review', 'consumers', 'providers'] as const).filter(
     (name) => canonicalJson({ [name]: before[name] }) !== canonicalJson({ [name]: after[name] }),
   );
   return [...changedConfigFields(before.agent_config, after.agent_config).map((name) => `agent_config.${name}`), ...rest];
@@ -174,43 +181,47 @@ export function changedParts(before: Definition, after: Definition): string[] {
  */
 export function replaceDefinition(
   transaction: Transaction,
-  { domain, id, version, by, now }: { domain: string; id: string; version: number; by: string; now: string },
+  { id, by, now }: { id: string; by: string; now: string },
   before: Definition,
   after: Definition,
 ): void {
-  const { agent_config, attestation_policy, consumers, providers } = after;
+  const { agent_config, attestation_policy, result_review, consumers, providers } = after;
   const changed = new Set(changedParts(before, after).map((part) => part.split('.')[0]));
-  if (changed.has('agent_config') || changed.has('attestation_policy')) {
+  if (['agent_config', 'attestation_policy', 'result_review'].some((part) => changed.has(part))) {
     const { policy_changes } = changesOf(before, after, { by, at: now });
-    const policy = { ...(attestation_policy && { attestation_policy }), policy_changes };
-    transaction.add({ put: { Item: { ...computationKeys.config(id), ...agentConfigAttributes(agent_config), ...policy } } });
+    const policies = {
+      ...(attestation_policy && { attestation_policy }),
+      policy_changes,
+      ...(result_review && { result_review }),
+    };
+    transaction.add({ put: { Item: { ...computationKeys.config(id), ...agentConfigAttributes(agent_config), ...policies } } });
   }
   if (changed.has('consumers')) {
     const { consumer_changes: changes } = changesOf(before, after, { by, at: now });
     transaction.add({ put: { Item: { ...computationKeys.consumers(id), consumers, changes } } });
-    const placeOf = (user: string) => userKeys.consumer(domain, user, computationNumber(id));
-    transaction.add(...changesOfNames({ before: before.consumers, after: consumers, version, placeOf }));
   }
   if (changed.has('providers')) {
-    const key = computationKeys.providers(id);
-    const named = new Set([...before.providers, ...before.former_providers]);
-    const former = [...named].filter((user) => !providers.includes(user)).slice(0, mostFormer);
-    transaction.add({ put: { Item: { ...key, providers, former } } });
-    const placeOf = (user: string) => userKeys.provider(domain, user, computationNumber(id));
-    addOrFollow(transaction, { before: before.providers, after: providers, version, placeOf });
+    transaction.add({ put: { Item: { ...computationKeys.providers(id), providers } } });
   }
 }
 
-/** The most former providers that are kept. */
-const mostFormer = 200;
-
-/** The most removed consumers whose removal is kept. */
+/** The most removed consumers whose removal is kept, and the most changes of the policy and the review. */
 const mostRemoved = 100;
 
-/** Returns the last changes of the consumers and of the members of the policy, with those of a change of the computation. */
+/** Returns the name under which the last change of a part of the review is kept. @param part `needed`, `reviewers/<user>`, or empty */
+export const reviewPart = (part: string) => `result_review/${part}`;
+
+/** Returns the parts of a review with their values: one that stands for the whole, `needed`, and one for each reviewer. */
+function partsOfReview(review: ResultReview | null): Record<string, unknown> {
+  if (!review) return {};
+  const reviewers = review.reviewers.map((user) => [reviewPart(`reviewers/${user}`), true] as const);
+  return { [reviewPart('')]: true, [reviewPart('needed')]: review.needed, ...Object.fromEntries(reviewers) };
+}
+
+/** Returns the last changes of the consumers and of the members of the policy and the review, with those of a change of the computation. */
 function changesOf(
   before: Definition,
-  after: Pick<Definition, 'attestation_policy' | 'consumers'>,
+  after: Pick<Definition, 'attestation_policy' | 'result_review' | 'consumers'>,
   author: { by: string; at: string },
 ): Pick<Definition, 'policy_changes' | 'consumer_changes'> {
   const [one, other] = [before.consumers, after.consumers];
@@ -220,7 +231,10 @@ function changesOf(
     ...other.filter((user) => !one.includes(user)),
     ...(isOtherKind ? [''] : []),
   ];
-  const [policy, newPolicy] = [{ ...before.attestation_policy }, { ...after.attestation_policy }] as Record<string, unknown>[];
+  const [policy, newPolicy] = [before, after].map(({ attestation_policy, result_review }): Record<string, unknown> => ({
+    ...attestation_policy,
+    ...partsOfReview(result_review),
+  }));
   const members = Object.keys({ ...policy, ...newPolicy }).filter(
     (name) => canonicalJson({ [name]: policy?.[name] ?? null }) !== canonicalJson({ [name]: newPolicy?.[name] ?? null }),
   );
@@ -231,53 +245,44 @@ function changesOf(
   const all = added(changed, before.consumer_changes);
   const removed = all.filter(({ name }) => !other.includes(name)).slice(mostRemoved);
   return {
-    policy_changes: added(members, before.policy_changes),
+    policy_changes: added(members, before.policy_changes).slice(0, mostRemoved),
     consumer_changes: all.filter((each) => !removed.includes(each)),
   };
 }
 
-interface NameChange {
-  before: string[];
-  after: string[];
-  /** The version of the computation after the change. */
-  version: number;
-  placeOf: (user: string) => Key;
-}
-
-/** Returns the writes for the items of users who are named after a change and were not before, and of those who no longer are. */
-function changesOfNames({ before, after, version, placeOf }: NameChange): Action[] {
-  return [
-    ...after.filter((user) => !before.includes(user)).map((user) => ({ put: { Item: { ...placeOf(user), named_in: version } } })),
-    ...before.filter((user) => !after.includes(user)).map((user) => ({ delete: { Key: placeOf(user) } })),
-  ];
+interface Files {
+  algorithm: { created_by: string } | undefined;
+  datasets: { created_by: string }[];
 }
 
 /**
- * Adds the writes of `changesOfNames` to a transaction as long as it has room for them and for the kept answer. Those that are left, at
- * most 200, are written right after it. If that fails, invitations are missing, or stay in the table until the computation is deleted,
- * where nobody sees them. A late delete leaves what a later change has put.
+ * Returns the users who take part in a computation and those whom it names: the owner, then providers in the order of their links,
+ * named providers, named consumers, the users whose key made them consumers, and the reviewers of results.
  */
-function addOrFollow(transaction: Transaction, change: NameChange): void {
-  const actions = changesOfNames(change);
-  const room = transaction.actionsLeft - 1;
-  transaction.add(...actions.slice(0, room));
-  const following = actions.slice(room);
-  if (following.length === 0) return;
-  transaction.afterwards(async (table) => {
-    const earlier = {
-      ConditionExpression: 'attribute_not_exists(pk) OR named_in < :version',
-      ExpressionAttributeValues: { ':version': change.version },
-    };
-    try {
-      await putItems(
-        table,
-        following.flatMap(({ put }) => (put ? [put.Item] : [])),
-      );
-      await inParallel(following, async ({ delete: gone }) => {
-        if (gone) await deleteItemIf(table, gone.Key, earlier);
-      });
-    } catch (error) {
-      log('WARN', 'Named providers are not all invited.', {}, error);
-    }
-  });
+export function partiesOf(
+  { owner }: Pick<StoredComputation, 'owner'>,
+  {
+    algorithm,
+    datasets,
+    providers,
+    consumers,
+    result_review,
+    acts,
+  }: Pick<Definition, 'providers' | 'consumers' | 'result_review' | 'acts'> & Files,
+): Party[] {
+  const creators = [...(algorithm ? [algorithm] : []), ...datasets].map(({ created_by }) => created_by);
+  const byKey = acts.filter(({ is_consumer }) => is_consumer).map(({ user_id }) => user_id);
+  const parts = {
+    owner: new Set([owner]),
+    provider: new Set([...creators, ...providers]),
+    consumer: new Set([owner, ...(consumers.length > 0 ? consumers : byKey)]),
+    reviewer: new Set(result_review?.reviewers),
+  };
+  const named = [...providers, ...consumers, ...parts.reviewer];
+  const active = new Set([owner, ...acts.map(({ user_id }) => user_id)]);
+  return [...new Set([owner, ...parts.provider, ...parts.consumer, ...parts.reviewer])].map((user) => ({
+    user,
+    parts: (['owner', 'provider', 'consumer', 'reviewer'] as const).filter((part) => parts[part].has(user)),
+    invited: named.includes(user) && !active.has(user),
+  }));
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { gatewayKeys, type Key } from '../table/keys.ts';
 import { type Table, getItem, getItems, type Item } from '../table/table.ts';
-import { setAttributes, putItem, putItemIf, updateExisting, updateIf } from '../table/writes.ts';
+import { hasAttributes, putItem, putItemIf, setAttributes, updateExisting, updateIf } from '../table/writes.ts';
 import type { StoredPresence } from './presence.ts';
 import { parseStored } from '../table/stored.ts';
 
@@ -77,11 +77,7 @@ export async function isOfNewestDeployment(
     },
   });
   if (isLast) return true;
-  const isOfSame = {
-    ConditionExpression: 'deployment = :deployment',
-    ExpressionAttributeValues: { ':deployment': deployment },
-  };
-  return await updateIf(table, gatewayKeys.newest, setAttributes(renewed), isOfSame);
+  return await updateIf(table, gatewayKeys.newest, setAttributes(renewed), hasAttributes({ deployment }));
 }
 
 /**

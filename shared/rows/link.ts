@@ -1,19 +1,19 @@
-import type { AssetType } from 'computation-management-formats/vocabulary';
-import { type Key, computationKeys, userKeys, assetKeys, runKeys, listKeys, lists } from '../table/keys.ts';
+import { type Key, computationKeys, assetKeys, runKeys, listKeys, lists } from '../table/keys.ts';
 import type { StoredAsset } from './asset.ts';
-import { type Table, getItems, getItem, type Item, queryPrefix } from '../table/table.ts';
-import { assetKey, findAsset, assetNumber } from './read-asset.ts';
+import { type Table, getItems, getItem, queryPrefix } from '../table/table.ts';
+import { assetKey, findAsset } from './read-asset.ts';
 import { keysToChange, parseToChange, type ComputationToChange, changeInputsWithEvent } from './change-computation.ts';
 import { Transaction, withFreshReads, StaleReadError } from '../table/transaction.ts';
-import type { NewEvent } from '../journal/event.ts';
+import { administrativeEvent } from '../journal/event.ts';
 import { isActive } from './run.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
 import { findComputation, computationNumber } from './computation.ts';
+import { hasAttributes } from '../table/writes.ts';
 /**
  * Returns the key of the link of an asset to a computation. A computation has one link to an algorithm, and one to a dataset for
  * each file name.
  */
-export function linkKey(computationId: string, asset: { asset_type: AssetType; file_name: string }): Key {
+export function linkKey(computationId: string, asset: Pick<StoredAsset, 'asset_type' | 'file_name'>): Key {
   return asset.asset_type === 'algorithm'
     ? computationKeys.algorithm(computationId)
     : computationKeys.dataset(computationId, asset.file_name);
@@ -62,27 +62,17 @@ export async function removeLink(
   if (existing?.['asset_id'] !== asset_id) return false;
 
   const details = { asset_id, file_name, asset_type };
-  const event: NewEvent = { event_type: 'asset_unlinked', status: 'success', originator: by, details, lifecycle: false };
+  const event = administrativeEvent('asset_unlinked', by, details);
   const addedDatasets = asset_type === 'dataset' ? -1 : 0;
   await changeInputsWithEvent(table, transaction, computation, { addedDatasets, event, now });
   transaction.add({
-    delete: { Key: key, ConditionExpression: 'asset_id = :id', ExpressionAttributeValues: { ':id': asset_id } },
+    delete: { Key: key, ...hasAttributes({ asset_id }) },
     otherwise: new StaleReadError(),
   });
   const removed = { computation: computationNumber(computationId), version: computation.row.version + 1 };
   removeFromLinked(transaction, asset_id, removed, new StaleReadError());
-  transaction.add({ delete: { Key: placeOfLink(computation.domain, computationId, existing) } });
   if (isActive(status) && run) keepForRun(transaction, asset_id, run);
   return true;
-}
-
-/**
- * Returns the key of the item that shows an asset's link to a computation in the open tasks of the asset's creator.
- * @param link the item of the link
- */
-export function placeOfLink(domain: string, computationId: string, { created_by, linked_by, asset_id }: Item): Key {
-  const number = assetNumber(String(asset_id));
-  return userKeys.asset(domain, String(created_by), computationNumber(computationId), number, created_by === linked_by);
 }
 
 /** Adds two notes that the active run uses the unlinked asset: one for the asset, one for the purge of the computation. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import type { RunReference } from './run.ts';
+import type { OfRun } from './run.ts';
 import { logKeys, runKeys } from '../table/keys.ts';
 import { type Table, tableDefinition, queryBetween, queryPrefix } from '../table/table.ts';
 import { putItem } from '../table/writes.ts';
@@ -14,8 +14,6 @@ export interface LogLine {
 
 const daysKept = 30;
 const secondsKept = daysKept * 24 * 60 * 60;
-
-type OfRun = Pick<RunReference, 'computation_id' | 'run_id'>;
 
 const storedChunk = v.object({
   /** The lines of a chunk of a run's log as JSON, compressed with raw deflate. */

@@ -1,20 +1,27 @@
+import { type CoveredReview, coveredReviewOf } from 'computation-management-formats/result-review';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { type Configuration, configurationOf } from 'computation-management-formats/approval-text';
 import { canonicalDigest } from 'computation-management-formats/digests';
-import type { AttestationPolicy } from 'computation-management-formats/attestation';
-import { shownDescription, shownText } from 'computation-management-formats/fields';
+import { arrayOf, described, namedObject, shownDescription, shownText } from 'computation-management-formats/fields';
 import { algorithmByAgent, decompressByAgent, fetchedByAgent } from 'computation-management-formats/source';
 import { idOfComputation } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import type { StoredAsset } from './asset.ts';
 import type { StoredAgentConfig } from './agent-config.ts';
 import { assetsPerComputation, datasetsPerComputation, nameOfComputation, type StoredComputation } from './computation.ts';
-import { type StoredApproval, parseApproval, parseRefusal, type StoredRefusal } from './stored-approval.ts';
+import {
+  type StoredApproval,
+  parseApproval,
+  parseRefusal,
+  type StoredRefusal,
+  parseUsedRuns,
+  type UsedRuns,
+} from './stored-approval.ts';
 import { type Table, getItems, queryPartition, type Item } from '../table/table.ts';
 import { assetKey, findAsset } from './read-asset.ts';
 import { computationKeys } from '../table/keys.ts';
 import { parseStored } from '../table/stored.ts';
-import { type Definition, type NamedChange, parseDefinition } from './definition.ts';
+import { type Definition, parseDefinition } from './definition.ts';
 
 const hash = v.pipe(
   v.array(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(255))),
@@ -30,96 +37,80 @@ const userKey = v.pipe(
   v.metadata({ maxLength: 16 * 1024 }),
 );
 
-const dataset = v.pipe(
-  v.object({
-    hash,
-    user_key: userKey,
-    filename: v.pipe(shownText(255), v.minLength(1), v.description('The name of the file.')),
-    ...fetchedByAgent,
-    decompress: decompressByAgent,
-  }),
-  v.title('ManifestDataset'),
-  v.description('A dataset of a run.'),
-);
+const dataset = namedObject('ManifestDataset', 'A dataset of a run.', {
+  hash,
+  user_key: userKey,
+  filename: v.pipe(shownText(255), v.minLength(1), v.description('The name of the file.')),
+  ...fetchedByAgent,
+  decompress: decompressByAgent,
+});
 
 /** Schema of the manifest of a run in the form that the agent reads. Any other form would crash the agent. */
-export const manifestSchema = v.pipe(
-  v.object({
+export const manifestSchema = namedObject(
+  'Manifest',
+  'What a run uses, and who may fetch its result: the form that the agent in the CVM reads.',
+  {
     id: idOfComputation,
     name: nameOfComputation,
     description: shownDescription,
-    datasets: v.pipe(
-      v.array(dataset),
-      v.description('The datasets, in the order in which they were linked.'),
-      v.metadata({ maxItems: datasetsPerComputation }),
-    ),
-    algorithm: v.pipe(
-      v.object({ hash, user_key: userKey, ...fetchedByAgent, ...algorithmByAgent }),
-      v.title('ManifestAlgorithm'),
-      v.description('The algorithm of a run.'),
-    ),
+    datasets: arrayOf(dataset, datasetsPerComputation, 'The datasets, in the order in which they were linked.'),
+    algorithm: namedObject('ManifestAlgorithm', 'The algorithm of a run.', {
+      hash,
+      user_key: userKey,
+      ...fetchedByAgent,
+      ...algorithmByAgent,
+    }),
     result_consumers: v.pipe(
       v.array(
-        v.pipe(
-          v.object({ user_key: userKey }),
-          v.title('ManifestConsumer'),
-          v.description('The key of a user who may fetch the result of a run.'),
-        ),
+        namedObject('ManifestConsumer', 'The key of a user to whom the agent gives the result of a run.', { user_key: userKey }),
       ),
       v.minLength(1),
-      v.description('The keys of the users who may fetch the result, the owner first.'),
+      v.description(
+        'The keys of the users to whom the agent gives the result, the owner first. With a review, the reviewers alone.',
+      ),
     ),
-  }),
-  v.title('Manifest'),
-  v.description('What a run uses, and who may fetch its result: the form that the agent in the CVM reads.'),
+  },
 );
 export type Manifest = v.InferOutput<typeof manifestSchema>;
 
 /** Schema of the list of what is missing before a run of a computation can start. */
-export const missingItemsSchema = v.pipe(
-  v.object({
-    keys: v.pipe(v.array(shownText(255)), v.description('The users who must upload their public key.')),
-    hashes: v.pipe(
-      v.array(shownText(255)),
-      v.description('The file names of linked assets without content.'),
-      v.metadata({ maxItems: assetsPerComputation }),
-    ),
+export const missingItemsSchema = namedObject(
+  'MissingItems',
+  'What is missing before a run. If all lists are empty, the computation is ready to run.',
+  {
+    keys: described(v.array(shownText(255)), 'The users who must upload their public key.'),
+    hashes: arrayOf(shownText(255), assetsPerComputation, 'The file names of linked assets without content.'),
     info: v.pipe(
       v.array(shownText(1_000)),
       v.description('Everything else that is missing, as sentences.'),
       v.examples([['Missing algorithm']]),
     ),
-  }),
-  v.title('MissingItems'),
-  v.description('What is missing before a run. If all lists are empty, the computation is ready to run.'),
+  },
 );
 export type MissingItems = v.InferOutput<typeof missingItemsSchema>;
 
+/**
+ * The inputs of a run that are stored beside the row of the computation, with the identifiers of assets in place of the assets'
+ * rows.
+ */
+export interface Parts extends Omit<Definition, 'algorithm' | 'datasets'> {
+  /**
+   * The identifiers of the assets linked to a computation: the algorithm, then the datasets in the order in which they were
+   * linked.
+   */
+  assetIds: string[];
+  keys: ParticipantKey[];
+  approvals: StoredApproval[];
+  refusals: StoredRefusal[];
+  used_runs: UsedRuns;
+}
+
 /** The inputs of a run of a computation, as they are stored now. */
-export interface Inputs {
+export interface Inputs extends Omit<Parts, 'assetIds'> {
   computation: StoredComputation;
-  agent_config: StoredAgentConfig;
-  attestation_policy: AttestationPolicy | null;
   algorithm: StoredAsset | undefined;
   /** The rows of the datasets that a run uses, in the order in which the datasets were linked. */
   datasets: StoredAsset[];
-  keys: ParticipantKey[];
-  /**
-   * The users who may fetch the result of a run in addition to the owner. If empty, result consumers are not limited to a list.
-   */
-  consumers: string[];
-  /**
-   * The users who may link their own assets to the computation, beside the owner and administrators. If empty, providers are not
-   * limited to a list.
-   */
-  providers: string[];
-  approvals: StoredApproval[];
-  refusals: StoredRefusal[];
-  /** The last changes of members of the policy and of consumers. */
-  policy_changes: NamedChange[];
-  consumer_changes: NamedChange[];
-  /** The users who linked an asset of their own, uploaded a key, approved or refused. */
-  acts: Definition['acts'];
 }
 
 /** The largest manifest in bytes. Together with the agent's configuration it fits into one DynamoDB item and one gRPC message. */
@@ -132,13 +123,14 @@ const manifestLimitInBytes = 256 * 1024;
 export function buildManifest(
   inputs: Inputs,
 ): { manifest: Manifest; missing?: never } | { missing: MissingItems; manifest?: never } {
-  const { computation, agent_config, algorithm, keys } = inputs;
+  const { computation, agent_config, algorithm, keys, result_review } = inputs;
   const assets = assetsOf(inputs);
+  const fetching = result_review?.reviewers ?? [computation.owner];
 
   const missing: MissingItems = {
     keys: unique([
       ...assets.filter((asset) => !providerKey(inputs, asset)).map((asset) => asset.created_by),
-      ...(keyOf(keys, computation.owner) === undefined ? [computation.owner] : []),
+      ...fetching.filter((user) => keyOf(keys, user) === undefined),
     ]),
     hashes: assets.filter((asset) => asset.state === 'pending' || asset.checksum === null).map((asset) => asset.file_name),
     info: [...(algorithm ? [] : ['Missing algorithm']), ...configurationGaps(agent_config), ...assets.flatMap(keyBrokerGap)],
@@ -162,7 +154,7 @@ export function draftOf(inputs: Inputs) {
     description: computation.description,
     datasets: datasets.map((asset) => ({ ...file(asset), filename: asset.file_name, ...fetchedIn(asset) })),
     algorithm: algorithm && { ...file(algorithm), ...fetchedIn(algorithm) },
-    result_consumers: resultConsumers(inputs).map(({ user_key }) => ({ user_key })),
+    result_consumers: keysForResult(inputs).map(({ user_key }) => ({ user_key })),
   };
 }
 
@@ -212,7 +204,7 @@ type Approvable = { configuration: Configuration; configuration_digest: string }
 export function approvableOf(inputs: Inputs): Approvable {
   const { manifest, missing } = buildManifest(inputs);
   const { agent_config, attestation_policy, computation } = inputs;
-  const configuration = configurationOf({ ...computation, agent_config, attestation_policy, result_review: null });
+  const configuration = configurationOf({ ...computation, agent_config, attestation_policy, result_review: reviewOf(inputs) });
   const configured = { configuration, configuration_digest: canonicalDigest(configuration) };
   return manifest ? { ...configured, manifest, digest: canonicalDigest(manifest) } : { ...configured, missing };
 }
@@ -223,11 +215,28 @@ export function assetsOf({ algorithm, datasets }: Inputs): StoredAsset[] {
 }
 
 /**
- * Returns the public keys of the users who may fetch the results of a computation, the owner first. If the computation names no
- * consumers, these are all users who had the role result_consumer when they uploaded their key.
+ * Returns the review of results as approvals cover it: with the users who get a released result, which the manifest does not
+ * name. Null without a review.
  */
-export function resultConsumers({ computation, consumers, keys }: Inputs): ParticipantKey[] {
-  const isNamed = (key: ParticipantKey) => (consumers.length > 0 ? consumers.includes(key.user_id) : key.is_consumer);
+export function reviewOf({ computation, consumers, result_review }: Inputs): CoveredReview | null {
+  return coveredReviewOf(result_review, { owner: computation.owner, consumers });
+}
+
+/** Lists the users who get the results of a computation: with a review, those who get a released one, else `keysForResult`. */
+export function resultConsumers(inputs: Inputs): string[] {
+  return reviewOf(inputs)?.consumers ?? keysForResult(inputs).map(({ user_id }) => user_id);
+}
+
+/**
+ * Returns the public keys of the users to whom the agent gives the result of a run: with a review the reviewers alone, else the
+ * consumers, the owner first. If the computation names no consumers, these are all users who had the role result_consumer when
+ * they uploaded their key.
+ */
+export function keysForResult({ computation, consumers, keys, result_review }: Inputs): ParticipantKey[] {
+  if (result_review) {
+    return result_review.reviewers.flatMap((user) => keys.find(({ user_id }) => user_id === user) ?? []);
+  }
+  const isNamed = (key: ParticipantKey) => (consumers.length > 0 ? consumers.includes(key.user_id) : key.is_consumer); // defence
   return keys.filter((key) => key.user_id === computation.owner || isNamed(key)).sort(ownerFirst(computation.owner));
 }
 
@@ -261,30 +270,6 @@ export async function readInputs(table: Table, domain: string, computation: Stor
   return inputsOf(computation, parts, await getItems(table, keys));
 }
 
-/**
- * The inputs of a run that are stored beside the row of the computation, with the identifiers of assets in place of the assets'
- * rows.
- */
-export interface Parts extends Pick<
-  Inputs,
-  | 'agent_config'
-  | 'attestation_policy'
-  | 'consumers'
-  | 'providers'
-  | 'keys'
-  | 'approvals'
-  | 'refusals'
-  | 'policy_changes'
-  | 'consumer_changes'
-  | 'acts'
-> {
-  /**
-   * The identifiers of the assets linked to a computation: the algorithm, then the datasets in the order in which they were
-   * linked.
-   */
-  assetIds: string[];
-}
-
 /** Reads the inputs of a run that are stored beside the row of the computation, in one round trip for each MB. */
 export async function readParts(table: Table, computationId: string): Promise<Parts> {
   const { key, approval, refusal } = computationKeys.prefixes;
@@ -297,6 +282,7 @@ export async function readParts(table: Table, computationId: string): Promise<Pa
     keys: startingWith(key).map(parseParticipantKey),
     approvals: startingWith(approval).map(parseApproval),
     refusals: startingWith(refusal).map(parseRefusal),
+    used_runs: parseUsedRuns(items.find(({ sk }) => sk === computationKeys.usedRuns(computationId).sk)),
   };
 }
 

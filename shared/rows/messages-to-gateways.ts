@@ -1,17 +1,13 @@
 import * as v from 'valibot';
 import { log } from '../runtime/log.ts';
 import { gatewayKeys } from '../table/keys.ts';
-import { type Table, queryPrefix } from '../table/table.ts';
+import { type Table, getItem, queryPrefix } from '../table/table.ts';
 import { deleteItemIf, putItem } from '../table/writes.ts';
 import { parseStored } from '../table/stored.ts';
 
 const question = v.object({
   type: v.literal('question'),
-  id: v.string(),
-  from: v.string(),
-  domain: v.string(),
-  cvm_id: v.string(),
-  stream: v.string(),
+  ...v.entriesFromList(['id', 'from', 'domain', 'cvm_id', 'stream'], v.string()),
   /** True if a second agent of the CVM has connected to the gateway that asks. */
   is_rival: v.boolean(),
 });
@@ -54,6 +50,12 @@ export async function readMessagesToGateway(table: Table, gateway: string): Prom
     }
   }
   return messages;
+}
+
+/** Reads one message that is stored for a gateway. Undefined if there is none. */
+export async function messageToGateway(table: Table, gateway: string, id: string): Promise<MessageToGateway | undefined> {
+  const item = await getItem(table, gatewayKeys.message(gateway, id));
+  return item && parseStored(message, item, 'message to a gateway');
 }
 
 export async function removeMessageToGateway(table: Table, gateway: string, id: string): Promise<void> {

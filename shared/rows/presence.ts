@@ -1,10 +1,10 @@
-import { shownText } from 'computation-management-formats/fields';
+import { described, namedObject, orNull, shownText } from 'computation-management-formats/fields';
 import { timestamp } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
 import { parseStored } from '../table/stored.ts';
 import type { Table, Item } from '../table/table.ts';
 import { cvmKeys } from '../table/keys.ts';
-import { setAttributes, setAttributesIf, updateExisting, updateIf, type WriteCondition } from '../table/writes.ts';
+import { hasAttributes, setAttributes, setAttributesIf, updateExisting, updateIf, type WriteCondition } from '../table/writes.ts';
 import { type Transaction, StaleReadError } from '../table/transaction.ts';
 import type { RunReference } from './run.ts';
 
@@ -12,30 +12,21 @@ import type { RunReference } from './run.ts';
 export const fits = ['ready', 'busy', 'spent', 'unknown'] as const;
 type Fit = (typeof fits)[number];
 
-export const presenceSchema = v.pipe(
-  v.object({
-    state: v.pipe(
-      v.picklist(['connected', 'disconnected']),
-      v.description('`connected` if the CVM sent something within the last 60 seconds.'),
-    ),
-    last_seen_at: v.pipe(
-      v.nullable(timestamp),
-      v.description('The time when the CVM was last heard. It may lag by up to 60 seconds. null if the CVM was never heard.'),
-    ),
-    agent_state: v.pipe(
-      v.nullable(shownText(60)),
-      v.description('The state that the agent last reported. null if it reported none.'),
-    ),
-    fit: v.pipe(
-      v.picklist(fits),
-      v.description(
-        'Whether the agent can take a run. `ready`: yes. `busy`: it has a run. `spent`: it must be restarted first. `unknown`: the CVM reported this, or never reported `fit`.',
-      ),
-    ),
-  }),
-  v.title('Presence'),
-  v.description('Whether a CVM is connected, and whether its agent can take a run.'),
-);
+export const presenceSchema = namedObject('Presence', 'Whether a CVM is connected, and whether its agent can take a run.', {
+  state: described(
+    v.picklist(['connected', 'disconnected']),
+    '`connected` if the CVM sent something within the last 60 seconds.',
+  ),
+  last_seen_at: orNull(
+    timestamp,
+    'The time when the CVM was last heard. It may lag by up to 60 seconds. null if the CVM was never heard.',
+  ),
+  agent_state: orNull(shownText(60), 'The state that the agent last reported. null if it reported none.'),
+  fit: described(
+    v.picklist(fits),
+    'Whether the agent can take a run. `ready`: yes. `busy`: it has a run. `spent`: it must be restarted first. `unknown`: the CVM reported this, or never reported `fit`.',
+  ),
+});
 export type Presence = v.InferOutput<typeof presenceSchema>;
 
 /**
@@ -186,7 +177,7 @@ export async function recordTaken(
  */
 function unchangedFit({ fit_at }: StoredPresence): WriteCondition {
   if (fit_at === undefined) return { ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(fit_at)' };
-  return { ConditionExpression: 'fit_at = :read_fit_at', ExpressionAttributeValues: { ':read_fit_at': fit_at } };
+  return hasAttributes({ fit_at });
 }
 
 /**

@@ -1,71 +1,55 @@
-import { shownText } from 'computation-management-formats/fields';
+import { coveredReview } from 'computation-management-formats/result-review';
+import { described, namedObject, orNull, shownText } from 'computation-management-formats/fields';
 import { attestationPolicy } from 'computation-management-formats/attestation';
 import { approvalLevels, logAccesses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { assetUses } from './asset.ts';
-import {
-  agentConfigEntries,
-  type StoredAgentConfig,
-  sealedKeyAttributes,
-  storedKeyOf,
-  withoutServerKey,
-} from './agent-config.ts';
+import { itemOfRun, type KeyOfRun, shownKey } from './asset-key.ts';
+import { agentConfigEntries, type StoredAgentConfig, withoutServerKey } from './agent-config.ts';
+import { sealedKeyAttributes, storedKeyOf } from './sealed-key.ts';
 import { assetsPerComputation } from './computation.ts';
-import type { RunReference } from './run.ts';
+import type { OfRun } from './run.ts';
 import { runKeys, type Key } from '../table/keys.ts';
-import { type Table, getItem, type Item } from '../table/table.ts';
+import { type Table, getItem, type Item, queryPrefix } from '../table/table.ts';
 import type { Transaction } from '../table/transaction.ts';
 import { manifestSchema } from './manifest.ts';
 import { journalHead, mostCvms } from './stored-approval.ts';
 import { parseStored, schemaAttribute } from '../table/stored.ts';
 
-const assetOfRun = v.pipe(
-  v.object({
-    id: v.pipe(shownText(36), v.description('The identifier of the asset.'), v.metadata({ format: 'uuid' })),
-    creator: v.pipe(shownText(255), v.description('The creator of the asset.')),
-    use: v.pipe(v.picklist(assetUses), v.description('The `use` of the asset when the run started.')),
-    checksum: v.pipe(shownText(64), v.description('The SHA3-256 in hex, as in the manifest.')),
-    key: v.pipe(v.null_(), v.description('The key of the asset, which is released to the CVM alone. null without one.')),
-  }),
-  v.title('AssetOfRun'),
-  v.description('An asset as it was when the run started.'),
-);
+const assetOfRun = namedObject('AssetOfRun', 'An asset as it was when the run started.', {
+  id: v.pipe(shownText(36), v.description('The identifier of the asset.'), v.metadata({ format: 'uuid' })),
+  creator: shownText(255, 'The creator of the asset.'),
+  use: described(v.picklist(assetUses), 'The `use` of the asset when the run started.'),
+  checksum: shownText(64, 'The SHA3-256 in hex, as in the manifest.'),
+  key: orNull(
+    namedObject('KeyOfAsset', 'The key of an asset as it was when the run started.', shownKey),
+    'The key of the asset, which is released to the CVM alone. null without one.',
+  ),
+});
 
-const approvalOfRun = v.pipe(
-  v.object({
-    user: v.pipe(shownText(255), v.description('The user who approved.')),
-    digest: v.pipe(shownText(64), v.description('The digest of the manifest that the user approved.')),
-    configuration_digest: v.pipe(shownText(64), v.description('The digest of the configuration that the user approved.')),
-    cvm_ids: v.pipe(
-      v.nullable(v.pipe(v.array(shownText(64)), v.metadata({ maxItems: mostCvms }))),
-      v.description('The CVMs that a run could use. null: any.'),
-    ),
-    expires_at: v.pipe(
-      v.nullable(shownText(35)),
-      v.description('The time before which a run had to start, as the user sent it. null: any time.'),
-    ),
-    signature: v.pipe(
-      v.nullable(shownText(4_096)),
-      v.description('The signature of the user in base64. null if the user did not sign.'),
-    ),
-    key: v.pipe(
-      v.nullable(shownText(16 * 1024)),
-      v.description(
-        'The public key that verifies the signature, as DER SubjectPublicKeyInfo, base64. null if the user did not sign.',
-      ),
-    ),
-    max_runs: v.pipe(v.null_(), v.description('The number of runs that could start on the approval. null: any.')),
-    use: v.pipe(v.null_(), v.description('Which of these runs this one is, from 1. null without `max_runs`.')),
-    approval_id: v.pipe(v.null_(), v.description('The identifier of the counter of these runs. null without `max_runs`.')),
-    journal_head: v.pipe(
-      v.nullable(journalHead),
-      v.description("The newest event of the computation's journal that the user saw. null if the user named none."),
-    ),
-    approved_at: v.pipe(shownText(24), v.description('The time of the approval.'), v.metadata({ format: 'date-time' })),
-  }),
-  v.title('ApprovalOfRun'),
-  v.description('An approval that counted when the run started.'),
-);
+const approvalOfRun = namedObject('ApprovalOfRun', 'An approval that counted when the run started.', {
+  user: shownText(255, 'The user who approved.'),
+  digest: shownText(64, 'The digest of the manifest that the user approved.'),
+  configuration_digest: shownText(64, 'The digest of the configuration that the user approved.'),
+  cvm_ids: orNull(
+    v.pipe(v.array(shownText(64)), v.metadata({ maxItems: mostCvms })),
+    'The CVMs that a run could use. null: any.',
+  ),
+  expires_at: orNull(shownText(35), 'The time before which a run had to start, as the user sent it. null: any time.'),
+  signature: orNull(shownText(4_096), 'The signature of the user in base64. null if the user did not sign.'),
+  key: orNull(
+    shownText(16 * 1024),
+    'The public key that verifies the signature, as DER SubjectPublicKeyInfo, base64. null if the user did not sign.',
+  ),
+  max_runs: orNull(v.number(), 'The number of runs that could start on the approval. null: any.'),
+  use: orNull(v.number(), 'Which of these runs this one is, from 1. null without `max_runs`.'),
+  approval_id: orNull(shownText(36), 'The identifier of the counter of these runs. null without `max_runs`.'),
+  journal_head: orNull(
+    journalHead,
+    "The newest event of the computation's journal that the user saw. null if the user named none.",
+  ),
+  approved_at: v.pipe(shownText(24), v.description('The time of the approval.'), v.metadata({ format: 'date-time' })),
+});
 export type ApprovalOfRun = v.InferOutput<typeof approvalOfRun>;
 
 /** Schema of the snapshot of a run: what the run was started with. The agent's private key is stored apart. */
@@ -82,7 +66,8 @@ export const storedSnapshot = v.object({
   approvals: v.array(approvalOfRun),
   approval: v.picklist(approvalLevels),
   log_access: v.picklist(logAccesses),
-  result_review: v.null_(),
+  /** The review of the result, with the users who get a released one. Null: the agent gives the result to its consumers. */
+  result_review: v.nullable(coveredReview),
   /** The certificate of the CVM in PEM. Null if the CVM was registered without one, or not at all. */
   certificate: v.nullable(v.string()),
   /**
@@ -92,20 +77,35 @@ export const storedSnapshot = v.object({
   shows_creators_logs: v.boolean(),
   /** The attestation policy that says which CVMs the run may use. Null: any CVM. */
   attestation_policy: v.nullable(attestationPolicy),
-  /** The users who may fetch the results of the run, in the order of the manifest. */
+  /** The users who get the result of the run: in the order of the manifest, or, with a review, sorted. */
   result_consumers: v.array(shownText(255)),
 });
 /** The snapshot of a run: the copy of what it was started with, such as its manifest, configuration, assets and approvals. */
 export type RunSnapshot = Omit<v.InferOutput<typeof storedSnapshot>, 'agent_config'> & { agent_config: StoredAgentConfig };
 
-type OfRun = Pick<RunReference, 'computation_id' | 'run_id'>;
+/**
+ * Returns the approvals of a run that its start needed: of the creators of the assets that demand one, and under `all` and `all_signed` of all
+ * creators, result consumers and reviewers.
+ */
+export function neededApprovalsOf(snapshot: RunSnapshot): ApprovalOfRun[] {
+  const { approval, assets, approvals, owner, result_consumers, result_review } = snapshot;
+  const isAll = approval !== 'none';
+  const creators = assets.filter(({ use }) => isAll || use === 'approval').map(({ creator }) => creator);
+  const needed = new Set([...creators, ...(isAll ? [owner, ...result_consumers, ...(result_review?.reviewers ?? [])] : [])]);
+  return approvals.filter(({ user }) => needed.has(user));
+}
 
-/** Adds the snapshot of a run to the transaction. The private key is a separate item, because it is deleted when the run ends. */
+/**
+ * Adds the snapshot of a run to the transaction. The private key and the keys of assets are separate items, because they are deleted when the
+ * run ends.
+ */
 export function addSnapshot(
   transaction: Transaction,
   { computation_id, run_id }: OfRun,
   { agent_config, ...rest }: RunSnapshot,
+  keys: KeyOfRun[],
 ): void {
+  transaction.add(...keys.map((key) => ({ put: { Item: itemOfRun({ computation_id, run_id }, key) } })));
   const { server_key } = agent_config;
   const Item = {
     ...runKeys.snapshot(computation_id, run_id),
@@ -117,6 +117,18 @@ export function addSnapshot(
   transaction.add({ put: { Item } });
   if (server_key === '') return;
   transaction.add({ put: { Item: { ...runKeys.serverKey(computation_id, run_id), ...sealedKeyAttributes(server_key) } } });
+}
+
+/** Adds the deletion of the keys that a run kept of its assets to the transaction that ends it. One round trip. */
+export async function removeKeysOfAssets(
+  table: Table,
+  transaction: Transaction,
+  { computation_id, run_id }: OfRun,
+): Promise<void> {
+  const prefix = runKeys.prefixes.assetKeys(run_id);
+  const items = await queryPrefix(table, runKeys.partition(computation_id), prefix, { attributes: ['asset'] });
+  const assets = items.map(({ asset }) => String(asset));
+  transaction.add(...assets.map((asset) => ({ delete: { Key: runKeys.assetKey(computation_id, run_id, asset) } })));
 }
 
 /** Adds the deletion of the agent's private key to the transaction that ends a run. */

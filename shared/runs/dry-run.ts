@@ -1,5 +1,6 @@
-import { readinessOf, type CvmOfRun } from '../approvals/index.ts';
-import { judgeTokens, type JudgedTokens } from '../attestation/index.ts';
+import { plainName } from 'computation-management-formats/quoted-name';
+import { keysWithoutPolicy, readinessOf, type CvmOfRun } from '../approvals/index.ts';
+import { judgeTokens } from '../attestation/index.ts';
 import { isActive } from '../rows/run.ts';
 import { type Inputs, type MissingItems, readInputs } from '../rows/manifest.ts';
 import { conflict, type ServiceError, truncate } from '../runtime/errors.ts';
@@ -39,6 +40,9 @@ export async function readCvmForRun(table: Table, cvm: { domain: string; cvm_id:
   };
 }
 
+/** The attestation tokens of a CVM, judged by a policy. */
+export type JudgedTokens = Awaited<ReturnType<typeof judgeTokens>>;
+
 /**
  * Judges the attestation tokens of a CVM by the attestation policy of a computation. Undefined if it has none. Two round trips with
  * a policy.
@@ -58,11 +62,12 @@ export async function judgeCvm(
  * Lists the reasons why a run cannot start on a CVM now, approvals and manifest aside. The first reason is the answer to a start.
  */
 export function refusalsOf(
-  { computation: { status, run } }: Pick<Inputs, 'computation'>,
+  inputs: Inputs,
   { id, presence, claim }: CvmForRun,
   judged: JudgedTokens | undefined,
   now: string,
 ): ServiceError[] {
+  const { status, run } = inputs.computation;
   const unattested = judged?.refusal;
   const notReady = presence && whyNotReady(id, presence, now);
   return [
@@ -72,7 +77,15 @@ export function refusalsOf(
     ...(claim ? [conflict('cvm_busy', `Another run holds the CVM ${id}. Wait until it ends, or stop it.`, claim.run_id)] : []),
     ...(notReady === undefined ? [] : [conflict('cvm_not_ready', notReady)]),
     ...(unattested ? [conflict('cvm_not_attested', unattested)] : []),
+    ...refusalsOfKeys(inputs),
   ];
+}
+
+/** Lists the same of these reasons that are about no CVM: the keys of assets that no policy covers. */
+function refusalsOfKeys(inputs: Inputs): ServiceError[] {
+  const withoutPolicy = (file: string) =>
+    `Nothing says which CVMs may get the key of ${plainName(file)}: its creator can set a release_policy, and the computation can have an attestation_policy.`;
+  return keysWithoutPolicy(inputs).map(({ file_name }) => conflict('no_release_policy', withoutPolicy(file_name)));
 }
 
 /**
@@ -122,9 +135,9 @@ export async function readReadiness(
   const inputs = await readInputs(table, domain, computation);
   const { snapshot, missing, configuration_digest } = readinessOf(inputs, { at, cvm });
   const judged = cvm && (await judgeCvm(table, inputs, { domain, cvm }, at));
-  const refusals = cvm ? refusalsOf(inputs, cvm, judged, at).map(({ message }) => message) : [];
+  const refusals = cvm ? refusalsOf(inputs, cvm, judged, at) : refusalsOfKeys(inputs);
   return {
-    missing: { ...missing, info: [...missing.info, ...refusals] },
+    missing: { ...missing, info: [...missing.info, ...refusals.map(({ message }) => message)] },
     warnings: warningsOf(inputs.datasets),
     digest: snapshot?.manifest_digest,
     configuration_digest,

@@ -1,12 +1,12 @@
-import { type Table, getItem, queryBetween, getItems } from '../table/table.ts';
-import { type Run, runSchema, isActive, runKey, findRun, readRun } from '../rows/run.ts';
+import { type Table, getItem, queryBetween } from '../table/table.ts';
+import { type Run, runSchema, isActive, readRun, readRuns } from '../rows/run.ts';
 import { readPage } from '../table/read-page.ts';
 import { rowLists } from '../table/row-lists.ts';
 import { numberOf } from 'computation-management-formats/identifiers';
 import { runKeys } from '../table/keys.ts';
 import { parseStored } from '../table/stored.ts';
 import { countRuns, computationKey, findComputation, readComputation } from '../rows/computation.ts';
-import { notFound } from '../runtime/errors.ts';
+import { notFound, ServiceError } from '../runtime/errors.ts';
 
 interface RunsRequest {
   limit: number;
@@ -60,11 +60,7 @@ async function listRunsOf(
   // Another run may have come between the two reads.
   const items = isAhead ? ahead : await queryBetween(table, ...range(last), newest);
   const ids = items.map((item) => String(item['run_id']));
-  const rows = await getItems(
-    table,
-    ids.flatMap((runId) => runKey(domain, runId) ?? []),
-  );
-  const found = ids.flatMap((runId, at) => findRun(rows[at], runId) ?? []);
+  const found = await readRuns(table, domain, ids);
   return { runs: found.filter((each) => status === undefined || each.status === status), total };
 }
 
@@ -85,6 +81,7 @@ export async function readRunOfComputation(
     runId === undefined ? undefined : readRun(table, domain, runId),
   ]);
   const run = runId === undefined ? computation.run : older;
+  if (runId === undefined && !run) throw new ServiceError('not_found', 'This computation has no run yet.');
   if (run?.computation_id !== computationId) throw notFound('run of this computation');
   return run;
 }

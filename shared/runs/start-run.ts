@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { configurationOf } from 'computation-management-formats/approval-text';
 import { startDigest } from 'computation-management-formats/digests';
 import { numberedId } from 'computation-management-formats/identifiers';
-import type { JudgedTokens } from '../attestation/index.ts';
 import { processOfRunItem } from '../rows/agent-tokens.ts';
 import type { Permitted } from '../http/caller.ts';
 import { isIncomplete, readinessOf } from '../approvals/index.ts';
@@ -14,14 +13,18 @@ import { JournalMovedError } from '../journal/append-events.ts';
 import { readHead } from '../journal/stored-journal.ts';
 import { nextNumber } from '../table/writes.ts';
 import { assetsOf, type Inputs, readInputs } from '../rows/manifest.ts';
+import { noResult } from '../rows/result.ts';
+import { type KeyOfRun, parseSecret } from '../rows/asset-key.ts';
 import { addSnapshot, type RunSnapshot } from '../rows/run-snapshot.ts';
+import { addKeyedRun } from '../rows/keyed-run.ts';
+import { countRun } from '../rows/stored-approval.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { emitMetric, log } from '../runtime/log.ts';
-import { lists } from '../table/keys.ts';
-import { deadlineOf, type Table } from '../table/table.ts';
+import { assetKeys, lists } from '../table/keys.ts';
+import { deadlineOf, getItemsOf, type Table } from '../table/table.ts';
 import {
   commitChange,
-  type AnsweredRequest,
+  type UserRequest,
   type Committed,
   Transaction,
   StaleReadError,
@@ -30,7 +33,7 @@ import {
 import { addRun } from '../rows/change-run.ts';
 import { addClaim } from '../rows/claim.ts';
 import { endRun, type Executions, startExecution } from '../lifecycle/index.ts';
-import { cvmIsStill, judgeCvm, readCvmForRun, refusalsOf } from './dry-run.ts';
+import { type JudgedTokens, cvmIsStill, judgeCvm, readCvmForRun, refusalsOf } from './dry-run.ts';
 import { waysToEnd } from '../rows/ways-to-end.ts';
 
 interface Started {
@@ -39,12 +42,9 @@ interface Started {
   permitted: Permitted;
 }
 
-interface RunRequest extends AnsweredRequest {
-  domain: string;
+interface RunRequest extends UserRequest {
   computationId: string;
   cvmId: string;
-  by: string;
-  now: string;
   /**
    * Checks that the caller may start a run of the computation. Called before anything about the computation is revealed. Throws
    * to refuse the request.
@@ -99,13 +99,16 @@ async function claimCvm(table: Table, request: RunRequest): Promise<Committed<St
   const judged = await judgeCvm(table, inputs, { domain, cvm: cvmForRun }, now);
   const [refusal] = refusalsOf(inputs, cvmForRun, judged, now);
   if (refusal) throw refusal;
-  snapshotOf({ computation, inputs, cvm: cvmForRun, judged }, table, now);
-  refuseIfMarkedForDeletion(inputs, now);
+  snapshotOf({ computation, inputs, cvm: cvmForRun }, table, now);
+  // An asset that is being deleted: the start is tried again, because the deletion may still be refused. The first step of the
+  // execution, offerRun, finds what is deleted later.
+  if (assetsOf(inputs).some((asset) => isMarkedForDeletion(asset, now))) throw new StaleReadError();
+  const keys = await readKeys(table, inputs);
   const run_id = numberedId(await nextNumber(table, lists.runs(domain)));
   const reference: RunReference = { domain, computation_id: computationId, run_id, cvm_id: cvmId };
   for (let { head } = computation; ; head = await readHead(table, computationId)) {
     try {
-      const found = { computation: { ...computation, head }, inputs, cvm: cvmForRun, judged };
+      const found = { computation: { ...computation, head }, inputs, cvm: cvmForRun, judged, keys };
       const transaction = await transactionOf(table, reference, found, { by, now });
       return await commitChange(table, transaction, { runId: run_id, reference, permitted }, request.answerKeeper);
     } catch (error) {
@@ -122,16 +125,34 @@ interface Found {
   inputs: Inputs;
   cvm: Awaited<ReturnType<typeof readCvmForRun>>;
   judged: JudgedTokens | undefined;
+  /** The keys of the assets, which the run keeps. */
+  keys: KeyOfRun[];
 }
 
 /**
  * Returns the snapshot that a run keeps from its start: its manifest, configuration, assets and approvals.
  * @throws ServiceError `incomplete` if the computation is not ready to run
  */
-function snapshotOf({ computation, inputs, cvm }: Found, table: Table, now: string): RunSnapshot {
+function snapshotOf({ computation, inputs, cvm }: Omit<Found, 'judged' | 'keys'>, table: Table, now: string): RunSnapshot {
   const { snapshot, missing } = readinessOf(inputs, { at: timeOfStart(table, now, computation), cvm });
   if (snapshot && !isIncomplete(missing)) return snapshot;
   throw new ServiceError('incomplete', 'The computation is not ready to run. See `missing_items`.', { missing_items: missing });
+}
+
+/**
+ * Reads the keys of the assets of a run, which the run keeps. One round trip, or none without keys.
+ * @throws StaleReadError if a key has changed since the assets were read
+ */
+async function readKeys(table: Table, inputs: Inputs): Promise<KeyOfRun[]> {
+  const assets = assetsOf(inputs).flatMap(({ id, created_by, key }) => (key ? [{ id, created_by, key }] : []));
+  const items = await getItemsOf(table, assets, ({ id }) => assetKeys.key(id));
+  return assets.map(({ id, created_by, key }, index) => ({
+    asset: id,
+    creator: created_by,
+    ...key,
+    releases: 0,
+    key: parseSecret(items[index], key),
+  }));
 }
 
 /**
@@ -145,7 +166,7 @@ async function transactionOf(
   found: Found,
   { by, now }: { by: string; now: string },
 ): Promise<Transaction> {
-  const { computation, inputs, cvm, judged } = found;
+  const { computation, inputs, cvm, judged, keys } = found;
   const { domain, computation_id, cvm_id } = reference;
   const snapshot = snapshotOf(found, table, now);
   const policy = inputs.attestation_policy;
@@ -159,7 +180,7 @@ async function transactionOf(
     started_by: by,
     reason: null,
     reason_code: null,
-    result: null,
+    result: snapshot.result_review && noResult,
     manifest_digest: snapshot.manifest_digest,
     configuration_digest: snapshot.configuration_digest,
   };
@@ -171,7 +192,9 @@ async function transactionOf(
   };
   const transaction = new Transaction();
   await addRun(table, transaction, computation, run, { originator: by, details, now });
-  addSnapshot(transaction, reference, snapshot);
+  addSnapshot(transaction, reference, snapshot, keys);
+  addKeyedRun(transaction, reference, keys);
+  countRun(transaction, reference, { approvals: inputs.approvals, used: inputs.used_runs, counting: snapshot.approvals });
   const token_hash = policy ? cvm.attestation.shown?.token_hash : undefined;
   const { process } = cvm.attestation;
   const isStill = cvmIsStill({ domain, cvm_id }, { certificate: cvm.certificate, token_hash, process });
@@ -187,18 +210,10 @@ async function transactionOf(
     run_command_id: randomUUID(),
     stop_command_id: randomUUID(),
     has_server_key: inputs.agent_config.server_key !== '',
+    has_asset_keys: keys.length > 0,
     ...(token_hash === undefined ? {} : { token_hash, process }),
   });
   return transaction;
-}
-
-/**
- * Throws if an asset of the run is being deleted, so that the start is tried again, because the deletion may still be refused.
- * The first step of the execution, offerRun, finds what is deleted later.
- * @throws StaleReadError
- */
-function refuseIfMarkedForDeletion(inputs: Inputs, now: string): void {
-  if (assetsOf(inputs).some((asset) => isMarkedForDeletion(asset, now))) throw new StaleReadError();
 }
 
 /**
@@ -206,5 +221,5 @@ function refuseIfMarkedForDeletion(inputs: Inputs, now: string): void {
  */
 function timeOfStart(table: Table, now: string, { head }: ComputationToChange): string {
   const present = new Date(Date.parse(now) + deadlineOf(table).elapsed).toISOString();
-  return present > head.last_at ? present : head.last_at;
+  return present > head.last_at ? present : head.last_at; // defence
 }

@@ -5,7 +5,7 @@ import { type Run, referenceTo } from '../rows/run.ts';
 import { readCreators } from '../rows/run-snapshot.ts';
 import { conflict, ServiceError } from '../runtime/errors.ts';
 import type { Table } from '../table/table.ts';
-import { commitChange, type AnsweredRequest, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
+import { commitChange, type UserRequest, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
 import { changeRun } from '../rows/change-run.ts';
 import { startExecutionByName, type Executions } from '../lifecycle/index.ts';
 
@@ -14,11 +14,8 @@ interface Stopping {
   permitted: Permitted;
 }
 
-interface StopRequest extends AnsweredRequest {
-  domain: string;
+interface StopRequest extends UserRequest {
   computationId: string;
-  by: string;
-  now: string;
   /**
    * Checks that the caller may stop the active run. Called before anything about the computation is revealed. Throws to refuse
    * the request.

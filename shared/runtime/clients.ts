@@ -62,6 +62,8 @@ export interface Kms {
   publicKey: (keyArn: string) => Promise<Uint8Array>;
   /** Signs a SHA-256 digest with a key in KMS, by ECDSA on P-256. Returns the signature in DER. */
   sign: (keyArn: string, digest: Uint8Array) => Promise<Uint8Array>;
+  /** Signs a message of up to 4,096 bytes with a key in KMS, by Ed25519. Returns the signature, 64 bytes. */
+  signEd25519: (keyArn: string, message: Uint8Array) => Promise<Uint8Array>;
   /**
    * Makes a data key of 256 bits in KMS. Returns it in plain text and encrypted by the key with the given ARN. The encrypted
    * data key is bound to the context.
@@ -89,6 +91,11 @@ export function keysInKms(): (deadline: DeadlineSource) => Kms {
       },
       sign: async (KeyId, Message) => {
         const request = { KeyId, Message, MessageType: 'DIGEST', SigningAlgorithm: 'ECDSA_SHA_256' } as const;
+        const { Signature } = await client.send(new SignCommand(request), untilDeadline());
+        return given(Signature);
+      },
+      signEd25519: async (KeyId, Message) => {
+        const request = { KeyId, Message, MessageType: 'RAW', SigningAlgorithm: 'ED25519_SHA_512' } as const;
         const { Signature } = await client.send(new SignCommand(request), untilDeadline());
         return given(Signature);
       },

@@ -21,8 +21,20 @@ const readers = {
   STATE_MACHINE_ARN: () => text('STATE_MACHINE_ARN'),
   SIGNING_KEY_ARN: () => text('SIGNING_KEY_ARN'),
   SEALING_KEY_ARN: () => text('SEALING_KEY_ARN'),
+  /** The bucket with the tiles and the checkpoint of the stage's log. */
+  LOG_BUCKET_NAME: () => text('LOG_BUCKET_NAME'),
+  /** The ARN of the key in KMS that signs the checkpoints of the stage's log. */
+  LOG_KEY_ARN: () => text('LOG_KEY_ARN'),
+  /** The witnesses of the stage's log: JSON, a list of `{url, vkey}`. */
+  LOG_WITNESSES: () => text('LOG_WITNESSES'),
   /** The ARNs of the keys in KMS whose public keys the service publishes to verify evidence of runs, separated by commas. */
   PUBLISHED_KEY_ARNS: () => text('PUBLISHED_KEY_ARNS'),
+  /** The settings of mail: JSON (shared/notifications/mailer.ts). Empty: the stage sends no mail. */
+  MAIL: () => given('MAIL'),
+  /** The issuer of tokens. Empty: nobody can be asked about users. */
+  ISSUER_URL: () => given('ISSUER_URL'),
+  /** The days after its release for which the result of a run is kept. */
+  RESULT_DAYS: () => count('RESULT_DAYS'),
   /** The URL of AWS Lambda that calls the function `maintenance/purge`. */
   PURGE_URL: () => text('PURGE_URL'),
   /** The name of the claim in access tokens that has the memberships of the user. */

@@ -31,6 +31,19 @@ export const conflictReasons = [
   'nothing_to_stop',
   'stale_digest',
   'unknown_event',
+  'run_not_completed',
+  'no_result',
+  'other_file',
+  'already_decided',
+  'result_decided',
+  'result_open',
+  'result_of_run',
+  'log_pending',
+  'log_contradicted',
+  'no_checksum',
+  'no_release_policy',
+  'request_over',
+  'no_verified_address',
 ] as const;
 export type ConflictReason = (typeof conflictReasons)[number];
 
@@ -114,6 +127,14 @@ export function invalid(pointer: string, detail: string): ServiceError {
 export function invalidPlaces(errors: [Violation, ...Violation[]]): ServiceError {
   const [{ pointer, detail }] = errors;
   return new ServiceError('invalid_request', `${pointer || 'The body'}: ${detail}`, { errors });
+}
+
+/**
+ * Returns the error for a request on an asset that is the result of a run, such as to link it.
+ * @param what completes the sentence, such as `cannot be linked`
+ */
+export function resultConflict(what: string): ServiceError {
+  return conflict('result_of_run', `The asset is the result of a run and ${what}.`);
 }
 
 /**

@@ -104,6 +104,16 @@ export const metricUnits = {
   UploadsFailed: 'Count',
   /** The metric of stored content of assets that is gone although no request has deleted it. */
   ContentMissing: 'Count',
+  /** The metric of the age of the oldest entry that waits to be integrated into the stage's log. */
+  LogEntryAge: 'Milliseconds',
+  /** The metric of parts of the log's head that were rebuilt from its tiles, because the table was older. */
+  LogRebuilt: 'Count',
+  /** The metric of heartbeats of runs that Step Functions refused, because the account sends too many. */
+  HeartbeatsThrottled: 'Count',
+  /** The metric of requests that were answered 429, by the service or API Gateway. The access log counts them. */
+  RequestsThrottled: 'Count',
+  /** The metric of requests with `wait` that were answered at once, because as many are held as the stage or the domain may hold. */
+  WaitsRefused: 'Count',
   /** The metric of the amount of work that a scheduled task found, if any. The dimension `task` names the task. */
   Waiting: 'Count',
   /**
@@ -135,7 +145,7 @@ export function emitMetric(name: MetricName, value: number, dimensions: Record<s
 }
 
 /** The tasks that emit the metric `Waiting`. */
-export const tasksWithWaiting = ['maintenance/purge', 'maintenance/collect-content'] as const;
+export const tasksWithWaiting = ['maintenance/purge', 'maintenance/collect-content', 'lifecycle/sweep-runs'] as const;
 
 /** Writes how much a scheduled task found to do, as the metric `Waiting`. */
 export function emitWaiting(task: (typeof tasksWithWaiting)[number], amount: number): void {

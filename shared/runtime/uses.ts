@@ -8,10 +8,17 @@ export interface Uses {
    * exist.
    */
   bucket?: readonly 'ListBucket'[];
+  /** The IAM actions of a function on the bucket of the stage's log and its objects. */
+  log?: readonly ('GetObject' | 'PutObject' | 'ListBucket')[];
+  logKey?: readonly ('Sign' | 'GetPublicKey')[];
   stateMachine?: readonly StateMachineAction[];
   signingKey?: readonly ('Sign' | 'GetPublicKey')[];
   sealingKey?: readonly ('GenerateDataKey' | 'Decrypt')[];
+  /** The owner of the secrets that a function may seal and open with `sealingKey`. Default: `computation`, whose agent has a private key. */
+  seals?: 'asset' | 'secret';
   publishedKeys?: readonly 'GetPublicKey'[];
+  /** The IAM actions of a function on the identity of the stage's mail. Empty: the function only knows its settings. */
+  mail?: readonly 'SendEmail'[];
   purge?: readonly 'InvokeFunction'[];
   stream?: readonly ('DescribeStream' | 'GetRecords' | 'GetShardIterator' | 'ListStreams')[];
 }
@@ -47,6 +54,12 @@ export const changes = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateIt
  * batches.
  */
 export const foldsLists = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'] as const;
+
+/** The IAM actions of a function that reads the stage's log and verifies its checkpoint. ListBucket as in `bucket` of `Uses`. */
+export const readsLog = { log: ['GetObject', 'ListBucket'], logKey: ['GetPublicKey'] } as const;
+
+/** The IAM actions of a function that adds entries to the stage's log. */
+export const writesLog = { log: ['GetObject', 'PutObject', 'ListBucket'], logKey: ['GetPublicKey', 'Sign'] } as const;
 
 /** IAM actions of a function that holds requests until there is something to return: it takes and frees slots. */
 export const waiting = ['Query', 'PutItem', 'DeleteItem'] as const;

@@ -1,18 +1,15 @@
+import { described, namedObject } from 'computation-management-formats/fields';
 import { dayOf } from 'computation-management-counted-list';
 import { computationStatuses } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { openList, rowLists } from '../table/row-lists.ts';
 import type { Table } from '../table/table.ts';
 
-export const statisticsEntry = v.pipe(
-  v.object({
-    day: v.pipe(v.string(), v.description('A UTC day.'), v.metadata({ format: 'date', maxLength: 10, examples: ['2025-07-17'] })),
-    status: v.pipe(v.picklist(computationStatuses), v.description('The status that computations entered.')),
-    count: v.pipe(v.number(), v.integer(), v.description('The number of times that a computation entered the status.')),
-  }),
-  v.title('StatisticsEntry'),
-  v.description('How many computations entered a status on a day.'),
-);
+export const statisticsEntry = namedObject('StatisticsEntry', 'How many computations entered a status on a day.', {
+  day: v.pipe(v.string(), v.description('A UTC day.'), v.metadata({ format: 'date', maxLength: 10, examples: ['2025-07-17'] })),
+  status: described(v.picklist(computationStatuses), 'The status that computations entered.'),
+  count: v.pipe(v.number(), v.integer(), v.description('The number of times that a computation entered the status.')),
+});
 export type StatisticsEntry = v.InferOutput<typeof statisticsEntry>;
 
 /**

@@ -7,9 +7,16 @@ import type { Table } from './table.ts';
 
 const text = v.object({ S: v.string() });
 
-/** Schema of a batch of records from the stream of the DynamoDB table. Reads only the keys of the changed items. */
+/**
+ * Schema of a batch of records from the stream of the DynamoDB table. Reads only the keys of the changed items, and the time of the
+ * change in seconds since 1970, without which a record says nothing about time.
+ */
 export const streamBatch = v.object({
-  Records: v.array(v.object({ dynamodb: v.object({ Keys: v.object({ pk: text, sk: text }) }) })),
+  Records: v.array(
+    v.object({
+      dynamodb: v.object({ Keys: v.object({ pk: text, sk: text }), ApproximateCreationDateTime: v.optional(v.number()) }),
+    }),
+  ),
 });
 /** A batch of records from the stream of the DynamoDB table. */
 export type StreamBatch = v.InferOutput<typeof streamBatch>;

@@ -60,6 +60,9 @@ export const listNames = {
   runs: 'runs',
   linkedComputations: 'linked',
   cvms: 'cvms',
+  results: 'results',
+  updated: 'updated',
+  waiting: 'waiting',
 } as const;
 
 type ListName = (typeof listNames)[keyof typeof listNames];
@@ -67,6 +70,7 @@ type ListName = (typeof listNames)[keyof typeof listNames];
 const listsWithWriter = [listNames.computations, listNames.assets, listNames.runs] as const;
 
 const claims = 'claims';
+const waitingEntries = 'history-waiting';
 
 const rowPrefix = 'row#';
 
@@ -116,8 +120,20 @@ export const lists = {
   assets: (domain: string): List<'assets'> => ({ pk: `${listNames.assets}#${domain}` }),
   runs: (domain: string): List<'runs'> => ({ pk: `${listNames.runs}#${domain}` }),
   linkedComputations: (assetId: string): List<'linked'> => ({ pk: `${listNames.linkedComputations}#${assetId}` }),
+  /**
+   * Returns the list of the assets of a domain that are results of runs under review. It has no rows of its own: those of its members are
+   * in the list of all assets.
+   */
+  results: (domain: string): List<'results'> => ({ pk: `${listNames.results}#${domain}` }),
   /** Returns the list of a domain's CVMs. A row has only the identifier of its CVM. The CVM itself is stored at `cvmKeys.cvm`. */
   cvms: (domain: string): List<'cvms'> => ({ pk: `${listNames.cvms}#${domain}` }),
+  /**
+   * Returns the list of a domain's computations by the time of their last change. The number of a row stands for this time, and the row
+   * has the number of the computation.
+   */
+  updated: (domain: string): List<'updated'> => ({ pk: `${listNames.updated}#${domain}` }),
+  /** Returns the list from which the names of the lists of what waits for each user of a domain begin. It has no rows. */
+  waiting: (domain: string): List<'waiting'> => ({ pk: `${listNames.waiting}#${domain}` }),
 };
 
 function keyOfRow(list: OpenList, number: number): Key;
@@ -137,6 +153,29 @@ export const listKeys = {
   prefixes: { row: rowPrefix },
 };
 
+/** A row of the computations, assets, CVMs or runs of a domain, by its number in their list. */
+export interface RowOfDomain {
+  domain: string;
+  kind: 'computation' | 'asset' | 'cvm' | 'run';
+  number: number;
+}
+
+const kindsOfRows = new Map<string, RowOfDomain['kind']>([
+  [listNames.computations, 'computation'],
+  [listNames.assets, 'asset'],
+  [listNames.cvms, 'cvm'],
+  [listNames.runs, 'run'],
+]);
+
+/** Returns the computation, asset, CVM or run whose row has the given key. Undefined if the key is of no such row. */
+export function rowAt({ pk, sk }: AnyKey): RowOfDomain | undefined {
+  const [list = '', domain = ''] = pk.split('#');
+  const kind = kindsOfRows.get(list);
+  return kind && sk.startsWith(rowPrefix) ? { domain, kind, number: Number(sk.slice(rowPrefix.length)) } : undefined;
+}
+
+const ofComputation = (computationId: string, sk: string) => writableKey(computationKeys.partition(computationId), sk);
+
 /**
  * Keys of what is stored with a computation: its configuration, its links, consumers and providers, and its users' keys and
  * approvals.
@@ -145,25 +184,28 @@ export const computationKeys = {
   partition: (computationId: string) => `computation#${computationId}`,
   /** Returns the identifier of a computation from the name of its partition, or of the partition of its runs (runKeys). */
   idIn: (partition: string) => partition.slice(partition.indexOf('#') + 1),
-  config: (computationId: string): Key => writableKey(computationKeys.partition(computationId), 'part#config'),
-  algorithm: (computationId: string): Key => writableKey(computationKeys.partition(computationId), 'part#algorithm'),
+  config: (computationId: string): Key => ofComputation(computationId, 'part#config'),
+  algorithm: (computationId: string): Key => ofComputation(computationId, 'part#algorithm'),
   /**
    * The key of the link of a computation to a dataset with the given file name. The name is hashed, because a sort key has at
    * most 1,024 bytes.
    */
   dataset: (computationId: string, fileName: string): Key =>
-    writableKey(
-      computationKeys.partition(computationId),
-      `part#dataset#${createHash('sha256').update(fileName).digest('base64url')}`,
-    ),
-  consumers: (computationId: string): Key => writableKey(computationKeys.partition(computationId), 'part#consumers'),
-  providers: (computationId: string): Key => writableKey(computationKeys.partition(computationId), 'part#providers'),
-  userKey: (computationId: string, userId: string): Key => writableKey(computationKeys.partition(computationId), `key#${userId}`),
-  approval: (computationId: string, userId: string): Key =>
-    writableKey(computationKeys.partition(computationId), `approval#${userId}`),
-  refusal: (computationId: string, userId: string): Key =>
-    writableKey(computationKeys.partition(computationId), `refusal#${userId}`),
+    ofComputation(computationId, `part#dataset#${createHash('sha256').update(fileName).digest('base64url')}`),
+  consumers: (computationId: string): Key => ofComputation(computationId, 'part#consumers'),
+  providers: (computationId: string): Key => ofComputation(computationId, 'part#providers'),
+  userKey: (computationId: string, userId: string): Key => ofComputation(computationId, `key#${userId}`),
+  approval: (computationId: string, userId: string): Key => ofComputation(computationId, `approval#${userId}`),
+  refusal: (computationId: string, userId: string): Key => ofComputation(computationId, `refusal#${userId}`),
+  /** The key of the counts of runs that have started on approvals for a number of runs. */
+  usedRuns: (computationId: string): Key => ofComputation(computationId, 'used-runs'),
   prefixes: { part: 'part#', dataset: 'part#dataset#', key: 'key#', approval: 'approval#', refusal: 'refusal#' },
+};
+
+/** Keys of the identifiers of approvals for a number of runs that were used in a domain. Each is used once. */
+export const approvalIdKeys = {
+  partitions: (domain: string) => shardsOf(`approval-ids#${domain}`),
+  used: (domain: string, approvalId: string): Key => writableKey(shardOf(`approval-ids#${domain}`, approvalId), approvalId),
 };
 
 /**
@@ -176,62 +218,103 @@ export const approvedKeys = {
 };
 
 /**
- * Keys of the items from which a user's list of open tasks is read. Computations and assets are given by their numbers. The items
- * mirror others: each is written and deleted in the same transaction as the item that it mirrors, except that purges delete it, and
- * that a change of more providers than fit into a transaction writes the rest right after it.
- *   in#<computation>#owner            the user owns the computation
- *   own#<computation>#key             the user uploaded a key to it
- *   in#<computation>#asset#<asset>    an asset of the user is linked to it
- *   asked#<computation>#provider      the computation names the user as a provider
- *   asked#<computation>#consumer      the computation names the user as a consumer
- *   pending#<asset>                   the content of an asset of the user has not arrived
+ * Keys of what is known of the users for whom computations and assets wait (shared/todo/). It is made from the table's stream, and
+ * changes only with the lists of `lists.waiting` and `lists.updated`. The users of one partition are of all computations.
+ *   of#<computation>#head             the version of all this, the place in `lists.updated`, and the next expiry of an approval
+ *   of#<computation>#user#<user>      what waits for the user in the computation
+ *   asset#<asset>                     what was last seen of an asset, and whether its content is expected
+ *   invited#<user>#<owner>#<number>   the computation of this owner invites the user; both users by their hash
+ *   refusals#<user>                   the number of refusals that the user should read
  */
-export const userKeys = {
-  partition: (domain: string, userId: string) => `user#${domain}#${userId}`,
-  /**
-   * The key of the item that says that the user owns the computation.
-   * @param isOwn whether the user created the computation
-   */
-  owner: (domain: string, userId: string, computation: number, isOwn: boolean): Key =>
-    userKeys.part(domain, userId, isOwn ? 'own' : 'in', computation, 'owner'),
-  consumer: (domain: string, userId: string, computation: number): Key =>
-    userKeys.part(domain, userId, 'asked', computation, 'consumer'),
-  provider: (domain: string, userId: string, computation: number): Key =>
-    userKeys.part(domain, userId, 'asked', computation, 'provider'),
-  key: (domain: string, userId: string, computation: number): Key => userKeys.part(domain, userId, 'own', computation, 'key'),
-  /**
-   * The key of the item that says that an asset of the user is linked to the computation.
-   * @param isOwn whether the user linked the asset
-   */
-  asset: (domain: string, userId: string, computation: number, asset: number, isOwn: boolean): Key =>
-    userKeys.part(domain, userId, isOwn ? 'own' : 'in', computation, `asset#${padded(asset, 15)}`),
-  /**
-   * The key of an item that says how the user takes part in a computation. The kind is `own` if the user did it, `in` if other
-   * users did, `asked` if they only ask the user to. The kinds are kept apart so that other users cannot hide what the user does,
-   * however many computations they add.
-   */
-  part: (domain: string, userId: string, kind: 'own' | 'in' | 'asked', computation: number, as: string): Key =>
-    writableKey(userKeys.partition(domain, userId), `${kind}#${padded(computation, 15)}#${as}`),
-  pending: (domain: string, userId: string, asset: number): Key =>
-    writableKey(userKeys.partition(domain, userId), `pending#${padded(asset, 15)}`),
-  prefixes: { own: 'own#', in: 'in#', asked: 'asked#', pending: 'pending#' },
+export const todoKeys = {
+  prefix: 'todo#',
+  partitions: (domain: string) => shardsOf(`todo#${domain}`),
+  prefixOf: (computation: number) => `of#${padded(computation, 15)}#`,
+  /** Returns the key of the row of the computation, asset or run of which an item at `head`, `asset` or `run` is. Undefined for other items. */
+  rowOf: ({ pk, sk }: AnyKey): AnyKey | undefined => {
+    const [kind, domain = ''] = pk.split('#');
+    const [what, number = '', of] = sk.split('#');
+    if (kind !== 'todo') return undefined;
+    if (what === 'of' && of === 'head') return keyOfRow(lists.computations(domain), Number(number));
+    if (what === 'run') return keyOfRow(lists.runs(domain), Number(number));
+    return what === 'asset' ? keyOfRow(lists.assets(domain), Number(number)) : undefined;
+  },
+  head: (domain: string, computation: number): Key => todoKeys.ofComputation(domain, computation, 'head'),
+  user: (domain: string, computation: number, userId: string): Key =>
+    todoKeys.ofComputation(domain, computation, `user#${userId}`),
+  ofComputation: (domain: string, computation: number, what: string): Key =>
+    writableKey(shardOf(`todo#${domain}`, String(computation)), `${todoKeys.prefixOf(computation)}${what}`),
+  asset: (domain: string, asset: number): Key =>
+    writableKey(shardOf(`todo#${domain}`, String(asset)), `asset#${padded(asset, 15)}`),
+  /** The key of the users for whose decision the result of a run waits. */
+  run: (domain: string, run: number): Key => writableKey(shardOf(`todo#${domain}`, String(run)), `run#${padded(run, 15)}`),
+  /** The key of the same users, beside the tasks of the computation of the run. */
+  review: (domain: string, computation: number, run: number): Key =>
+    todoKeys.ofComputation(domain, computation, `run#${padded(run, 15)}`),
+  /** The key of an invitation. Without a number: the beginning of those of the owner. Without an owner: of all of the user. */
+  invitation: (domain: string, userHash: string, ownerHash = '', computation?: number): Key => {
+    const number = computation === undefined ? '' : padded(computation, 15);
+    return writableKey(shardOf(`todo#${domain}`, userHash), `invited#${userHash}#${ownerHash}${ownerHash && '#'}${number}`);
+  },
+  refusals: (domain: string, userHash: string): Key => writableKey(shardOf(`todo#${domain}`, userHash), `refusals#${userHash}`),
 };
+
+/**
+ * Keys of the computations, assets and runs to look at again at a time, because an approval expires or because looking at them failed.
+ * Sorted by the time. The sweep of each minute reads those of all domains.
+ */
+export const recheckKeys = {
+  shards: shardsOf('rechecks'),
+  recheck: (at: string, thing: string): Key => writableKey(shardOf('rechecks', thing), `${at}#${thing}`),
+  thing: (kind: string, domain: string, number: number) => `${kind}#${domain}#${number}`,
+  isOf: (sk: string, at: string) => sk.startsWith(`${at}#`),
+  dueIn: (shard: string, now: string): [AnyKey, AnyKey] => [
+    { pk: shard, sk: '0' },
+    { pk: shard, sk: `${now}$` }, // after `#`
+  ],
+};
+
+/**
+ * Keys that say as of when the lists of what waits are right. The sweep of each minute writes the probes, and the follower of the table's
+ * stream notes when it sees each of them.
+ */
+export const positionKeys = {
+  probePrefix: 'probe#',
+  probes: shardsOf('probe').map((shard) => writableKey(shard, 'probe')),
+  seen: (probe: string): Key => writableKey('seen-probes', probe),
+  seenPartition: 'seen-probes',
+};
+
+/** The key of the note that the follower of the table on one machine had followed all changes when it ended. */
+export const followerKeys = {
+  end: writableKey('follower', 'end'),
+};
+
+const ofJournal = (computationId: string, sk: string) => writableKey(journalKeys.partition(computationId), sk);
 
 /** Keys of the journal of a computation: its head, its latest lifecycle event, its events, and the index segments. */
 export const journalKeys = {
   partition: (computationId: string) => `journal#${computationId}`,
-  head: (computationId: string): Key => writableKey(journalKeys.partition(computationId), 'head'),
-  latest: (computationId: string): Key => writableKey(journalKeys.partition(computationId), 'latest'),
-  event: (computationId: string, number: number): Key =>
-    writableKey(journalKeys.partition(computationId), `event#${padded(number, 12)}`),
+  head: (computationId: string): Key => ofJournal(computationId, 'head'),
+  latest: (computationId: string): Key => ofJournal(computationId, 'latest'),
+  event: (computationId: string, number: number): Key => ofJournal(computationId, `event#${padded(number, 12)}`),
   /**
    * The key of an index segment of a journal. Segments are sorted by the time of their last event, so that a query for a time
    * range reads only its segments.
    */
   segment: (computationId: string, lastTimestamp: string, lastNumber: number): Key =>
-    writableKey(journalKeys.partition(computationId), `segment#${lastTimestamp}#${padded(lastNumber, 12)}`),
+    ofJournal(computationId, `segment#${lastTimestamp}#${padded(lastNumber, 12)}`),
   prefixes: { event: 'event#', segment: 'segment#' },
 };
+
+const ofRun = (computationId: string, sk: string) => writableKey(runKeys.partition(computationId), sk);
+
+/** Returns the function that makes the keys of one kind of items, of which each run has at most one. */
+const oneOfRun = (kind: string) => (computationId: string, runId: string) => ofRun(computationId, `${kind}#${runId}`);
+
+/** Returns the function that makes the keys of one kind of items, of which a run has several. */
+const someOfRun = (kind: string) => (computationId: string, runId: string, name: string) =>
+  ofRun(computationId, `${kind}#${runId}#${name}`);
 
 /**
  * Keys of what is stored with the runs of a computation. The agent's private key is an item of its own, because it is deleted
@@ -239,26 +322,42 @@ export const journalKeys = {
  */
 export const runKeys = {
   partition: (computationId: string) => `runs-of#${computationId}`,
-  snapshot: (computationId: string, runId: string): Key => writableKey(runKeys.partition(computationId), `snapshot#${runId}`),
-  serverKey: (computationId: string, runId: string): Key => writableKey(runKeys.partition(computationId), `server-key#${runId}`),
-  report: (computationId: string, runId: string, reportId: string): Key =>
-    writableKey(runKeys.partition(computationId), `report#${runId}#${reportId}`),
+  snapshot: oneOfRun('snapshot'),
+  serverKey: oneOfRun('server-key'),
+  report: someOfRun('report'),
+  /** The key of the key that a run keeps of an asset. Deleted when the run ends. Its `releases` counts those of this run. */
+  assetKey: someOfRun('asset-key'),
+  /** The key of what the run refused of its keys: how many refusals the journal has, and the sentence of the last one. */
+  refusals: oneOfRun('key-refusals'),
+  /** The key of what users did during a run to the approvals that its start needed. There is no item while nothing happened. */
+  acts: oneOfRun('acts'),
   /**
    * The key of the item that names the agent process in the CVM that executes the run. The tokens of this process are stored at
    * `cvmKeys.process`.
    */
-  attestation: (computationId: string, runId: string): Key =>
-    writableKey(runKeys.partition(computationId), `attestation#${runId}`),
-  evidence: (computationId: string, runId: string): Key => writableKey(runKeys.partition(computationId), `evidence#${runId}`),
+  attestation: oneOfRun('attestation'),
+  evidence: oneOfRun('evidence'),
   /**
    * The key of the note that a run uses an asset that was unlinked. The purge of the computation uses it to find the item at
    * `assetKeys.use`.
    */
-  use: (computationId: string, runId: string, assetId: string): Key =>
-    writableKey(runKeys.partition(computationId), `use#${runId}#${assetId}`),
-  nth: (computationId: string, among: string, ordinal: number): Key =>
-    writableKey(runKeys.partition(computationId), `nth#${among}#${padded(ordinal, 9)}`),
-  prefixes: { snapshot: 'snapshot#', serverKey: 'server-key#', report: 'report#', use: 'use#' },
+  use: someOfRun('use'),
+  /** The key of the decision of a reviewer on the result of the run. */
+  decision: someOfRun('decision'),
+  decisionsOf: (runId: string) => `decision#${runId}#`,
+  /** The key of the note that an asset is the result of the run. */
+  resultAsset: someOfRun('result-asset'),
+  /** The key of the signed statement about the decisions on the result of the run. */
+  resultEvidence: oneOfRun('result-evidence'),
+  nth: (computationId: string, among: string, ordinal: number) => ofRun(computationId, `nth#${among}#${padded(ordinal, 9)}`),
+  prefixes: {
+    snapshot: 'snapshot#',
+    serverKey: 'server-key#',
+    report: 'report#',
+    use: 'use#',
+    resultAsset: 'result-asset#',
+    assetKeys: (runId: string) => `asset-key#${runId}#`,
+  },
 };
 
 /**
@@ -319,8 +418,10 @@ export const gatewayKeys = {
   prefixes: { message: 'letter#' },
 };
 
-/** Keys of what is stored with an asset: which runs use it after it was unlinked, and the latest reads of its content. */
+/** Keys of what is stored with an asset: its key, which runs use it after it was unlinked, and the latest reads of its content. */
 export const assetKeys = {
+  /** The key of the totals of an asset's keys: `releases`, `last_released_at`. Has the encrypted key if the service holds it. */
+  key: (assetId: string): Key => writableKey(`asset-key#${assetId}`, 'key'),
   uses: (assetId: string) => `uses#${assetId}`,
   use: (assetId: string, runId: string): Key => writableKey(assetKeys.uses(assetId), runId),
   contentReads: (assetId: string): Key => writableKey(`content-reads#${assetId}`, 'latest'),
@@ -384,6 +485,19 @@ export const logKeys = {
 };
 
 /**
+ * Keys of the log of the stage (docs/contract.md, section 10): its head, the entries that wait to be integrated, and the place of
+ * each integrated entry. Entries have no domain: their tags are hashes.
+ */
+export const historyKeys = {
+  head: writableKey('history', 'head'),
+  /** The beginning of the partitions of waiting entries. Readers of the table's stream recognize entries by it. */
+  waitingPrefix: `${waitingEntries}#`,
+  waitingShards: shardsOf(waitingEntries),
+  waiting: (tag: string): Key => writableKey(shardOf(waitingEntries, tag), tag),
+  place: (tag: string): Key => writableKey(`history-place#${tag}`, 'place'),
+};
+
+/**
  * Keys of the index of names. It has an item for each name, word and checksum, with the number of the row, the newest first. For
  * each row it also has an item with what the row is found by.
  */
@@ -411,9 +525,47 @@ export const findKeys = {
     writableKey(findKeys.partition(domain, kind), `of#${padded(number, 15)}`),
 };
 
+/** Keys of the secrets that the service makes for itself, encrypted. */
+export const secretKeys = {
+  secret: (name: string): Key => writableKey('secrets', name),
+};
+
+/**
+ * Keys of mail to users: for each domain who wants mail, and to which address; what is to be told to them; and when each user got mail,
+ * in all domains. The users are given by their hash.
+ */
+export const mailKeys = {
+  partition: (domain: string) => `mail#${domain}`,
+  wish: (domain: string, userHash: string): Key => writableKey(mailKeys.partition(domain), userHash),
+  newsShards: shardsOf('mail-news'),
+  news: (domain: string, userHash: string, kind: string): Key =>
+    writableKey(shardOf('mail-news', `${domain}#${userHash}`), `${domain}#${userHash}#${kind}`),
+  sent: (userHash: string): Key => writableKey(`mail-sent#${userHash}`, 'sent'),
+};
+
 /** The key of the state that the sweep of lost runs keeps between its calls. */
 export const sweepKeys = {
   state: writableKey('sweep', 'state'),
+};
+
+const ofReleases = (domain: string, sk: string) => writableKey(releaseKeys.partition(domain), sk);
+
+/**
+ * Keys of what the release of keys keeps for each domain: its runs with keys, the sessions of guests whose
+ * evidence holds, and what brokers are asked. Sessions and what is asked expire.
+ */
+export const releaseKeys = {
+  partition: (domain: string) => `releases#${domain}`,
+  run: (domain: string, runId: string): Key => ofReleases(domain, `run#${runId}`),
+  session: (domain: string, session: string): Key => ofReleases(domain, `session#${session}`),
+  /** The key of a part of the evidence of a session. An item has at most 400 KB. */
+  evidence: (domain: string, session: string, part: number): Key => ofReleases(domain, `evidence#${session}#${part}`),
+  ask: (domain: string, userId: string, id: string): Key => ofReleases(domain, `${releaseKeys.prefixes.asked(userId)}${id}`),
+  prefixes: {
+    run: 'run#',
+    evidence: (session: string) => `evidence#${session}#`,
+    asked: (userId: string) => `asked#${createHash('sha256').update(userId).digest('base64url')}#`,
+  },
 };
 
 /** Keys of the items that limit the changes of domains, one item for each domain. The items expire. */

@@ -17,7 +17,7 @@ export interface Page {
  * @param request.limit 1 to 100
  */
 export async function readPage(table: Table, list: RowList, request: PageRequest): Promise<Page> {
-  const isReadAhead = list.owner === undefined && isFirstPage(request);
+  const isReadAhead = list.name === list.rows.pk && isFirstPage(request);
   const [{ numbers, total }, ahead] = await Promise.all([
     openList(table, list).page(request),
     isReadAhead ? readRowsAhead(table, list, request) : noRows,

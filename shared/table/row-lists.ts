@@ -9,12 +9,15 @@ import {
   recordChange,
   type ReadRows,
 } from 'computation-management-counted-list';
+import { resultType } from 'computation-management-formats/vocabulary';
 import { ServiceError } from '../runtime/errors.ts';
 import { emitMetric, log } from '../runtime/log.ts';
 import { type List, listKeys, listNames, lists, writableKey } from './keys.ts';
-import { clockOf, deadlineOf, type Table, getItems, type Item, queryBetween } from './table.ts';
+import { clockOf, deadlineOf, type Table, type Item, queryBetween, getItemsOf } from './table.ts';
 import type { Transaction } from './transaction.ts';
 import { type Deadline, untilAborted } from '../runtime/deadline.ts';
+
+export { batched } from 'computation-management-counted-list';
 
 const maxWaitInMilliseconds = 250;
 
@@ -64,18 +67,13 @@ export class SharedReads<T> {
 type Reads<T> = Map<string, SharedRead<T>>;
 
 async function begin<T>(reads: Reads<T>, name: string, read: () => Promise<T>): Promise<T> {
-  const own: SharedRead<T> = { result: call(read) };
+  const own: SharedRead<T> = { result: (async () => await read())() };
   reads.set(name, own);
   try {
     return await own.result;
   } finally {
     if (reads.get(name) === own && !own.next) reads.delete(name);
   }
-}
-
-/** Calls a function that reads from the table. If the function throws at once, the returned promise rejects instead. */
-async function call<T>(read: () => Promise<T>): Promise<T> {
-  return await read();
 }
 
 function nextAfter<T>(
@@ -107,6 +105,8 @@ export interface RowList<Value extends string = string> {
   stateAttribute?: string;
   /** The user whose computations the list has. Absent if it is a list of all rows. */
   owner?: string;
+  /** Tells whether a row is of a member of the list. Absent if it is a list of all rows, or of an owner's. */
+  has?: (row: Item) => boolean;
 }
 
 const computationStates = { created: 1, running: 2, stopping: 3, completed: 4, failed: 5, cancelled: 6 } as const;
@@ -124,21 +124,55 @@ export const rowLists = {
   /** The list of one owner's computations. The lists of all owners of a domain share their partitions. */
   ownedComputations: (domain: string, owner: string): RowList<keyof typeof computationStates> => ({
     ...rowLists.computations(domain),
-    name: `${lists.ownedComputations(domain).pk}/${partOfOwner(owner)}`,
+    name: `${lists.ownedComputations(domain).pk}/${hashOfUser(owner)}`,
     owner,
   }),
+  /** The list of the computations that wait for a user, by their status. All lists of what waits in a domain share their partitions. */
+  waiting: (domain: string, user: string): RowList<keyof typeof computationStates> => ({
+    ...rowLists.computations(domain),
+    name: nameOfWaiting(domain, user, statusPart),
+  }),
+  /**
+   * A list of what waits for a user: the computations of one kind of task, numbered so that the user's own come first; the assets without
+   * content; the runs with a result to review; or all waiting computations, by their place in the list of last changes.
+   */
+  tasks: (domain: string, user: string, kind: TaskList): RowList<'all'> => ({
+    ...listOf(
+      kind === 'content' ? lists.assets(domain) : kind === 'reviews' ? lists.runs(domain) : lists.computations(domain),
+      oneState,
+    ),
+    name: nameOfWaiting(domain, user, kind),
+  }),
+  /** The list of a domain's computations by the time of their last change. */
+  updated: (domain: string) => listOf(lists.updated(domain), oneState),
   runs: (domain: string) => listOf(lists.runs(domain), runStates, 'status'),
-  assets: (domain: string) => listOf(lists.assets(domain), assetStates, 'asset_type'),
+  /** The list of the algorithms and datasets of a domain. */
+  assets: (domain: string): RowList<keyof typeof assetStates> => ({
+    ...listOf(lists.assets(domain), assetStates, 'asset_type'),
+    has: (row) => row['asset_type'] !== resultType,
+  }),
+  /** The list of the assets of a domain that are results of runs under review. */
+  results: (domain: string): RowList<'all'> => ({
+    ...listOf(lists.assets(domain), oneState),
+    name: lists.results(domain).pk,
+    has: (row) => row['asset_type'] === resultType,
+  }),
   linkedComputations: (assetId: string) => listOf(lists.linkedComputations(assetId), oneState),
   cvms: (domain: string) => listOf(lists.cvms(domain), oneState),
 };
 
-/**
- * Returns the part of the name of a list of computations that stands for their owner: 72 bits of a hash, since user identifiers
- * have any length.
- */
-function partOfOwner(owner: string): string {
-  return createHash('sha256').update(owner).digest('base64url').slice(0, 12);
+/** The lists of what waits for a user, beside that by status. */
+export type TaskList = 'approvals' | 'keys' | 'refusals' | 'invitations' | 'content' | 'reviews' | 'updated';
+
+const statusPart = 'status';
+
+function nameOfWaiting(domain: string, user: string, part: TaskList | typeof statusPart): string {
+  return `${lists.waiting(domain).pk}/${hashOfUser(user)}.${part}`;
+}
+
+/** Returns the text that stands for a user in names and keys: 72 bits of a hash, since user identifiers have any length. */
+export function hashOfUser(user: string): string {
+  return createHash('sha256').update(user).digest('base64url').slice(0, 12);
 }
 
 /**
@@ -146,13 +180,18 @@ function partOfOwner(owner: string): string {
  * @throws Error if there is no such list
  */
 function statesOfName(name: string): Readonly<Record<string, number>> {
-  const [kind] = name.split('#', 1);
-  if (kind === listNames.computations || kind === listNames.ownedComputations) return computationStates;
-  if (kind === listNames.runs) return runStates;
-  if (kind === listNames.assets) return assetStates;
-  if (kind === listNames.linkedComputations || kind === listNames.cvms) return oneState;
-  throw new Error(`There is no list ${name}.`);
+  const states = statesOfKind.get(name.split('#', 1)[0] ?? '');
+  if (!states) throw new Error(`There is no list ${name}.`);
+  return name.startsWith(listNames.waiting) && name.endsWith(`.${statusPart}`) ? computationStates : states;
 }
+
+const statesOfKind = new Map<string, Readonly<Record<string, number>>>([
+  ...Object.values(listNames).map((name) => [name, oneState] as const),
+  [listNames.computations, computationStates],
+  [listNames.ownedComputations, computationStates],
+  [listNames.runs, runStates],
+  [listNames.assets, assetStates],
+]);
 
 /**
  * Opens the counted list with the given name, to read its pages with exact totals or to sort its changes into its index (fold).
@@ -236,13 +275,13 @@ export function numberOfRow(row: Item): number {
  * the list of an owner it reads all rows of the domain.
  */
 export function rowsOf(table: Table, list: RowList): ReadRows {
-  const { rows, owner } = list;
+  const { rows, owner, has = (row: Item) => owner === undefined || row['owner'] === owner } = list;
   const last = listKeys.row(rows, afterAllNumbers);
   return async (from, limit) => {
     const found: Item[] = [];
     for (let next = from; found.length < limit;) {
       const read = await queryBetween(table, listKeys.row(rows, next), last, { limit });
-      found.push(...read.filter((row) => owner === undefined || row['owner'] === owner));
+      found.push(...read.filter(has));
       if (read.length < limit) break;
       next = numberOfRow(read.at(-1) ?? {}) + 1;
     }
@@ -262,10 +301,7 @@ export async function readRows(table: Table, { rows }: RowList, numbers: readonl
     const found = await queryBetween(table, listKeys.row(rows, oldest), listKeys.row(rows, newest), { newestFirst: true });
     return found.filter((row) => wanted.has(numberOfRow(row)));
   }
-  const found = await getItems(
-    table,
-    numbers.map((number) => listKeys.row(rows, number)),
-  );
+  const found = await getItemsOf(table, numbers, (number) => listKeys.row(rows, number));
   return found.filter((row) => row !== undefined);
 }
 

@@ -131,6 +131,11 @@ export async function getItems(table: Table, keys: AnyKey[]): Promise<(Item | un
   return keys.map((key) => found.get(`${key.pk}\n${key.sk}`));
 }
 
+/** Reads the item of each thing, as `getItems` does. */
+export function getItemsOf<Thing>(table: Table, things: readonly Thing[], keyOf: (thing: Thing) => AnyKey) {
+  return getItems(table, things.map(keyOf));
+}
+
 /** The options of a query of a partition: how many items, in which order, from where, and which attributes. */
 export interface QueryOptions {
   limit?: number | undefined;
@@ -168,6 +173,24 @@ export function queryBetween(table: Table, first: AnyKey, last: AnyKey, options?
     ExpressionAttributeValues: { ':pk': first.pk, ':first': first.sk, ':last': last.sk },
   };
   return query(table, condition, options);
+}
+
+/** The number of items that one read of a partition in pages returns at most. */
+const itemsPerPage = 1_000;
+
+/** Yields the items of a partition in pages of 1,000, in the order of their sort keys. */
+export async function* pagesOf(
+  table: Table,
+  pk: string,
+  options?: Pick<QueryOptions, 'attributes'>,
+): AsyncGenerator<Item[], void> {
+  for (let after: AnyKey | undefined; ;) {
+    const items = await queryPartition(table, pk, { ...options, limit: itemsPerPage, after });
+    yield items;
+    const last = items.at(-1);
+    if (!last || items.length < itemsPerPage) return;
+    after = { pk, sk: String(last['sk']) };
+  }
 }
 
 type KeyCondition = Pick<QueryCommandInput, 'KeyConditionExpression' | 'ExpressionAttributeValues'>;

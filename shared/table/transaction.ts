@@ -194,13 +194,22 @@ export interface AnswerKeeper {
   refuseRepeat: () => Promise<void>;
 }
 
-/** The part of a request to an operation by which its answer is stored for repeats. */
+/** The part of a request to an operation that each change has: its domain, and by what its answer is stored for repeats. */
 export interface AnsweredRequest {
+  domain: string;
   /**
    * Stores the answer to a request with an Idempotency-Key, for repeats. Pass it to `commitChange`. Undefined if the request has
    * no Idempotency-Key.
    */
   answerKeeper?: AnswerKeeper | undefined;
+}
+
+/** The part of a request to an operation that each change of a user has. */
+export interface UserRequest extends AnsweredRequest {
+  /** The caller. */
+  by: string;
+  /** The time of the request: RFC 3339, UTC, milliseconds. */
+  now: string;
 }
 
 /**

@@ -33,6 +33,11 @@ export function deleteItems(table: Table, keys: Key[]): Promise<void> {
   return deleteAny(table, keys);
 }
 
+/** Deletes the item of each thing, as `deleteItems` does. */
+export function deleteItemsOf<Thing>(table: Table, things: readonly Thing[], keyOf: (thing: Thing) => Key): Promise<void> {
+  return deleteItems(table, things.map(keyOf));
+}
+
 /**
  * Deletes items, also rows that only one file may write, and leaves lists and journals as they are. Only the code that deletes
  * all belongings of something may use it (shared/deletion/belongings.ts): it deletes lists and journals too.
@@ -57,10 +62,28 @@ async function writeBatches(table: Table, writes: BatchWrite[]): Promise<void> {
   }
 }
 
-/** The condition of a write. The names of its attributes must not be reserved words of DynamoDB. */
+/** The condition of a write. Attributes whose names are reserved words of DynamoDB need `ExpressionAttributeNames`. */
 export interface WriteCondition {
   ConditionExpression: string;
+  ExpressionAttributeNames?: Record<string, string>;
   ExpressionAttributeValues?: Record<string, unknown>;
+}
+
+/** The condition of a write that there is no item with its key. */
+export const isAbsent = { ConditionExpression: 'attribute_not_exists(pk)' };
+
+/** Returns the condition of a write that attributes of an item have the given values. Those that are undefined must be absent. */
+export function hasAttributes(values: Record<string, unknown>) {
+  const entries = Object.entries(values);
+  const given = entries.filter(([, value]) => value !== undefined);
+  const conditions = entries.map(([name, value]) =>
+    value === undefined ? `attribute_not_exists(#old_${name})` : `#old_${name} = :old_${name}`,
+  );
+  return {
+    ConditionExpression: conditions.join(' AND '),
+    ExpressionAttributeNames: Object.fromEntries(entries.map(([name]) => [`#old_${name}`, name])),
+    ExpressionAttributeValues: Object.fromEntries(given.map(([name, value]) => [`:old_${name}`, value])),
+  };
 }
 
 /**
@@ -88,14 +111,11 @@ export type Update = Pick<UpdateCommandInput, 'UpdateExpression' | 'ExpressionAt
  * Updates an item of the table if a condition holds.
  * @returns whether the condition holds
  */
-export async function updateIf(
-  table: Table,
-  key: Key,
-  update: Update,
-  { ConditionExpression, ExpressionAttributeValues }: WriteCondition,
-): Promise<boolean> {
-  const values = { ...update.ExpressionAttributeValues, ...ExpressionAttributeValues };
-  return (await tryUpdate(table, key, { ...update, ConditionExpression, ExpressionAttributeValues: values })).isDone;
+export async function updateIf(table: Table, key: Key, update: Update, condition: WriteCondition): Promise<boolean> {
+  const names = { ...update.ExpressionAttributeNames, ...condition.ExpressionAttributeNames };
+  const values = { ...update.ExpressionAttributeValues, ...condition.ExpressionAttributeValues };
+  const withNames = Object.keys(names).length > 0 && { ExpressionAttributeNames: names }; // DynamoDB refuses an empty object
+  return (await tryUpdate(table, key, { ...update, ...condition, ...withNames, ExpressionAttributeValues: values })).isDone;
 }
 
 /**
@@ -191,8 +211,9 @@ export function setAttributes(changes: Record<string, unknown>) {
 /** Returns `setAttributes` for an update that is made only if a condition holds, with that condition. */
 export function setAttributesIf<Condition extends WriteCondition>(condition: Condition, changes: Record<string, unknown>) {
   const set = setAttributes(changes);
+  const ExpressionAttributeNames = { ...set.ExpressionAttributeNames, ...condition.ExpressionAttributeNames };
   const ExpressionAttributeValues = { ...set.ExpressionAttributeValues, ...condition.ExpressionAttributeValues };
-  return { ...condition, ...set, ExpressionAttributeValues };
+  return { ...condition, ...set, ExpressionAttributeNames, ExpressionAttributeValues };
 }
 
 /** Returns the next number for a new row of a list. Numbers are never reused. Costs one round trip and one write unit. */

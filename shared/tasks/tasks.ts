@@ -1,4 +1,4 @@
-import { changes, foldsLists, type Uses } from '../runtime/uses.ts';
+import { adds, changes, foldsLists, type Uses, writesLog } from '../runtime/uses.ts';
 
 /** The event that makes AWS call a task: an event of AWS, or a schedule. */
 export type Trigger = 'state machine' | 'execution status' | 'upload' | 'token' | 'table stream' | { everyMinutes: number };
@@ -14,6 +14,8 @@ export interface Task {
   uses: Uses;
   times?: readonly ('ACCEPT_TIMEOUT_SECONDS' | 'STOP_TIMEOUT_SECONDS')[];
   timeoutInSeconds: number;
+  /** `ticket` for a task whose failure may wait for days. Default: `page`. */
+  severity?: 'ticket';
   /** The sentence in the alarm about a task that says how users are affected while it fails. */
   impact: string;
 }
@@ -91,6 +93,7 @@ export const tasks = [
     trigger: { everyMinutes: 1 },
     uses: { table: foldsLists, content: ['DeleteObject'] },
     timeoutInSeconds: 900,
+    severity: 'ticket',
     impact: 'No immediate effect. Deleted data is still stored.',
   },
   {
@@ -102,27 +105,53 @@ export const tasks = [
       bucket: ['ListBucket'],
     },
     timeoutInSeconds: 900,
+    severity: 'ticket',
     impact: 'No immediate effect. Replaced and abandoned content is still stored.',
   },
   {
     name: 'maintenance/follow-table',
     trigger: 'table stream',
-    uses: { table: foldsLists, stream: ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'] },
+    uses: { table: foldsLists, stream: ['DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'], ...writesLog },
     timeoutInSeconds: 60,
-    impact: 'Lists and statistics are read more slowly. They are still exact.',
+    severity: 'ticket',
+    impact:
+      'Users do not learn of what newly waits for them. Evidence of runs that end is available a minute later. Lists and statistics are read ' +
+      'more slowly. They are still exact.',
   },
   {
     name: 'maintenance/fold-lists',
     trigger: { everyMinutes: 1 },
     uses: { table: foldsLists },
     timeoutInSeconds: 300,
-    impact: 'No immediate effect. Lists with few changes are read more slowly.',
+    severity: 'ticket',
+    impact: 'Approvals that expire are not asked for again. Lists with few changes are read more slowly.',
+  },
+  {
+    name: 'maintenance/integrate-log',
+    trigger: { everyMinutes: 1 },
+    uses: { table: ['GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'BatchWriteItem'], ...writesLog },
+    timeoutInSeconds: 60,
+    severity: 'ticket',
+    impact: 'Runs that end have no evidence yet.',
+  },
+  {
+    name: 'maintenance/send-mails',
+    trigger: { everyMinutes: 1 },
+    uses: {
+      table: ['GetItem', 'Query', 'PutItem', 'DeleteItem'],
+      sealingKey: ['GenerateDataKey', 'Decrypt'],
+      seals: 'secret',
+      mail: ['SendEmail'],
+    },
+    timeoutInSeconds: 120,
+    severity: 'ticket',
+    impact: 'Users get no mail about what waits for them. It is sent later.',
   },
   {
     name: 'maintenance/receive-upload',
     trigger: 'upload',
     uses: {
-      table: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'],
+      table: adds,
       content: ['GetObject', 'DeleteObject'],
       bucket: ['ListBucket'],
     },

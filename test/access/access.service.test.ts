@@ -44,6 +44,8 @@ beforeAll(async () => {
   };
   gateway = await startHttpApi({ routes, authorizer, invoke, clock: systemClock, port: 0 });
   badHeaders = await refusedHeaders();
+  await done('computations/create-computation', administrator('related'), {});
+  await done('assets/create-asset', administrator('related'), {});
 });
 
 afterAll(async () => {
@@ -68,24 +70,27 @@ function tokenFor({ sub, roles: held }: Someone): Promise<string> {
 type Sent = Omit<Route, 'method'> & { method: string };
 
 async function send(route: Sent, authorization: string | undefined, path: Record<string, string>, body?: unknown) {
-  const address = route.path.replace(/\{(\w+)\}/g, (_, name: string) => path[name] ?? '');
-  const response = await fetch(
-    `${gateway.endpoint}${address}${route.name === 'runs/start-run' ? `?cvm=${path['id'] ?? ''}` : ''}`,
-    {
-      method: route.method,
-      headers: {
-        ...(authorization === undefined ? {} : { authorization }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  const address = route.path.replace(/\{(\w+)\+?\}/g, (_, name: string) => path[name] ?? '');
+  const response = await fetch(`${gateway.endpoint}${address}${queryOf(route, path)}`, {
+    method: route.method,
+    headers: {
+      ...(authorization === undefined ? {} : { authorization }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
-  );
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
   const text = await response.text();
   return {
     status: response.status,
-    body: (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>,
+    body: (text.startsWith('{') ? JSON.parse(text) : {}) as Record<string, unknown>,
     headers: response.headers,
   };
+}
+
+/** Returns the query that a route demands: the CVM of a start, and the run of a result. */
+function queryOf({ name }: { name: string }, { id = '', run = '' }: Record<string, string>): string {
+  if (name === 'runs/start-run') return `?cvm=${id}`;
+  return name.startsWith('results/') ? `?run=${run}` : '';
 }
 
 /** The examples are valid bodies, so access alone decides the answer. */
@@ -110,15 +115,22 @@ async function done(name: string, someone: Someone, path: Record<string, string>
   return String(answer.body['id']);
 }
 
+const isOfResult = ({ name }: Route) => name.startsWith('results/');
+const isReviewed = (route: Route, { reviewer }: Parties) => isOfResult(route) || reviewer !== stranger;
+/** Returns the reviewer of a computation's results, who is not its owner or consumer. */
+const reviewerOf = ({ reviewer }: Parties) => (reviewer === stranger ? 'rita' : reviewer);
+
 /** Lets the creator and the consumer take part in a computation. Starts a run of it if the route stops one. */
-async function addParties(route: Route, id: string, { owner, creator, consumer, participant }: Parties): Promise<void> {
+async function addParties(route: Route, id: string, parties: Parties): Promise<void> {
+  const { owner, creator, consumer, participant } = parties;
   const { asset } = bodies.get('assets/create-asset') as { asset: object };
   const algorithm = { asset: { ...asset, asset_type: 'algorithm', use: 'open' } };
   const assetId = await done('assets/create-asset', administrator(creator), {}, algorithm);
   await done('assets/link-asset', administrator(owner), { id: assetId, computationID: id });
   await done('keys/upload-key', { sub: consumer, roles: ['result_consumer'] }, { id });
   if (participant !== stranger) await done('keys/upload-key', { sub: participant, roles: ['viewer'] }, { id });
-  if (route.name !== 'runs/stop-run' && route.name !== 'logs/read-logs') return;
+  if (isReviewed(route, parties)) await done('keys/upload-key', { sub: reviewerOf(parties), roles: ['viewer'] }, { id });
+  if (!['runs/stop-run', 'logs/read-logs'].includes(route.name) && !isOfResult(route)) return;
   await done('keys/upload-key', administrator(owner), { id });
   await done('runs/start-run', administrator(owner), { id });
 }
@@ -132,22 +144,41 @@ async function resources(route: Route, parties: Parties): Promise<Record<string,
     const fields = bodies.get('computations/create-computation') as object;
     const shared = route.name === 'logs/read-logs' ? { log_access: 'parties', providers: [creator] } : {};
     const named = parties.provider === stranger ? {} : { providers: [parties.provider, creator] };
-    const id = await done('computations/create-computation', administrator(owner), {}, { ...fields, ...shared, ...named });
+    const review = { consumers: ['carla'], result_review: { reviewers: [reviewerOf(parties)], needed: 1 } };
+    const all = { ...fields, ...shared, ...named, ...(isReviewed(route, parties) ? review : {}) };
+    const id = await done('computations/create-computation', administrator(owner), {}, all);
     const isForParties = route.access?.or?.some((relation) => relation !== 'owner') ?? false;
     const hasParties = [creator, parties.consumer, parties.participant].some((user) => user !== stranger);
-    if (!isAsset && (isForParties || hasParties)) await addParties(route, id, parties);
+    if (!isAsset && (isForParties || hasParties || isOfResult(route))) await addParties(route, id, parties);
     return id;
   };
-  return {
+  const paths = {
     domainID: 'd1',
     cvmID: isOfCvm(route) ? 'cvm-1' : 'gw-1', // the second one gets a certificate
     ...(names('computationID') ? { computationID: await computation() } : {}),
     ...(names('id') ? { id: isAsset ? await done('assets/create-asset', administrator(creator), {}) : await computation() } : {}),
   };
+  if (!isOfResult(route)) return paths;
+  const getRun = rows.find(({ name }) => name === 'runs/get-run') as Route;
+  const run = await send(getRun, `Bearer ${await tokenFor(administrator(owner))}`, paths);
+  return { ...paths, run: String(run.body['id']) };
 }
 
 /** Resources by route and parties that no call has changed yet, for the next call. */
 const unchanged = new Map<string, Record<string, string>>();
+
+const keyOf = ({ method, path }: Route, parties: Parties) => JSON.stringify([method, path, parties]);
+
+/** Returns resources of these parties that no call has changed. */
+async function unchangedResources(route: Route, parties: Parties): Promise<Record<string, string>> {
+  const key = keyOf(route, parties);
+  const path = unchanged.get(key) ?? (await resources(route, parties));
+  unchanged.set(key, path);
+  return path;
+}
+
+/** The reads that HEAD was compared with, by their route and status. */
+const compared = new Set<string>();
 
 /** Returns whether the caller has access. Checks that the answer is 403 if not, and never 401, 500 or 503. */
 async function isAllowed(
@@ -156,15 +187,15 @@ async function isAllowed(
   parties: Parties,
   given: unknown = bodies.get(route.name),
 ): Promise<boolean> {
-  const key = JSON.stringify([route.method, route.path, parties]);
-  const path = unchanged.get(key) ?? (await resources(route, parties));
+  const path = await unchangedResources(route, parties);
   const { status, body } = await send(route, `Bearer ${await tokenFor(someone)}`, path, given);
   expect([401, 500, 503]).not.toContain(status);
   if (status === 403) expect(body).toMatchObject({ code: 'forbidden', status: 403 });
-  if (answersHead(route, rows)) await expectHead(route, someone, path, status);
+  const read = `${nameOf(route)} ${status}`;
+  if (answersHead(route, rows) && !compared.has(read)) await expectHead(route, someone, path, status);
+  compared.add(read);
   const hasChanged = status !== 403 && (route.method !== 'GET' || route.name === 'runs/stop-run');
-  if (hasChanged) unchanged.delete(key);
-  else unchanged.set(key, path);
+  if (hasChanged) unchanged.delete(keyOf(route, parties));
   return status !== 403;
 }
 
@@ -180,6 +211,7 @@ const ownedByOthers: Parties = {
   creator: stranger,
   consumer: stranger,
   provider: stranger,
+  reviewer: stranger,
   participant: stranger,
 };
 
@@ -229,8 +261,9 @@ describe.each(guarded)('$method $path', (route) => {
       owner: !isAsset || route.path.includes('{computationID}'),
       creator: isAsset || isOfComputation,
       consumer: isOfComputation,
+      reviewer: isOfComputation,
     };
-    for (const relation of ['owner', 'creator', 'consumer'] as const) {
+    for (const relation of ['owner', 'creator', 'consumer', 'reviewer'] as const) {
       const expected = mayCall(endpoint, ['viewer'], relations[relation] ? [relation] : []);
       expect([relation, await isAllowed(route, { sub, roles: ['viewer'] }, { ...ownedByOthers, [relation]: sub })]).toEqual([
         relation,
@@ -248,7 +281,7 @@ describe.each(guarded)('$method $path', (route) => {
     if (route.name !== 'approvals/approve') return;
     const isDecided = mayCall(endpoint, ['viewer'], ['provider']);
     expect([isDecided, await isAllowed(route, { sub, roles: ['viewer'] }, parties, refusal)]).toEqual([true, true]);
-    for (const relation of ['owner', 'creator', 'consumer'] as const) {
+    for (const relation of ['owner', 'creator', 'consumer', 'reviewer'] as const) {
       expect(await isAllowed(route, { sub, roles: ['viewer'] }, { ...ownedByOthers, [relation]: sub }, refusal)).toBe(true);
     }
     for (const role of allRoles) expect(await isAllowed(route, { sub, roles: [role] }, ownedByOthers, refusal)).toBe(false);
@@ -257,8 +290,6 @@ describe.each(guarded)('$method $path', (route) => {
 
   it('allows a participant, the owner of another computation and the creator of an unlinked asset what their role allows', async () => {
     const sub = 'related';
-    await done('computations/create-computation', administrator(sub), {});
-    await done('assets/create-asset', administrator(sub), {});
     for (const roles of [['viewer'], ['cvm']] as Role[][]) {
       const expected = mayCall(endpoint, roles, []);
       expect([roles, await isAllowed(route, { sub, roles }, { ...ownedByOthers, participant: sub })]).toEqual([roles, expected]);
@@ -266,7 +297,7 @@ describe.each(guarded)('$method $path', (route) => {
   });
 
   it('answers 403 to members of another domain', async () => {
-    const path = await resources(route, ownedByOthers);
+    const path = await unchangedResources(route, ownedByOthers);
     const token = await issuer.mintToken({ sub: stranger, groups: ['d2:administrator', 'd2:cvm'] });
     expect((await send(route, `Bearer ${token}`, path, bodies.get(route.name))).status).toBe(403);
   });
@@ -280,7 +311,7 @@ describe.each(guarded)('$method $path', (route) => {
 
 describe.each(oneOfEachKind)('$method $path, for all of its kind, whose tokens and memberships the same code checks', (route) => {
   it('answers 403 to other domains and malformed memberships', async () => {
-    const path = await resources(route, ownedByOthers);
+    const path = await unchangedResources(route, ownedByOthers);
     const groups = [
       ['d2:administrator', 'd2:cvm'],
       ['d1', 'administrator', 'cvm', ':administrator'],
@@ -370,22 +401,35 @@ describe('a token that is bound to a CVM', () => {
     await expect(create).rejects.toThrow('/owner');
     const id = await done('computations/create-computation', administrator(stranger), {}, { name: 'N' });
     const forOwners = guarded.filter(({ path, access }) => path.includes('/computations/{id}') && access?.or);
-    expect(forOwners).toHaveLength(7);
+    expect(forOwners).toHaveLength(9);
     for (const route of forOwners) expect([nameOf(route), await statusOf(route, { id })]).toEqual([nameOf(route), 403]);
   });
 
   it.each(guarded.filter((route) => !ofCvm.includes(route)))('is refused with 403: $method $path', async (route) => {
-    const path = await resources(route, ownedByOthers);
+    const path = await unchangedResources(route, ownedByOthers);
     const token = await issuer.mintToken({ sub: 'machine', groups: ['d1:cvm:cvm-1'] });
     expect((await send(route, `Bearer ${token}`, path, bodies.get(route.name))).status).toBe(403);
   });
 });
 
-describe.each(rows.filter((route) => !route.access))('$method $path', (route) => {
-  it('answers 200 without a token and with an invalid one', async () => {
-    expect((await send(route, undefined, {})).status).toBe(200);
-    expect((await send(route, 'Bearer x.y.z', {})).status).toBe(200);
-    expect((await send({ ...route, method: 'HEAD' }, undefined, {})).status).toBe(200);
+/** Tells whether an endpoint without a token needs a body, a session or a secret, so that its function refuses an empty request. */
+const isOfKeys = ({ name }: { name: string }) => name.startsWith('releases/') || name.endsWith('unsubscribe');
+
+describe.each(rows.filter((route) => !route.access && isOfKeys(route)))('$method $path', (route) => {
+  it('is answered by its function, and never by the authorizer', async () => {
+    for (const token of [undefined, 'Bearer x.y.z']) {
+      const { status, body } = await send(route, token, { domainID: 'd1', resource: 'a/key/1', secret: 'x'.repeat(43) });
+      if (status !== 200) expect([status, body['code']]).toEqual([status, expect.any(String)]); // the authorizer's answer has no code
+    }
+  });
+});
+
+describe.each(rows.filter((route) => !route.access && !isOfKeys(route)))('$method $path', (route) => {
+  it('answers without a token and with an invalid one', async () => {
+    const [path, status] = route.path.endsWith('+}') ? [{ tile: '0/999' }, 404] : [{}, 200]; // the log has no such tile
+    expect((await send(route, undefined, path)).status).toBe(status);
+    expect((await send(route, 'Bearer x.y.z', path)).status).toBe(status);
+    expect((await send({ ...route, method: 'HEAD' }, undefined, path)).status).toBe(status);
   });
 });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startStack, type Stack } from '../../local/stack.ts';
-import { keyedNames, type Steps, stepsOf } from '../support/keyed-requests.ts';
+import { preparedNames, type Steps, stepsOf } from '../support/keyed-requests.ts';
 import { callAs } from '../support/ready-computation.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { publicKey } from '../support/session.ts';
@@ -27,8 +27,14 @@ async function as(sub: string, ...roles: string[]): Promise<Steps> {
 
 const newKey = () => ({ 'idempotency-key': randomUUID() });
 
-/** The names of requests that a role allows. Only parties of a computation may approve, whatever their roles. */
-const byRole = keyedNames.filter((name) => name !== 'approvals/approve');
+/** The names of requests that only some roles allow. Others are for parties of a computation, the creator of an asset, or all users. */
+const ofAnyRole: string[] = [
+  'approvals/approve',
+  'assets/set-asset-key',
+  'assets/remove-asset-key',
+  'notifications/set-notifications',
+];
+const byRole = preparedNames.filter((name) => !ofAnyRole.includes(name));
 
 describe.each(byRole)('a repeat of %s', (name) => {
   it('answers 403 to a caller who has lost the role', async () => {
@@ -44,7 +50,7 @@ describe.each(byRole)('a repeat of %s', (name) => {
   });
 });
 
-describe.each(keyedNames)('a repeat of %s', (name) => {
+describe.each(preparedNames)('a repeat of %s', (name) => {
   it('of another user or domain is another request', async () => {
     const [request, key] = [await bob.prepare(name), newKey()];
     const alice = await as('alice', 'administrator');

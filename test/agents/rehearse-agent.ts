@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseOptions, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
-import { printTable } from '../../tools/bench/print-table.ts';
 import { killServices } from '../support/service-process.ts';
 import { demandPrerequisites } from '../prerequisites.ts';
 import { buildAgent, commitOf } from './agent-cvm.ts';
@@ -64,7 +63,7 @@ await runCommand(usage, async (args) => {
       killServices();
     }
   }
-  printTable(verdicts.map(({ seen: _, ...verdict }) => verdict));
+  console.table(verdicts.map(({ seen: _, ...verdict }) => verdict));
   const isPassed = verdicts.every(({ verdict }) => verdict === 'passed');
   if (isPassed && !options.keep) rmSync(directory, { recursive: true });
   process.exit(isPassed ? 0 : 1);

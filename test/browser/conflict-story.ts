@@ -46,8 +46,12 @@ export function tellOfConflicts(world: () => ConsoleWorld): void {
   it('approves no manifest that has changed while its page was open, before the user has checked the new one', async () => {
     const bob = await clientOf(world(), 'bob', ['d1:administrator']);
     const { id } = await readyComputation(world(), 'To be approved');
-    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes: /status of (409|412)/ });
-    await open(`computations/${id}/approve`);
+    const { page } = await arrive(world(), {
+      user: 'alice',
+      roles: ['administrator'],
+      provokes: /status of (409|412)/,
+      path: `computations/${id}/approve`,
+    });
     const approve = page.getByRole('button', { name: 'Approve', exact: true });
     for (const description of ['Changed once', 'Changed twice']) {
       await approve.waitFor();
@@ -85,7 +89,7 @@ async function changes(world: ConsoleWorld): Promise<Change[]> {
     ...edits,
     { ...ofAsset, opener: 'Delete', confirm: 'Delete', done: 'penguin-sizes.py is deleted.' },
     { ...ofCvm, opener: 'Edit', confirm: 'Save changes', done: 'cvm-of-two is registered.' },
-    { ...ofCvm, opener: 'Remove', confirm: 'Remove', done: 'cvm-of-two is no longer registered.' },
+    { ...ofCvm, opener: 'Remove', confirm: 'Remove', done: 'cvm-of-two is removed.' },
     {
       path: `computations/${id}`,
       byOthers: changedComputation,

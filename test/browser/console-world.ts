@@ -5,6 +5,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import { buildConsole, type ConsoleMode } from '../../local/pages/console-build.ts';
 import { startStack, type Stack } from '../../local/stack.ts';
+import { amount } from '../support/amounts.ts';
 import { findChromium, launchChromium } from './chromium.ts';
 
 /** The service with its console, and a browser. */
@@ -133,8 +134,14 @@ export async function signIn(page: Page, { user, roles, domain = 'd1', more = ''
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** The rules whose outcome may change with the colours and the width of what is shown. */
-export const rulesOfLook = ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable'];
+/**
+ * The rules for another look at a page that has been looked at with all rules: in a sample, those whose outcome may change with the colours
+ * and the width of what is shown. All rules in full.
+ */
+export const rulesOfLook = amount({
+  sample: ['color-contrast', 'link-in-text-block', 'scrollable-region-focusable'],
+  full: undefined,
+});
 
 /**
  * Returns what axe finds on the page: the rule, and the first elements that break it.
@@ -145,7 +152,9 @@ export async function violationsOn(page: Page, rules?: readonly string[]): Promi
   await page.evaluate(isDrawn);
   const found = await page.evaluate(async (runOnly) => {
     const { axe } = globalThis as unknown as { axe: { run: (options: object) => Promise<{ violations: Violation[] }> } };
-    return (await axe.run({ resultTypes: ['violations'], ...(runOnly && { runOnly }) })).violations.map(({ id, nodes }) => ({
+    // The pages have no sound or film, for which axe would read all style sheets first.
+    const options = { resultTypes: ['violations'], selectors: false, preload: false, ...(runOnly && { runOnly }) };
+    return (await axe.run(options)).violations.map(({ id, nodes }) => ({
       id,
       nodes: nodes.map(({ html }) => html),
     }));

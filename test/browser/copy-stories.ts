@@ -1,3 +1,4 @@
+import { untilTestEnds } from '../support/patience.ts';
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { publicKey } from '../support/ready-computation.ts';
@@ -46,7 +47,7 @@ export function tellOfCopies(world: () => ConsoleWorld): void {
     }
     const client = await clientOf(world(), 'dora', ['d1:creator']);
     const waiting = async () => (await client.getTodo()).keys.length;
-    expect(await waiting()).toBe(2);
+    await expect.poll(waiting, untilTestEnds).toBe(2);
     await open('todo');
     await page.getByRole('button', { name: 'Upload key to Second copy' }).click();
     const dialog = page.getByRole('dialog');
@@ -56,6 +57,6 @@ export function tellOfCopies(world: () => ConsoleWorld): void {
     expect(await violationsOn(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Upload', exact: true }).click();
     await page.getByText('Your public key is uploaded to 2 computations.').waitFor();
-    expect(await waiting()).toBe(0);
+    await expect.poll(waiting, untilTestEnds).toBe(0);
   });
 }

@@ -124,6 +124,26 @@ export function tellFacts(world: () => ConsoleWorld): void {
     expect(await page.getByRole('progressbar').count()).toBe(0);
     expect(await nameOfFocus(page)).toBe('watched.csv');
   });
+
+  it('offers mail about open tasks, and says why it cannot be turned on', async () => {
+    const { page, open } = await arrive(world(), { user: 'mia', roles: ['viewer'], path: 'todo', provokes: /status of 409/ });
+    const mail = page.getByRole('checkbox', { name: /^Mail me when something begins to wait/ });
+    await page.getByText('The operator of this service has not set up mail.').waitFor();
+    expect(await mail.isDisabled()).toBe(true);
+    await page.route('**/notifications', async (route) => {
+      const answer = await route.fetch();
+      const json = (await answer.json()) as object;
+      await route.fulfill({ response: answer, json: answer.ok() ? { ...json, is_sent: true } : json });
+    });
+    await open('runs');
+    await open('todo');
+    await mail.click();
+    await page.getByText('Your sign-in gives this service no verified address.').waitFor();
+    expect(await mail.isChecked()).toBe(false);
+    await page.route('**/notifications', (route) => route.fulfill({ json: { email: true, is_sent: true } }));
+    await mail.click();
+    await expect.poll(() => mail.isChecked()).toBe(true);
+  });
 }
 
 /** Returns the texts of the rows of a table, without its header. */

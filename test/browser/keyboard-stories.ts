@@ -1,3 +1,4 @@
+import { untilTestEnds } from '../support/patience.ts';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { publicKey } from '../support/ready-computation.ts';
@@ -79,8 +80,7 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
     const client = await clientOf(world(), 'alice', ['d1:administrator']);
     await client.approve({ id, body: digestsIn((await client.call('getManifest', { id })).response.headers) });
     const height = 400; // the top of the page is above the window
-    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], height });
-    await open(`computations/${id}`);
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], height, path: `computations/${id}` });
     const withdraw = page.getByRole('main').getByRole('button', { name: 'Withdraw' });
     await withdraw.press('Enter');
     await page.getByRole('dialog').getByRole('button', { name: 'Withdraw', exact: true }).press('Enter');
@@ -118,10 +118,10 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
     const names = ['Needs a key', 'Needs a key too'];
     const dora = await clientOf(world(), 'dora', ['d1:creator']);
     for (const name of names) await dora.createComputation({ body: { name } });
-    const todo = await arrive(world(), { user: 'dora', roles: ['creator'] });
-    await todo.open('todo');
+    await expect.poll(async () => (await dora.getTodo()).totals.keys, untilTestEnds).toBe(2);
+    const todo = await arrive(world(), { user: 'dora', roles: ['creator'], path: 'todo' });
     for (const [name, place] of [
-      [names[0], /^Keys to upload/],
+      [names[0], /^Waiting for you/],
       [names[1], /^To do/],
     ] as const) {
       const upload = todo.page.getByRole('button', { name: `Upload key to ${name}`, exact: true });
@@ -129,7 +129,7 @@ export function tellOfTheKeyboard(world: () => ConsoleWorld): void {
       await todo.page.getByRole('textbox', { name: 'Public key' }).fill(publicKey());
       await todo.page.getByRole('dialog').getByRole('button', { name: 'Upload', exact: true }).press('Enter');
       await upload.waitFor({ state: 'detached' });
-      expect(await nameOfFocus(todo.page)).toMatch(place);
+      await expect.poll(() => nameOfFocus(todo.page), untilTestEnds).toMatch(place);
     }
   });
 }

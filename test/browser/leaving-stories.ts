@@ -6,8 +6,12 @@ import { clientOf, readyComputation } from './seed.ts';
 
 export function tellOfLeaving(world: () => ConsoleWorld): void {
   it('keeps what is typed at a click beside a dialog, asks before a form is left, publishes no private key, and opens a closed section at an error', async () => {
-    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes: /status of 400/ });
-    await open('cvms');
+    const { page, open } = await arrive(world(), {
+      user: 'alice',
+      roles: ['administrator'],
+      provokes: /status of 400/,
+      path: 'cvms',
+    });
     await page.getByRole('button', { name: 'Register CVM' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'Register a CVM' });
     const identifier = dialog.getByRole('textbox', { name: 'Identifier' });
@@ -59,8 +63,7 @@ export function tellOfLeaving(world: () => ConsoleWorld): void {
   it('cannot cancel what has been sent, and leads nobody away who has gone elsewhere meanwhile', async () => {
     const { id } = await readyComputation(world(), 'Started slowly');
     const client = await clientOf(world(), 'alice', ['d1:runner']);
-    const { page, open } = await arrive(world(), { user: 'alice', roles: ['runner'] });
-    await open(`computations/${id}`);
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['runner'], path: `computations/${id}` });
     const start = Promise.withResolvers<Route>();
     await page.route(/\/run\?cvm=/, (route) => start.resolve(route));
     await page.getByRole('button', { name: 'Start run' }).click();
@@ -81,5 +84,28 @@ export function tellOfLeaving(world: () => ConsoleWorld): void {
     expect(new URL(page.url()).pathname).toBe('/console/domains/d1/assets');
     expect((await client.getRun({ id })).cvm_id).toBe('sim-ignore-stop-left');
     await client.stopRun({ id });
+  });
+
+  it('comes back to the place in a list that it left, and stays where it is when a file misses its field', async () => {
+    const domainID = 'scrolled';
+    const client = await clientOf(world(), 'alice', [`${domainID}:administrator`]);
+    const names = Array.from({ length: 25 }, (_, index) => `Study ${index}`);
+    for (const name of names) await client.createComputation({ domainID, body: { name } });
+    const { page } = await arrive(world(), { user: 'alice', roles: ['administrator'], domain: domainID });
+    await page.getByRole('link', { name: 'Study 24', exact: true }).waitFor();
+    await page.evaluate('scrollTo(0, 400)');
+    await expect.poll(() => page.evaluate('scrollY')).toBe(400);
+    const row = page.getByRole('link', { name: 'Study 14', exact: true });
+    await row.evaluate((link) => (link as unknown as { click: () => void }).click());
+    await page.getByRole('heading', { name: 'Study 14', level: 1 }).waitFor();
+    expect(await page.evaluate('scrollY')).toBe(0);
+    await page.goBack();
+    await expect.poll(() => page.evaluate('scrollY')).toBe(400);
+    const isKept = `['dragover', 'drop'].map((type) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(['a'], 'a.csv'));
+      return !document.body.dispatchEvent(new DragEvent(type, { bubbles: true, cancelable: true, dataTransfer }));
+    })`;
+    expect(await page.evaluate(isKept)).toEqual([true, true]);
   });
 }

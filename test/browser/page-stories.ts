@@ -13,9 +13,8 @@ export function tellOfThePage(world: () => ConsoleWorld): void {
     await alice.updateComputation({ id, body: { name: 'With guests', providers: ['bob', 'carol'], consumers: ['dave'] } });
     const bob = await clientOf(world(), 'bob', ['d1:dataset_provider']);
     await bob.approve({ id, body: { decision: 'refuse', reason: 'The board has not met.' } });
-    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
+    const { page } = await arrive(world(), { user: 'alice', roles: ['administrator'], path: `computations/${id}` });
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-    await open(`computations/${id}`);
     const people = page.getByRole('table', { name: 'People' });
     const row = (user: string) => people.getByRole('row').filter({ hasText: user });
     await row('carol').getByText('invited').waitFor();
@@ -126,16 +125,34 @@ export function tellOfThePage(world: () => ConsoleWorld): void {
   });
 
   it('declares a file by its hash and one that the agent fetches, and proposes approval for a dataset', async () => {
-    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes: /status of 400/ });
+    const { page, open } = await arrive(world(), {
+      user: 'alice',
+      roles: ['administrator'],
+      provokes: /status of 400/,
+      path: 'assets/new',
+    });
     const client = await clientOf(world(), 'alice', ['d1:administrator']);
     const puts: string[] = [];
     page.on('request', (request) => {
       if (request.method() === 'PUT') puts.push(request.url());
     });
-    await open('assets/new');
     await page.getByRole('radio', { name: 'I send it to the CVM myself' }).check();
     await page.getByRole('radio', { name: 'Dataset' }).check();
     await page.locator('input[type=file]').setInputFiles({ name: 'mine.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b') });
+    // A slow disk: the second piece of the file comes after the user has cancelled.
+    await page.evaluate(() => {
+      const { stream } = Blob.prototype;
+      const last = new Promise<void>((come) => Object.assign(globalThis, { comesOn: come }));
+      Blob.prototype.stream = function () {
+        Blob.prototype.stream = stream;
+        const start = async (to: ReadableStreamDefaultController) => last.then(() => to.close());
+        return new ReadableStream({ start });
+      };
+    });
+    await page.getByRole('button', { name: 'Declare', exact: true }).click();
+    await page.getByRole('button', { name: 'Cancel the hashing' }).click();
+    await page.evaluate(() => (globalThis as unknown as { comesOn: () => void }).comesOn());
+    await page.getByText('The hashing was cancelled. Nothing of the file was sent.').waitFor();
     await page.getByRole('button', { name: 'Declare', exact: true }).click();
     await page.getByText('mine.csv is declared.').waitFor();
     await open('assets/new');

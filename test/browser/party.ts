@@ -30,10 +30,13 @@ export async function enter(
   return partyAt(page, domain);
 }
 
-/** Opens a tab in which a user has signed in before, and shows the computations of the domain. */
+/**
+ * Opens a tab in which a user has signed in before, and shows a screen of the domain.
+ * @param path the address of the screen. Default: the computations
+ */
 export async function arrive(
   world: ConsoleWorld,
-  { user, roles, domain = 'd1', more = '', ...options }: Identity & TabOptions,
+  { user, roles, domain = 'd1', more = '', path = 'computations', ...options }: Identity & TabOptions & { path?: string },
 ): Promise<Party> {
   const page = await world.openTab(options);
   const memberships = [...roles.map((role) => `${domain}:${role}`), ...(more === '' ? [] : [more])];
@@ -44,8 +47,8 @@ export async function arrive(
     sessionStorage.setItem('has-arrived', 'yes');
     sessionStorage.setItem('console.tokens', text);
   }, JSON.stringify(tokens));
-  await page.goto(`/console/domains/${domain}/computations`);
-  await page.getByRole('heading', { name: /^Computations/, level: 1 }).waitFor();
+  await page.goto(`/console/domains/${domain}/${path}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
   return partyAt(page, domain);
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundleReference } from '../../infra/bundles/bundle-functions.ts';
+import { bundleReference } from '../../infra/bundles.ts';
 import type { handler as Handler } from '../../functions/reference/reference-handler.ts';
 import { openapiDocument } from '../../shared/openapi/openapi-document.ts';
 import { findChromium, launchChromium } from './chromium.ts';

@@ -121,8 +121,12 @@ export function tellStates(world: () => ConsoleWorld): void {
     async () => {
       const { id } = await readyComputation(world(), 'Has its algorithm');
       const client = await clientOf(world(), 'alice', ['d1:administrator']);
-      const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes: /status of 409/ });
-      await open(`assets/new?computation=${id}`);
+      const { page } = await arrive(world(), {
+        user: 'alice',
+        roles: ['administrator'],
+        provokes: /status of 409/,
+        path: `assets/new?computation=${id}`,
+      });
       const file = { name: 'refused-at-first.csv', mimeType: 'text/csv', buffer: Buffer.from('a,b') };
       await page.locator('input[type=file]').setInputFiles(file);
       await page.getByRole('textbox', { name: 'Description (optional)' }).fill('Entered once');
@@ -148,8 +152,12 @@ export function tellStates(world: () => ConsoleWorld): void {
   it.runIf(isFull)('registers no CVM over one that is there', async () => {
     const client = await clientOf(world(), 'alice', ['d1:administrator']);
     await client.registerCvm({ cvmID: 'cvm-twice', body: { description: 'The first' } });
-    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes: /status of 404/ });
-    await open('cvms');
+    const { page } = await arrive(world(), {
+      user: 'alice',
+      roles: ['administrator'],
+      provokes: /status of 404/,
+      path: 'cvms',
+    });
     await page.getByRole('button', { name: 'Register CVM' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'Register a CVM' });
     const identifier = dialog.getByRole('textbox', { name: 'Identifier' });
@@ -194,8 +202,7 @@ export function tellStates(world: () => ConsoleWorld): void {
       await provider.createAsset({ body: { asset: own } });
       const ofOthers = Array.from({ length: 101 }, (_, each) => ({ ...own, file_name: `of-alice-${each}.csv` }));
       for (const asset of ofOthers) await owner.createAsset({ body: { asset } });
-      const { page, open } = await arrive(world(), { user: 'bob', roles: ['dataset_provider'] });
-      await open(`computations/${id}`);
+      const { page } = await arrive(world(), { user: 'bob', roles: ['dataset_provider'], path: `computations/${id}` });
       await page.getByRole('button', { name: 'Link asset' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByRole('button', { name: 'Choose an asset' }).click();
@@ -226,8 +233,12 @@ export function tellStates(world: () => ConsoleWorld): void {
   });
 
   it.runIf(isFull)('keeps what is typed when the sign-in expires, until the user signs in again', async () => {
-    const { page, open } = await arrive(world(), { user: 'alice', roles: ['creator'], provokes: /status of 401/ });
-    await open('computations/new');
+    const { page } = await arrive(world(), {
+      user: 'alice',
+      roles: ['creator'],
+      provokes: /status of 401/,
+      path: 'computations/new',
+    });
     const name = page.getByRole('textbox', { name: 'Name', exact: true });
     await name.fill('Typed for long');
     await page.route('**/d1/**', (route) => (route.request().resourceType() === 'fetch' ? refuse(route) : route.fallback()));
@@ -240,8 +251,12 @@ export function tellStates(world: () => ConsoleWorld): void {
   });
 
   it.runIf(isFull)('offers to sign in again within a dialog when the sign-in expires', async () => {
-    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], provokes: /status of 401/ });
-    await open('cvms');
+    const { page } = await arrive(world(), {
+      user: 'alice',
+      roles: ['administrator'],
+      provokes: /status of 401/,
+      path: 'cvms',
+    });
     await page.getByRole('button', { name: 'Register CVM' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'Register a CVM' });
     await dialog.getByRole('textbox', { name: 'Identifier' }).fill('cvm-1');

@@ -99,8 +99,7 @@ export function tellTexts(world: () => ConsoleWorld): void {
   it('keeps the order of what is around a name that is written from right to left', async () => {
     const name = '\u05d0\u05d1\u05d2 1';
     const { id } = await readyComputation(world(), name);
-    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
-    await open(`computations/${id}`);
+    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'], path: `computations/${id}` });
     await page.getByRole('button', { name: 'Start run', exact: true }).first().click();
     await page.getByRole('dialog').getByText(name).waitFor();
     expect(await page.evaluate(directionOf('[role=dialog] bdi', name))).toBe('isolate');
@@ -130,8 +129,7 @@ export function tellTexts(world: () => ConsoleWorld): void {
     const client = await clientOf(world(), 'alice', ['d1:administrator']);
     const { events } = await client.listEvents({ id, event_type: 'key_uploaded', limit: 1 });
     const { fingerprint } = JSON.parse(atob(events[0]?.details ?? '')) as { fingerprint: string };
-    const { page, open } = await arrive(world(), { user: 'alice', roles: ['administrator'] });
-    await open(`computations/${id}/approve`);
+    const { page } = await arrive(world(), { user: 'alice', roles: ['administrator'], path: `computations/${id}/approve` });
     await page.getByRole('button', { name: /^For experts/ }).click();
     for (const table of ['Files of the manifest', 'Who receives the results']) {
       await page.getByRole('table', { name: table }).getByText(fingerprint).waitFor();

@@ -15,7 +15,7 @@ import { type ConsoleWorld, violationsOn } from './console-world.ts';
 import { arrive } from './party.ts';
 import { clientOf, readyComputation } from './seed.ts';
 
-const judgements = amount({ sample: 24, full: 1_000 });
+const judgements = amount({ sample: 12, full: 1_000 });
 
 export function tellOfTheVerifier(world: () => ConsoleWorld): void {
   describe('verifying evidence', () => {
@@ -24,8 +24,7 @@ export function tellOfTheVerifier(world: () => ConsoleWorld): void {
       const client = await clientOf(world(), 'alice', ['d1:administrator']);
       const run = await client.startRun({ id, cvm: 'sim-verified-here' });
       await waitForRun(client, { id, run });
-      const { page, open } = await arrive(world(), { user: 'alice', roles: ['runner'] });
-      await open(`computations/${id}/runs/${run}`);
+      const { page } = await arrive(world(), { user: 'alice', roles: ['runner'], path: `computations/${id}/runs/${run}` });
       const saved = page.waitForEvent('download');
       await page.getByRole('button', { name: 'Download evidence' }).click();
       const file = readFileSync(await (await saved).path(), 'utf8');
@@ -94,14 +93,14 @@ export function tellOfTheVerifier(world: () => ConsoleWorld): void {
       }`);
       await page.getByText('this page reads up to 64 MB').first().waitFor();
 
-      const { statement, signature, key_id, keys } = genuineEvidence();
+      const { statement, signature, key_id, log, keys } = genuineEvidence();
       const approvals = Array.from({ length: 250 }, (_, each) => ({
         ...(statement['approvals'] as object[])[0],
         user: `user-${each}`,
         key: longKey(each),
       }));
       const endless = {
-        evidence: { statement: { ...statement, approvals }, signature, key_id, log: null },
+        evidence: { statement: { ...statement, approvals }, signature, key_id, log },
         keys,
         events: { events: [] },
         tokens: [],
@@ -129,10 +128,10 @@ export function tellOfTheVerifier(world: () => ConsoleWorld): void {
         ...Array.from({ length: judgements }, () => tamper(genuine, random).files),
         ...Array.from({ length: judgements }, () => lie(random).files),
       ];
-      const { statement, signature, key_id, keys, before, events } = genuine;
+      const { statement, signature, key_id, log, keys, before, events } = genuine;
       const { tokens, roots } = filesOf(genuine);
       const archive = {
-        evidence: { statement, signature, key_id, log: null },
+        evidence: { statement, signature, key_id, log },
         keys,
         events: { events: [...before, ...events].toReversed() },
         tokens: tokens.map((token) => Buffer.from(token).toString('base64')),

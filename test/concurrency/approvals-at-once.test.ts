@@ -1,8 +1,7 @@
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { describe, expect, it } from 'vitest';
 import type { AssetReplacement } from '../../shared/assets/asset-input.ts';
-import { withdrawApproval } from '../../shared/approvals/approve.ts';
-import { refuse } from '../../shared/approvals/refuse.ts';
+import { withdrawApproval, refuse } from '../../shared/approvals/approve.ts';
 import { defaultAgentConfig, type AgentConfig } from '../../shared/rows/agent-config.ts';
 import { fieldsOf, type ComputationFields } from '../../shared/rows/computation.ts';
 import { updateComputation } from '../../shared/computations/update-computation.ts';
@@ -63,6 +62,7 @@ function replaceComputation(id: string, { consumers = [], config = {}, ...change
       fields: { ...fieldsOf(row, row), ...change },
       agent_config: { ...defaultAgentConfig, ...config },
       attestation_policy: null,
+      result_review: null,
       consumers,
       providers: [],
       permitted: allowed(),

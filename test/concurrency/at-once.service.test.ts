@@ -53,6 +53,7 @@ async function changeAtOnce(domain: Domain, count: number, fault: Fault): Promis
       agent_config: defaultAgentConfig,
       seal: noKey,
       attestation_policy: null,
+      result_review: null,
       consumers: [],
       providers: [],
       by: 'alice',

@@ -179,6 +179,7 @@ describe('while a transaction is partly visible', () => {
           decide: (row) => ({
             fields: { ...fieldsOf(row, row), name },
             attestation_policy: null,
+            result_review: null,
             consumers: [],
             providers: [],
             agent_config: { ...defaultAgentConfig, log_level },

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startDynamoDb, type LocalDynamoDb } from '../../local/dynamodb/dynamodb.ts';
 import { startStack, type Stack } from '../../local/stack.ts';
-import type { Table } from '../../shared/table/table.ts';
+import { replaceClient, sharedClient } from '../../shared/runtime/clients.ts';
+import { createTableClient, type Table, type TableClient } from '../../shared/table/table.ts';
 import { callAs, type Call } from '../support/ready-computation.ts';
 import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-dynamodb.ts';
 import { readyComputations } from '../support/builders-ready-computations.ts';
@@ -19,6 +20,7 @@ let engine: LocalDynamoDb;
 let front: AwsDynamoDb;
 let stack: Stack;
 let direct: Table;
+let sdk: TableClient;
 let call: Call;
 beforeAll(async () => {
   engine = await startDynamoDb();
@@ -26,15 +28,35 @@ beforeAll(async () => {
   vi.stubEnv('DYNAMODB_ENDPOINT', front.endpoint);
   const times = { acceptInSeconds: 600, silenceInSeconds: 600, runInSeconds: 600, stopInSeconds: 600 };
   stack = await startStack({ port: 0, simulator: false, times, clock: testClock({ speed: 1 / 20 }) });
+  sdk = documentAt(front.endpoint);
+  sendAsOnAws();
   direct = { name: stack.tableName, document: documentAt(engine.endpoint), deadline: patientDeadline };
   call = repeating(callAs(stack.baseUrl, await stack.token('alice', [`${domain}:administrator`, `${domain}:cvm`])));
 });
 afterAll(async () => {
   await stack.stop();
-  direct.document.destroy();
+  for (const client of [sdk, direct.document]) client.destroy();
   await front.stop();
   await engine.stop();
 });
+
+/**
+ * Lets the service send its calls by the SDK, as on AWS. The client of one machine puts what is written at the same moment into
+ * transactions, such as entries of the index of names: on AWS nothing holds those.
+ */
+function sendAsOnAws() {
+  const ofMachine = sharedClient(createTableClient);
+  const send = async (command: Parameters<TableClient['send']>[0], options: object) => {
+    const call = async () => ({ output: await sdk.send(command, options), response: undefined });
+    const commandName = command.constructor.name; // the follower of the table listens to it
+    return (await ofMachine.middlewareStack.resolve(call, { commandName })(command)).output;
+  };
+  replaceClient(createTableClient, {
+    send,
+    middlewareStack: ofMachine.middlewareStack,
+    destroy: () => sdk.destroy(),
+  });
+}
 
 const times = <T>(many: number, make: (index: number) => T) => Array.from({ length: many }, (_, index) => make(index));
 const statusesOf = (answers: { status: number }[]) => [...new Set(answers.map(({ status }) => status))];
@@ -44,7 +66,7 @@ const totalOf = async (status?: string) => {
 };
 
 /** The items that only the changes of one run and its CVM write. */
-const ofOneRun = /"(claims#\d|log#[^"]+)"|front#cvm-\d+|"row#\d+"|[0-9a-f]{8}-[0-9a-f]{4}-/;
+const ofOneRun = /"(history-waiting#\d|claims#\d|log#[^"]+)"|front#cvm-\d+|"row#\d+"|[0-9a-f]{8}-[0-9a-f]{4}-/;
 
 describe('the service on a table with the isolation of AWS', () => {
   it('answers concurrent creates, deletes, starts, stops and ends correctly, and leaves a table without contradictions', async () => {
@@ -91,6 +113,12 @@ describe('the service on a table with the isolation of AWS', () => {
     };
     const [pages] = await Promise.all([readPages(), change().finally(() => (isOver = true))]);
     expect(pages).toEqual([200]);
+    const ends = await Promise.all([...completed, ...stopped].map(async (id) => (await call('GET', `${at(id)}/run`)).body));
+    const endsOf = (status: string, of: string[]) => of.map(() => [status, expect.any(String)] as const);
+    expect(ends.map(({ status, reason }) => [status, reason])).toEqual([
+      ...endsOf('completed', completed),
+      ...endsOf('cancelled', stopped),
+    ]);
     expect(await Promise.all([totalOf(), totalOf('created'), totalOf('completed')])).toEqual([count + 16, count, 8]);
     await stack.invoke('maintenance/purge', {});
     expect(inconsistencies(await scan(direct))).toEqual([]);

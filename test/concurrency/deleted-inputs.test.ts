@@ -120,7 +120,7 @@ async function schedules(): Promise<Schedule[]> {
   // The deletion is committed, and its purge has not reached the computation: the run may not have noticed.
   const isNarrow = ({ begins, second, dies }: Schedule) => begins === 'run' && second === calls.deletion && dies === 'no';
   const others = all.filter((schedule) => !isNarrow(schedule));
-  const sample = shuffled(others, seededRandom(sampleSeed)).slice(0, amount({ sample: 5, full: Infinity }));
+  const sample = shuffled(others, seededRandom(sampleSeed)).slice(0, amount({ sample: 3, full: Infinity }));
   return [...all.filter(isNarrow), ...sample];
 }
 

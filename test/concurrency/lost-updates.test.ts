@@ -59,6 +59,7 @@ function replaceComputation(table: Table, id: string, log_level: 'debug' | 'info
       return {
         fields: fieldsOf(row, row),
         attestation_policy: null,
+        result_review: null,
         consumers: [],
         providers: [],
         agent_config: { ...defaultAgentConfig, log_level },
@@ -230,7 +231,7 @@ describe('a replacement of an asset with If-Match', () => {
       asset_type: 'dataset',
       content_access: 'creator',
       use: 'open',
-      createdBy: 'alice',
+      by: 'alice',
       now: clockOfTests,
     });
     const key = created.upload_key ?? '';

@@ -4,7 +4,14 @@ import { startStack, type Stack } from '../../local/stack.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { amount } from '../support/amounts.ts';
 import { inconsistencies, scan } from '../support/inconsistencies.ts';
-import { type Answered, type KeyedName, keyedNames, type KeyedRequest, type Steps, stepsOf } from '../support/keyed-requests.ts';
+import {
+  type Answered,
+  type KeyedName,
+  preparedNames,
+  type KeyedRequest,
+  type Steps,
+  stepsOf,
+} from '../support/keyed-requests.ts';
 import { startAwsDynamoDb, type AwsDynamoDb } from '../support/aws-dynamodb/aws-dynamodb.ts';
 import { startDynamoDbProxy, type DynamoDbProxy } from '../support/dynamodb-proxy.ts';
 import { testClock } from '../support/test-clock.ts';
@@ -48,7 +55,7 @@ async function sendUntilAnswered(steps: Steps, name: KeyedName, request: KeyedRe
 }
 
 describe('equal requests at once with the same Idempotency-Key', () => {
-  it.each(keyedNames)(
+  it.each(preparedNames)(
     'to %s make one change, and all get its answer, also if every fourth answer of the table is lost',
     async (name) => {
       const domain = `d-${randomUUID()}`;

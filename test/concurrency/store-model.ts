@@ -156,6 +156,7 @@ const onComputation = {
         decide: (row) => ({
           fields: { ...fieldsOf(row, row), name },
           attestation_policy: null,
+          result_review: null,
           consumers: [],
           providers: [],
           agent_config: defaultAgentConfig,
@@ -276,7 +277,7 @@ const creating = {
       content_access: 'creator' as const,
       use: 'open' as const,
       asset: btoa('print(1)'),
-      createdBy: 'alice',
+      by: 'alice',
       now: byAlice.now,
     };
     return {

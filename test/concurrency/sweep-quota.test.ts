@@ -55,6 +55,7 @@ function claimOf(run_id: string, number: number, { isSuspect = number < tokenles
     run_command_id: 'run',
     stop_command_id: 'stop',
     has_server_key: false,
+    has_asset_keys: false,
     ...(isSuspect ? {} : { [number % 2 === 0 ? 'offer_token' : 'run_token']: taskToken }),
   };
 }

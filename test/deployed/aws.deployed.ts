@@ -10,7 +10,7 @@ import { stageNamed } from '../../infra/stages/stages.ts';
 import { nameIn } from '../../infra/stages/stage.ts';
 import { readClaim } from '../../shared/rows/claim.ts';
 import { documentClient } from '../../shared/table/table.ts';
-import { resourcesOf } from '../../tools/domains/stage-resources.ts';
+import { resourcesOf } from '../../tools/domains/stage-data.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { newCvm, useSession } from '../support/session.ts';
 

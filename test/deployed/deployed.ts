@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve as resolvePath } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { roles } from 'computation-management-formats/vocabulary';
 import { isMain, parseOptions, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
 import { claimsOf, type Person } from '../support/target.ts';
@@ -117,8 +118,12 @@ async function checkStage(url: string, domain: string, tokens: Tokens): Promise<
     );
   };
   const expectOk = async (what: string, path: string, token?: string) => {
-    const status = await statusOf(path, token);
-    if (status !== 200) throw new Error(`${what}: GET ${url}${path} answered ${status}, not 200.`);
+    let status = await statusOf(path, token);
+    for (const end = Date.now() + 60_000; status === 503 && Date.now() < end; status = await statusOf(path, token))
+      await delay(2_000);
+    const isOfToken = token !== undefined && (status === 401 || status === 403);
+    const fault = isOfToken ? what : 'The service does not answer';
+    if (status !== 200) throw new Error(`${fault}: GET ${url}${path} answered ${status}, not 200.`);
   };
   await expectOk('The service does not answer', '/health');
   await expectOk("The administrator's token is not accepted", `/${domain}/computations?limit=1`, tokens.administrator);

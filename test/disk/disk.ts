@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { killServices, startService, type ServiceProcess } from '../support/service-process.ts';
-import { printTable } from '../../tools/bench/print-table.ts';
 import { demandPrerequisites } from '../prerequisites.ts';
 import { SmallDisk } from './small-disk.ts';
 import { clientOf, lostOf, work, type Acknowledged } from './work.ts';
@@ -115,6 +114,6 @@ if (values.help) {
       rows.push(row);
     }
   }
-  printTable(rows);
+  console.table(rows);
   process.exitCode = rows.some((row) => row.wrong !== '') ? 1 : 0;
 }

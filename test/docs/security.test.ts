@@ -1,12 +1,24 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { attempts, page, testsIn, text } from './attempts.ts';
-import { defences } from './defences.ts';
 
+const page = new URL('../../docs/security.md', import.meta.url);
+const text = readFileSync(page, 'utf8');
+
+/** The links of a line to tests: the title of the test, and its file. */
+const testsIn = (line: string) =>
+  [...line.matchAll(/\[((?:[^\][]|\[[^\]]*\])+)\]\((\.\.\/test\/[^)]+)\)/g)].map(([, title = '', file = '']) => ({
+    title,
+    file,
+  }));
+
+/** The lines of the threat model: what is attempted, and whether the service prevents, detects or leaves it. */
+const attempts = text.split('\n').flatMap((line) => {
+  const [, attempt = ''] = /^- \*\*(.*?)\*\* _(?:prevents|detects|leaves)_: /.exec(line) ?? [];
+  return attempt === '' ? [] : [{ line, attempt }];
+});
 const named = [
   ...new Map(attempts.flatMap(({ line }) => testsIn(line)).map((test) => [`${test.title} ${test.file}`, test])).values(),
 ];
-const defended = attempts.filter(({ word }) => word !== 'leaves').map(({ attempt }) => attempt);
 
 describe('the threat model', () => {
   it('has a line for each kind of attacker', () => {
@@ -14,20 +26,11 @@ describe('the threat model', () => {
     for (const word of ['stolen token', 'provider', 'owner', 'editor', 'administrator', 'viewer', 'CVM', 'gateway', 'operator']) {
       expect(attackers.join()).toContain(word);
     }
-    expect(attempts.length).toBeGreaterThan(50);
+    expect(attempts.length).toBeGreaterThan(100);
   });
 
   it.each(attempts)('names a test: $attempt', ({ line }) => {
     expect(testsIn(line)).not.toEqual([]);
-  });
-
-  it('has a defence for all that it prevents and detects, which `npm run mutants:defences` takes out', () => {
-    expect(Object.keys(defences).sort()).toEqual(defended.sort());
-  });
-
-  it.each(Object.entries(defences))('has a defence that stands in its file once: %s', (_, list) => {
-    for (const { file, before } of list)
-      expect(readFileSync(new URL(`../${file}`, page), 'utf8').split(before), file).toHaveLength(2);
   });
 
   it.each(named)('names a test that exists: $title', ({ title, file }) => {

@@ -5,6 +5,8 @@ import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import { takesKey, type Route } from '../../shared/http/route.ts';
 import type { CallRequest } from '../support/client.ts';
 import { operationOf } from '../support/openapi-document.ts';
+import { untilTestEnds } from '../support/patience.ts';
+import { strictPolicy } from '../support/strict-policy.ts';
 import { newCvm, useSession } from '../support/session.ts';
 
 const session = useSession();
@@ -27,6 +29,10 @@ const things = {
   endedRun: '',
   oldComputation: '',
   oldAsset: '',
+  /** Runs whose result nobody has decided on, and one with a released result. */
+  open: { path: { id: '' }, query: { run: '' } },
+  decided: { path: { id: '' }, query: { run: '' } },
+  keyed: '',
 };
 
 beforeAll(async () => {
@@ -35,6 +41,8 @@ beforeAll(async () => {
   things.ready = await session.readyComputation();
   things.running = await session.readyComputation();
   things.asset = (await session.createAsset()).id;
+  things.keyed = (await session.createAsset()).id;
+  await session.setAssetKey(things.keyed);
   things.oldAsset = (await session.createAsset()).id;
   things.used = (await session.createAsset()).id;
   things.algorithm = (await session.createAsset({ asset_type: 'algorithm' })).id;
@@ -45,15 +53,22 @@ beforeAll(async () => {
   things.endedRun = await session.startRun(things.over, cvmOfEnded);
   await session.endRun(cvmOfEnded);
   await session.startRun(await session.readyComputation(), things.heldCvm);
+  things.open = await session.reviewedRun();
+  things.decided = await session.reviewedRun();
+  const checksum = await session.handIn(things.decided);
+  await session.done('results/decide-result', { ...things.decided, body: { decision: 'release', checksum } });
   for (const cvm of [things.registered, things.heldCvm, things.oldCvm]) await session.registerCvm(cvm);
 });
 
+type Named = Exclude<keyof typeof things, 'open' | 'decided'>;
 type Sent = Omit<CallRequest<'assets/link-asset'>, 'path'> & { path?: Record<string, string> };
 type Answers = Partial<Record<number, () => Sent | Promise<Sent>>>;
 
+const resultFile = { file_name: 'counts.csv', size: 1, checksum: 'a'.repeat(64) };
+const decision = { decision: 'release', checksum: 'a'.repeat(64) };
 const path = (id: string) => () => ({ path: { id } });
 const of =
-  (thing: keyof typeof things, rest: Sent = {}) =>
+  (thing: Named, rest: Sent = {}) =>
   () => ({ path: { id: things[thing] }, ...rest });
 const unknown = { query: { unknown: 1 } };
 const known = { headers: { 'if-none-match': '*' } };
@@ -61,6 +76,7 @@ const stale = { headers: { 'if-match': '"of-an-earlier-state"' } };
 const asset = (fields: Record<string, unknown>) => ({ asset: { file_name: 'x.csv', asset_type: 'dataset', ...fields } });
 const computation = { name: 'N' };
 const key = { key: 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=' };
+const keyOfFile = { held: 'party', fingerprint: 'ab'.repeat(32), release_policy: strictPolicy };
 const anotherManifest = { digest: '0'.repeat(64), configuration_digest: '0'.repeat(64) };
 const heartbeat = (run_id: string) => ({ reports: [{ id: randomUUID(), run_id, type: 'heartbeat' }] });
 
@@ -72,18 +88,32 @@ const badBodies = (sent: () => Sent): Answers => ({
 });
 
 const contentTooLarge = asset({ asset: Buffer.alloc(4 * 1024 * 1024 + 1).toString('base64') });
-const link = (id: keyof typeof things, computationID: keyof typeof things) => () => ({
+const link = (id: Named, computationID: Named) => () => ({
   path: { id: things[id], computationID: things[computationID] },
 });
 async function evidenceOfActiveRun(): Promise<Sent> {
   const id = await session.readyComputation();
   return { path: { id }, query: { run: await session.startRun(id, newCvm()) } };
 }
+/** The path of the newest tile of level 0. */
+async function newestTile(): Promise<string> {
+  await session.startRun(await session.readyComputation(), newCvm());
+  const last = async () => Number((await session.done('history/get-checkpoint', { as: null })).split('\n')[1]) - 1;
+  await expect.poll(last, untilTestEnds).toBeGreaterThanOrEqual(0);
+  const index = await last();
+  return `0/${String(Math.floor(index / 256)).padStart(3, '0')}.p/${(index % 256) + 1}`.replace('.p/256', '');
+}
 async function ofSharedLog(): Promise<Sent> {
   const id = await session.readyComputation({ log_access: 'parties' });
   await session.startRun(id, newCvm());
   return { path: { id } };
 }
+const form = (raw: string) => ({
+  as: null,
+  path: { secret: 'd1.unknown' },
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  raw,
+});
 const noLink = () => ({ path: { id: things.asset, computationID: absent } });
 const cvm =
   (sent: Sent = {}) =>
@@ -143,6 +173,28 @@ const answers: Record<RouteName, Answers> = {
     404: of('over', { query: { run: absent } }),
     409: evidenceOfActiveRun,
   },
+  'results/hand-in-result': {
+    ...badBodies(() => ({ ...things.open, body: { file_name: 'x.csv' } })),
+    201: () => ({ ...things.open, body: resultFile }),
+    404: () => ({ path: { id: absent }, query: things.open.query, body: resultFile }),
+    409: () => ({ ...things.decided, body: resultFile }),
+    413: () => ({ ...things.open, body: { ...resultFile, size: 5 * 1024 ** 3 + 1 } }),
+  },
+  'results/decide-result': {
+    ...badBodies(() => ({ ...things.decided, body: {} })),
+    200: async () => {
+      const reviewed = await session.reviewedRun();
+      return { ...reviewed, body: { decision: 'withhold', checksum: await session.handIn(reviewed) } };
+    },
+    404: () => ({ path: { id: absent }, query: things.open.query, body: decision }),
+    409: () => ({ ...things.decided, body: decision }),
+  },
+  'results/get-result': {
+    200: () => things.decided,
+    400: () => ({ path: things.open.path }),
+    404: () => ({ path: things.decided.path, query: { run: absent } }),
+    409: () => things.open,
+  },
   'assets/create-asset': {
     ...badBodies(() => ({ body: asset({}) })),
     201: () => ({ body: asset({}) }),
@@ -165,6 +217,14 @@ const answers: Record<RouteName, Answers> = {
     412: of('asset', stale),
     204: of('oldAsset'),
   },
+  'assets/set-asset-key': {
+    ...badBodies(of('keyed', { body: keyOfFile })),
+    200: of('keyed', { body: keyOfFile }),
+    404: () => ({ path: { id: absent }, body: keyOfFile }),
+    409: of('asset', { body: { ...keyOfFile, release_policy: null } }),
+  },
+  'assets/get-asset-key': { 200: of('keyed'), 400: of('keyed', unknown), 404: of('asset') },
+  'assets/remove-asset-key': { 400: of('keyed', unknown), 404: path(absent), 204: of('asset') },
   'assets/link-asset': {
     200: link('asset', 'ready'),
     404: noLink,
@@ -195,12 +255,49 @@ const answers: Record<RouteName, Answers> = {
   'approvals/withdraw-approval': { 204: of('ready'), 400: of('ready', unknown), 404: path(absent) },
   'keys/remove-key': { 204: of('computation'), 400: of('computation', unknown), 404: path(absent) },
   'todo/get-todo': { 200: () => ({}), 400: () => unknown },
+  'notifications/set-notifications': {
+    ...badBodies(() => ({ body: { email: false } })),
+    409: () => ({ body: { email: true } }),
+    200: () => ({ body: { email: false } }),
+  },
+  'notifications/get-notifications': { 200: () => ({}), 400: () => unknown },
+  'notifications/unsubscribe': {
+    400: () => ({ ...form('x=1'), path: { secret: 'd1.x' } }),
+    404: () => form('List-Unsubscribe=One-Click'),
+    413: () => form(`x=${'x'.repeat(5_000)}`),
+    415: () => ({ ...form('List-Unsubscribe=One-Click'), headers: { 'content-type': 'application/json' } }),
+  },
+  'notifications/show-unsubscribe': {
+    200: () => ({ as: null, path: { secret: 'any' } }),
+    400: () => ({ as: null, path: { secret: 'any' }, ...unknown }),
+  },
   'logs/read-logs': {
     200: ofSharedLog,
     400: async () => ({ ...(await ofSharedLog()), query: { after: 'x' } }),
     404: path(absent),
   },
   'find/find': { 200: () => ({ query: { q: 'iris' } }), 400: () => ({}) },
+  'releases/list-releases': { 200: () => ({}), 400: () => ({ query: { nonce: 'short' } }) },
+  'releases/answer-release': {
+    ...badBodies(path(absent)),
+    404: () => ({ path: { id: absent }, body: { refusal: 'No.' } }),
+  },
+  'releases/auth': {
+    ...badBodies(() => ({ as: null })),
+    400: () => ({ as: null, raw: '{' }),
+    401: () => ({ as: null, body: { version: '0.1.0' } }),
+    200: () => ({ as: null, body: { version: '0.4.0', tee: 'snp', 'extra-params': '' } }),
+  },
+  'releases/attest': {
+    ...badBodies(() => ({ as: null })),
+    400: () => ({ as: null, raw: '{' }),
+    403: () => ({ as: null, body: {} }),
+  },
+  'releases/get-key': {
+    400: () => ({ as: null, path: { resource: `${absent}/key/1` }, ...unknown }),
+    401: () => ({ as: null, path: { resource: `${absent}/key/1` } }),
+    404: () => ({ as: null, path: { resource: `${absent}/key/2` } }),
+  },
   'cvms/list-cvms': { 200: () => ({}), 400: () => ({ query: { limit: 0 } }) },
   'cvms/get-cvm': {
     200: registered(things.registered),
@@ -225,6 +322,22 @@ const answers: Record<RouteName, Answers> = {
   'service/health': { 200: () => ({ as: null }), 400: () => ({ as: null, ...unknown }) },
   'service/openapi': { 200: () => ({ as: null }), 400: () => ({ as: null, ...unknown }) },
   'service/jwks': { 200: () => ({ as: null }), 400: () => ({ as: null, ...unknown }) },
+  'history/get-checkpoint': { 200: () => ({ as: null }), 400: () => ({ as: null, ...unknown }) },
+  'history/get-tile': {
+    200: async () => ({ as: null, path: { tile: await newestTile() } }),
+    400: () => ({ as: null, path: { tile: 'entries/x' } }),
+    404: () => ({ as: null, path: { tile: '5/999' } }),
+  },
+};
+
+/** The answers that take more than a request to this service, and other tests of them. */
+const elsewhere: Partial<Record<RouteName, readonly number[]>> = {
+  'notifications/unsubscribe': [200], // for the link of a mail: test/shared/notifications/
+  'assets/link-asset': [413], // for a 101st dataset: test/e2e/limits.test.ts
+  // for the guest of a run: test/shared/releases/releases.service.test.ts
+  'releases/answer-release': [200, 409],
+  'releases/attest': [200, 401],
+  'releases/get-key': [200, 403],
 };
 
 /** Answers that no request can provoke. */
@@ -240,7 +353,7 @@ describe.each(routes as readonly Route[])('$method $path', (route) => {
   it('is tested for exactly the statuses of the OpenAPI document', () => {
     const documented = Object.keys(operationOf(session.document, route.method, route.path).responses).map(Number);
     const here = new Set([...Object.keys(answers[name]).map(Number), ...(route.access ? [401, 403] : [])]);
-    if (name === 'assets/link-asset') here.add(413); // for a 101st dataset: test/e2e/limits.test.ts
+    for (const status of elsewhere[name] ?? []) here.add(status);
     if (takesKey(route)) here.add(422); // for another request with the same key: test/e2e/repeats.test.ts
     expect([...here].sort()).toEqual(documented.filter((status) => !ofDependencies.includes(status)));
   });

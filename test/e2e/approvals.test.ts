@@ -1,6 +1,8 @@
 import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
+import { strictestRules } from 'computation-management-formats/attestation';
 import { canonicalDigest, canonicalJson } from 'computation-management-formats/digests';
 import { describe, expect, it } from 'vitest';
+import { untilTestEnds } from '../support/patience.ts';
 import { newCertificate } from '../support/cvm-certificate.ts';
 import { digestsIn } from '../support/approval-digests.ts';
 import { base64, itAs, newCvm, publicKey, useSession } from '../support/session.ts';
@@ -66,14 +68,7 @@ describe('the attestation policy of a computation', () => {
   const policy = {
     platforms: ['snp', 'tdx'],
     measurements: ['0a'.repeat(48), '0b'.repeat(48)],
-    pcrs: null,
-    vmpl: 0,
-    minimum_tcb: null,
-    accepted_tcb_statuses: ['UpToDate'],
-    accepted_advisories: [],
-    allow_debug: false,
-    allow_reconnect: false,
-    allow_used_guest: false,
+    ...strictestRules,
   };
   const policyOf = async (id: string) =>
     (await session.done('computations/get-computation', { path: { id } })).attestation_policy;
@@ -344,13 +339,14 @@ describe('a refusal', () => {
       missing_items: { info },
     });
     const refusals = async () => (await session.done('todo/get-todo', {})).refusals.filter((each) => each.computation_id === id);
-    expect(await refusals()).toMatchObject([refusal]);
+    await expect.poll(refusals, untilTestEnds).toMatchObject([refusal]);
 
     await refuse(id, 'Not before the board has met.');
     const [event, ...others] = await eventsOf(id, 'approval_refused');
     expect([event?.originator, JSON.parse(atob(event?.details ?? '')), others]).toEqual([bob(), { reason: refusal.reason }, []]);
     await session.approve(id, provider);
-    expect([await refusals(), await missingIn(id)]).toEqual([[], nothing]);
+    expect(await missingIn(id)).toEqual(nothing);
+    await expect.poll(refusals, untilTestEnds).toEqual([]);
     await refuse(id, 'No.');
     await session.done(withdraw, { path: { id }, as: provider });
     await session.done(withdraw, { path: { id }, as: provider });
@@ -408,10 +404,10 @@ describe('the parties of a computation', () => {
     const mine = async (as: typeof provider | 'viewer') =>
       (await session.done('todo/get-todo', { as })).invitations.filter((each) => each.computation_id === id);
     const invitation = { computation_id: id, owner: me() };
-    expect([await mine(provider), await mine('viewer')]).toMatchObject([
-      [{ ...invitation, expected: ['provider'] }],
-      [{ ...invitation, expected: ['consumer'] }],
-    ]);
+    const ofBoth = async () => [await mine(provider), await mine('viewer')];
+    await expect
+      .poll(ofBoth, untilTestEnds)
+      .toMatchObject([[{ ...invitation, expected: ['provider'] }], [{ ...invitation, expected: ['consumer'] }]]);
 
     await session.done('keys/upload-key', { path: { id }, body: { key: publicKey() }, as: 'viewer' });
     const refusal = { decision: 'refuse', reason: 'No.' };
@@ -419,7 +415,7 @@ describe('the parties of a computation', () => {
     const then = await get();
     expect(then.body).toMatchObject({ parties: [owner, ...invited.map((each) => ({ ...each, invited: false }))] });
     expect(then.headers.get('etag')).not.toBe(first.headers.get('etag'));
-    expect([await mine(provider), await mine('viewer')]).toEqual([[], []]);
+    await expect.poll(ofBoth, untilTestEnds).toEqual([[], []]);
   });
 });
 
@@ -754,7 +750,8 @@ describe('the todo of a user', () => {
     const keyless = await session.createAsset({}, provider);
     const { id: other, name } = await session.createComputation();
     await session.link(keyless.id, other);
-    expect(await session.done('todo/get-todo', { as: provider })).toEqual({
+    const todo = () => session.done('todo/get-todo', { as: provider });
+    await expect.poll(todo, untilTestEnds).toEqual({
       approvals: expect.arrayContaining([
         { computation_id: id, name, because: ['penguins.csv'], manifest_digest: await session.digestOf(id) },
         ...before.approvals,
@@ -776,7 +773,35 @@ describe('the todo of a user', () => {
     });
     await session.approve(id, provider);
     await session.done('keys/upload-key', { path: { id: other }, body: { key: publicKey() }, as: provider });
-    const after = await session.done('todo/get-todo', { as: provider });
-    expect([after.approvals, after.keys]).toEqual([before.approvals, before.keys]);
+    await expect.poll(todo, untilTestEnds).toMatchObject({ approvals: before.approvals, keys: before.keys });
+  });
+
+  itAs([provider], 'filters the list of computations, by status too, and sorts it by the last change', async () => {
+    const list = (query: object, as?: typeof provider) =>
+      session.done('computations/list-computations', { query: { limit: '100', ...query }, ...(as && { as }) });
+    const ids = async (query: object, as?: typeof provider) => (await list(query, as)).computations.map(({ id }) => id);
+    const { id: older } = await session.createComputation({ providers: [bob()] });
+    const { id: newer } = await session.createComputation({ providers: [bob()] });
+    for (const query of [{ waiting_for: 'me' }, { waiting_for: 'me', status: 'created' }])
+      await expect.poll(() => ids(query, provider), untilTestEnds).toEqual(expect.arrayContaining([newer, older]));
+    expect(await ids({ waiting_for: bob(), limit: '1' })).toEqual([newer]);
+    expect(await ids({ waiting_for: bob(), status: 'running' })).not.toContain(newer);
+
+    const body = { name: 'Changed', providers: [bob()] };
+    await session.done('computations/update-computation', { path: { id: older }, body });
+    for (const query of [{ sort: 'updated' }, { sort: 'updated', waiting_for: bob() }])
+      await expect.poll(async () => (await ids(query)).slice(0, 2), untilTestEnds).toEqual([older, newer]);
+    await session.done('computations/update-computation', { path: { id: older }, body: { ...body, providers: [] } });
+    await expect.poll(() => ids({ waiting_for: bob() }), untilTestEnds).not.toContain(older);
+
+    for (const query of [
+      { waiting_for: 'me', owner: me() },
+      { sort: 'updated', owner: me() },
+      { sort: 'updated', status: 'created' },
+      { sort: 'updated', status: 'created', waiting_for: 'me' },
+      { sort: 'created' },
+      { waiting_for: '' },
+    ])
+      expect(await session.refused('computations/list-computations', { query })).toMatchObject({ status: 400 });
   });
 });

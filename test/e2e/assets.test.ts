@@ -55,11 +55,14 @@ describe('an asset that the agent fetches', () => {
     await session.done(remove, { path: { id: asset.id } });
   });
 
+  const pushed = { source: { kbs_resource_path: 'a/b/c' }, kbs: { url: 'https://kbs.example.com' } };
+
   it.each([
     ['/asset/source/url', { source: {}, checksum: sha3('a') }],
     ['/asset/source/type', { source: { type: 'https', kbs_resource_path: 'a/b/c' }, checksum: sha3('a') }],
-    ['/asset/decompress', { source: { kbs_resource_path: 'a/b/c' }, decompress: true, checksum: sha3('a') }],
-    ['/asset/checksum', { source: { kbs_resource_path: 'a/b/c' } }],
+    ['/asset/kbs', { source: { kbs_resource_path: 'a/b/c' }, checksum: sha3('a') }],
+    ['/asset/decompress', { ...pushed, decompress: true, checksum: sha3('a') }],
+    ['/asset/checksum', pushed],
     ['/asset/checksum', { source }],
     ['/asset/asset', { source, checksum: sha3('a'), asset: base64('a') }],
     ['/asset/kbs', { kbs: { url: 'https://kbs.example.com' } }],

@@ -14,6 +14,16 @@ const runOn = async (cvm: string) => {
   return { id, ...(await session.call('runs/start-run', { path: { id }, query: { cvm } })) };
 };
 
+/** Certificates of one key of P-256, in base64. */
+const keyInThreeEncodings = {
+  uncompressed:
+    'MIIBajCCAQ+gAwIBAgIUOan93BCwQ3Tgnp5X2nqJGroVM4swCgYIKoZIzj0EAwIwDDEKMAgGA1UEAwwBYTAgFw0yNjExMjkyMzUyMjlaGA8yMTI2MTEwNTIzNTIyOVowDDEKMAgGA1UEAwwBYTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABCR8//F2sSII8b4J0pLgbt1LqnX6tlz5K+tp50e4iN7/H3Egisdczuj5VOcCRBmypeVAwme6IZbUfYQHxjyse7GjTTBLMB0GA1UdDgQWBBR2vXsUNhnIpwpImZqbIyt1J+Wq6zAfBgNVHSMEGDAWgBR2vXsUNhnIpwpImZqbIyt1J+Wq6zAJBgNVHRMEAjAAMAoGCCqGSM49BAMCA0kAMEYCIQD4ZyNkVFontvX646yD9JeajAuW2X1tLMIl1QygdU/PmgIhAJ4cRLCnmykU0cwyG00kzMivgXDOGlQniFNwBXKUQFQV',
+  compressed:
+    'MIIBRzCB76ADAgECAhQhKYKMIkAFC0fl5xkX5+cKHqYMNDAKBggqhkjOPQQDAjAMMQowCAYDVQQDDAFhMCAXDTI2MTEyOTIzNTIyOVoYDzIxMjYxMTA1MjM1MjI5WjAMMQowCAYDVQQDDAFhMDkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDIgADJHz/8XaxIgjxvgnSkuBu3Uuqdfq2XPkr62nnR7iI3v+jTTBLMB0GA1UdDgQWBBSreGw1wdPlZ1aBir7PZguqho/R+jAfBgNVHSMEGDAWgBSreGw1wdPlZ1aBir7PZguqho/R+jAJBgNVHRMEAjAAMAoGCCqGSM49BAMCA0cAMEQCIF49wpADqd4hQqHIraOwOf3zq9O2h32Ai5/AmJs1FsEwAiBm+lIf6U4ICy9hyKa4+6/4IOQE68kSppSUXVHOjue0Ug==',
+  explicit:
+    'MIICXTCCAgOgAwIBAgIUc0rIwPe0VCM6BUCv5djDUtRweaowCgYIKoZIzj0EAwIwDDEKMAgGA1UEAwwBYTAgFw0yNjExMjkyMzUyMjlaGA8yMTI2MTEwNTIzNTIyOVowDDEKMAgGA1UEAwwBYTCCAUswggEDBgcqhkjOPQIBMIH3AgEBMCwGByqGSM49AQECIQD/////AAAAAQAAAAAAAAAAAAAAAP///////////////zBbBCD/////AAAAAQAAAAAAAAAAAAAAAP///////////////AQgWsY12Ko6k+ez671VdpiGvGUdBrDMU7D2O848PifSYEsDFQDEnTYIhucEk2pmeOETnSa3gZ9+kARBBGsX0fLhLEJH+Lzm5WOkQPJ3A32BLeszoPShOUXYmMKWT+NC4v4af5uO5+tKfA+eFivOM1drMV7Oy7ZAaDe/UfUCIQD/////AAAAAP//////////vOb6racXnoTzucrC/GMlUQIBAQNCAAQkfP/xdrEiCPG+CdKS4G7dS6p1+rZc+SvraedHuIje/x9xIIrHXM7o+VTnAkQZsqXlQMJnuiGW1H2EB8Y8rHuxo00wSzAdBgNVHQ4EFgQUdr17FDYZyKcKSJmamyMrdSflquswHwYDVR0jBBgwFoAUdr17FDYZyKcKSJmamyMrdSflquswCQYDVR0TBAIwADAKBggqhkjOPQQDAgNIADBFAiEAr4RdixYRu4Mo+9FNCcMEkEvSGzVgncQO5H3M0W0yzDACIEu1oh4arbGqpg//S2Wnjwes641FwMTVN0LDYInguyXZ',
+};
+
 describe('the registration of a CVM', () => {
   it('answers 201 when it is new, else 200, and returns it', async () => {
     const cvm = newCvm();
@@ -88,6 +98,18 @@ describe('the registration of a CVM', () => {
     expect((await put(second, sameKey)).status).toBe(200);
     await session.done('cvms/delete-cvm', { path: { cvmID: second } });
     expect((await put(third, given)).status).toBe(201);
+  });
+
+  it('refuses the public key of another CVM in another encoding: a compressed point, or a curve by its parameters', async () => {
+    const [first, second] = [newCvm(), newCvm()];
+    const register = (cvm: string, certificate: string) =>
+      put(cvm, { description: '', certificate: `-----BEGIN CERTIFICATE-----\n${certificate}\n-----END CERTIFICATE-----` });
+    expect((await register(first, keyInThreeEncodings.uncompressed)).status).toBe(201);
+    const taken = { status: 409, body: { reason: 'public_key_taken' } };
+    expect(await register(second, keyInThreeEncodings.compressed)).toMatchObject(taken);
+    const invalid = { status: 400, body: { errors: [{ pointer: '/certificate', detail: expect.stringContaining('P-256') }] } };
+    expect(await register(second, keyInThreeEncodings.explicit)).toMatchObject(invalid);
+    await session.done('cvms/delete-cvm', { path: { cvmID: first } });
   });
 
   it('gets and loses no certificate while a run holds the CVM', async () => {

@@ -59,7 +59,7 @@ describe('the evidence of a run', () => {
       attestation: null,
       certificate: null,
       certificate_fingerprint: null,
-      log: null,
+      log: { origin: expect.any(String), vkey: expect.any(String) },
       service_version: session.document.info.version,
     });
     expect([statement.events.started.event_type, statement.events.last.event_type]).toEqual(['started', 'completed']);

@@ -6,33 +6,27 @@ import { newCvm, useSession } from '../support/session.ts';
 const session = useSession();
 const find = async (q: string, query: object = {}) => (await session.done('find/find', { query: { q, ...query } })).matches;
 
-/** Bundled functions write with clients of their own. On one machine, nothing follows what they write. */
-const isFollowed = process.env['TARGET_BUNDLES'] === undefined;
-
 describe('find', () => {
-  it.runIf(isFollowed)(
-    'finds computations, assets and CVMs a few seconds after they are named, and not after they are deleted',
-    async () => {
-      const unique = `x${randomUUID().replaceAll('-', '')}`;
-      const { id } = await session.createComputation({ name: `Iris ${unique}` });
-      const asset = await session.createAsset({ file_name: `${unique}.csv` });
-      const cvm = newCvm();
-      await session.registerCvm(cvm, {});
-      await vi.waitFor(async () => {
-        expect(await find(unique.toUpperCase())).toEqual([
-          expect.objectContaining({ kind: 'asset', id: asset.id, name: `${unique}.csv`, matched: 'name' }),
-          expect.objectContaining({ kind: 'computation', id, name: `Iris ${unique}`, matched: 'name' }),
-        ]);
-        expect(await find(cvm)).toEqual([{ kind: 'cvm', id: cvm, name: cvm, owner: null, matched: 'id' }]);
-      }, untilTestEnds);
-      expect(await find(id.slice(0, 18), { kind: 'computation' })).toMatchObject([{ id, matched: 'id' }]);
-      const { checksum } = await session.done('assets/get-asset', { path: { id: asset.id } });
-      expect(await find(String(checksum), { limit: 50 })).toContainEqual(expect.objectContaining({ matched: 'checksum' }));
-      await session.done('computations/update-computation', { path: { id }, body: { name: 'Renamed' } });
-      await session.done('assets/delete-asset', { path: { id: asset.id } });
-      expect(await find(unique)).toEqual([]);
-    },
-  );
+  it('finds computations, assets and CVMs a few seconds after they are named, and not after they are deleted', async () => {
+    const unique = `x${randomUUID().replaceAll('-', '')}`;
+    const { id } = await session.createComputation({ name: `Iris ${unique}` });
+    const asset = await session.createAsset({ file_name: `${unique}.csv` });
+    const cvm = newCvm();
+    await session.registerCvm(cvm, {});
+    await vi.waitFor(async () => {
+      expect(await find(unique.toUpperCase())).toEqual([
+        expect.objectContaining({ kind: 'asset', id: asset.id, name: `${unique}.csv`, matched: 'name' }),
+        expect.objectContaining({ kind: 'computation', id, name: `Iris ${unique}`, matched: 'name' }),
+      ]);
+      expect(await find(cvm)).toEqual([{ kind: 'cvm', id: cvm, name: cvm, owner: null, matched: 'id' }]);
+    }, untilTestEnds);
+    expect(await find(id.slice(0, 18), { kind: 'computation' })).toMatchObject([{ id, matched: 'id' }]);
+    const { checksum } = await session.done('assets/get-asset', { path: { id: asset.id } });
+    expect(await find(String(checksum), { limit: 50 })).toContainEqual(expect.objectContaining({ matched: 'checksum' }));
+    await session.done('computations/update-computation', { path: { id }, body: { name: 'Renamed' } });
+    await session.done('assets/delete-asset', { path: { id: asset.id } });
+    expect(await find(unique)).toEqual([]);
+  });
 
   it.each([
     ['query/q', { q: '' }],

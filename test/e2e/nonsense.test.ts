@@ -4,18 +4,20 @@ import { routes } from '../../shared/endpoints/endpoints.ts';
 import { cvmBody } from '../../shared/openapi/examples.ts';
 import type { Route } from '../../shared/http/route.ts';
 import { amount } from '../support/amounts.ts';
-import { type CheckResponse, type HttpAnswer, operationOf, responseChecker } from '../support/openapi-document.ts';
+import { type CheckResponse, type HttpAnswer, operationOf } from '../support/openapi-document.ts';
 import { openClient, type Client } from '../support/client.ts';
 import { nastyText, pointersOf, type RawRequest, sendRaw, spoilt, withValueAt } from './nonsense.ts';
+import { strictPolicy } from '../support/strict-policy.ts';
 import { base64, publicKey } from '../support/session.ts';
 import { actAs, isDeployed, openTarget, type Target } from '../support/target.ts';
 import { privateKey } from '../support/suite-state.ts';
 
 const rows = routes as readonly Route[];
-const withBody: Route[] = routes.filter((route) => 'body' in route);
-/** The others answer 413 to more than 256 KiB, before they look into the body: test/e2e/limits.test.ts. */
+/** The routes whose bodies are checked field by field. The protocol of clients that attest has no such errors. */
+const withBody: Route[] = rows.filter((route) => route.body && !route.isForm && route.name !== 'releases/attest');
+/** The routes that answer 413 to more than 256 KiB, before they look into the body: test/e2e/limits.test.ts. */
 const withLargeBody: Route[] = routes.filter((route) => 'bodyLimit' in route);
-const requestsPerRoute = amount({ sample: 10, full: 80 });
+const requestsPerRoute = amount({ sample: 6, full: 80 });
 
 let target: Target;
 let client: Client;
@@ -52,7 +54,7 @@ function goodRequest(route: Route): RawRequest {
   const body = goodBodyOf(route);
   return {
     path: Object.fromEntries(names.map((name) => [name, values[name] ?? ''])),
-    query: [],
+    query: route.path.includes('/result') ? [['run', things.run]] : [],
     headers: body === undefined ? {} : { 'content-type': 'application/json' },
     body: body === undefined ? undefined : JSON.stringify(body),
   };
@@ -71,6 +73,8 @@ function goodBodyOf(route: Route): unknown {
   const files = { file_name: 'x', asset_type: 'algorithm', mime_type: 'text/csv', asset: 'YQ==', checksum: 'a'.repeat(64) };
   const report = { id: '1', run_id: things.run };
   switch (route.name) {
+    case 'notifications/set-notifications':
+      return { email: false };
     case 'computations/create-computation':
     case 'computations/update-computation':
       return { name: 'N', description: 'D', owner: target.idOf('administrator'), agent_config };
@@ -105,6 +109,18 @@ function goodBodyOf(route: Route): unknown {
       };
     case 'cvms/register-cvm':
       return cvmBody;
+    case 'results/hand-in-result':
+      return { file_name: 'x', size: 1, checksum: 'a'.repeat(64) };
+    case 'results/decide-result':
+      return { decision: 'release', checksum: 'a'.repeat(64), note: 'Fine.', signature: base64('signature') };
+    case 'assets/set-asset-key':
+      return { held: 'party', fingerprint: 'a'.repeat(64), release_policy: strictPolicy };
+    case 'releases/answer-release':
+      return { refusal: 'Not mine.' };
+    case 'releases/auth':
+      return {}; // another version is 401, as clients of the protocol expect
+    case 'releases/attest':
+      return { 'runtime-data': { nonce: 'a', 'tee-pubkey': {} }, 'tee-evidence': {} };
     default:
       return undefined;
   }
@@ -135,7 +151,7 @@ describe.skipIf(isDeployed)('nonsense', () => {
   beforeAll(async () => {
     target = await openTarget();
     client = await openClient(target);
-    check = responseChecker(client.document);
+    ({ check } = client);
     things = await actAs(['outsider'], makeThings);
   });
 
@@ -192,7 +208,7 @@ describe.skipIf(isDeployed)('nonsense', () => {
       const { id } = body as { id: string };
       expect(await client.done('computations/get-computation', { path: { id } })).toMatchObject({ name, description });
     });
-    await fc.assert(property, { numRuns: 60 });
+    await fc.assert(property, { numRuns: amount({ sample: 30, full: 60 }) });
   });
 
   const leastSent = amount({ sample: 300, full: 2_000 });

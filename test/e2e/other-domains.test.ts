@@ -3,6 +3,7 @@ import { beforeAll, describe, expect } from 'vitest';
 import { routes, type RouteName } from '../../shared/endpoints/endpoints.ts';
 import type { Route } from '../../shared/http/route.ts';
 import type { CallRequest, Refusal } from '../support/client.ts';
+import { strictPolicy } from '../support/strict-policy.ts';
 import { beforeAllAs, itAs, newCvm, useSession } from '../support/session.ts';
 
 const session = useSession();
@@ -25,7 +26,13 @@ const bodies: Partial<Record<RouteName, unknown>> = {
   'keys/upload-key': { key },
   'assets/update-asset': asset,
   'approvals/approve': { digest: '0'.repeat(64), configuration_digest: '0'.repeat(64) },
+  'results/hand-in-result': { file_name: 'x.csv', size: 1, checksum: '0'.repeat(64) },
+  'results/decide-result': { decision: 'release', checksum: '0'.repeat(64) },
+  'releases/answer-release': { refusal: 'Not mine.' },
+  'assets/set-asset-key': { held: 'party', fingerprint: '0'.repeat(64), release_policy: strictPolicy },
 };
+/** The endpoints that need to know which run of the computation is meant. */
+const ofRuns: RouteName[] = ['evidence/get-evidence', 'results/hand-in-result', 'results/decide-result', 'results/get-result'];
 
 const naming = (routes as readonly Route[]).filter((route) => route.path.includes('{id}'));
 
@@ -37,7 +44,7 @@ async function refusedThere(route: Route, id: string, computationID: string): Pr
     as: 'outsider',
     body: bodies[name],
     ...(name === 'runs/start-run' ? { query: { cvm: newCvm() } } : {}),
-    ...(name === 'evidence/get-evidence' ? { query: { run: things.run } } : {}),
+    ...(ofRuns.includes(name) ? { query: { run: things.run } } : {}),
     path: { domainID: session.target.otherDomain, id, computationID },
   };
   const { request_id: _, ...refusal } = (await session.refused(name, request as unknown as CallRequest<RouteName>)) as Refusal & {

@@ -70,25 +70,26 @@ function isOfAgent({ pk, sk }: Record<string, unknown>): boolean {
 }
 
 /**
- * Counts the items by kind, except those of a list's index, whose number depends on the numbers of its members, and slots of waits,
- * which become free by themselves.
+ * Counts the items by kind, except those of a list's index, whose number depends on the numbers of its members, slots of waits, which
+ * become free by themselves, and the secret of challenges, which a process keeps.
  */
 function kindsOf(items: Record<string, unknown>[]): Record<string, number> {
   const kinds: Record<string, number> = {};
   for (const { pk, sk } of items) {
     const kind = [pk, sk].map((part) => String(part).split('#')[0]).join(' ');
-    if (!/ (?:counter|leaf|mid|slot)$/.test(kind)) kinds[kindOf(kind)] = (kinds[kindOf(kind)] ?? 0) + 1;
+    if (!/ (?:counter|leaf|mid|slot)$|^secrets challenges$/.test(kind)) kinds[kindOf(kind)] = (kinds[kindOf(kind)] ?? 0) + 1;
   }
   return Object.fromEntries(Object.entries(kinds).sort());
 }
 
-/** Some sort keys begin with an identifier or a time. Entries of a log are named by numbers, kept answers by hashes. */
+/** Some sort keys begin with an identifier or a time. Entries of a log are named by numbers, kept answers and waiting entries by hashes. */
 function kindOf(kind: string): string {
   return kind
     .replace(/ (?:[0-9a-f]{8}-|\d{4}-).*/, '')
     .replace(/^answers .*/, 'answers')
     .replace(/^cvm-key .*/, 'cvm-key')
-    .replace(/^log .*/, 'log');
+    .replace(/^log .*/, 'log')
+    .replace(/^history-waiting .*/, 'history-waiting');
 }
 
 const identifiers = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|cvm-\d+-of-bench/g;
@@ -103,7 +104,14 @@ const ofIdentifiers = new Set([
   'signature',
   'certificate',
   'certificate_fingerprint',
+  'bound_to',
+  'nonce',
 ]);
+
+/** Says whether a value is the entry of a log in the envelope of a statement, which was not replaced yet. */
+function isEntry(value: unknown): value is { index: number } {
+  return typeof value === 'object' && value !== null && 'salt' in value && 'index' in value && typeof value.index === 'number';
+}
 
 /**
  * A replacer for JSON.stringify: links hold times and signatures, digests and hashes depend on identifiers, and the details of
@@ -113,6 +121,8 @@ function comparable(name: string, value: unknown): unknown {
   if (name === 'url') return 'a link';
   if (name === 'ttl') return 'a time';
   if (name === 'next' && typeof value === 'string' && value !== '') return 'a place in the log';
+  if (name === 'salt' || name === 'proof') return `a ${name}`;
+  if (isEntry(value)) return { ...value, index: 'a place that depends on the salts' };
   if (ofIdentifiers.has(name) && typeof value === 'string' && value !== '') return `a ${name}`;
   if (name !== 'details' || typeof value !== 'string') return value;
   return Buffer.from(value, 'base64')

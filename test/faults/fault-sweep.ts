@@ -1,17 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { fillWorld, type BenchWorld } from '../../tools/bench/bench-world.ts';
-import { endpointCases } from '../../tools/bench/endpoint-cases.ts';
-import { taskCases } from '../../tools/bench/task-cases.ts';
+import { fillWorld, type BenchWorld } from '../bench/bench-world.ts';
+import { endpointCases } from '../bench/endpoint-cases.ts';
+import { taskCases } from '../bench/task-cases.ts';
 import { importHandler, type InvokeFunction } from '../../local/functions/local-functions.ts';
 import { collectContent } from '../../shared/assets/collect-content.ts';
 import { purgeAll } from '../../shared/deletion/purge-all.ts';
 import { routes } from '../../shared/endpoints/endpoints.ts';
 import { takesKey, type Route } from '../../shared/http/route.ts';
+import { deleteContent } from '../../shared/rows/content-store.ts';
 import type { Key } from '../../shared/table/keys.ts';
 import { deleteItems } from '../../shared/table/writes.ts';
 import { tasks } from '../../shared/tasks/tasks.ts';
-import { startStores, type Stores } from '../support/builders-store.ts';
+import { recheckTodo } from '../../shared/todo/follow-changes.ts';
+import { contentKeys } from '../support/builders-purge.ts';
+import { stageLogOf, startStores, type Stores } from '../support/builders-store.ts';
 import { normalized, viewOf } from './domain-view.ts';
 import { gatewayCases } from './gateway-cases.ts';
 import { moreCases, moreTaskCases } from './more-cases.ts';
@@ -142,6 +145,7 @@ async function course(stores: Stores, subject: Subject, fault?: FaultAt): Promis
   }
   // What is done later in any case. A repeat leaves nothing else.
   await purgeAll(stores.table, stores.content);
+  await recheckTodo(stores.table, new Date(Date.now() + 60_000).toISOString());
   await collectContent(stores.table, stores.content, new Date(Date.now() + 3 * 3_600_000).toISOString());
   const items = await scan(stores.table);
   return {
@@ -160,7 +164,7 @@ function isSuccess(result: unknown): boolean {
 function shown(result: unknown): unknown {
   const { statusCode, body = '' } = result as { statusCode?: number; body?: string };
   if (statusCode === undefined) return 'a task or the gateway: it only tells what it did itself';
-  const parsed: unknown = body === '' ? '' : JSON.parse(body);
+  const parsed: unknown = body === '' || body.startsWith('<') ? body : JSON.parse(body);
   return { statusCode, body: isSummary(parsed) ? { reports: parsed.accepted + parsed.duplicates } : parsed };
 }
 
@@ -181,8 +185,11 @@ function withoutRepeatedReads(seen: unknown): unknown {
   }) as unknown;
 }
 
-async function empty({ table }: Stores): Promise<void> {
-  await deleteItems(table, (await scan(table)) as unknown as Key[]);
+/** Empties the table and the bucket of the log: a log whose table is empty would be restored from its tiles. */
+async function empty(stores: Stores): Promise<void> {
+  const { store } = stageLogOf(stores);
+  await deleteItems(stores.table, (await scan(stores.table)) as unknown as Key[]);
+  await Promise.all((await contentKeys(store)).map((key) => deleteContent(store, key)));
 }
 
 /** Names the places that differ, with both values. */

@@ -58,26 +58,8 @@ async function disturbed<T>(name: string, address: string, call: () => Promise<T
 
 /** Puts itself before every call that functions make to AWS from now on. The functions' environment must be set. */
 export function disturbCalls(): void {
-  const clients = [openTable(() => new Deadline()).document, openExecutions(() => new Deadline()).client];
-  for (const { middlewareStack } of clients) {
-    const stack = middlewareStack as unknown as {
-      add: (
-        middleware: (
-          next: (sent: unknown) => Promise<unknown>,
-          context: { commandName?: string },
-        ) => (sent: unknown) => Promise<unknown>,
-        options: object,
-      ) => void;
-    };
-    stack.add(
-      (next, { commandName = '' }) =>
-        (sent) =>
-          disturbed(commandName.replace(/Command$/, ''), '', () => next(sent)),
-      {
-        step: 'initialize',
-      },
-    );
-  }
+  disturbClient(openTable(() => new Deadline()).document);
+  disturbClient(openExecutions(() => new Deadline()).client);
   aroundKms((action, call) => disturbed(action, '', call));
   // Behind the retries and behind the presigning of links, which is no call.
   openContentStore(() => new Deadline()).client.middlewareStack.add(
@@ -86,6 +68,25 @@ export function disturbCalls(): void {
       return disturbed(`S3 ${method}`, `${method} ${path}`, () => next(sent));
     },
     { step: 'deserialize' },
+  );
+}
+
+/** Puts itself before every call of a client from now on. */
+export function disturbClient({ middlewareStack }: { middlewareStack: unknown }): void {
+  const stack = middlewareStack as {
+    add: (
+      middleware: (
+        next: (sent: unknown) => Promise<unknown>,
+        context: { commandName?: string },
+      ) => (sent: unknown) => Promise<unknown>,
+      options: object,
+    ) => void;
+  };
+  stack.add(
+    (next, { commandName = '' }) =>
+      (sent) =>
+        disturbed(commandName.replace(/Command$/, ''), '', () => next(sent)),
+    { step: 'initialize' },
   );
 }
 

@@ -7,7 +7,7 @@ import {
   aStartedRun,
   aCvm,
   type BenchWorld,
-} from '../../tools/bench/bench-world.ts';
+} from '../bench/bench-world.ts';
 import { openService, type GatewayService } from '../../gateway/session/service.ts';
 import { byAlice } from '../support/builders-store.ts';
 import { testClock } from '../support/test-clock.ts';

@@ -2,7 +2,7 @@ import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
 import { localCredentials } from '../../local/machine/environment.ts';
 import { removeAsset } from '../../shared/rows/change-asset.ts';
 import { putContent } from '../../shared/rows/content-store.ts';
-import { refuse } from '../../shared/approvals/refuse.ts';
+import { refuse } from '../../shared/approvals/approve.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { markForDeletion } from '../../shared/assets/mark-for-deletion.ts';
 import { readAsset } from '../../shared/rows/read-asset.ts';
@@ -24,7 +24,7 @@ import {
   aStoppingRun,
   type BenchRun,
   type BenchWorld,
-} from '../../tools/bench/bench-world.ts';
+} from '../bench/bench-world.ts';
 import {
   aComputation,
   addHalfLinks,
@@ -151,7 +151,7 @@ export const moreCases: [KeyedName | 'assets/get-asset', string, (world: BenchWo
     'the content of a pending one',
     async ({ stores, domain }) => {
       const fields = { description: '', mime_type: '', user_key: '', content_access: 'creator' as const, use: 'open' as const };
-      const given = { ...aDataset('pending'), ...fields, domain, createdBy: 'alice', now: byAlice.now };
+      const given = { ...aDataset('pending'), ...fields, domain, by: 'alice', now: byAlice.now };
       const { id } = await createAsset(stores.table, stores.content, given);
       return { path: { id }, body: { asset: { ...aDataset('pending'), asset: btoa('a') } } };
     },
@@ -295,7 +295,7 @@ async function uploadUnnoticed({ table, content }: Stores, domain: string): Prom
     ...aDataset('uploaded'),
     ...fields,
     domain,
-    createdBy: 'alice',
+    by: 'alice',
     now: new Date(Date.now() - 3 * 3_600_000).toISOString(),
   };
   const { id } = await createAsset(table, content, given);

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { functionNames } from '../../infra/service/functions.ts';
+import { functionNames } from '../../infra/service/service-function.ts';
 
 const { stdout, stderr } = spawnSync(process.execPath, [fileURLToPath(new URL('./import-functions.ts', import.meta.url))], {
   encoding: 'utf8',

@@ -9,7 +9,7 @@ import { type EndpointRequest, httpEvent } from '../support/http-event.ts';
 import { seededRandom, shuffled } from '../support/seeded-random.ts';
 import { setTestEnvironment } from '../support/test-environment.ts';
 
-const replays = amount({ sample: 48, full: 2_000 });
+const replays = amount({ sample: 24, full: 2_000 });
 const invoke = localFunctions();
 let stores: Stores;
 

@@ -211,7 +211,7 @@ async function live(seed: number, computationOf: (allowsReconnect: boolean) => P
   return `${isHonest ? 'honest' : 'other'} ${outcome}`;
 }
 
-const histories = amount({ sample: 8, full: Number(process.env['HISTORIES'] ?? 3_000) });
+const histories = amount({ sample: 4, full: Number(process.env['HISTORIES'] ?? 3_000) });
 const atOnce = amount({ sample: 4, full: 8 });
 
 describe('agents of a CVM that want to have a run with an attestation policy', () => {

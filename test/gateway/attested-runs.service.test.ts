@@ -47,11 +47,14 @@ function silent(agent: SimulatedAgent): SimulatedAgent {
 }
 
 describe('a run with a policy that allows no reconnects', () => {
-  it('completes over the connection that attested', async () => {
+  it('completes over the connection that attested, and has not failed when its agent is restarted at once', async () => {
     const { agent, computationId } = await atWork('strict-1', strict);
     agent.finish();
     await world.untilRun(computationId, 'completed');
-    expect(await world.journal(computationId)).not.toContain('Reconnected/Warning');
+    agent.restart();
+    await world.untilReady('strict-1');
+    const journal = await world.journal(computationId);
+    expect(journal.slice(journal.indexOf('ConsumingResults/Ready'))).toEqual(['ConsumingResults/Ready', 'completed/success']);
   });
 
   it('fails when that connection closes, whatever the agent of the next one says', async () => {

@@ -91,7 +91,7 @@ async function readAll(computationId: string, cvmId: string): Promise<string[]> 
       .replace('{id}', String(id))
       .replace('{computationID}', computationId)
       .replace('{cvmID}', cvmId);
-    const query = path.endsWith('/find') ? `?q=${cvmId}` : /(evidence|run|logs)$/.test(path) ? `?run=${run.id}` : '';
+    const query = path.endsWith('/find') ? `?q=${cvmId}` : /(evidence|result|run|logs)$/.test(path) ? `?run=${run.id}` : '';
     const { status, body } = await view('GET', filled + query);
     const text = JSON.stringify(body);
     read.push(
@@ -126,6 +126,9 @@ describe('the texts of an algorithm', () => {
       '403 /{domainID}/computations/{id}/logs',
       '403 /{domainID}/computations/{id}/stop',
       '403 /{domainID}/cvms/{cvmID}/commands',
+      '403 /{domainID}/assets/{id}/key',
+      '404 /{domainID}/kbs/v0/resource/{resource+}',
+      '409 /{domainID}/computations/{id}/result',
     ];
     expect(withheld.sort()).toEqual([...always, ...always, '409 /{domainID}/computations/{id}/evidence'].sort());
     expect(read.filter((text) => text.includes(secret))).toEqual([]);

@@ -106,6 +106,29 @@ describe('the outbox', () => {
     expect([sent[0], sent.at(-1)]).toEqual(['state:Running/InProgress', 'state:Failed/Failed']);
   });
 
+  it('leaves out no warning that is being sent, but the oldest of those that wait', async () => {
+    const opened = Promise.withResolvers<undefined>();
+    const taken: string[] = [];
+    const left: string[] = [];
+    const outbox = new Outbox({
+      send: async (reports) => {
+        await opened.promise;
+        taken.push(...reports.map(({ id }) => id));
+        return [];
+      },
+      onTaken: () => undefined,
+      onDropped: ({ id }) => left.push(id),
+      now: () => 0,
+      timings: { firstRetry: 1, longestRetry: 2 },
+    });
+    const ids = Array.from({ length: 1_003 }, (_, index) => `warning-${index}`);
+    for (const id of ids) outbox.add(event(id), { isOptional: true });
+    opened.resolve(undefined);
+    await vi.waitFor(() => expect(outbox.isEmpty).toBe(true), untilTestEnds);
+    expect(left).toEqual(ids.slice(1, 4)); // the first report went alone, at once
+    expect(taken).toEqual(ids.filter((id) => !left.includes(id)));
+  });
+
   it('holds 8 MiB', () => {
     const { outbox, dropped } = heldOutbox();
     for (let index = 0; index < 200; index++) outbox.add(event(`large-${index}`, 'x'.repeat(64 * 1024)), { isOptional: true });

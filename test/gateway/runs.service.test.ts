@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { detailsIn } from 'computation-management-formats/bytes';
 import { withRunLogs } from '../../local/cvms/run-logs.ts';
 import { failWritesOf } from '../support/fail-calls.ts';
 import { callAs, readyComputation } from '../support/ready-computation.ts';
@@ -94,6 +95,22 @@ describe('a run of an agent at the gateway', () => {
     await world.stopRun(computationId);
     await world.untilRun(computationId, 'cancelled');
     expect(agent.stops).toBe(1);
+  });
+
+  it('is cancelled by a stop before its agent gets it, counts as not accepted, and leaves the CVM ready', async () => {
+    const agent = world.connect(await world.enrol('stop-3'));
+    await world.untilReady('stop-3');
+    agent.hang();
+    const { computationId } = await world.startRun('stop-3');
+    await world.stopRun(computationId);
+    agent.goOn();
+    await world.untilRun(computationId, 'cancelled');
+    const last = (await world.events(computationId)).findLast(({ event_type }) => event_type === 'cancelled');
+    expect(detailsIn(last?.details ?? '')).toMatchObject({ confirmed: true, accepted: false });
+    expect(agent.requests).toEqual([]);
+    await world.untilReady('stop-3');
+    await world.startRun('stop-3');
+    await expect.poll(() => agent.state).toBe('ReceivingAlgorithm');
   });
 
   it('completes if the agent has results when it is to stop, also when the log-forwarder is gone', async () => {

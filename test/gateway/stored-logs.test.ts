@@ -9,7 +9,7 @@ import { type LogLevel, readLogs } from '../../shared/logs/read-logs.ts';
 import { logKeys, runKeys } from '../../shared/table/keys.ts';
 import { putItem } from '../../shared/table/writes.ts';
 import { aWait } from '../support/a-wait.ts';
-import { allowed, aRunOnNewCvm, startStores } from '../support/builders-store.ts';
+import { allowed, aReviewedRun, aRunOnNewCvm, startStores } from '../support/builders-store.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { sharedByTests } from '../support/shared-by-tests.ts';
 import { inflated } from '../../shared/table/stored.ts';
@@ -27,8 +27,9 @@ const gateway = () =>
     systemClock,
   );
 
-async function aRun(settings: object): Promise<RunReference> {
-  const run = await aRunOnNewCvm(stores, 'd1');
+const aRun = async (settings: object) => withSettings(await aRunOnNewCvm(stores, 'd1'), settings);
+
+async function withSettings(run: RunReference, settings: object): Promise<RunReference> {
   const key = runKeys.snapshot(run.computation_id, run.run_id);
   await putItem(stores.table, { ...(await getItem(stores.table, key)), ...key, ...settings });
   return run;
@@ -39,11 +40,20 @@ interface Asked {
   after?: string;
   limit?: number;
   now?: string;
+  by?: string;
   permit?: (relations: Relations) => Permitted;
 }
 
 async function read({ computation_id: id, domain }: RunReference, asked: Asked = {}) {
-  const request = { level: 'debug' as const, after: '', limit: 100, now: new Date().toISOString(), permit: allowed, ...asked };
+  const request = {
+    level: 'debug' as const,
+    after: '',
+    limit: 100,
+    now: new Date().toISOString(),
+    by: 'alice',
+    permit: allowed,
+    ...asked,
+  };
   const { logs, next } = await readLogs(stores.table, { domain, id, ...request }, aWait({ endsAt: 0 }));
   return { messages: logs.map(({ message }) => message), next, logs };
 }
@@ -93,7 +103,7 @@ describe('the log that the gateway stores', () => {
       await read(await aRun({ log_access: 'parties', ...settings }), { permit });
       return permit.mock.lastCall;
     };
-    const parties = { owner: 'alice', consumer: ['alice'] };
+    const parties = { owner: 'alice', consumer: ['alice'], reviewer: [] };
     expect(await partiesOf({})).toEqual([{ ...parties, creator: [] }]);
     expect(await partiesOf({ shows_creators_logs: true })).toEqual([{ ...parties, creator: ['alice'] }]);
   });
@@ -118,5 +128,24 @@ describe('the log that the gateway stores', () => {
     expect(total).toBeLessThanOrEqual(mostBytesPerRun);
     expect(total).toBeGreaterThan(mostBytesPerRun * 0.98);
     expect(texts.filter((text) => text.includes('8 MiB'))).toEqual([texts.at(-1)]);
+  });
+});
+
+describe('the log of a run with a review', () => {
+  it('is read by the reviewers alone until the result is released', async () => {
+    const settings = { log_access: 'parties' };
+    const [open, released] = [
+      await withSettings(await aReviewedRun(stores, 'd1'), settings),
+      await withSettings(await aReviewedRun(stores, 'd1', 'released'), settings),
+    ];
+    await expect(read(open, { by: 'alice' })).resolves.toMatchObject({ messages: [] });
+    for (const by of ['olga', 'carol']) {
+      const detail = /^Only the reviewers of the result/;
+      await expect(read(open, { by })).rejects.toMatchObject({
+        code: 'forbidden',
+        message: expect.stringMatching(detail) as string,
+      });
+      await expect(read(released, { by })).resolves.toMatchObject({ messages: [] });
+    }
   });
 });

@@ -1,4 +1,5 @@
 import { Template } from 'aws-cdk-lib/assertions';
+import { vkeyOf } from 'computation-management-transparency-log';
 import { AwsSolutionsChecks, ServerlessChecks } from 'cdk-nag';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ComputationServiceStage } from '../../infra/computation-service-stage.ts';
@@ -10,6 +11,8 @@ type Resources = Record<string, Resource>;
 interface Synthesized {
   /** The findings of cdk-nag, and the errors with which synth refuses a stage. */
   faults: string[];
+  /** The warnings that synth prints, of which a reader could act on none. */
+  warnings: string[];
   /** The resources of each stack by its name. */
   resources: Record<string, Resources>;
   text: string;
@@ -18,9 +21,10 @@ interface Synthesized {
 function synthesizedOf(stage: ComputationServiceStage): Synthesized {
   const packs = [new AwsSolutionsChecks(), new ServerlessChecks()];
   const findings = packs.flatMap((pack) => pack.validateScope(stage).violations.map(({ ruleName }) => ruleName));
-  const errors = stage.node
-    .findAll()
-    .flatMap(({ node }) => node.metadata.filter(({ type }) => type === 'aws:cdk:error').map(({ data }) => String(data)));
+  const annotated = (level: string) =>
+    stage.node
+      .findAll()
+      .flatMap(({ node }) => node.metadata.filter(({ type }) => type === `aws:cdk:${level}`).map(({ data }) => String(data)));
   const resources = Object.fromEntries(
     stage.node.children.flatMap((child) =>
       'templateFile' in child
@@ -28,7 +32,12 @@ function synthesizedOf(stage: ComputationServiceStage): Synthesized {
         : [],
     ),
   );
-  return { faults: [...findings, ...errors], resources, text: JSON.stringify(resources) };
+  return {
+    faults: [...findings, ...annotated('error')],
+    warnings: annotated('warning'),
+    resources,
+    text: JSON.stringify(resources),
+  };
 }
 
 const ofType = (resources: Resources = {}, type: string) => Object.values(resources).filter(({ Type }) => Type === type);
@@ -71,11 +80,31 @@ describe('a stage in China', () => {
     ['user pools of Cognito', { region }],
     ['CloudFront as the console uses it', { region, issuer, console: {} }],
     ['public registry of images', { region, issuer, gateway: { port: 7001, tasks: 2 } }],
+    ['EventBridge Pipes', { region: 'us-gov-west-1', eventBus: true }],
+    [
+      'API destinations of EventBridge',
+      {
+        region: 'us-gov-west-1',
+        alarmTargets: [{ webhook: { url: 'https://pages.example.com', header: 'authorization', secretName: 'pages' } }],
+      },
+    ],
     ['AWS Budgets', { region: 'us-gov-west-1', monthlyBudgetInDollars: 1 }],
   ])('is refused with a sentence if it needs %s', (what, row) => {
     const refused = () => inApp((app, built) => new ComputationServiceStage(app, 'S', { name: 's', ...row, built }));
     expect(refused).toThrow(`${row.region} has no ${what}, which the stage s needs: `);
   });
+});
+
+it('is refused with a witness of the log that it could never ask', () => {
+  const vkey = vkeyOf('witness.example', new Uint8Array(32), 'cosignature');
+  for (const witness of [
+    { url: 'ftp://witness.example', vkey },
+    { url: 'https://witness.example', vkey: vkeyOf('log.example', new Uint8Array(32)) },
+  ]) {
+    const row = { name: 's', region: 'eu-central-1', witnesses: [witness] };
+    const refused = () => inApp((app, built) => new ComputationServiceStage(app, 'S', { ...row, built }));
+    expect(refused).toThrow(`The stage s has no witness ${witness.url}.`);
+  }
 });
 
 it('is refused without a region', () => {
@@ -96,15 +125,16 @@ describe('the sample, a pipeline with a custom qualifier', () => {
     );
   });
 
-  it('passes cdk-nag, with the assets of its own bootstrap', () => {
+  it('passes cdk-nag without a warning, with the assets of its own bootstrap', () => {
     expect(synthesized.map(({ faults }) => faults)).toEqual([[], []]);
+    expect(synthesized.map(({ warnings }) => warnings)).toEqual([[], []]);
     for (const { text } of synthesized) expect(text).not.toContain('hnb659fds');
   });
 
   it('encrypts table and content with the key that it is given, which functions may use for nothing else', () => {
     const { State, Service } = synthesized[1]?.resources ?? {};
     const [table] = ofType(State, 'AWS::DynamoDB::GlobalTable');
-    const key = 'arn:aws:kms:eu-central-1:333344445555:key/1';
+    const key = 'arn:aws:kms:eu-central-1:333344445555:key/11111111-2222-4333-8444-555555555555';
     expect(table?.Properties).toMatchObject({ Replicas: [{ SSESpecification: { KMSMasterKeyId: key } }] });
     const encryptions = ofType(State, 'AWS::S3::Bucket').map(({ Properties }) => JSON.stringify(Properties['BucketEncryption']));
     expect(encryptions.filter((each) => each.includes(key))).toHaveLength(1);
@@ -119,7 +149,7 @@ describe('the sample, a pipeline with a custom qualifier', () => {
     expect(start).toContain(key);
   });
 
-  it('copies table and content each day to the vault that it is given, with an alarm for a day without', () => {
+  it('copies table, content and log each day to the vault that it is given, with an alarm for a day without', () => {
     const { State, Operations } = synthesized[1]?.resources ?? {};
     const rule = {
       CopyActions: [
@@ -132,7 +162,7 @@ describe('the sample, a pipeline with a custom qualifier', () => {
     expect(ofType(State, 'AWS::Backup::BackupPlan')).toMatchObject([{ Properties: { BackupPlan: { BackupPlanRule: [rule] } } }]);
     const [selection] = ofType(State, 'AWS::Backup::BackupSelection');
     const { Resources: copied } = selection?.Properties['BackupSelection'] as { Resources: unknown[] };
-    expect(copied).toHaveLength(2);
+    expect(copied).toHaveLength(3);
     const vaults = ofType(State, 'AWS::Backup::BackupVault').map(({ Properties }) => Properties['BackupVaultName']);
     const alarm = ofType(Operations, 'AWS::CloudWatch::Alarm').find(
       ({ Properties }) => Properties['AlarmName'] === 'computations-acme-copies-silent',
@@ -142,7 +172,7 @@ describe('the sample, a pipeline with a custom qualifier', () => {
       MetricName: 'NumberOfCopyJobsCompleted',
       Dimensions: [{ Name: 'BackupVaultName', Value: vaults[0] }],
       ComparisonOperator: 'LessThanThreshold',
-      Threshold: 2,
+      Threshold: 3,
       TreatMissingData: 'breaching',
     });
   });

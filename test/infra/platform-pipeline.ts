@@ -25,7 +25,7 @@ export function pipelineIn(app: App, built?: BuiltFiles): { pipeline: CodePipeli
     deletionProtection: true,
     terminationProtection: true,
     copiesVaultArn: 'arn:aws:backup:eu-west-1:444455556666:backup-vault:copies',
-    dataKeyArn: `arn:aws:kms:${region}:333344445555:key/1`,
+    dataKeyArn: `arn:aws:kms:${region}:333344445555:key/11111111-2222-4333-8444-555555555555`,
     permissionsBoundaryArn: 'arn:aws:iam::333344445555:policy/boundary',
     tags: { 'cost-center': '4711' },
     hostedZone: { id: 'Z1', name: 'example.com' },
@@ -37,6 +37,7 @@ export function pipelineIn(app: App, built?: BuiltFiles): { pipeline: CodePipeli
       port: 7001,
       tasks: 2,
       hostName: 'cvms.example.com',
+      image: `333344445555.dkr.ecr.${region}.amazonaws.com/node:24.21.0-slim`,
       vpc: {
         id: 'vpc-0123456789abcdef0',
         subnets: { [`${region}a`]: 'subnet-0123456789abcdef0', [`${region}b`]: 'subnet-0123456789abcdef1' },

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { generateKeyPairSync } from 'node:crypto';
 import type { Enrolment } from '../../local/cvms/cvm-gateway.ts';
 import { killServices, ownPort, type ServiceProcess, startService } from '../support/service-process.ts';
-import { oneOf } from '../support/amounts.ts';
+import { amount, oneOf } from '../support/amounts.ts';
 import { untilTestEnds } from '../support/patience.ts';
 import { SimulatedAgent } from '../support/simulated-agent.ts';
 import { callAs, readyComputation, type Call } from '../support/ready-computation.ts';
@@ -126,7 +126,7 @@ describe('a run whose service is killed and started again with --data', () => {
 
   it('completes after several kills if its CVM has accepted it', async () => {
     expect(await report('cvm-accepted', accepted.run, { type: 'heartbeat' })).toBe('running');
-    for (let kill = 0; kill < 2; kill++) {
+    for (let kill = 0; kill < amount({ sample: 1, full: 2 }); kill++) {
       await killAndStart();
       expect(await report('cvm-accepted', accepted.run, { type: 'heartbeat' })).toBe('running');
     }

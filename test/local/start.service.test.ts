@@ -1,9 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { vkeyOf } from 'computation-management-transparency-log';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { descendantsOf, isAlive, ownPort } from '../support/service-process.ts';
 import { startCommand, welcome } from '../../local/start.ts';
@@ -115,6 +118,25 @@ describe('npm start', () => {
     await service.end('SIGTERM');
     const message = expect.stringContaining('expected an origin such as https://app.example.com');
     await expect(startCommand(['--cors-origin', 'example.com'])).rejects.toMatchObject({ name: 'UsageError', message });
+  });
+
+  it('submits the first checkpoint of its log to the witness of --witness, and refuses an option that names none', async () => {
+    const asked: string[] = [];
+    const witness = createHttpServer(({ url = '' }, response) => {
+      asked.push(url);
+      response.writeHead(404).end();
+    });
+    await once(witness.listen(0, '127.0.0.1'), 'listening');
+    const { port: at } = witness.address() as AddressInfo;
+    const vkey = vkeyOf('witness.example.com', randomBytes(32), 'cosignature');
+    const service = await start(await ownPort(), '--no-simulator', '--witness', `http://127.0.0.1:${at},${vkey}`);
+    expect(asked).toContain('/add-checkpoint');
+    await service.end('SIGTERM');
+    witness.close();
+    const message = expect.stringContaining('expected the address and the vkey of a witness');
+    const others = ['ftp://127.0.0.1', 'localhost:80', 'file:///tmp', 'http:witness'].map((address) => `${address},${vkey}`);
+    for (const text of [vkey, 'http://127.0.0.1', `http://127.0.0.1,${vkeyOf('log', randomBytes(32))}`, ...others])
+      await expect(startCommand(['--witness', text])).rejects.toMatchObject({ name: 'UsageError', message });
   });
 
   it('prints a mistake on the command line with its usage, and exits with 2', () => {

@@ -40,10 +40,18 @@ export const firstSteps = {
     },
     printed: /numbers: \[ 2, 1 \], total: 2[^]*numbers: \[ 1 \], total: 1/,
   },
+  'key-release': {
+    start: async () => ({}),
+    printed: /^The evidence must have the report data [\da-f]{96}0{32}\nFor [\w-]{43} \{[^]*ciphertext/m,
+  },
   stage: {
     start: async () => ({}),
     printed: /^computations-test-service$[^]*Platform/m,
     licensed: ['@aws-sdk/client-dynamodb', '@grpc/grpc-js', 'openapi-fetch', 'swagger-ui-dist'], // functions, gateway, canary, reference
+  },
+  'transparency-log': {
+    start: async () => ({}),
+    printed: /^c2sp\.org\/tlog-proof@v1\nindex 1\n[^]*\ntrue\n$/m,
   },
   verify: {
     start: async () => {

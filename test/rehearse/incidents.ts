@@ -15,7 +15,7 @@ export const incidents: readonly Incident[] = [
     alarm: 'callers-refused',
     break: async (drill) => {
       drill.emulated.emulator.issuer.isUp = false;
-      await drill.send(25, 'computations');
+      await drill.send(110, 'computations');
     },
     follow: async ({ emulated }, page) => {
       const issuer = emulated.output('state', 'ExportsOutputFnGetAttUsersPool');

@@ -125,6 +125,7 @@ export async function startAnsweringStacks(outputs: () => Record<string, string>
 }
 
 interface KmsRequest {
+  SigningAlgorithm?: string;
   KeyId: string;
   Message?: string;
   CiphertextBlob?: string;
@@ -153,12 +154,14 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
 
 async function resultOf(operation: string, request: KmsRequest): Promise<object> {
   const kms = openKms(() => new Deadline());
-  const { KeyId, Message = '', CiphertextBlob = '', EncryptionContext = {} } = request;
+  const { KeyId, SigningAlgorithm, Message = '', CiphertextBlob = '', EncryptionContext = {} } = request;
   switch (operation) {
     case 'GetPublicKey':
       return { KeyId, PublicKey: base64(await kms.publicKey(KeyId)) };
-    case 'Sign':
-      return { KeyId, Signature: base64(await kms.sign(KeyId, Buffer.from(Message, 'base64'))) };
+    case 'Sign': {
+      const sign = SigningAlgorithm === 'ED25519_SHA_512' ? kms.signEd25519 : kms.sign;
+      return { KeyId, Signature: base64(await sign(KeyId, Buffer.from(Message, 'base64'))) };
+    }
     case 'GenerateDataKey': {
       const { plain, encrypted } = await kms.newDataKey(KeyId, EncryptionContext);
       return { KeyId, Plaintext: base64(plain), CiphertextBlob: base64(encrypted) };

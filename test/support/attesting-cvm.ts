@@ -2,14 +2,14 @@ import { createHash, randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { openService } from '../../gateway/session/service.ts';
 import { reportSchema } from '../../shared/cvms/index.ts';
-import { systemClock } from '../../shared/runtime/deadline.ts';
+import { type Clock, systemClock } from '../../shared/runtime/deadline.ts';
 
 /**
  * Opens what a gateway does for the CVMs of a domain that attest, by the functions of the service that gateways call. The service
  * must run in this process.
  */
-export function attestingCvms(domain: string) {
-  const service = openService(systemClock, 'gateway-1');
+export function attestingCvms(domain: string, clock: Clock = systemClock) {
+  const service = openService(clock, 'gateway-1');
   const of = (cvmId: string) => ({ domain, cvmId });
   const streams = new Map<string, string>();
   return {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bundleFunctions } from '../../infra/bundles/bundle-functions.ts';
+import { bundleFunctions } from '../../infra/bundles.ts';
 
 /** Builds the bundles for a test run whose targets load their functions from there. Returns the clean-up. */
 export default async function buildBundles(): Promise<() => void> {

@@ -1,6 +1,7 @@
 import { toBase64 } from 'computation-management-formats/bytes';
-import { generateKeyPairSync } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { numberedId } from 'computation-management-formats/identifiers';
+import type { ResultReview } from 'computation-management-formats/result-review';
 import type { AssetType } from 'computation-management-formats/vocabulary';
 import type { Endpoints } from '../../local/machine/environment.ts';
 import { startS3 } from '../../local/s3/s3.ts';
@@ -8,11 +9,20 @@ import { type Permitted, requireAccess } from '../../shared/http/caller.ts';
 import type { ApprovalInput } from '../../shared/approvals/approval.ts';
 import { approve } from '../../shared/approvals/approve.ts';
 import type { AssetUse, StoredAsset } from '../../shared/rows/asset.ts';
-import type { ContentStore } from '../../shared/rows/content-store.ts';
+import { type ContentStore, putContent } from '../../shared/rows/content-store.ts';
+import { receiveUpload } from '../../shared/assets/uploads.ts';
+import { handInResult } from '../../shared/results/hand-in-result.ts';
+import { decideResult } from '../../shared/results/decide-result.ts';
+import { type AssetKeyInput, setAssetKey } from '../../shared/assets/asset-keys.ts';
+import type { KeyToSeal } from '../../shared/rows/sealed-key.ts';
+import { sealedAs } from './sealed-as.ts';
+import { strictPolicy } from './strict-policy.ts';
 import { createAsset } from '../../shared/assets/create-asset.ts';
 import { defaultAgentConfig } from '../../shared/rows/agent-config.ts';
 import type { ComputationFields, StoredComputation } from '../../shared/rows/computation.ts';
 import { createComputation } from '../../shared/computations/create-computation.ts';
+import type { StageLog } from '../../shared/history/index.ts';
+import { openKms } from '../../shared/runtime/clients.ts';
 import { type RunReference, readRun } from '../../shared/rows/run.ts';
 import { readPublicKey } from '../../shared/rows/public-key.ts';
 import { uploadKey } from '../../shared/keys/participant-keys.ts';
@@ -53,7 +63,12 @@ export async function startStores(options: { latencyInMilliseconds?: number } = 
   const embedded = await startEmbeddedTable();
   const proxy = await startDynamoDbProxy(embedded.endpoint, { latencyInMilliseconds: 0, ...options });
   const document = documentAt(proxy.endpoint, { maxAttempts: 1 });
-  const s3 = await startS3({ bucket: 'content', notifiedPrefix: 'content/upload/', onObjectCreated: () => undefined });
+  const s3 = await startS3({
+    bucket: 'content',
+    logBucket: 'log',
+    notifiedPrefix: 'content/upload/',
+    onObjectCreated: () => undefined,
+  });
   const client = s3At(s3.endpoint);
   const stepFunctions = await startIdleStepFunctions();
   return {
@@ -74,6 +89,11 @@ export async function startStores(options: { latencyInMilliseconds?: number } = 
       await embedded.stop();
     },
   };
+}
+
+/** The parts of the log of a stage, for its functions. The functions' environment must be set, because it has the keys. */
+export function stageLogOf({ table, content }: Pick<Stores, 'table' | 'content'>): StageLog {
+  return { table, store: { ...content, bucket: 'log' }, kms: openKms(patientDeadline), witnesses: [] };
 }
 
 export const publicKey = Buffer.from(generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' })).toString(
@@ -97,6 +117,7 @@ export async function aComputation(
   name = 'Iris',
   consumers: string[] = [],
   owner = 'alice',
+  result_review: ResultReview | null = null,
 ): Promise<string> {
   const fields = computationFields({ name, owner });
   const given = {
@@ -105,6 +126,7 @@ export async function aComputation(
     agent_config: defaultAgentConfig,
     seal: noKey,
     attestation_policy: null,
+    result_review,
     consumers,
     providers: [],
     by: 'alice',
@@ -116,7 +138,7 @@ export async function aComputation(
 export async function anAsset(
   { table, content }: Pick<Stores, 'table' | 'content'>,
   domain: string,
-  asset: { file_name: string; asset_type: AssetType; asset?: string; content_access?: 'creator' | 'domain' } = {
+  asset: { file_name: string; asset_type: AssetType; asset?: string | undefined; content_access?: 'creator' | 'domain' } = {
     file_name: 'algorithm.py',
     asset_type: 'algorithm',
   },
@@ -129,7 +151,15 @@ export async function anAsset(
     use: 'open' as const,
     asset: btoa('print(1)'),
   };
-  return (await createAsset(table, content, { domain, ...fields, ...asset, createdBy: 'alice', now: clockOfTests })).id;
+  return (await createAsset(table, content, { domain, ...fields, ...asset, by: 'alice', now: clockOfTests })).id;
+}
+
+/** Gives an asset of alice a key that she holds, or the given one. */
+export async function keyAsset(table: Table, domain: string, id: string, given: Partial<AssetKeyInput> = {}): Promise<void> {
+  const key = { held: 'party', fingerprint: 'ab'.repeat(32), release_policy: strictPolicy, ...given } as AssetKeyInput;
+  const seal = ({ plain }: KeyToSeal) => Promise.resolve(sealedAs(plain));
+  const brokerUrl = `https://api.example.com/${domain}`;
+  await setAssetKey(table, { domain, id, given: key, brokerUrl, seal, now: byAlice.now, permit: allowed });
 }
 
 export async function aKey(table: Table, domain: string, computationId: string, userId = 'alice'): Promise<void> {
@@ -156,12 +186,40 @@ export async function aRun(
   return (await startRun(table, executions, { domain, computationId, cvmId, ...byAlice })).runId;
 }
 
-let cvms = 0;
+const resultOfTests = Buffer.from('species,count\nAdelie,152\n');
+
+/** A completed run whose result alice reviews for carol, and how far the review is. Returns the checksum of the result's file. */
+export async function aReviewedRun(
+  stores: Stores,
+  domain: string,
+  state: 'awaiting' | 'handed in' | 'released' = 'awaiting',
+  review: ResultReview = { reviewers: ['alice'], needed: 1 },
+): Promise<RunReference & { checksum: string }> {
+  const { table, content } = stores;
+  const id = await aComputation(table, domain, 'Reviewed', ['carol'], 'olga', review);
+  const assetId = await anAsset(stores, domain);
+  await linkAsset(table, { domain, assetId, computationId: id, ...byAlice });
+  for (const reviewer of review.reviewers) await aKey(table, domain, id, reviewer);
+  const cvm_id = `cvm-${randomUUID()}`;
+  const run_id = await aRun(stores, domain, id, cvm_id);
+  await endRunWith(stores, domain, run_id);
+  const checksum = createHash('sha3-256').update(resultOfTests).digest('hex');
+  const request = { domain, computationId: id, runId: run_id, ...byAlice, now: clockOfTests };
+  if (state !== 'awaiting') {
+    const given = { file_name: 'counts.csv', size: resultOfTests.length, checksum };
+    const { asset } = await handInResult(table, content, { ...request, given });
+    await putContent(content, asset.upload_key ?? '', resultOfTests);
+    await receiveUpload(table, content, asset.upload_key ?? '', clockOfTests);
+  }
+  if (state === 'released')
+    await decideResult(table, { ...request, resultDays: 30, given: { decision: 'release', checksum, note: '' } });
+  return { domain, computation_id: id, run_id, cvm_id, checksum };
+}
 
 /** Starts a run on a CVM that has no other one. Returns the algorithm of its computation too. */
 export async function aRunOnNewCvm(stores: Stores, domain: string): Promise<RunReference & { algorithm: string }> {
   const { id, algorithm } = await aReadyComputation(stores, domain);
-  const cvm_id = `cvm-${++cvms}`;
+  const cvm_id = `cvm-${randomUUID()}`;
   return { domain, computation_id: id, run_id: await aRun(stores, domain, id, cvm_id), cvm_id, algorithm };
 }
 
@@ -248,7 +306,7 @@ export async function aDatasetOfBob(
 ): Promise<string> {
   const given = { file_name, use, asset_type: 'dataset' as const, asset: btoa(file_name) };
   const fields = { description: '', mime_type: '', user_key: '', content_access: 'creator' as const };
-  return (await createAsset(table, content, { domain, ...fields, ...given, createdBy: 'bob', now: byAlice.now })).id;
+  return (await createAsset(table, content, { domain, ...fields, ...given, by: 'bob', now: byAlice.now })).id;
 }
 
 export async function aSharedComputation(stores: Stores, domain: string, use: AssetUse = 'approval'): Promise<SharedComputation> {
@@ -293,6 +351,7 @@ export function anAssetRow(fields: Partial<StoredAsset> = {}): StoredAsset {
     id,
     file_name: 'iris.csv',
     description: '',
+    key: null,
     asset_type: 'dataset',
     mime_type: '',
     state: 'ready',
@@ -331,10 +390,12 @@ export function inputs(fields: Partial<Inputs> = {}): Inputs {
     datasets: [anAssetRow()],
     keys: [aKeyOf('alice'), aKeyOf('bob')],
     attestation_policy: null,
+    result_review: null,
     consumers: [],
     providers: [],
     approvals: [],
     refusals: [],
+    used_runs: {},
     policy_changes: [],
     consumer_changes: [],
     acts: [],

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type * as v from 'valibot';
 import { routes, type KnownRoute, type RouteName } from '../../shared/endpoints/endpoints.ts';
-import { type OpenApiDocument, responseChecker } from './openapi-document.ts';
+import { type CheckResponse, type OpenApiDocument, responseChecker } from './openapi-document.ts';
 import { untilAnswered } from './repeating-call.ts';
 import { suiteState, type Person, type Target } from './target.ts';
 
@@ -54,6 +54,7 @@ export interface Refusal {
 /** Calls routes by name. Checks every answer against the OpenAPI document that the target serves. */
 export interface Client {
   document: OpenApiDocument;
+  check: CheckResponse;
   /** Sends a request. A read is repeated while the service is busy, and so is a change with an `Idempotency-Key`. */
   call: <Name extends RouteName>(name: Name, request: CallRequest<Name>) => Promise<Reply>;
   /** Returns the body of a success. Repeats the request while the service is busy. @throws Error for an error response */
@@ -63,8 +64,7 @@ export interface Client {
 }
 
 export async function openClient(target: Target, onReply?: (name: RouteName, reply: Reply) => void): Promise<Client> {
-  const document = (await (await fetch(`${target.baseUrl}/openapi.json`)).json()) as OpenApiDocument;
-  const check = responseChecker(document);
+  const { document, check } = documented(await (await fetch(`${target.baseUrl}/openapi.json`)).text());
 
   const send = async <Name extends RouteName>(name: Name, request: CallRequest<Name>): Promise<Reply> => {
     const { method, path: template } = rowOf(name, request.method);
@@ -98,6 +98,7 @@ export async function openClient(target: Target, onReply?: (name: RouteName, rep
   };
   return {
     document,
+    check,
     call,
     done: async (name, request) => {
       const headers = { 'idempotency-key': randomUUID(), ...request.headers };
@@ -113,6 +114,16 @@ export async function openClient(target: Target, onReply?: (name: RouteName, rep
   };
 }
 
+/** The OpenAPI documents that this process has read, by their text. Validators of answers are compiled once for all files. */
+const known = new Map<string, { document: OpenApiDocument; check: CheckResponse }>();
+
+function documented(text: string) {
+  const document = JSON.parse(text) as OpenApiDocument;
+  const read = known.get(text) ?? { document, check: responseChecker(document) };
+  known.set(text, read);
+  return read;
+}
+
 function rowOf(name: RouteName, method: string | undefined): { method: string; path: string } {
   const row = routes.findLast((route) => route.name === name && (method === undefined || route.method === method));
   if (!row) throw new TypeError(`There is no route ${method} ${name}.`);
@@ -120,5 +131,5 @@ function rowOf(name: RouteName, method: string | undefined): { method: string; p
 }
 
 function filled(template: string, parameters: Record<string, string>): string {
-  return template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ''));
+  return template.replace(/\{(\w+)\+?\}/g, (_, name: string) => encodeURIComponent(parameters[name] ?? ''));
 }

@@ -6,17 +6,17 @@ import { RateLimitError } from '../../shared/runtime/errors.ts';
 import { testClock } from './test-clock.ts';
 
 const seconds = 1_000;
-/** The latest time at which the hot domain makes all its requests. Only what is sent after it counts as the steady load. */
-const steadyFrom = 10 * seconds;
+/** The earliest time from which what is sent counts as the steady load: by then, the requests of a sudden start have been answered. */
+const earliestSteady = 4 * seconds;
 /** The request to storage that the creation of an asset with its content makes, as docs/cost.md assumes. */
 const storage = 30;
 
 export interface HotLoad extends SimulatedEndpoint {
   /** Changes per second of the hot domain. */
   hot: number;
-  /** Milliseconds until the hot domain makes all its requests. At most 10 seconds. */
+  /** Milliseconds until the hot domain makes all its requests. */
   rampInMilliseconds: number;
-  /** Seconds that the simulation goes on after the first 10. Default 10. */
+  /** Seconds of steady load. Default 10. */
   steadyInSeconds?: number;
 }
 
@@ -53,6 +53,7 @@ export async function simulateHotDomain({
 }: HotLoad): Promise<Beside> {
   const clock = testClock({ start: 0, speed: 0 });
   const functions = simulatedFunctions(clock, endpoint);
+  const steadyFrom = Math.max(rampInMilliseconds, earliestSteady);
   const calls: Promise<void>[] = [];
   let owed = 0;
   for (let now = 0; now < steadyFrom + steadyInSeconds * seconds; now++) {

@@ -17,7 +17,7 @@ export function httpEvent(
   headers: Record<string, string> = {},
 ) {
   return {
-    headers: { 'content-type': 'application/json', ...headers },
+    headers: { 'content-type': 'application/json', host: 'api.example.com', ...headers },
     pathParameters: { domainID: domain, ...path },
     queryStringParameters: query,
     requestContext: {

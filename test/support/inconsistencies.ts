@@ -7,7 +7,7 @@ import { computationStatuses } from 'computation-management-formats/vocabulary';
 import { isActive } from '../../shared/rows/run.ts';
 import { chainedEvent, parseHead, parseStoredEvent, publicEvent, type StoredEvent } from '../../shared/journal/stored-journal.ts';
 import { type RowList, rowLists, numberOfRow, stateOfRow } from '../../shared/table/row-lists.ts';
-import { cvmKeys, type Key, listKeys, lists, userKeys } from '../../shared/table/keys.ts';
+import { cvmKeys, listKeys, listNames, lists } from '../../shared/table/keys.ts';
 import { addDays, daysOf as loggedDays, decodeDays } from '../../packages/counted-list/days.ts';
 import { parseHead as parseListHead, treeOf } from '../../packages/counted-list/head.ts';
 import { differencesOf, parseEntry, unfoldedOf } from '../../packages/counted-list/log.ts';
@@ -38,7 +38,6 @@ export function inconsistencies(items: Item[]): string[] {
     ...amongRuns(partitions),
     ...amongCvms(partitions),
     ...inStatistics(partitions),
-    ...amongMirrors(partitions),
   ];
 }
 
@@ -139,7 +138,8 @@ function amongRuns(partitions: Partitions): string[] {
       const own = row['run'] as Item | null;
       const run = runs.find((each) => each['id'] === own?.['id']);
       if (!own) return row['status'] === 'created' ? [] : [`${String(row['id'])} has a status without a run`];
-      const differs = Object.keys(own).some((name) => own[name] !== run?.[name]) || own['status'] !== row['status'];
+      const differs =
+        Object.keys(own).some((name) => !isDeepStrictEqual(own[name], run?.[name])) || own['status'] !== row['status'];
       return differs ? [`${String(row['id'])} tells another story of its run than the run itself`] : [];
     }),
     ...runs.flatMap((run) => {
@@ -147,48 +147,6 @@ function amongRuns(partitions: Partitions): string[] {
       const isThere = partitions.get(`runs-of#${String(run['computation_id'])}`)?.some((item) => item['sk'] === `snapshot#${id}`);
       return isThere && numberOf(id) !== undefined ? [] : [`run ${id} has no snapshot`];
     }),
-  ];
-}
-
-/**
- * Returns what differs among the mirrors: all that a user takes part in is mirrored at userKeys, item by item. Mirrors of a deleted
- * computation are left to its purge.
- */
-function amongMirrors(partitions: Partitions): string[] {
-  const numberOfRow = (row: Item) => numberOf(String(row['id'])) ?? 0;
-  const domains = new Map(rowsOf(partitions, 'computations').map(({ domain, row }) => [String(row['id']), domain]));
-  const ofParts = [...domains].flatMap(([id, domain]) => {
-    const number = numberOf(id) ?? 0;
-    return (partitions.get(`computation#${id}`) ?? []).flatMap(
-      ({ sk, created_by, linked_by, asset_id, consumers, providers, user_id }): Key[] => {
-        const asset = numberOf(String(asset_id)) ?? 0;
-        if (asset_id !== undefined) return [userKeys.asset(domain, String(created_by), number, asset, created_by === linked_by)];
-        if (Array.isArray(consumers)) return consumers.map((user) => userKeys.consumer(domain, String(user), number));
-        if (Array.isArray(providers)) return providers.map((user) => userKeys.provider(domain, String(user), number));
-        return String(sk).startsWith('key#') ? [userKeys.key(domain, String(user_id), number)] : [];
-      },
-    );
-  });
-  const owners = rowsOf(partitions, 'computations').map(({ domain, row }) =>
-    userKeys.owner(domain, String(row['owner']), numberOfRow(row), row['owner'] === row['created_by']),
-  );
-  const pending = rowsOf(partitions, 'assets')
-    .filter(({ row }) => row['state'] === 'pending')
-    .map(({ domain, row }) => userKeys.pending(domain, String(row['created_by']), numberOfRow(row)));
-  const live = new Set([...domains].map(([id, domain]) => `${domain} ${numberOf(id) ?? 0}`));
-  const stored = [...partitions].flatMap(([pk, items]) => {
-    const [kind, domain = ''] = pk.split('#');
-    const isLive = ({ sk }: Item) => {
-      const [as, number] = String(sk).split('#');
-      return as === 'pending' || live.has(`${domain} ${Number(number)}`);
-    };
-    return kind === 'user' ? items.filter(isLive).map((item) => `${pk} ${String(item['sk'])}`) : [];
-  });
-  const meant = [...ofParts, ...owners, ...pending].map(({ pk, sk }) => `${pk} ${sk}`);
-  const [is, should] = [new Set(stored), new Set(meant)];
-  return [
-    ...[...is].filter((each) => !should.has(each)).map((each) => `${each} mirrors nothing`),
-    ...[...should].filter((each) => !is.has(each)).map((each) => `${each} is missing`),
   ];
 }
 
@@ -235,6 +193,7 @@ export function daysOf(partitions: Partitions, domain: string): (readonly number
 const listOf: Record<string, (id: string) => RowList> = {
   computations: rowLists.computations,
   assets: rowLists.assets,
+  results: rowLists.results,
   runs: rowLists.runs,
   linked: rowLists.linkedComputations,
   cvms: rowLists.cvms,
@@ -249,10 +208,15 @@ function inLists(partitions: Partitions): string[] {
       const key = { pk, sk: String(item['sk']) };
       const name = listOfEntry(key) ?? listOfHead(key) ?? (isRow(item) ? listOf[kind]?.(id).name : undefined);
       if (name !== undefined) names.add(name);
+      if (isRow(item) && kind === 'assets') names.add(rowLists.results(id).name);
       if (isRow(item) && kind === 'computations') names.add(rowLists.ownedComputations(id, String(item['owner'])).name);
     }
   }
-  return [...names].flatMap((name) => inList(partitions, name));
+  // These lists follow the stream of the table: test/shared/todo compares them with a full count.
+  const following = [listNames.updated, listNames.waiting].map((kind) => `${kind}#`);
+  return [...names]
+    .filter((name) => !following.some((kind) => name.startsWith(kind)))
+    .flatMap((name) => inList(partitions, name));
 }
 
 const isRow = ({ sk }: Item) => String(sk).startsWith(listKeys.prefixes.row);
@@ -262,7 +226,8 @@ function inList(partitions: Partitions, name: string): string[] {
   const isOwned = kind === lists.ownedComputations('').pk.slice(0, -1);
   const list = listOf[isOwned ? 'computations' : kind]?.(id);
   if (!list) return [`${name} is no list`];
-  const isMember = (row: Item) => !isOwned || rowLists.ownedComputations(id, String(row['owner'])).name === name;
+  const isMember = (row: Item) =>
+    isOwned ? rowLists.ownedComputations(id, String(row['owner'])).name === name : (list.has?.(row) ?? true);
   const rows = (partitions.get(list.rows.pk) ?? []).filter((item) => isRow(item) && isMember(item));
   const meant = rows.map((row) => ({ number: numberOfRow(row), state: stateOfRow(list, row) }));
   const keys = keysOf(name);

@@ -28,6 +28,20 @@ export function beforeTheNextTransaction(
   );
 }
 
+/** Acts once after the next transaction that writes through the table, before its answer arrives. */
+export function afterTheNextTransaction(table: Table, act: () => Promise<unknown>): void {
+  const middlewareStack = stackOf(table);
+  middlewareStack.add(
+    (next, { commandName }) =>
+      async (sent) => {
+        const answer = await next(sent);
+        if (String(commandName).startsWith('TransactWrite') && middlewareStack.remove(name)) await act();
+        return answer;
+      },
+    { name, step: 'initialize' },
+  );
+}
+
 type Read = 'Get' | 'BatchGet' | 'Query';
 
 /**

@@ -1,12 +1,16 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { type KnownRoute, routes } from '../../shared/endpoints/endpoints.ts';
 import { type Route, takesKey } from '../../shared/http/route.ts';
+import { strictPolicy } from './strict-policy.ts';
 import { base64, newCvm, publicKey, type Session } from './session.ts';
 import { privateKey } from './suite-state.ts';
 import { digestsIn } from './approval-digests.ts';
 
-/** The names of the endpoints that take an Idempotency-Key. */
-export type KeyedName = Exclude<KnownRoute, { method: 'GET' } | { takesKey: false }>['name'];
+/**
+ * The names of the endpoints that take an Idempotency-Key, without the one whose request takes a guest that asks for a key:
+ * test/shared/releases/releases.service.test.ts repeats it.
+ */
+export type KeyedName = Exclude<Exclude<KnownRoute, { method: 'GET' } | { takesKey: false }>['name'], 'releases/answer-release'>;
 
 /** A request that succeeds, and the resources that it may change. */
 export interface KeyedRequest {
@@ -21,7 +25,17 @@ export interface KeyedRequest {
 export type Prepare = (
   session: Pick<
     Session,
-    'createComputation' | 'createAsset' | 'link' | 'readyComputation' | 'startRun' | 'digestsOf' | 'approve' | 'registerCvm'
+    | 'createComputation'
+    | 'createAsset'
+    | 'setAssetKey'
+    | 'link'
+    | 'readyComputation'
+    | 'startRun'
+    | 'digestsOf'
+    | 'approve'
+    | 'registerCvm'
+    | 'reviewedRun'
+    | 'handIn'
   >,
 ) => Promise<KeyedRequest>;
 
@@ -31,6 +45,7 @@ const file = () => ({ file_name: `${randomUUID()}.csv`, asset_type: 'dataset' })
 /** Prepares a request to each endpoint that takes an Idempotency-Key. A new endpoint does not compile without one. */
 export const keyedRequests: Record<KeyedName, Prepare> = {
   'computations/create-computation': async () => ({ body: { name: 'Created', agent_config } }),
+  'notifications/set-notifications': async () => ({ body: { email: false } }),
   'computations/update-computation': async ({ createComputation }) => {
     const { id } = await createComputation();
     return { path: { id }, body: { name: 'Renamed', agent_config }, computation: id };
@@ -61,6 +76,16 @@ export const keyedRequests: Record<KeyedName, Prepare> = {
     const { id } = await createAsset({ asset: base64('a') });
     return { path: { id }, asset: id };
   },
+  'assets/set-asset-key': async ({ createAsset }) => {
+    const { id } = await createAsset({ asset: base64('a') });
+    const key = randomBytes(32).toString('base64');
+    return { path: { id }, body: { held: 'service', key, release_policy: strictPolicy }, asset: id };
+  },
+  'assets/remove-asset-key': async ({ createAsset, setAssetKey }) => {
+    const { id } = await createAsset({ asset: base64('a') });
+    await setAssetKey(id);
+    return { path: { id }, asset: id };
+  },
   'assets/link-asset': async ({ createAsset, createComputation }) => {
     const [asset, computation] = [(await createAsset()).id, (await createComputation()).id];
     return { path: { id: asset, computationID: computation }, computation, asset };
@@ -83,6 +108,16 @@ export const keyedRequests: Record<KeyedName, Prepare> = {
     const id = await readyComputation();
     return { path: { id }, computation: id };
   },
+  'results/hand-in-result': async ({ reviewedRun }) => {
+    const reviewed = await reviewedRun();
+    const body = { file_name: 'counts.csv', size: 1, checksum: 'a'.repeat(64) };
+    return { ...reviewed, body, computation: reviewed.path.id };
+  },
+  'results/decide-result': async ({ reviewedRun, handIn }) => {
+    const reviewed = await reviewedRun();
+    const body = { decision: 'release', checksum: await handIn(reviewed) };
+    return { ...reviewed, body, computation: reviewed.path.id };
+  },
   'cvms/register-cvm': async () => {
     const cvm = newCvm();
     return { path: { cvmID: cvm }, body: { description: 'registered' }, cvm };
@@ -95,6 +130,8 @@ export const keyedRequests: Record<KeyedName, Prepare> = {
 };
 
 export const keyedNames = Object.keys(keyedRequests) as KeyedName[];
+/** The names of the requests that one user can prepare alone: results take a CVM that completes a run. */
+export const preparedNames = keyedNames.filter((name) => !name.startsWith('results/'));
 
 export interface Answered {
   status: number;
@@ -168,9 +205,16 @@ function preparing(send: Steps['send'], digestsOf: Session['digestsOf']): Parame
   const link = async (id: string, computationID: string) => {
     await done('assets/link-asset', { path: { id, computationID } });
   };
+  const noReview = () => Promise.reject(new Error('Results are prepared by a session.'));
   return {
+    reviewedRun: noReview,
+    handIn: noReview,
     createComputation,
     createAsset,
+    setAssetKey: async (id) => {
+      const body = { held: 'party', fingerprint: 'ab'.repeat(32), release_policy: strictPolicy };
+      return done('assets/set-asset-key', { path: { id }, body });
+    },
     link,
     readyComputation: async () => {
       const { id } = await createComputation();

@@ -53,7 +53,7 @@ export type Schema = Record<string, unknown>;
 
 /** @throws Error if the document has no such operation */
 export function operationOf(document: OpenApiDocument, method: string, path: string): Operation {
-  const operation = document.paths[path]?.[method.toLowerCase()];
+  const operation = document.paths[path.replace('+}', '}')]?.[method.toLowerCase()];
   if (!operation) throw new Error(`${method} ${path} is not in the OpenAPI document.`);
   return operation;
 }
@@ -91,7 +91,7 @@ export function responseChecker(document: OpenApiDocument): CheckResponse {
     }
     const media = response.content[contentType];
     if (!media) throw new Error(`${where} is not documented as ${contentType}: ${text}`);
-    const body: unknown = JSON.parse(text);
+    const body: unknown = contentType.endsWith('json') ? JSON.parse(text) : text;
     const validate = validatorOf(media);
     if (!validate(body)) throw new Error(`${where} does not match its schema: ${JSON.stringify(validate.errors)} in ${text}`);
     if (contentType === 'application/problem+json') {

@@ -1,8 +1,11 @@
 import { availableParallelism, loadavg } from 'node:os';
 import { systemClock } from '../../shared/runtime/deadline.ts';
 
-/** Milliseconds that a test waits for a fact. It is far more than any fact takes at a load of 10 on two cores. */
-export const longestWaitInMilliseconds = 290_000;
+/**
+ * Milliseconds that a test waits for a fact. It is far more than any fact takes at a load of 10 on two cores. `TEST_PATIENCE` shortens it
+ * where many tests are to fail (test/mutants/).
+ */
+export const longestWaitInMilliseconds = Number(process.env['TEST_PATIENCE'] ?? 290_000);
 
 /** A clock by which no read takes too long (packages/counted-list/view.ts). */
 export const patientClock = { ...systemClock, steady: () => 0 };

@@ -18,6 +18,7 @@ export function aroundKms(around: AroundCall): void {
   replaceClient(keysInKms, () => ({
     publicKey: (...given) => around('GetPublicKey', () => real.publicKey(...given)),
     sign: (...given) => around('Sign', () => real.sign(...given)),
+    signEd25519: (...given) => around('Sign', () => real.signEd25519(...given)),
     newDataKey: (...given) => around('GenerateDataKey', () => real.newDataKey(...given)),
     openDataKey: (...given) => around('Decrypt', () => real.openDataKey(...given)),
   }));

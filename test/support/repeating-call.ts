@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { longestWaitInMilliseconds } from './patience.ts';
 
-/** Statuses of a busy domain and a busy service, which end by themselves. */
-const passing = [429, 503];
+/** Tells whether an answer is that of a busy domain, a busy service, or a log that is about to grow, which end by themselves. */
+function isPassing({ status, body }: { status: number; body?: unknown }): boolean {
+  return [429, 503].includes(status) || (status === 409 && (body as { reason?: string } | undefined)?.reason === 'log_pending');
+}
 const pauseInMilliseconds = 250;
 
 /**
- * Sends a request again while it is answered with 429 or 503, or its connection is lost, as clients should. Returns that answer, or throws that
+ * Sends a request again while it is answered with 429, 503 or `log_pending`, or its connection is lost, as clients should. Returns that answer, or throws that
  * error, if the time of the test is over.
  * A change needs the same `Idempotency-Key` each time, to stay one change.
  */
@@ -18,7 +20,7 @@ export async function untilAnswered<Answer extends { status: number }>(send: () 
       if (!isLost(error) || performance.now() > endsAt) throw error;
       return undefined;
     });
-    if (answer && (!passing.includes(answer.status) || performance.now() > endsAt)) return answer;
+    if (answer && (!isPassing(answer) || performance.now() > endsAt)) return answer;
     await delay(pauseInMilliseconds);
   }
 }

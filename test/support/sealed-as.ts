@@ -1,4 +1,4 @@
-import { digestOfKey, type StoredKey } from '../../shared/rows/agent-config.ts';
+import { digestOfKey, type StoredKey } from '../../shared/rows/sealed-key.ts';
 
 /** A private key as it is stored, with a seal that no KMS made. */
 export function sealedAs(plain: string): StoredKey {

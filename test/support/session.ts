@@ -1,4 +1,5 @@
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { strictPolicy } from './strict-policy.ts';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { afterAll, beforeAll, expect, it, type TestFunction, vi } from 'vitest';
 import { openClient, type BodyOf, type Client } from './client.ts';
@@ -15,6 +16,8 @@ export interface Session extends Client {
   target: Target;
   createComputation: (fields?: Record<string, unknown>, as?: Person) => Promise<Computation>;
   createAsset: (fields?: Record<string, unknown>, as?: Person) => Promise<Asset>;
+  /** Gives an asset a key that its creator holds, with a strict release policy. */
+  setAssetKey: (assetId: string, fields?: Record<string, unknown>, as?: Person) => Promise<BodyOf<'assets/set-asset-key'>>;
   link: (assetId: string, computationId: string) => Promise<void>;
   /** Creates a computation of the administrator that is ready to run. Returns its identifier. */
   readyComputation: (fields?: Record<string, unknown>) => Promise<string>;
@@ -34,6 +37,13 @@ export interface Session extends Client {
   /** Accepts the run that is offered to a CVM and reports an event that ends it. */
   endRun: (cvm: string, event?: { event_type: string; status: string }) => Promise<void>;
   untilStatus: (computationId: string, status: string) => Promise<void>;
+  /**
+   * Runs a computation of another user to its end, whose result the administrator reviews for `carol`. Returns what a request on the
+   * result has in its path and query.
+   */
+  reviewedRun: (fields?: Record<string, unknown>) => Promise<{ path: { id: string }; query: { run: string } }>;
+  /** Hands in the result of such a run and uploads its file. Returns the checksum of the file. */
+  handIn: (reviewed: { path: { id: string }; query: { run: string } }, content?: string) => Promise<string>;
 }
 
 type Command = BodyOf<'cvms/list-commands'>['commands'][number];
@@ -133,6 +143,10 @@ function withSharedSteps(target: Target, client: Client): Session {
     target,
     createComputation,
     createAsset,
+    setAssetKey: async (id, fields = {}, as = 'administrator') => {
+      const body = { held: 'party', fingerprint: 'ab'.repeat(32), release_policy: strictPolicy, ...fields };
+      return await done('assets/set-asset-key', { path: { id }, body, as });
+    },
     link,
     commandFor,
     report,
@@ -153,6 +167,33 @@ function withSharedSteps(target: Target, client: Client): Session {
       const { id: command_id, run_id, computation_id } = await commandFor(cvm, 'run');
       await report(cvm, { run_id, type: 'accepted', command_id }, { run_id, type: 'event', ...event });
       await untilOver(client, computation_id);
+    },
+    reviewedRun: async (fields = {}) => {
+      const result_review = { reviewers: [target.idOf('administrator')], needed: 1 };
+      const { id } = await createComputation({ owner: 'owner-of-results', consumers: ['carol'], result_review, ...fields });
+      const algorithm = await createAsset({ file_name: 'algorithm.py', asset_type: 'algorithm' });
+      await link(algorithm.id, id);
+      await done('keys/upload-key', { path: { id }, body: { key } });
+      const cvm = newCvm();
+      const run = await done('runs/start-run', { path: { id }, query: { cvm } });
+      const { id: command_id } = await commandFor(cvm, 'run');
+      const event = { run_id: run, type: 'event', event_type: 'Complete', status: 'Completed' };
+      await report(cvm, { run_id: run, type: 'accepted', command_id }, event);
+      await untilOver(client, id);
+      return { path: { id }, query: { run } };
+    },
+    handIn: async (reviewed, content = 'species,count\nAdelie,152\n') => {
+      const checksum = createHash('sha3-256').update(content).digest('hex');
+      const body = { file_name: 'counts.csv', size: Buffer.byteLength(content), checksum };
+      const { upload } = await done('results/hand-in-result', { ...reviewed, body });
+      if (!upload) throw new Error('There is no upload.');
+      const { status } = await fetch(upload.url, { method: upload.method, headers: upload.headers, body: content });
+      expect(status).toBe(200);
+      await vi.waitFor(async () => {
+        const { result } = await done('runs/get-run', reviewed);
+        expect(result?.state).toBe('under_review');
+      }, untilTestEnds);
+      return checksum;
     },
     untilStatus: async (id, status) => {
       await vi.waitFor(async () => expect(await statusOf(client, id)).toBe(status), untilTestEnds);

@@ -6,7 +6,7 @@ import {
   type CvmStream as Stream,
   openCvmStream,
   type OutgoingMessage as Outgoing,
-} from '../../local/cvms/cvm-stream.ts';
+} from '../../local/cvms/attested-cvms.ts';
 
 export interface AgentOptions extends CvmCredentials {
   /** Default: `address`. */

@@ -108,7 +108,7 @@ export const healthy: Series = {
   'RunsEnded completed': [4],
   'RunsEnded failed': [2],
   ConnectedCvms: [10],
-  NumberOfCopyJobsCompleted: [2],
+  NumberOfCopyJobsCompleted: [3],
   CertificateDays: [700],
   CollateralDays: [29],
   DaysToExpiry: [300],

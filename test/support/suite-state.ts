@@ -48,7 +48,9 @@ export class SuiteState {
     return filesIn(this.#services).filter((file) => {
       const items = file.endsWith('.sqlite') ? valuesOf(file).map((value) => Buffer.from(value)) : [];
       const binaries = items.flatMap((item) => binariesIn(item, bodies));
-      const contents = [readFileSync(file), ...items, ...binaries];
+      const content = readUnlessGone(file);
+      if (!content) return false;
+      const contents = [content, ...items, ...binaries];
       return contents.some((content) => forms.some((form) => content.includes(form)));
     });
   }
@@ -70,9 +72,22 @@ function binariesIn(item: Buffer, bodies: readonly Buffer[]): Buffer[] {
  */
 export function filesHolding(directory: string, text: string, dictionaries: readonly Uint8Array[] = []): string[] {
   return filesIn(directory).filter((file) => {
-    const contents = [readFileSync(file), ...(file.endsWith('.sqlite') ? valuesOf(file) : [])];
-    return contents.some((content) => holdsText(content, text, dictionaries));
+    const content = readUnlessGone(file);
+    if (!content) return false;
+    const contents = [content, ...(file.endsWith('.sqlite') ? valuesOf(file) : [])];
+    const seen = new Set<string>();
+    return contents.some((content) => holdsText(content, text, dictionaries, { seen }));
   });
+}
+
+/** Returns the content of a file. Undefined if a running service has replaced the file since it was listed. */
+function readUnlessGone(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 function filesIn(directory: string): string[] {
@@ -106,15 +121,23 @@ const base64Run = /[\w+/-]{12,}={0,2}/g;
  * Says whether bytes contain a text: as it is or in base64, wherever in a longer text it stands, or in what they contain deflated or
  * gzipped. Compressed bytes are found if they are all of `bytes`, or stand in base64.
  * @param dictionaries with which JSON may be deflated
+ * @param options.seen the runs of base64 that were looked into: the values of a table repeat most of its file
  */
-export function holdsText(bytes: Uint8Array, text: string, dictionaries: readonly Uint8Array[] = [], depth = 0): boolean {
+export function holdsText(
+  bytes: Uint8Array,
+  text: string,
+  dictionaries: readonly Uint8Array[] = [],
+  { depth = 0, seen = new Set<string>() } = {},
+): boolean {
   const content = Buffer.from(bytes);
   if (formsOf(text).some((form) => content.includes(form))) return true;
   if (depth === deepest) return false;
-  const inside = [content, ...(content.toString('latin1').match(base64Run) ?? []).map((run) => Buffer.from(run, 'base64'))];
+  const runs = [...new Set(content.toString('latin1').match(base64Run))].filter((run) => !seen.has(run));
+  for (const run of runs) seen.add(run);
+  const inside = [content, ...runs.map((run) => Buffer.from(run, 'base64'))];
   return inside
     .flatMap((compressed) => inflated(compressed, dictionaries))
-    .some((each) => holdsText(each, text, dictionaries, depth + 1));
+    .some((each) => holdsText(each, text, dictionaries, { depth: depth + 1 }));
 }
 
 /** Returns a text and what its base64 contains, wherever in a longer text it stands. */

@@ -53,14 +53,15 @@ export const fullStage: Stage = {
     client: { id: 'console', scopes: 'openid computations', origins: ['https://login.example.com'] },
   },
   alarmTargets: [
-    { email: 'platform@example.com' },
-    { topicArn: 'arn:aws:sns:eu-central-1:111122223333:on-call' },
+    { email: 'platform@example.com', for: 'ticket' },
+    { topicArn: 'arn:aws:sns:eu-central-1:111122223333:on-call', for: 'page' },
     { webhook: { url: 'https://pages.example.com/alarms', header: 'authorization', secretName: 'pages' } },
   ],
   evidenceKeys: ['key-1', 'key-2'],
   copiesVaultArn: 'arn:aws:backup:eu-west-1:444455556666:backup-vault:copies',
   gateway: { port: 7001, tasks: 2, networks: ['203.0.113.0/24'], hostName: 'cvms.example.com' },
   eventBus: true,
+  mail: { identity: 'example.com', from: 'computations@example.com', page: 'https://console.example.com/console/' },
   canary: { everyMinutes: 15, credentials: { clientId: 'canary', secretName: 'canary-client', scope: 'computations' } },
 };
 

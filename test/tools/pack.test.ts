@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { bundleCanary, bundleReference } from '../../infra/bundles/bundle-functions.ts';
+import { bundleCanary, bundleReference } from '../../infra/bundles.ts';
 import { copyCheckout } from '../support/checkout.ts';
 
 it('an npm pack that is killed while package.json is that of the tarball leaves the original', async () => {

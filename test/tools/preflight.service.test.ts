@@ -9,7 +9,16 @@ type Account = Record<string, object | string>;
 
 const ready: Account = {
   'AmazonSSM.GetParameter': { Parameter: { Value: '28' } },
-  '/2016-08-19/account-settings': { AccountLimit: { ConcurrentExecutions: 4_000, UnreservedConcurrentExecutions: 4_000 } },
+  '/2016-08-19/account-settings': { AccountLimit: { ConcurrentExecutions: 6_000, UnreservedConcurrentExecutions: 6_000 } },
+  '/v2/email/account': { ProductionAccessEnabled: true, SendingEnabled: true },
+  ' /account-settings': {
+    ResourceTypeManagementPreference: { DynamoDB: true },
+    ResourceTypeOptInPreference: { DynamoDB: true, S3: true },
+  },
+  'TrentService.DescribeKey': { KeyMetadata: { KeyState: 'Enabled', KeySpec: 'SYMMETRIC_DEFAULT' } },
+  '/2013-04-01/hostedzone/Z1': '<HostedZone><Name>example.com.</Name><PrivateZone>false</PrivateZone></HostedZone>',
+  '/?Action=DescribeSubnets':
+    '<subnetSet><item><subnetId>subnet-1</subnetId></item><item><subnetId>subnet-2</subnetId></item></subnetSet>',
   '/account': { throttleSettings: { rateLimit: 10_000, burstLimit: 5_000 } },
   'CloudTrail_20131101.DescribeTrails': { trailList: [{ Name: 'organisation' }] },
   '/?Action=GetCallerIdentity': '<Account>111122223333</Account>',
@@ -18,6 +27,7 @@ const ready: Account = {
     Certificate: { Status: 'ISSUED', DomainName: 'api.example.com', Type: 'AMAZON_ISSUED' },
   },
   'secretsmanager.DescribeSecret': {},
+  '/v2/email/identities/example.com': { VerifiedForSendingStatus: true },
   '/2020-05-31/distribution': '<DistributionList><Quantity>3</Quantity></DistributionList>',
   stacks: '<DescribeStacksResponse><DescribeStacksResult><Stacks></Stacks></DescribeStacksResult></DescribeStacksResponse>',
 };
@@ -34,7 +44,17 @@ beforeAll(async () => {
 });
 afterAll(() => aws.stop());
 
-const { issuer: _, ...withoutIssuer } = fullStage;
+const { issuer: _, ...others } = fullStage;
+const withoutIssuer: Stage = {
+  ...others,
+  dataKeyArn: 'arn:aws:kms:eu-central-1:111122223333:key/1',
+  hostedZone: { id: 'Z1', name: 'example.com' },
+  gateway: {
+    port: 7001,
+    tasks: 2,
+    vpc: { id: 'vpc-1', subnets: { 'eu-central-1a': 'subnet-1', 'eu-central-1b': 'subnet-2' }, isPublic: false },
+  },
+};
 
 /** Returns the sentences about what is missing. */
 async function missing(changed: Account, stage: Stage = withoutIssuer): Promise<string[]> {
@@ -60,9 +80,35 @@ it.each<[string, Account, string]>([
     'Some Regions have 2,500',
   ],
   [
+    'an account without advanced backups of DynamoDB',
+    { ' /account-settings': { ResourceTypeOptInPreference: { DynamoDB: true, S3: true } } },
+    '--resource-type-management-preference DynamoDB=true',
+  ],
+  [
+    'a hosted zone of another name',
+    { '/2013-04-01/hostedzone/Z1': '<Name>example.net.</Name>' },
+    'The hosted zone Z1 is not the public one of example.com.',
+  ],
+  [
+    'subnets of another VPC',
+    { '/?Action=DescribeSubnets': '<subnetSet><item><subnetId>subnet-1</subnetId></item></subnetSet>' },
+    'vpc-1 has no subnets subnet-2.',
+  ],
+  [
+    'a key of the data that signs',
+    { 'TrentService.DescribeKey': { KeyMetadata: { KeyState: 'Enabled', KeySpec: 'ECC_NIST_P256' } } },
+    'is Enabled and ECC_NIST_P256, expected Enabled and SYMMETRIC_DEFAULT',
+  ],
+  [
     'an account without a trail',
     { 'CloudTrail_20131101.DescribeTrails': { trailList: [] } },
     'nobody is told when a KMS key is disabled',
+  ],
+  ['the sandbox of SES', { '/v2/email/account': { ProductionAccessEnabled: false, SendingEnabled: true } }, 'in its sandbox'],
+  [
+    'an identity that is not verified',
+    { '/v2/email/identities/example.com': { VerifiedForSendingStatus: false } },
+    'SES has not verified example.com',
   ],
   ['an unverified account', { '/2020-05-31/distribution': '<Quantity>0</Quantity>' }, 'ask AWS Support to verify it'],
   [
@@ -107,6 +153,6 @@ it('says that alarms tell nobody, and that an issuer cannot be read or names ano
   const stage = { ...withoutIssuer, alarmTargets: [], issuer };
   const sentences = (await missing({}, stage)).join('\n');
   await discovery.stop();
-  expect(sentences).toContain('The alarms of full tell nobody.');
+  expect(sentences).toContain('The urgent alarms of full tell nobody.');
   expect(sentences).toContain('names the issuer https://other.example.com');
 });

@@ -159,51 +159,40 @@ function unlessMissing(error: unknown): undefined {
   if (!(error instanceof ServiceProblem) || error.code !== 'not_found') throw error;
 }
 
-/** Complete files under temporary names, in the folder of the files that they will replace. */
-interface PreparedFiles {
-  /**
-   * Renames the temporary files, and so replaces the previous ones. @throws Error that says how to rename the files that are left
-   */
-  install: () => void;
-  discard: () => void;
-}
-
 /**
  * Writes files into a directory under temporary names. If one cannot be written, the previous files stay unchanged. Only the user
  * of the process can read the files.
  * @param contents the contents by the final names of the files
+ * @returns `install`, which renames the files and so replaces the previous ones, or throws an Error that says how to rename those that
+ * are left; and `discard`
  * @throws Error that says which directory cannot be written, and why
  */
-function prepareFiles(directory: string, contents: Record<string, string>): PreparedFiles {
-  const names = Object.keys(contents).map((name) => ({ name: join(directory, name), temporary: join(directory, `${name}.new`) }));
+function prepareFiles(directory: string, contents: Record<string, string>): { install: () => void; discard: () => void } {
+  const files = Object.entries(contents).map(([name, content]) => ({ file: join(directory, name), content }));
   const discard = () => {
-    for (const { temporary } of names) rmSync(temporary, { force: true });
+    for (const { file } of files) rmSync(`${file}.new`, { force: true });
   };
-  try {
+  const attempt = (work: () => void, problem: (why: string) => string) => {
+    try {
+      work();
+    } catch (error) {
+      throw new Error(problem(error instanceof Error ? error.message : String(error)), { cause: error });
+    }
+  };
+  const write = () => {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     discard(); // the mode counts for new files alone
-    for (const [name, content] of Object.entries(contents)) {
-      writeFileSync(join(directory, `${name}.new`), content, { mode: 0o600, flush: true });
-    }
-  } catch (error) {
     try {
-      discard();
-    } catch {
-      // the first error says more
-    }
-    throw new Error(`Cannot write into ${directory}: ${messageOf(error)}`, { cause: error });
-  }
-  const install = () => {
-    try {
-      for (const { name, temporary } of names) renameSync(temporary, name);
+      for (const { file, content } of files) writeFileSync(`${file}.new`, content, { mode: 0o600, flush: true });
     } catch (error) {
-      const left = `The new files are in ${directory}, and end in .new. Rename those that are left.`;
-      throw new Error(`A file cannot be replaced: ${messageOf(error)}. ${left}`, { cause: error });
+      discard();
+      throw error;
     }
   };
-  return { install, discard };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const rename = () => {
+    for (const { file } of files) renameSync(`${file}.new`, file);
+  };
+  const left = `The new files are in ${directory}, and end in .new. Rename those that are left.`;
+  attempt(write, (why) => `Cannot write into ${directory}: ${why}`);
+  return { install: () => attempt(rename, (why) => `A file cannot be replaced: ${why}. ${left}`), discard };
 }

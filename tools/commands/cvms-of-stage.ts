@@ -1,6 +1,6 @@
 import { KMSClient } from '@aws-sdk/client-kms';
 import { issueCvmCertificate, kmsAuthority } from '../../gateway/certificates/authority.ts';
-import { outputsOf } from '../domains/stage-resources.ts';
+import { outputsOf } from '../domains/stage-data.ts';
 import { stageNamed } from '../../infra/stages/stages.ts';
 import { cvmAuthorityAlias } from '../../infra/state/keys.ts';
 import { UsageError } from '../../shared/command-line/arguments.ts';

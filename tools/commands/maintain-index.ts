@@ -1,21 +1,23 @@
+import { existsSync } from 'node:fs';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { documentClient, type Table } from '../../shared/table/table.ts';
-import { namedRowAt, rebuildNames } from '../../shared/find/index.ts';
-import { listKeys } from '../../shared/table/keys.ts';
+import { rebuildNames } from '../../shared/find/index.ts';
+import { rebuildTodo } from '../../shared/todo/index.ts';
+import { listKeys, rowAt } from '../../shared/table/keys.ts';
 import { openList, type RowList, rowLists, rowsOf } from '../../shared/table/row-lists.ts';
-import { outputsOf } from '../domains/stage-resources.ts';
+import { outputsOf } from '../domains/stage-data.ts';
 import { stageNamed } from '../../infra/stages/stages.ts';
 import { isMain, parseOptions, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
 import { lockDirectory } from '../../local/machine/data-directory.ts';
-import { startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
+import { fileOfTable, startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
 import { localCredentials, local } from '../../local/machine/environment.ts';
 import { allLists, listsOfDomain } from './stored-lists.ts';
-import { systemClock, type Clock } from '../../shared/runtime/deadline.ts';
+import { systemClock, type Clock, timestampOf } from '../../shared/runtime/deadline.ts';
 
 const usage = `Usage: npm run index -- check|rebuild --domain DOMAIN|--asset ID|--all --stage STAGE | --data DIR
 
 check compares lists with their rows: every member and its state, and all counts.
-rebuild builds these lists and the index of names from the rows, and then checks the lists. Repeat it if it was interrupted.
+rebuild builds these lists, the index of names and what waits for users from the rows, and then checks the lists. Repeat it if it was interrupted.
 
   --domain DOMAIN  the lists of computations, runs, assets and CVMs of this domain, and of the computations of each owner
   --asset ID       instead, the list of the computations that this asset is linked to
@@ -64,7 +66,7 @@ export async function indexCommand(args: string[], clock: Clock = systemClock): 
     const lists = await storedLists(table, options);
     let differing = 0;
     for (const list of lists) {
-      if (action === 'rebuild') await rebuildNamesOf(table, list);
+      if (action === 'rebuild') await rebuildNamesOf(table, list, clock);
       if (action === 'check' || options.all) {
         const differs = await printDifferences(table, list, { from, isQuiet: options.all === true });
         differing += Number(differs);
@@ -133,13 +135,17 @@ async function printDifferences(
 }
 
 /**
- * Builds the index by which the rows of a list are found by name anew. Does nothing for rows without such names, and for the list
+ * Builds the index by which the rows of a list are found by name anew, and with that of computations what waits for users. Does nothing for rows without such names, and for the list
  * of an owner.
  */
-async function rebuildNamesOf(table: Table, { rows, owner }: RowList): Promise<void> {
-  const row = namedRowAt(listKeys.row(rows, 1));
-  if (!row || owner !== undefined) return;
-  print(`${rows.pk}: the names of ${await rebuildNames(table, row)} rows are indexed anew.`);
+async function rebuildNamesOf(table: Table, { rows, owner }: RowList, clock: Clock): Promise<void> {
+  const row = rowAt(listKeys.row(rows, 1));
+  if (!row || row.kind === 'run' || owner !== undefined) return;
+  const { domain, kind } = row;
+  print(`${rows.pk}: the names of ${await rebuildNames(table, { domain, kind })} rows are indexed anew.`);
+  if (row.kind !== 'computation') return;
+  const { count, failures } = await rebuildTodo(table, row.domain, timestampOf(clock));
+  print(`${rows.pk}: what waits in ${count} computations and assets is listed anew, ${failures} failed.`);
 }
 
 function print(line: string): void {
@@ -156,6 +162,8 @@ export async function openStage(name: string): Promise<OpenTable> {
 export async function openHere(dataDirectory: string | undefined): Promise<OpenTable> {
   const isNamed = Boolean(process.env['DYNAMODB_ENDPOINT']);
   if (dataDirectory === undefined && !isNamed) throw new UsageError('--stage or --data is required.');
+  if (dataDirectory !== undefined && !isNamed && !existsSync(fileOfTable(dataDirectory)))
+    throw new UsageError(`${dataDirectory} is no directory of a service.`);
   const unlock = dataDirectory === undefined || isNamed ? undefined : lockDirectory(dataDirectory);
   const engine = await startDynamoDb(dataDirectory === undefined ? {} : { dataDirectory });
   const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });

@@ -9,6 +9,7 @@ const listsOfKinds: Record<string, (id: string) => RowList> = {
   computations: rowLists.computations,
   runs: rowLists.runs,
   assets: rowLists.assets,
+  results: rowLists.results,
   linked: rowLists.linkedComputations,
   cvms: rowLists.cvms,
 };
@@ -24,7 +25,7 @@ function wholeListNamed(name: string): RowList | undefined {
 
 /** Returns the lists of a domain, with the lists of its present and earlier owners of computations. */
 export async function listsOfDomain(table: Table, domain: string): Promise<RowList[]> {
-  const whole = [rowLists.computations, rowLists.runs, rowLists.assets, rowLists.cvms].map((of) => of(domain));
+  const whole = [rowLists.computations, rowLists.runs, rowLists.assets, rowLists.results, rowLists.cvms].map((of) => of(domain));
   return [...whole, ...(await ownedLists(table, domain))];
 }
 

@@ -1,8 +1,8 @@
-import { issueLocalToken } from 'computation-management-client';
 import { typed, UsageError } from '../../shared/command-line/arguments.ts';
 import type { DomainManager, DomainUser } from '../domains/domains-of-stage.ts';
 import type { ManagedUser } from '../../shared/domains/manage-users.ts';
 import type { DomainContents, Removed } from '../../shared/domains/remove-domain.ts';
+import type { TokenRequest } from '../../local/pages/local-pages.ts';
 import type { DomainRequest } from '../../local/pages/local-domains.ts';
 import type { Enrolment } from '../../local/cvms/cvm-gateway.ts';
 
@@ -12,7 +12,9 @@ export function serviceHere(port: number): string {
 }
 
 export function noService(service: string): Error {
-  const advice = service.startsWith('http://127.0.0.1:') ? ` Start it with \`${typed('start')}\`, or set PORT to its port.` : '';
+  const advice = service.startsWith('http://127.0.0.1:')
+    ? ` Start the service with \`${typed('start')}\`, or set PORT to its port.`
+    : '';
   return new Error(`No service answers at ${service}.${advice}`);
 }
 
@@ -49,8 +51,7 @@ export function domainsHere(port: number): DomainManager {
   const service = serviceHere(port);
   const manage = async (request: DomainRequest & { user: string }): Promise<DomainUser> => {
     const managed = await ask<ManagedUser>(service, request);
-    const token = await issueLocalToken({ baseUrl: service, sub: request.user, groups: managed.memberships });
-    return { ...managed, token };
+    return { ...managed, token: await tokenHere(service, { sub: request.user, groups: managed.memberships }) };
   };
   return {
     create: ({ domain, user }) => manage({ action: 'create', domain, user }),
@@ -63,6 +64,11 @@ export function domainsHere(port: number): DomainManager {
       `What \`${typed('start')}\` printed names the paths of requests.`,
     ],
   };
+}
+
+/** Returns a token that the service of this machine issues. */
+export async function tokenHere(service: string, request: TokenRequest): Promise<string> {
+  return (await askThisMachine<{ access_token: string }>(service, '/local/token', request)).access_token;
 }
 
 /** Returns the memberships of a user of this machine, as `npm run domain` gave them. @param port of the service */
@@ -90,7 +96,7 @@ export function thisMachine(port: number): EnrolmentTarget {
   const service = serviceHere(port);
   return {
     service,
-    token: async (domain) => await issueLocalToken({ baseUrl: service, sub: 'enrolment', groups: [`${domain}:administrator`] }),
+    token: (domain) => tokenHere(service, { sub: 'enrolment', groups: [`${domain}:administrator`] }),
     enrol: async ({ domain, cvmId, publicKey }) =>
       await askThisMachine<Enrolment>(service, '/local/cvm', { domain, cvm_id: cvmId, public_key: publicKey }),
   };

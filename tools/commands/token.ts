@@ -1,4 +1,3 @@
-import { issueLocalToken, type LocalTokenOptions, ServiceProblem } from 'computation-management-client';
 import {
   isMain,
   parseOptions,
@@ -8,10 +7,10 @@ import {
   UsageError,
   parseDuration,
 } from '../../shared/command-line/arguments.ts';
-import { serviceHere, membershipsHere } from './this-machine.ts';
+import { membershipsHere, serviceHere, tokenHere } from './this-machine.ts';
 
 /** The text that `npm run token -- --help` prints. */
-export const usage = `Usage: ${typed('token', '--sub USER [--groups DOMAIN:ROLE[,DOMAIN:ROLE...]] [--expires-in 1h]')}
+export const usage = `Usage: ${typed('token', '--sub USER [--groups DOMAIN:ROLE[,DOMAIN:ROLE...]] [--email ADDRESS] [--expires-in 1h]')}
 
 Prints a bearer token for the service that runs on this machine. Set PORT to its port (default 3000).
 
@@ -19,6 +18,7 @@ Prints a bearer token for the service that runs on this machine. Set PORT to its
   --groups      the user's memberships, such as d1:viewer,d2:administrator;
                 d1:cvm is for every CVM of the domain d1, d1:cvm:cvm-1 for the CVM cvm-1 alone.
                 Default: those that \`${typed('domain')}\` gave the user
+  --email       the user's address of mail, which the token calls verified
   --expires-in  the lifetime of the token: 90s, 30m, 12h (default) or 7d
 
 Roles: administrator creator editor runner viewer algo_provider dataset_provider result_consumer cvm`;
@@ -30,6 +30,7 @@ export async function tokenCommand(args: string[]): Promise<void> {
   const options = parseOptions(args, {
     sub: { type: 'string' },
     groups: { type: 'string' },
+    email: { type: 'string' },
     'expires-in': { type: 'string', default: '12h' },
   });
   const { sub } = options;
@@ -37,7 +38,8 @@ export async function tokenCommand(args: string[]): Promise<void> {
   const expiresInSeconds = parseDuration('--expires-in', options['expires-in']);
   const port = portFromEnvironment();
   const groups = options.groups?.split(',').filter((group) => group !== '') ?? (await groupsOf(port, sub));
-  process.stdout.write(`${await askForToken(port, { sub, groups, expiresInSeconds })}\n`);
+  const token = await tokenHere(serviceHere(port), { sub, groups, email: options.email, expires_in: expiresInSeconds });
+  process.stdout.write(`${token}\n`);
 }
 
 if (isMain(import.meta)) await runCommand(usage, tokenCommand);
@@ -46,19 +48,4 @@ async function groupsOf(port: number, user: string): Promise<string[]> {
   const memberships = await membershipsHere(port, user);
   if (memberships.length > 0) return memberships;
   throw new UsageError(`--groups is required: \`${typed('domain')}\` has given ${user} no role.`);
-}
-
-async function askForToken(port: number, request: Omit<LocalTokenOptions, 'baseUrl'>): Promise<string> {
-  try {
-    return await issueLocalToken({ baseUrl: serviceHere(port), ...request });
-  } catch (error) {
-    if (!(error instanceof ServiceProblem)) throw error;
-    if (error.code === 'invalid_request') throw new UsageError(error.detail);
-    const server = `http://localhost:${port}`;
-    throw new Error(
-      error.code === 'unreachable'
-        ? `No service answers at ${server}. Start the service with \`${typed('start')}\`, or set PORT to its port.`
-        : `The server at ${server} issues no tokens (status ${error.status}). Set PORT to the port of the service.`,
-    );
-  }
 }

@@ -10,8 +10,8 @@ import {
   type UserDirectory,
 } from '../../shared/domains/manage-users.ts';
 import { contentsOf, type DomainContents, type Removed, removeDomain } from '../../shared/domains/remove-domain.ts';
-import { openStageData } from './stage-data.ts';
-import { resourcesOf } from './stage-resources.ts';
+import { endMail } from '../../shared/notifications/index.ts';
+import { openStageData, resourcesOf } from './stage-data.ts';
 import { UsageError } from '../../shared/command-line/arguments.ts';
 import { type Clock, systemClock } from '../../shared/runtime/deadline.ts';
 
@@ -64,7 +64,7 @@ export async function domainsOfStage(
       return await createDomain(users(), given);
     },
     invite: (given) => inviteUser(users(), given),
-    changeRoles: (given) => changeRoles(users(), given),
+    changeRoles: (given) => changeRoles(users(), given, (domain, userId) => endMail(data.table, domain, userId)),
     look: (domain) => contentsOf(data, domain),
     remove: async (domain, options) => {
       if ((stage.issuer ?? stage.existing?.userPool) && tokensLiveInSeconds === undefined) {

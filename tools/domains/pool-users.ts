@@ -3,6 +3,7 @@ import {
   AdminAddUserToGroupCommand,
   AdminCreateUserCommand,
   AdminDeleteUserCommand,
+  AdminGetUserCommand,
   AdminRemoveUserFromGroupCommand,
   AdminUserGlobalSignOutCommand,
   CreateGroupCommand,
@@ -41,6 +42,11 @@ export class PoolUsers implements UserDirectory {
       throw error;
     }
     return names;
+  }
+
+  async idOf(user: string): Promise<string> {
+    const { UserAttributes = [] } = await this.client.send(new AdminGetUserCommand({ ...this.pool, Username: user }));
+    return UserAttributes.find(({ Name }) => Name === 'sub')?.Value ?? user;
   }
 
   async usersWith(membership: string): Promise<string[]> {

@@ -1,11 +1,46 @@
 import { CloudFormationClient, DescribeStacksCommand } from '@aws-sdk/client-cloudformation';
+import { Sha256 } from '@smithy/core/checksum';
+import { HttpRequest } from '@smithy/core/transport';
+import { SignatureV4 } from '@smithy/signature-v4';
 import settings from '../../cdk.json' with { type: 'json' };
 import { reservedInAccount } from '../../infra/service/reserved-concurrency.ts';
 import { nameIn, type Stage } from '../../infra/stages/stage.ts';
 import { stageNamed, stages } from '../../infra/stages/stages.ts';
 import { isMain, parseOptions, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
-import { askIn } from './account.ts';
-import { checksOf, leftBehind, type Check, type Finding } from './checks.ts';
+import { type Ask, checksOf, leftBehind, type Check, type Finding } from './checks.ts';
+
+/** The services of AWS with one address for all Regions. */
+const isGlobal = new Set(['budgets', 'cloudfront', 'route53']);
+
+const timeInMilliseconds = 15_000;
+
+export function askIn(stageRegion: string): Ask {
+  const { config } = new CloudFormationClient({ region: stageRegion }); // for the credentials that every command finds
+  return async (service, { target, body = {}, path = '/', query = {}, region = stageRegion, signedAs = service }) => {
+    const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
+    const place = isGlobal.has(service) ? service : `${service}.${region}`;
+    const url = new URL(path, process.env['AWS_ENDPOINT_URL'] ?? `https://${place}.${suffix}`);
+    url.search = new URLSearchParams(query).toString();
+    const { protocol, hostname, host, pathname } = url;
+    const sent = target
+      ? {
+          method: 'POST',
+          body: JSON.stringify(body),
+          headers: { host, 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target },
+        }
+      : { method: 'GET', headers: { host, accept: 'application/json' } };
+    const signer = new SignatureV4({ service: signedAs, region, credentials: config.credentials, sha256: Sha256 });
+    const { headers } = await signer.sign(new HttpRequest({ protocol, hostname, path: pathname, query, ...sent }));
+    const answer = await fetch(url, { ...sent, headers, signal: AbortSignal.timeout(timeInMilliseconds) });
+    const text = await answer.text();
+    const given = text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : { text };
+    if (answer.ok) return given;
+    const { __type, message, Message } = given as Record<string, string | undefined>;
+    const type = __type ?? answer.headers.get('x-amzn-errortype') ?? String(answer.status);
+    const name = type.replace(/^.*#/, '').replace(/:.*$/, '');
+    throw Object.assign(new Error(message ?? Message ?? text.slice(0, 200)), { name });
+  };
+}
 
 const usage = `Usage: npm run preflight -- --stage STAGE
 
@@ -32,12 +67,11 @@ export async function findingsFor(stage: Stage, rows: readonly Stage[]): Promise
   const context: Record<string, unknown> = settings.context;
   const own = context['@aws-cdk/core:bootstrapQualifier'];
   const qualifier = typeof own === 'string' ? own : 'hnb659fds';
-  const ask = askIn(stage.region);
-  const checks = checksOf(stage, reservedInAccount(stage, rows), qualifier);
+  const checks = checksOf(stage, askIn(stage.region), { reserved: reservedInAccount(stage, rows), qualifier });
   const left: Check = { action: 'cloudformation:DescribeStacks', run: async () => leftBehind(stage, await statusesOf(stage)) };
   const found = await Promise.all(
     [...checks, left].map(({ action, run }) =>
-      run(ask, stage).catch((error: unknown): Finding[] => {
+      run().catch((error: unknown): Finding[] => {
         if (error instanceof Error && error.name === 'CredentialsProviderError') {
           throw new Error('There are no credentials for AWS. Sign in, or name a profile with AWS_PROFILE, and try again.');
         }

@@ -1,11 +1,10 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { clientCredentials, type Token } from 'computation-management-client';
+import { clientCredentials, keptToken, type Token } from 'computation-management-client';
 import * as v from 'valibot';
-import { environment } from '../../../shared/runtime/environment.ts';
 import type { Invocation } from '../../../shared/runtime/deadline.ts';
+import { environment } from '../../../shared/runtime/environment.ts';
 import { log, withLogFields } from '../../../shared/runtime/log.ts';
 import { canaryDomain, canarySettings, type CanarySettings } from './canary-settings.ts';
-import { passwordSignIn } from './password-sign-in.ts';
 import { runCanary } from './run-canary.ts';
 
 /**
@@ -49,4 +48,56 @@ async function tokenOf(settings: CanarySettings): Promise<Exclude<Token, string>
 async function secretOf(SecretId: string): Promise<string> {
   const { SecretString = '' } = await new SecretsManagerClient().send(new GetSecretValueCommand({ SecretId }));
   return SecretString;
+}
+
+interface PasswordSignInOptions {
+  /**
+   * The address of the user pool in which a user signs in, such as
+   * `https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_abc`.
+   */
+  issuer: string;
+  /** The identifier of the user pool's client. The client has no secret and allows `USER_PASSWORD_AUTH`. */
+  clientId: string;
+  user: string;
+  password: string;
+}
+
+const answerSchema = v.object({
+  AuthenticationResult: v.optional(v.object({ AccessToken: v.string(), ExpiresIn: v.number() })),
+  ChallengeName: v.optional(v.string()),
+});
+const refusalSchema = v.object({ message: v.string() });
+
+const timeoutInMilliseconds = 20_000;
+
+/**
+ * Returns a source of access tokens for a user of a Cognito user pool, who signs in with a password. The request is public and
+ * needs no signature.
+ * @throws Error if the pool refuses the user or asks for more than a password
+ */
+export function passwordSignIn({ issuer, clientId, user, password }: PasswordSignInOptions): Exclude<Token, string> {
+  return keptToken(async () => {
+    const response = await fetch(new URL('/', issuer), {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-amz-json-1.1',
+        'x-amz-target': 'AWSCognitoIdentityProviderService.InitiateAuth',
+      },
+      body: JSON.stringify({
+        AuthFlow: 'USER_PASSWORD_AUTH',
+        ClientId: clientId,
+        AuthParameters: { USERNAME: user, PASSWORD: password },
+      }),
+      signal: AbortSignal.timeout(timeoutInMilliseconds),
+    });
+    const answer: unknown = await response.json();
+    if (!response.ok) {
+      const refusal = v.safeParse(refusalSchema, answer);
+      const reason = refusal.success ? refusal.output.message : `status ${response.status}`;
+      throw new Error(`The user pool refused the user ${user}: ${reason}`);
+    }
+    const { AuthenticationResult: result, ChallengeName: challenge } = v.parse(answerSchema, answer);
+    if (!result) throw new Error(`The user pool asks the user ${user} for ${challenge ?? 'more'} before it gives a token.`);
+    return { access_token: result.AccessToken, expires_at: Math.floor(Date.now() / 1_000) + result.ExpiresIn };
+  });
 }

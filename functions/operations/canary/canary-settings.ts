@@ -17,10 +17,7 @@ export const canarySettings = v.variant('signIn', [
   }),
   v.object({
     signIn: v.literal('client credentials'),
-    apiUrl: v.string(),
-    issuer: v.string(),
-    clientId: v.string(),
-    secretId: v.string(),
+    ...v.entriesFromList(['apiUrl', 'issuer', 'clientId', 'secretId'], v.string()),
     scope: v.optional(v.string()),
     /** Additional parameters of the canary's request for a token, such as `audience`. */
     parameters: v.optional(v.record(v.string(), v.string())),

@@ -11,7 +11,6 @@ import {
 } from 'computation-management-client';
 import { connectCvm, simulateCvm } from 'computation-management-simulated-cvm';
 import { canaryNames, clearDomain, deleteAsset, deleteComputation } from './clear-domain.ts';
-import { ensure, Steps } from './steps.ts';
 
 export interface CanaryOptions {
   baseUrl: string;
@@ -197,4 +196,35 @@ async function isGone(read: () => Promise<unknown>): Promise<boolean> {
     if (error instanceof ServiceProblem && error.status === 404) return true;
     throw error;
   }
+}
+
+/** An error of the canary. Its message names the step and the reason. */
+class CanaryError extends Error {
+  override readonly name = 'CanaryError';
+}
+
+/** Takes the steps of the canary one by one, and keeps the milliseconds of each step. */
+class Steps {
+  readonly milliseconds: Record<string, number> = {};
+
+  /**
+   * Takes a step of the canary and measures its time.
+   * @param what a verb and its object, such as `start a run`
+   * @throws CanaryError
+   */
+  async take<T>(what: string, act: () => Promise<T>): Promise<T> {
+    const start = performance.now();
+    try {
+      return await act();
+    } catch (error) {
+      throw new CanaryError(`Could not ${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    } finally {
+      this.milliseconds[what] = Math.round(performance.now() - start);
+    }
+  }
+}
+
+/** Throws an error with the given message if a condition is not met. */
+function ensure(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new Error(message);
 }

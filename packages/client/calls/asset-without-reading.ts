@@ -1,6 +1,6 @@
 import type { Schemas } from '../generated/api-types.ts';
 import { type Client, wholeAnswer } from './create-client.ts';
-import { findRows, page } from './pages.ts';
+import { findRows } from './pages.ts';
 
 /** An asset as a client knows it: all of it (`isWhole`), or only the fields of its row in the list of assets. */
 export type KnownAsset =
@@ -16,7 +16,7 @@ export async function assetWithoutReading(
   client: Client,
   { id, user, signal }: { id: string; user: string; signal?: AbortSignal | undefined },
 ): Promise<KnownAsset> {
-  const row = (await findRows([id], (range) => page(client, 'listAssets', { ...range, signal }))).get(id);
+  const row = (await findRows(client, 'listAssets', [id], signal)).get(id);
   if (row && row.created_by !== user && row.content_access === 'domain') return { isWhole: false, asset: row, etag: undefined };
   const { data, etag } = wholeAnswer(await client.call('getAsset', { id, signal }));
   return { isWhole: true, asset: data, etag };

@@ -1,6 +1,6 @@
 import type { Schemas } from '../generated/api-types.ts';
 import type { Client } from './create-client.ts';
-import { findRows, page } from './pages.ts';
+import { findRows } from './pages.ts';
 
 /**
  * The owners of the keys in a computation's manifest, as the service names them. No digest covers who owns a key, so each
@@ -23,10 +23,7 @@ export async function readKeyOwners(
   const ids = assets.map((asset) => asset.id);
   const keysOf = async (limit: number, originator?: string) =>
     (await client.listEvents({ id, event_type: 'key_uploaded', limit, originator, signal })).events;
-  const [rows, events] = await Promise.all([
-    findRows(ids, (range) => page(client, 'listAssets', { ...range, signal })),
-    keysOf(latestEvents),
-  ]);
+  const [rows, events] = await Promise.all([findRows(client, 'listAssets', ids, signal), keysOf(latestEvents)]);
   const parties = new Set([owner, ...consumers, ...[...rows.values()].map(({ created_by }) => created_by)]);
   for (const { originator } of events) parties.delete(originator);
   const older = events.length < latestEvents ? [] : await Promise.all([...parties].map((party) => keysOf(1, party)));

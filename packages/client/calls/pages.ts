@@ -86,60 +86,44 @@ function idOf(item: unknown): string {
   return (item as { id: string }).id;
 }
 
-interface Row {
-  id: string;
-}
-
-interface Rows<R extends Row> {
-  items: R[];
-  total: number;
-}
-
-const pageSize = 100;
+/** The lists that are sorted by identifier, newest first. */
+type SortedList = 'listAssets' | 'listComputations';
 
 /**
- * Finds entries of a list by their identifiers. The list must be sorted by identifier, newest first. Halves the list again and
- * again, so about ten pages are read among 100,000 rows.
- * @param load reads a page of the list
+ * Finds entries of a list by their identifiers. Halves the list again and again, so about ten pages are read among 100,000 rows.
+ * @throws ServiceProblem
  */
-export async function findRows<R extends Row>(
+export async function findRows<O extends SortedList>(
+  client: Client,
+  operation: O,
   ids: readonly string[],
-  load: (range: { offset: number; limit: number }) => Promise<Rows<R>>,
-): Promise<Map<string, R>> {
-  const found = new Map<string, R>();
-  if (ids.length === 0) return found;
-  const known = new Map<number, Promise<Rows<R>>>();
-  const page = (offset: number) => {
-    const loading = known.get(offset) ?? load({ offset, limit: pageSize });
-    known.set(offset, loading);
+  signal?: AbortSignal,
+): Promise<Map<string, Item<O>>> {
+  const found = new Map<string, Item<O>>();
+  const known = new Map<number, Promise<Page<Item<O>>>>();
+  const read = (at: number) => {
+    const given = [{ offset: at * largestPage, limit: largestPage, signal }] as unknown as ListArguments<O>;
+    const loading = known.get(at) ?? page(client, operation, ...given);
+    known.set(at, loading);
     return loading;
   };
-  const { total } = await page(0);
   for (const id of ids) {
-    const row = await search(id, pagesOf(total), page);
+    const row = await search(id, read);
     if (row) found.set(id, row);
   }
   return found;
 }
 
-function pagesOf(total: number): number {
-  return Math.max(1, Math.ceil(total / pageSize));
-}
-
-async function search<R extends Row>(
-  id: string,
-  pages: number,
-  page: (offset: number) => Promise<Rows<R>>,
-): Promise<R | undefined> {
-  let [from, to, at] = [0, pages, 0]; // the newest page first, since most rows that are asked for are new
+async function search<Row>(id: string, read: (at: number) => Promise<Page<Row>>): Promise<Row | undefined> {
+  let [from, to, at] = [0, Infinity, 0]; // the newest page first, since most rows that are asked for are new
   while (from < to) {
-    const { items } = await page(at * pageSize);
-    const row = items.find((item) => item.id === id);
-    const [first, last] = [items[0], items.at(-1)];
-    if (row || !first || !last) return row;
-    if (id > first.id) to = at;
-    else if (id < last.id) from = at + 1;
-    else return undefined;
+    const { items, total } = await read(at);
+    const ids = items.map(idOf);
+    const [first = id, last = id] = [ids[0], ids.at(-1)];
+    if (id > first) to = at;
+    else if (id < last) from = at + 1;
+    else return items[ids.indexOf(id)];
+    to = Math.min(to, Math.ceil(total / largestPage));
     at = Math.floor((from + to) / 2);
   }
   return undefined;

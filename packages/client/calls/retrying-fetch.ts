@@ -10,7 +10,10 @@ export type TokenSource = (request: { refused?: string; signal: AbortSignal }) =
 export type Token = string | TokenSource;
 
 export interface RetryOptions {
-  /** The most attempts of a request, with the first one. Default 6. */
+  /**
+   * The most attempts of a request, with the first one. Default 6. A request for evidence whose entries are not in the log yet has
+   * 6 more.
+   */
   attempts?: number;
   /**
    * The pause after the first failed attempt of a request, in milliseconds. It doubles with each further attempt. Default 250.
@@ -33,8 +36,6 @@ interface RetryingFetchOptions extends RetryOptions {
   fetch: (request: Request) => Promise<Response>;
 }
 
-type Outcome = { response: Response } | { problem: ServiceProblem; askedPauseInMilliseconds: number };
-
 /**
  * The longest pause that a client makes because the service asks for it (`Retry-After`), in milliseconds. If a longer one is
  * asked for, the request is not retried.
@@ -43,11 +44,13 @@ const longestAskedPauseInMilliseconds = 60_000;
 /** The slowest connection for which time limits are made, in bytes a second: 128 kbit/s. */
 const slowestInBytesPerSecond = 16_000;
 const passing = [0, 429, 502, 503, 504];
+/** The further attempts while the log does not have the entries that are asked for. It may take 30 seconds. */
+const attemptsOfPending = 6;
 const changing = ['POST', 'PUT', 'DELETE'];
 
 /**
  * Returns a `fetch` that adds the access token to requests, and retries those without an answer or with an answer of 429, 502,
- * 503 or 504. All attempts of one change have the same `Idempotency-Key`. After a 401, another token is asked for once. The
+ * 503 or 504, or of 409 `log_pending`. All attempts of one change have the same `Idempotency-Key`. After a 401, another token is asked for once. The
  * returned function throws ServiceProblem, or the reason of the request's signal.
  */
 export function retryingFetch(options: RetryingFetchOptions): (request: Request) => Promise<Response> {
@@ -56,68 +59,65 @@ export function retryingFetch(options: RetryingFetchOptions): (request: Request)
     if (changing.includes(request.method) && !request.headers.has('idempotency-key')) {
       request.headers.set('idempotency-key', newKey());
     }
-    let askedPauseInMilliseconds = 0;
-    const attempt = async () => {
-      const outcome = await sendAuthorized(request, options);
-      if ('response' in outcome) return outcome.response;
-      ({ askedPauseInMilliseconds } = outcome);
-      throw outcome.problem;
-    };
     const pauseAfter = (problem: unknown, failures: number) => {
-      const isLast = failures >= attempts || askedPauseInMilliseconds > longestAskedPauseInMilliseconds;
-      if (isLast || !(problem instanceof ServiceProblem) || !passing.includes(problem.status)) return undefined;
+      if (!(problem instanceof ServiceProblem)) return undefined;
+      const { retryAfterInMilliseconds: askedPause } = problem;
+      const isPending = problem.reason === 'log_pending';
+      const most = isPending ? attempts + attemptsOfPending : attempts;
+      const isLast = failures >= most || askedPause > longestAskedPauseInMilliseconds;
+      if (isLast || !(isPending || passing.includes(problem.status))) return undefined;
       const growing = growingPause(failures, firstPauseInMilliseconds, longestPauseInMilliseconds);
-      const pauseInMilliseconds = Math.max(growing * (0.5 + Math.random() / 2), askedPauseInMilliseconds);
+      const pauseInMilliseconds = Math.max(growing * (0.5 + Math.random() / 2), askedPause);
       onRetry?.({ problem, attempt: failures, pauseInMilliseconds });
       return pauseInMilliseconds;
     };
-    return await retry(attempt, { signal: request.signal, pauseAfter });
+    return await retry(() => sendAuthorized(request, options), { signal: request.signal, pauseAfter });
   };
 }
 
-async function sendAuthorized(request: Request, options: RetryingFetchOptions): Promise<Outcome> {
+async function sendAuthorized(request: Request, options: RetryingFetchOptions): Promise<Response> {
   const { token } = options;
   if (typeof token !== 'function') return await send(request, token, options);
   const { signal } = request;
+  const first = await token({ signal });
   try {
-    const first = await token({ signal });
-    const outcome = await send(request, first, options);
-    if ('response' in outcome || outcome.problem.status !== 401) return outcome;
-    const second = await token({ refused: first, signal });
-    return second === first ? outcome : await send(request, second, options);
+    return await send(request, first, options);
   } catch (error) {
-    if (error instanceof ServiceProblem) return { problem: error, askedPauseInMilliseconds: 0 }; // of the token's issuer
-    throw error;
+    if (!(error instanceof ServiceProblem) || error.status !== 401) throw error;
+    const second = await token({ refused: first, signal });
+    if (second === first) throw error;
+    return await send(request, second, options);
   }
 }
 
-async function send(request: Request, token: string | undefined, options: RetryingFetchOptions): Promise<Outcome> {
+async function send(request: Request, token: string | undefined, options: RetryingFetchOptions): Promise<Response> {
   const { timeoutInMilliseconds = 60_000, fetch } = options;
   const name = `${request.method} ${new URL(request.url).pathname}`;
   const headers = new Headers(request.headers);
   if (token !== undefined) {
-    if (!bearerToken.test(token))
-      return { problem: new ServiceProblem({ ...notAToken, request: name }), askedPauseInMilliseconds: 0 };
+    if (!bearerToken.test(token)) throw new ServiceProblem({ ...notAToken, request: name });
     headers.set('authorization', `Bearer ${token}`);
   }
-  const limit = timeLimit(timeoutInMilliseconds);
+  const limit = new AbortController();
+  const end = () => limit.abort(new DOMException('The time limit of the request is over.', 'TimeoutError'));
+  const endsAt = performance.now() + timeoutInMilliseconds;
+  let timer = setTimeout(end, timeoutInMilliseconds);
   const signal = AbortSignal.any([request.signal, limit.signal]);
   try {
     const response = await fetch(new Request(request.clone(), { headers, signal, redirect: 'manual' }));
-    if (response.type === 'opaqueredirect' || isRedirect(response.status)) {
-      return { problem: redirected(response, name), askedPauseInMilliseconds: 0 };
-    }
-    limit.extendBy((Number(response.headers.get('content-length')) / slowestInBytesPerSecond) * 1_000);
-    if (!response.ok && response.status !== 304) {
-      const askedPauseInMilliseconds = pauseIn(response.headers.get('retry-after'));
-      return { problem: await problemOf(response, name), askedPauseInMilliseconds };
-    }
+    if (response.type === 'opaqueredirect' || isRedirect(response.status)) throw redirected(response, name);
+    const length = Number(response.headers.get('content-length')) || 0;
+    clearTimeout(timer);
+    timer = setTimeout(end, endsAt - performance.now() + (length / slowestInBytesPerSecond) * 1_000);
+    if (!response.ok && response.status !== 304) throw await problemOf(response, name);
     return await whole(response, name);
   } catch (error) {
     request.signal.throwIfAborted();
+    if (error instanceof ServiceProblem) throw error;
     const detail = `No answer from ${new URL(request.url).origin}: ${causeOf(error)}`;
-    const problem = new ServiceProblem({ status: 0, code: 'unreachable', detail, request: name }, error);
-    return { problem, askedPauseInMilliseconds: 0 };
+    throw new ServiceProblem({ status: 0, code: 'unreachable', detail, request: name }, error);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -141,11 +141,12 @@ function redirected({ status }: Response, request: string): ServiceProblem {
  * Reads the whole body of a response, so that a connection that breaks meanwhile counts as a failed attempt. A body that is not
  * JSON is not from the service, so it is a problem.
  */
-async function whole(response: Response, name: string): Promise<Outcome> {
-  if ([204, 304].includes(response.status)) return { response };
+async function whole(response: Response, name: string): Promise<Response> {
+  if ([204, 304].includes(response.status)) return response;
   const text = await response.text();
   const read = new Response(text, response);
-  return isJson(text) ? { response: read } : { problem: await problemOf(read, name), askedPauseInMilliseconds: 0 };
+  if (isJson(text)) return read;
+  throw await problemOf(read, name);
 }
 
 function isJson(text: string): boolean {
@@ -157,43 +158,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/**
- * Returns the pause that a `Retry-After` header asks for, in milliseconds. The header has seconds or a date. 0 if there is none.
- */
-function pauseIn(retryAfter: string | null): number {
-  if (retryAfter === null) return 0;
-  const milliseconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - Date.now();
-  return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : 0;
-}
-
 /** Makes an idempotency key: 32 random hex digits. Also in pages without https, which lack `crypto.randomUUID`. */
 export function newKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
-interface TimeLimit {
-  /** A signal that is aborted when the time limit is over. */
-  signal: AbortSignal;
-  extendBy: (milliseconds: number) => void;
-}
-
-function timeLimit(milliseconds: number): TimeLimit {
-  const ending = new AbortController();
-  let endsAt = performance.now() + milliseconds;
-  const wait = (rest: number) => {
-    const timeout = AbortSignal.timeout(rest);
-    const check = () => {
-      const left = Math.ceil(endsAt - performance.now());
-      if (left > 0) wait(left);
-      else ending.abort(timeout.reason);
-    };
-    timeout.addEventListener('abort', check, { once: true });
-  };
-  wait(milliseconds);
-  return {
-    signal: ending.signal,
-    extendBy: (more) => {
-      endsAt += more;
-    },
-  };
 }

@@ -18,6 +18,7 @@ export interface ProblemFields extends Partial<
   requestId?: string | undefined;
   /** The method and path of the request that failed, such as `POST /d1/computations`. */
   request: string;
+  retryAfterInMilliseconds?: number;
 }
 
 export class ServiceProblem extends Error {
@@ -44,6 +45,8 @@ export class ServiceProblem extends Error {
   /** The identifier of the request in the operator's logs. */
   readonly requestId: string | undefined;
   readonly request: string;
+  /** The pause that the service asks for before another attempt (`Retry-After`), in milliseconds. 0 if it asks for none. */
+  readonly retryAfterInMilliseconds: number;
 
   constructor(fields: ProblemFields, cause?: unknown) {
     super(fields.detail, { cause });
@@ -58,6 +61,7 @@ export class ServiceProblem extends Error {
     this.missing_items = fields.missing_items;
     this.requestId = fields.requestId;
     this.request = fields.request;
+    this.retryAfterInMilliseconds = fields.retryAfterInMilliseconds ?? 0;
   }
 }
 
@@ -81,14 +85,25 @@ export async function problemOf(response: Response, request: string): Promise<Se
   const requestId =
     body.request_id ?? response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? undefined;
   const { status } = response;
-  if (status === 431) return new ServiceProblem({ status, code: 'too_large', detail: tokenTooLarge, requestId, request });
+  const retryAfterInMilliseconds = pauseIn(response.headers.get('retry-after'));
+  const answered = { status, requestId, request, retryAfterInMilliseconds };
+  if (status === 431) return new ServiceProblem({ ...answered, code: 'too_large', detail: tokenTooLarge });
   if (body.code !== undefined) {
-    return new ServiceProblem({ ...body, status, code: body.code, detail: body.detail ?? body.code, requestId, request });
+    return new ServiceProblem({ ...body, ...answered, code: body.code, detail: body.detail ?? body.code });
   }
   const code = body.message === undefined ? 'unexpected' : (codesOfGateway[status] ?? 'unexpected');
   const content = text === '' ? '.' : `: ${text.slice(0, 200)}`;
   const detail = body.message ?? `The answer has the status ${status} and is not the service's${content}`;
-  return new ServiceProblem({ status, code, detail, requestId, request });
+  return new ServiceProblem({ ...answered, code, detail });
+}
+
+/**
+ * Returns the pause that a `Retry-After` header asks for, in milliseconds. The header has seconds or a date. 0 if there is none.
+ */
+function pauseIn(retryAfter: string | null): number {
+  if (retryAfter === null) return 0;
+  const milliseconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - Date.now();
+  return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : 0;
 }
 
 const tokenTooLarge =

@@ -249,7 +249,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an asset
-         * @description Also deletes its content and links. Returns 409 while an active run uses the asset. Requires the permission `administer` (roles: administrator), or being the creator of the asset.
+         * @description Also deletes its content and links. Returns 409 while an active run uses the asset. The result of a run is deleted by the owner of the computation, or an administrator, after its release. Before, and of a withheld one, returns 409. Requires the permission `administer` (roles: administrator), or being the creator of the asset.
          */
         delete: operations["deleteAsset"];
         options?: never;
@@ -410,11 +410,55 @@ export interface paths {
         };
         /**
          * Get the evidence of a run
-         * @description Returns a signed statement about an ended run. The first request after the end of the run creates it, and later requests return the same statement. Returns 409 with the reason `run_active` while the run is active. The public keys are at `/.well-known/jwks.json`. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Returns a signed statement about an ended run. The first request after the end of the run creates it, and later requests return the same statement. Returns 409 with the reason `run_active` while the run is active, and with `log_pending` and `Retry-After` until its start and end are in the log of the stage. The public keys are at `/.well-known/jwks.json`. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getEvidence"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}/result": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the signed statement about the result of a run
+         * @description Returns a signed statement about the decisions on the result of a run, once it is released or withheld. The first request creates it, and later requests return the same statement. Before, returns 409 with the reason `result_open`, and with `log_pending` and `Retry-After` until the decision is in the log of the stage. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["getResult"];
+        put?: never;
+        /**
+         * Hand in the result of a run for review
+         * @description A reviewer fetches the result of a completed run from its CVM, and hands it in here. Creates an asset of the type `result`: upload the file with the presigned request in `upload`. The result is under review once a file with this `checksum` and `size` has arrived. Until the first decision, another file takes the place of the one handed in before. The reviewers of the run may read it, and after its release the consumers. Reviewers are those of the computation when the run started. Requires being a reviewer of results.
+         */
+        post: operations["handInResult"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/computations/{id}/result/decision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Release or withhold the result of a run
+         * @description Each reviewer decides once, and for good. As many releases as the review needs release the result to the consumers of the run. Once so many reviewers withhold it that this cannot happen any more, it is withheld. Returns the run. Requires being a reviewer of results.
+         */
+        post: operations["decideResult"];
         delete?: never;
         options?: never;
         head?: never;
@@ -436,7 +480,7 @@ export interface paths {
         put?: never;
         /**
          * Approve the manifest and the configuration of a computation, or refuse
-         * @description Send the digests of the manifest and of the configuration that you have read. The approval does not cover arguments that the user who uploads the algorithm gives to the agent. The approval stops counting at `expires_at`, or when the manifest or the configuration changes. Changes of `log_level` and `server_key` do not matter. Each user has one approval per computation: approving again replaces it. Returns 409 `stale_digest` with the current digests if one of them is another, and 409 `unknown_event` if `journal_head` is no event of this computation. Returns 422 with the missing items if there is no manifest. To refuse, send `{decision: "refuse", reason}`. A refusal replaces your approval, and your next approval replaces the refusal. You can refuse at any time, also as a provider or consumer whom the computation names. Where a run needs your approval, the refusal stands in its place in what the run lacks. Requires being the owner of the computation, the creator of an asset in it, a result consumer or a provider whom the computation names (to refuse).
+         * @description Send the digests of the manifest and of the configuration that you have read. The approval does not cover arguments that the user who uploads the algorithm gives to the agent. The approval stops counting at `expires_at`, or when the manifest or the configuration changes. Changes of `log_level` and `server_key` do not matter. Each user has one approval per computation: approving again replaces it. Returns 409 `stale_digest` with the current digests if one of them is another, and 409 `unknown_event` if `journal_head` is no event of this computation. Returns 422 with the missing items if there is no manifest. To refuse, send `{decision: "refuse", reason}`. A refusal replaces your approval, and your next approval replaces the refusal. You can refuse at any time, also as a provider or consumer whom the computation names. Where a run needs your approval, the refusal stands in its place in what the run lacks. Requires being the owner of the computation, the creator of an asset in it, a result consumer, a provider whom the computation names (to refuse) or a reviewer of results.
          */
         post: operations["approve"];
         /**
@@ -458,10 +502,34 @@ export interface paths {
         };
         /**
          * List your open tasks: approvals, keys and content, refusals and invitations
-         * @description Each list has up to 100 entries. All but `content` cover computations in which you take part: as the owner, with an asset or a key, or as a consumer or provider whom the computation names. Those that you created and own, uploaded a key to or linked an asset to come first. `totals` are exact, or null if you take part in more than 300 computations or if they have more than 1,000 assets. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         * @description Each list has up to 100 entries. All but `content` cover computations in which you take part: as the owner, with an asset or a key, or as a consumer or provider whom the computation names. Those that you created and own, uploaded a key to or linked an asset to come first. `totals` are exact at any number. A change counts within 5 seconds, the expiry of an approval within a minute. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
          */
         get: operations["getTodo"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get whether you get mail about your open tasks
+         * @description Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer), or the permission `operate_cvm` (roles: cvm).
+         */
+        get: operations["getNotifications"];
+        /**
+         * Turn mail about your open tasks on or off
+         * @description The address is the verified one of your token (`email` with `email_verified`), or else of the userinfo endpoint of its issuer. Without one: 409. It is kept encrypted until you turn mail off. At most one mail comes in 10 minutes and 10 a day, over all domains; of them one a day about invitations. A mail has a count and a link. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer), or the permission `operate_cvm` (roles: cvm).
+         */
+        put: operations["setNotifications"];
         post?: never;
         delete?: never;
         options?: never;
@@ -498,9 +566,109 @@ export interface paths {
         };
         /**
          * Read or watch the agent's log of a run
-         * @description Open to the owner and, of the run, to the result consumers and the creators of assets: creators who are no consumers only if the computation had an `approval` other than `none`, or `providers`. Returns 403 with the reason `logs_not_shared` for everyone if the `log_access` with which the run started is `none`. Up to 8 MiB of a run are kept, for 30 days. To watch a run, send `wait=20`, each time with the `next` of the last response as `after`. A page may be empty although more lines follow. Requires being the owner of the computation, the creator of an asset in it or a result consumer.
+         * @description Open to the owner and, of the run, to the result consumers and the creators of assets: creators who are no consumers only if the computation had an `approval` other than `none`, or `providers`. Returns 403 with the reason `logs_not_shared` for everyone if the `log_access` with which the run started is `none`. Up to 8 MiB of a run are kept, for 30 days. To watch a run, send `wait=20`, each time with the `next` of the last response as `after`. A page may be empty although more lines follow. Requires being the owner of the computation, the creator of an asset in it, a result consumer or a reviewer of results.
          */
         get: operations["readLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/releases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List or watch the requests for keys that you hold
+         * @description For brokers. A request waits for 20 seconds. Verify all of it before you answer: the service may lie. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        get: operations["listReleases"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/releases/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer a request for a key that you hold
+         * @description Returns 404 for requests for keys of others, and 409 once the request was answered or is over. Requires the permission `view` (roles: administrator, creator, editor, runner, viewer, algo_provider, dataset_provider, result_consumer).
+         */
+        post: operations["answerRelease"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/kbs/v0/auth": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin an attestation (KBS 0.4.0)
+         * @description For CVMs: clients of Confidential Containers speak this protocol (KBS) with the base URL `/{domainID}`. Returns 401 for another version than 0.4.0.
+         */
+        post: operations["auth"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/kbs/v0/attest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send evidence for a nonce (KBS 0.4.0)
+         * @description The report data of the evidence is the SHA-384 of the canonical JSON of `additional-evidence`, `nonce` and `tee-pubkey`, with zeros up to 64 bytes. Returns 403 in a domain without an active run that has a key, or for evidence that does not hold.
+         */
+        post: operations["attest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/kbs/v0/resource/{resource}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the key of an asset, sealed for the TEE (KBS 0.4.0)
+         * @description Takes the token of `attest` or the cookie. Releases the key only while every condition holds, and says with 403 which one does not. Where a party holds the key, waits up to 20 seconds for its broker.
+         */
+        get: operations["getKey"];
         put?: never;
         post?: never;
         delete?: never;
@@ -552,6 +720,58 @@ export interface paths {
          * @description Also deletes the presence of the CVM. Keeps its past runs. Returns 409 while a run holds the CVM. Requires the permission `administer` (roles: administrator).
          */
         delete: operations["deleteCvm"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/{domainID}/assets/{id}/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what is known of an asset's key
+         * @description Requires being the creator of the asset.
+         */
+        get: operations["getAssetKey"];
+        /**
+         * Give an asset a key that leaves only for the CVM of a run
+         * @description The first key sets `kbs` and `source.kbs_resource_path` of the asset, so the agent asks the service for it. Other keys and policies change no manifest, and a run keeps those it began with. 409 `no_release_policy`: without a `release_policy`, one of the first 100 computations that the asset is linked to must have an `attestation_policy`. 409 `no_checksum`: the asset has no `checksum` yet. Requires being the creator of the asset.
+         */
+        put: operations["setAssetKey"];
+        post?: never;
+        /**
+         * Remove the key of an asset
+         * @description Also succeeds if there is no key. No run starts with the asset until it has a key again. An active run keeps its key. Requires being the creator of the asset.
+         */
+        delete: operations["removeAssetKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/unsubscribe/{secret}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the page with a button to unsubscribe
+         * @description Changes nothing.
+         */
+        get: operations["showUnsubscribe"];
+        put?: never;
+        /**
+         * Unsubscribe with the link of a mail (RFC 8058)
+         * @description Ends mail to the user whom the secret names, about the domain that it names. Also succeeds if mail has ended before.
+         */
+        post: operations["unsubscribe"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -609,6 +829,46 @@ export interface paths {
          * @description Get the public keys that verify evidence
          */
         get: operations["jwks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/log/checkpoint": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the checkpoint of the log
+         * @description Returns the newest signed checkpoint of the stage's append-only log, as a signed note (C2SP tlog-checkpoint), with the cosignatures of witnesses. The log has an entry for the start and the end of each run. Compare what you got with what other parties got.
+         */
+        get: operations["getCheckpoint"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/log/tile/{tile}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a tile of the log
+         * @description Returns a tile of hashes of the stage's append-only log, or a bundle of its entries (C2SP tlog-tiles). The path has slashes, such as `0/x001/067.p/8` or `entries/000`. What is stored under a path never changes.
+         */
+        get: operations["getTile"];
         put?: never;
         post?: never;
         delete?: never;
@@ -738,6 +998,25 @@ export interface components {
              */
             server_key?: string;
         };
+        /** @description The request that was answered. */
+        AnsweredKey: {
+            /**
+             * Format: uuid
+             * @description The identifier of the request.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The asset.
+             */
+            asset: string;
+            /**
+             * Format: uuid
+             * @description The run.
+             */
+            run: string;
+        };
         /** @description The approval of a manifest by a user. */
         Approval: {
             /** @description The user who approved. */
@@ -751,16 +1030,16 @@ export interface components {
             /** @description The time before which a run must start, as the user sent it. null: any time. */
             expires_at: string | null;
             /** @description The number of runs that may start on the approval. null: any. */
-            max_runs: null;
-            /** @description The number of runs that have started on the approval. null without `max_runs`. */
-            used_runs: null;
-            /** @description The identifier of the counter of runs, a UUID that you make. null without `max_runs`. */
-            approval_id: null;
+            max_runs: number | null;
+            /** @description The number of runs that have started on the approval, without those that no CVM accepted. null without `max_runs`. */
+            used_runs: number | null;
+            /** @description The identifier of the counter of runs, a new UUID that you make for this approval. null without `max_runs`. */
+            approval_id: string | null;
             /** @description The newest event of the computation's journal that the approver saw: its `id` and `hash`. null: none is named. */
             journal_head: components["schemas"]["JournalHead"] | null;
             /** @description Whether the user signed the approval. */
             signed: boolean;
-            /** @description `true` if the approval does not count, for one of these reasons: the manifest or the configuration has changed, the approval has expired, it was signed with a key that the user has replaced, it is unsigned and the computation requires signatures, or all CVMs that it allows have other certificates. */
+            /** @description `true` if the approval does not count, for one of these reasons: the manifest or the configuration has changed, the approval has expired, as many runs have started as it allows, it was signed with a key that the user has replaced, it is unsigned and the computation requires signatures, or all CVMs that it allows have other certificates. */
             stale: boolean;
             /** @description Up to 20 reasons why the approval does not count. null if `stale` is `false`. */
             stale_because: components["schemas"]["ApprovalChange"][] | null;
@@ -802,12 +1081,12 @@ export interface components {
             /** @description The time before which a run must start. Default: any time. */
             expires_at?: string | null;
             /** @description The number of runs that may start on the approval. null: any. */
-            max_runs?: null;
-            /** @description The identifier of the counter of runs, a UUID that you make. null without `max_runs`. */
-            approval_id?: null;
+            max_runs?: number | null;
+            /** @description The identifier of the counter of runs, a new UUID that you make for this approval. null without `max_runs`. */
+            approval_id?: string | null;
             /** @description The newest event of the computation's journal that the approver saw: its `id` and `hash`. null: none is named. */
             journal_head?: components["schemas"]["JournalHead"] | null;
-            /** @description A signature in base64, made with the private key of the public key that you uploaded to the computation. Sign the canonical JSON (RFC 8785), in UTF-8, of `{type: "computation-approval", domain, computation, approver, manifest_digest, configuration_digest}`, with `cvm_ids`, `expires_at` and `journal_head` if you send them, as you send them. `null` counts as not given. `approver` is your `sub`. Algorithms: Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes. Required if the `approval` of the computation is `all_signed`. */
+            /** @description A signature in base64, made with the private key of the public key that you uploaded to the computation. Sign the canonical JSON (RFC 8785), in UTF-8, of `{type: "computation-approval", domain, computation, approver, manifest_digest, configuration_digest}`, with `cvm_ids`, `expires_at`, `max_runs`, `approval_id` and `journal_head` if you send them, as you send them, identifiers in lower case. `null` counts as not given. `approver` is your `sub`. Algorithms: Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes. Required if the `approval` of the computation is `all_signed`. */
             signature?: string | null;
         };
         /** @description An approval that counted when the run started. */
@@ -827,11 +1106,11 @@ export interface components {
             /** @description The public key that verifies the signature, as DER SubjectPublicKeyInfo, base64. null if the user did not sign. */
             key: string | null;
             /** @description The number of runs that could start on the approval. null: any. */
-            max_runs: null;
+            max_runs: number | null;
             /** @description Which of these runs this one is, from 1. null without `max_runs`. */
-            use: null;
+            use: number | null;
             /** @description The identifier of the counter of these runs. null without `max_runs`. */
-            approval_id: null;
+            approval_id: string | null;
             /** @description The newest event of the computation's journal that the user saw. null if the user named none. */
             journal_head: components["schemas"]["JournalHead"] | null;
             /**
@@ -864,6 +1143,32 @@ export interface components {
             /** @description The refusals that stand, by user. */
             refusals: components["schemas"]["Refusal"][];
         };
+        /** @description A request for a key that a party holds. */
+        AskedKey: {
+            /**
+             * Format: uuid
+             * @description The identifier of the request.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The asset whose key is asked for.
+             */
+            asset: string;
+            /**
+             * Format: uuid
+             * @description The run whose CVM asks.
+             */
+            run: string;
+            authorization: components["schemas"]["RunAuthorization"];
+            /** @description The body of the request `attest` of the CVM, as it was posted. */
+            evidence: string;
+        };
+        /** @description The requests for keys that wait for the broker of the caller. */
+        AskedKeys: {
+            /** @description The requests, oldest first. */
+            releases: components["schemas"]["AskedKey"][];
+        };
         /** @description An algorithm or a dataset. The content is in `asset` or behind `download`, if you may read it. */
         Asset: {
             /**
@@ -877,10 +1182,10 @@ export interface components {
             /** @description The description. */
             description: string;
             /**
-             * @description Whether the asset is an algorithm or a dataset.
+             * @description Whether the asset is an algorithm, a dataset, or the result of a run under review. You can send the first two.
              * @enum {string}
              */
-            asset_type: "algorithm" | "dataset";
+            asset_type: "algorithm" | "dataset" | "result";
             /** @description The media type of the content. Empty if it is not known. */
             mime_type: string;
             /**
@@ -1010,6 +1315,26 @@ export interface components {
             /** @description The SHA3-256 in hex. If you send `asset`, it must be the hash of that content. If you omit `asset`, it is the hash of the real file, and you may upload a sample in its place. Required with `source`. */
             checksum?: string;
         };
+        /** @description The key of an encrypted file, without the key itself. */
+        AssetKey: {
+            /** @description The number of the key, from 1. It grows with each other key. */
+            number: number;
+            /** @description The SHA-256 of the key in hex. */
+            fingerprint: string;
+            /**
+             * @description Who holds the key and can open it. `service`: the service. `party`: the creator of the asset, with a broker.
+             * @enum {string}
+             */
+            held: "service" | "party";
+            /** @description Which CVMs may get the key, beside the policy of the computation. null: that of the computation decides. */
+            release_policy: components["schemas"]["AttestationPolicy"] | null;
+            /** @description How often keys of the asset were released. */
+            releases: number;
+            /** @description The time of the last release. null: none. */
+            last_released_at: string | null;
+        };
+        /** @description The key of an encrypted file. */
+        AssetKeyInput: components["schemas"]["KeyHeldByService"] | components["schemas"]["KeyHeldByParty"];
         /** @description An asset that is linked to a computation. */
         AssetOfComputation: {
             /**
@@ -1043,7 +1368,7 @@ export interface components {
             /** @description The SHA3-256 in hex, as in the manifest. */
             checksum: string;
             /** @description The key of the asset, which is released to the CVM alone. null without one. */
-            key: null;
+            key: components["schemas"]["KeyOfAsset"] | null;
         };
         /** @description A page of the list of assets. */
         AssetPage: {
@@ -1082,10 +1407,10 @@ export interface components {
              */
             description?: string;
             /**
-             * @description Whether the asset is an algorithm or a dataset.
+             * @description Whether the asset is an algorithm, a dataset, or the result of a run under review. You can send the first two.
              * @enum {string}
              */
-            asset_type: "algorithm" | "dataset";
+            asset_type: "algorithm" | "dataset" | "result";
             /**
              * @description The media type of the content. Empty if it is not known.
              * @default
@@ -1152,10 +1477,10 @@ export interface components {
             /** @description The description. */
             description: string;
             /**
-             * @description Whether the asset is an algorithm or a dataset.
+             * @description Whether the asset is an algorithm, a dataset, or the result of a run under review. You can send the first two.
              * @enum {string}
              */
-            asset_type: "algorithm" | "dataset";
+            asset_type: "algorithm" | "dataset" | "result";
             /** @description The media type of the content. Empty if it is not known. */
             mime_type: string;
             /**
@@ -1379,6 +1704,8 @@ export interface components {
             size: number;
             download: components["schemas"]["AssetDownload"];
         };
+        /** @description The sealed key, or a refusal. */
+        BrokersAnswer: components["schemas"]["RefusedKey"] | components["schemas"]["ReleasedKey"];
         /** @description A command for a CVM. */
         Command: {
             /**
@@ -1470,7 +1797,7 @@ export interface components {
             /** @description Which CVMs may run the computation. null: any. */
             attestation_policy: components["schemas"]["AttestationPolicy"] | null;
             /** @description Who decides on the release of results. null: results go to the result consumers without a review. */
-            result_review: null;
+            result_review: components["schemas"]["ResultReview"] | null;
             /** @description The result consumers in addition to the owner. If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers: string[];
             /** @description The users who may link their own assets, beside the owner and administrators. If empty: all users. */
@@ -1511,8 +1838,8 @@ export interface components {
             log_access?: "none" | "parties";
             /** @description Which CVMs may run the computation. null: any. */
             attestation_policy?: components["schemas"]["AttestationPolicyInput"] | null;
-            /** @description Who decides on the release of results. null: results go to the result consumers without a review. */
-            result_review?: null;
+            /** @description Who decides on the release of results. null: results go to the result consumers without a review. With it, `consumers` must name users, and no reviewer may be a consumer or the owner. */
+            result_review?: components["schemas"]["ResultReviewInput"] | null;
             /** @description The result consumers in addition to the owner: up to 40 users (`sub`). If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers?: string[];
             /** @description The users who may link their own assets, beside the owner and administrators: up to 100 (`sub`). If empty: all users. */
@@ -1520,7 +1847,7 @@ export interface components {
         };
         /** @description A page of a list of computations. */
         ComputationPage: {
-            /** @description The computations, newest first. */
+            /** @description The computations, newest first, or the last changed first with `sort=updated`. */
             computations: components["schemas"]["ComputationRow"][];
             /**
              * Format: int32
@@ -1565,8 +1892,8 @@ export interface components {
             log_access?: "none" | "parties";
             /** @description Which CVMs may run the computation. null: any. */
             attestation_policy?: components["schemas"]["AttestationPolicyInput"] | null;
-            /** @description Who decides on the release of results. null: results go to the result consumers without a review. */
-            result_review?: null;
+            /** @description Who decides on the release of results. null: results go to the result consumers without a review. With it, `consumers` must name users, and no reviewer may be a consumer or the owner. */
+            result_review?: components["schemas"]["ResultReviewInput"] | null;
             /** @description The result consumers in addition to the owner: up to 40 users (`sub`). If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers?: string[];
             /** @description The users who may link their own assets, beside the owner and administrators: up to 100 (`sub`). If empty: all users. */
@@ -1663,7 +1990,7 @@ export interface components {
             /** @description Which CVMs may run the computation. null: any. */
             attestation_policy?: components["schemas"]["AttestationPolicy"] | null;
             /** @description Who decides on the release of results. null: results go to the result consumers without a review. */
-            result_review?: null;
+            result_review?: components["schemas"]["ResultReview"] | null;
             /** @description The result consumers in addition to the owner. If empty: all users who had the role `result_consumer` when they uploaded a key. */
             consumers?: string[];
             /** @description The users who may link their own assets, beside the owner and administrators. If empty: all users. */
@@ -1690,8 +2017,8 @@ export interface components {
              * @enum {string}
              */
             log_access: "none" | "parties";
-            /** @description Who decides on the release of the result. null: nobody. */
-            result_review: null;
+            /** @description Who decides on the release of the result, and who gets it then. null: nobody. */
+            result_review: components["schemas"]["CoveredReview"] | null;
         };
         /** @description A read of the content by another user than the creator of the asset. */
         ContentRead: {
@@ -1725,6 +2052,15 @@ export interface components {
             client_ca_file: string;
             /** @description Whether the agent uses attested TLS. Default `false`. */
             attested_tls: boolean;
+        };
+        /** @description Who reviews results before their release, and who gets them then. */
+        CoveredReview: {
+            /** @description The users who fetch results from the CVM and decide on their release. */
+            reviewers: string[];
+            /** @description How many reviewers must release a result before its consumers get it. */
+            needed: number;
+            /** @description The users who get a released result: the named consumers and the owner, sorted. */
+            consumers: string[];
         };
         /** @description A registered CVM. */
         Cvm: {
@@ -1822,7 +2158,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description The type of the event. Lifecycle: `created`, `started`, `stop_requested`, `completed`, `failed`, `cancelled`. Administrative changes: `updated`, `owner_changed`, `asset_linked`, `asset_unlinked`, `key_uploaded`, `key_removed`, `approved`, `approval_withdrawn`, `approval_refused`. Recorded by a gateway: `Attestation`, `Reconnected`, `IdentityConflict`, `StreamRefused`. Any other type is the name of an event that the agent in the CVM reported.
+             * @description The type of the event. Lifecycle: `created`, `started`, `stop_requested`, `completed`, `failed`, `cancelled`. Administrative changes: `updated`, `owner_changed`, `asset_linked`, `asset_unlinked`, `key_uploaded`, `key_removed`, `approved`, `approval_withdrawn`, `approval_refused`, `result_submitted`, `result_decided`, `result_released`, `result_withheld`, `key_released`, `key_refused`. Recorded by a gateway: `Attestation`, `Reconnected`, `IdentityConflict`, `StreamRefused`. Any other type is the name of an event that the agent in the CVM reported.
              * @example started
              * @example completed
              */
@@ -1940,8 +2276,7 @@ export interface components {
             signature: string;
             /** @description The `kid` of the key in `/.well-known/jwks.json`. */
             key_id: string;
-            /** @description The entries of the run in the stage's append-only log. null: the stage has none. */
-            log: null;
+            log: components["schemas"]["LogOfEvidence"];
         };
         /** @description What the service states about a run that has ended. */
         EvidenceStatement: {
@@ -1975,7 +2310,7 @@ export interface components {
              * @enum {string}
              */
             approval: "none" | "all" | "all_signed";
-            /** @description The users of `result_consumers` in the manifest, in its order. */
+            /** @description The users of `result_consumers` in the manifest, in its order. With a review, the users who get a released result, sorted. */
             result_consumers: string[];
             /** @description The approvals that counted when the run started. */
             approvals: components["schemas"]["ApprovalOfRun"][];
@@ -1986,8 +2321,7 @@ export interface components {
             certificate: string | null;
             /** @description The SHA-256, hex, of the DER of `certificate`. null without one. */
             certificate_fingerprint: string | null;
-            /** @description The stage's append-only log. null: the stage has none. */
-            log: null;
+            log: components["schemas"]["StatedLog"];
             /** @description The version of the service that made the statement. */
             service_version: string;
             /**
@@ -2081,7 +2415,7 @@ export interface components {
             /** @description The owner of the computation, a user's `sub`. */
             owner: string;
             /** @description As what the computation names you. */
-            expected: ("provider" | "consumer")[];
+            expected: ("provider" | "consumer" | "reviewer")[];
         };
         /** @description An event of the journal. */
         JournalHead: {
@@ -2090,15 +2424,83 @@ export interface components {
             /** @description The hash of the event. */
             hash: string;
         };
+        /** @description `runtime-data` with `nonce` and `tee-pubkey`, and `tee-evidence`. Other members are ignored. */
+        KeyAttestInput: {
+            [key: string]: unknown;
+        };
+        /** @description `version`, the version of the protocol: `0.4.0`. Other members are ignored. */
+        KeyAuthInput: {
+            [key: string]: unknown;
+        };
         /** @description The key broker service that gives the agent the key of an encrypted file. */
         KeyBroker: {
             /** @description The address of the key broker service. */
             url: string;
         };
+        /** @description A challenge of the key broker protocol. */
+        KeyChallenge: {
+            /** @description What the evidence must be made for, base64. It holds for 5 minutes. */
+            nonce: string;
+            /**
+             * @description Always empty.
+             * @constant
+             */
+            "extra-params": "";
+        };
+        /** @description A key that its owner holds. */
+        KeyHeldByParty: {
+            /**
+             * @description Says that you hold the key, with a broker. The service never has it.
+             * @constant
+             */
+            held: "party";
+            /** @description The SHA-256 of the key in hex. */
+            fingerprint: string;
+            /** @description Which CVMs may get the key, beside the policy of the computation. If omitted, it stays the same. null: the policy of the computation decides alone. */
+            release_policy?: components["schemas"]["AttestationPolicyInput"] | null;
+            /** @description Ignored. The service sets this field. */
+            number?: unknown;
+            /** @description Ignored. The service sets this field. */
+            releases?: unknown;
+            /** @description Ignored. The service sets this field. */
+            last_released_at?: unknown;
+        };
+        /** @description A key that the service holds. */
+        KeyHeldByService: {
+            /**
+             * @description Says that the service holds the key. Its operator can open it.
+             * @constant
+             */
+            held: "service";
+            /** @description The key of AES-256-GCM that decrypts the file: 32 bytes in base64. Never returned. */
+            key: string;
+            /** @description Which CVMs may get the key, beside the policy of the computation. If omitted, it stays the same. null: the policy of the computation decides alone. */
+            release_policy?: components["schemas"]["AttestationPolicyInput"] | null;
+            /** @description Ignored. The service sets this field. */
+            fingerprint?: unknown;
+            /** @description Ignored. The service sets this field. */
+            number?: unknown;
+            /** @description Ignored. The service sets this field. */
+            releases?: unknown;
+            /** @description Ignored. The service sets this field. */
+            last_released_at?: unknown;
+        };
         /** @description A public key to upload. */
         KeyInput: {
             /** @description An RSA, ECDSA or Ed25519 public key: an OpenSSH line as it is, or the base64 of an OpenSSH, PEM or DER file. */
             key: string;
+        };
+        /** @description The key of an asset as it was when the run started. */
+        KeyOfAsset: {
+            /** @description The SHA-256 of the key in hex. */
+            fingerprint: string;
+            /**
+             * @description Who holds the key and can open it. `service`: the service. `party`: the creator of the asset, with a broker.
+             * @enum {string}
+             */
+            held: "service" | "party";
+            /** @description Which CVMs may get the key, beside the policy of the computation. null: that of the computation decides. */
+            release_policy: components["schemas"]["AttestationPolicy"] | null;
         };
         /** @description Whether your public key is uploaded. */
         KeyState: {
@@ -2115,6 +2517,11 @@ export interface components {
             computation_id: string;
             /** @description The name of the computation. */
             name: string;
+        };
+        /** @description An attestation token. */
+        KeyToken: {
+            /** @description A JWT that opens the session. It holds for 5 minutes. */
+            token: string;
         };
         /** @description A link that exists. */
         LinkedAsset: {
@@ -2133,6 +2540,23 @@ export interface components {
             /** @description Whether the asset is linked to the computation after the request. */
             linked: boolean;
         };
+        /** @description An entry of the run in the stage's log, with the proof. */
+        LogEntryOfRun: {
+            /**
+             * @description The event that the entry is of.
+             * @enum {string}
+             */
+            type: "run-start" | "run-end" | "result";
+            /**
+             * Format: int64
+             * @description The place of the entry in the log, from 0.
+             */
+            index: number;
+            /** @description The salt of the entry, base64 of 16 bytes. */
+            salt: string;
+            /** @description The inclusion proof and the signed checkpoint, as text (C2SP tlog-proof). */
+            proof: string;
+        };
         /** @description A line of the log of an agent. */
         LogLine: {
             /**
@@ -2145,6 +2569,11 @@ export interface components {
             level: string;
             /** @description The text, without line breaks. */
             message: string;
+        };
+        /** @description The entries of the run in the stage's append-only log. */
+        LogOfEvidence: {
+            /** @description The entry of the start of the run, then that of its end. Of a result, the entry of its release or withholding. */
+            entries: components["schemas"]["LogEntryOfRun"][];
         };
         /** @description A part of the log of a run. */
         LogPage: {
@@ -2168,7 +2597,7 @@ export interface components {
             /** @description The datasets, in the order in which they were linked. */
             datasets: components["schemas"]["ManifestDataset"][];
             algorithm: components["schemas"]["ManifestAlgorithm"];
-            /** @description The keys of the users who may fetch the result, the owner first. */
+            /** @description The keys of the users to whom the agent gives the result, the owner first. With a review, the reviewers alone. */
             result_consumers: components["schemas"]["ManifestConsumer"][];
         };
         /** @description The algorithm of a run. */
@@ -2187,7 +2616,7 @@ export interface components {
             /** @description The arguments of the algorithm: up to 100, of up to 1000 characters, 4000 together. */
             algo_args?: string[];
         };
-        /** @description The key of a user who may fetch the result of a run. */
+        /** @description The key of a user to whom the agent gives the result of a run. */
         ManifestConsumer: {
             /** @description The public key as DER SubjectPublicKeyInfo, base64. */
             user_key: string;
@@ -2315,8 +2744,22 @@ export interface components {
         NeededApproval: {
             /** @description The user who must approve. */
             user: string;
-            /** @description Why the approval is needed: the file names of the user's assets that need it, and `result consumer` if the user must approve as one. A file of that name is in quotes. */
+            /** @description Why the approval is needed: the file names of the user's assets that need it, and `result consumer` or `reviewer` if the user must approve as one. A file of that name is in quotes. */
             because: string[];
+        };
+        /** @description How you are told of what begins to wait for you in the domain. */
+        Notifications: {
+            /** @description Whether you get mail when something begins to wait for you in the domain. */
+            email: boolean;
+            /** @description Whether the service sends mail. false if its operator has not set it up. */
+            is_sent: boolean;
+        };
+        /** @description Whether you get mail about what begins to wait for you. */
+        NotificationsInput: {
+            /** @description Whether you get mail when something begins to wait for you in the domain. */
+            email: boolean;
+            /** @description Ignored. The service sets this field. */
+            is_sent?: unknown;
         };
         /** @description This document. */
         OpenApiDocument: {
@@ -2332,7 +2775,7 @@ export interface components {
         Party: {
             /** @description A user's `sub`. */
             user: string;
-            /** @description What the user does: the owner of the computation; a provider, who has linked an asset or is named in `providers`; a result consumer, who may fetch results. Nobody is a `reviewer` yet. */
+            /** @description What the user does: the owner of the computation; a provider, who has linked an asset or is named in `providers`; a result consumer, who may fetch results; a reviewer, who decides on their release. */
             parts: ("owner" | "provider" | "consumer" | "reviewer")[];
             /** @description `true` if the computation only names the user, who has not acted: has no key here, has linked no asset, and has neither approved nor refused. */
             invited: boolean;
@@ -2439,7 +2882,7 @@ export interface components {
              * @description The kind of conflict (409), or of refusal (403).
              * @enum {string}
              */
-            reason?: "run_active" | "cvm_busy" | "cvm_not_ready" | "cvm_not_attested" | "public_key_taken" | "second_algorithm" | "asset_in_use" | "file_name_taken" | "linked_too_widely" | "nothing_to_stop" | "stale_digest" | "unknown_event" | "logs_not_shared" | "gateway_only";
+            reason?: "run_active" | "cvm_busy" | "cvm_not_ready" | "cvm_not_attested" | "public_key_taken" | "second_algorithm" | "asset_in_use" | "file_name_taken" | "linked_too_widely" | "nothing_to_stop" | "stale_digest" | "unknown_event" | "run_not_completed" | "no_result" | "other_file" | "already_decided" | "result_decided" | "result_open" | "result_of_run" | "log_pending" | "log_contradicted" | "no_checksum" | "no_release_policy" | "request_over" | "no_verified_address" | "logs_not_shared" | "gateway_only";
             /**
              * Format: uuid
              * @description The run that causes the conflict (409).
@@ -2552,6 +2995,11 @@ export interface components {
              */
             refused_at: string;
         };
+        /** @description An answer without the key. */
+        RefusedKey: {
+            /** @description Why the broker refuses, as a sentence. */
+            refusal: string;
+        };
         /** @description The CVM rejects a command. */
         RejectedReport: {
             /**
@@ -2570,6 +3018,12 @@ export interface components {
              * @default
              */
             reason?: string;
+        };
+        /** @description An answer with the key. */
+        ReleasedKey: {
+            /** @description Omit it to answer with the key. */
+            refusal?: null;
+            jwe: components["schemas"]["SealedKey"];
         };
         /** @description A report of a CVM. Its `type` says which kind it is. */
         Report: components["schemas"]["AcceptedReport"] | components["schemas"]["RejectedReport"] | components["schemas"]["EventReport"] | components["schemas"]["HeartbeatReport"];
@@ -2606,6 +3060,159 @@ export interface components {
             duplicates: number;
             /** @description The result of each report, in the order of the reports. */
             results: components["schemas"]["ReportResult"][];
+        };
+        /** @description The decision of a reviewer on a result. */
+        ResultDecision: {
+            /** @description The user who decided. */
+            reviewer: string;
+            /**
+             * @description What the reviewer decided.
+             * @enum {string}
+             */
+            decision: "release" | "withhold";
+            /** @description What the reviewer says about the decision. */
+            note: string;
+            /**
+             * Format: date-time
+             * @description The time of the decision.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            decided_at: string;
+        };
+        /** @description A decision on the result of a run. */
+        ResultDecisionInput: {
+            /**
+             * @description Whether the consumers may get the result. Final.
+             * @enum {string}
+             */
+            decision: "release" | "withhold";
+            /** @description The SHA3-256 of the file on which you decide, hex. */
+            checksum: string;
+            /**
+             * @description What the reviewer says about the decision. Up to 1,000 characters. Everyone in the domain reads it.
+             * @default
+             * @example acro: no cell with fewer than ten people.
+             */
+            note?: string;
+            /** @description A signature in base64, by the private key of your public key in the manifest of the run. Sign the canonical JSON (RFC 8785), in UTF-8, of `{type: "result-decision", domain, computation, run, reviewer, manifest_digest, checksum, decision, note}`, with the `checksum` in lower case. `reviewer` is your `sub`, an omitted `note` is an empty text. Algorithms as for approvals. Required if the `approval` of the computation was `all_signed` when the run started. */
+            signature?: string | null;
+        };
+        /** @description A statement about the result of a run, with the signature of the service. */
+        ResultEvidence: {
+            statement: components["schemas"]["ResultStatement"];
+            /** @description ES256 over the canonical JSON (RFC 8785) of `statement`: r and s, base64url. */
+            signature: string;
+            /** @description The `kid` of the key in `/.well-known/jwks.json`. */
+            key_id: string;
+            log: components["schemas"]["LogOfEvidence"];
+        };
+        /** @description The file with the result that a reviewer hands in. */
+        ResultInput: {
+            /**
+             * @description The name of the file, without a path. At most 255 bytes in UTF-8, at least one visible character. The datasets of a computation have different names.
+             * @example titanic.csv
+             */
+            file_name: string;
+            /**
+             * Format: int64
+             * @description The size of the file in bytes: up to 5 GiB.
+             */
+            size: number;
+            /** @description The SHA3-256 of the file with the result, hex. */
+            checksum: string;
+        };
+        /** @description The result of a run under review. */
+        ResultOfRun: {
+            /**
+             * @description `awaiting_file`: no reviewer has handed in the result, or its file has not arrived. `under_review`: the file is here. `released`: the consumers may get it. `withheld`: they never get it.
+             * @enum {string}
+             */
+            state: "awaiting_file" | "under_review" | "released" | "withheld";
+            /** @description The asset with the file. null until a reviewer hands it in. */
+            asset: string | null;
+            /** @description The SHA3-256 of the file, hex. null until a reviewer hands it in. */
+            checksum: string | null;
+            /** @description The size of the file in bytes. null until a reviewer hands it in. */
+            size: number | null;
+            /** @description The decisions, in the order in which they were made. A decision is final. */
+            decisions: components["schemas"]["ResultDecision"][];
+        };
+        /** @description Who reviews results before their release. */
+        ResultReview: {
+            /** @description The users who fetch results from the CVM and decide on their release. */
+            reviewers: string[];
+            /** @description How many reviewers must release a result before its consumers get it. */
+            needed: number;
+        };
+        /** @description Who reviews results before their release. */
+        ResultReviewInput: {
+            /** @description The users (`sub`) who fetch results from the CVM and decide on their release: 1 to 10. */
+            reviewers: string[];
+            /**
+             * Format: int32
+             * @description How many reviewers must release a result before its consumers get it. At most the number of reviewers.
+             */
+            needed: number;
+        };
+        /** @description What the service states about the result of a run, once it is released or withheld. */
+        ResultStatement: {
+            /**
+             * @description The form of the statement.
+             * @constant
+             */
+            type: "computation-result:v1";
+            /**
+             * @description The identifier of the domain.
+             * @example d1
+             */
+            domain: string;
+            /**
+             * Format: uuid
+             * @description The identifier of the computation.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            computation: string;
+            /**
+             * Format: uuid
+             * @description The identifier of the run.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            run: string;
+            /** @description The digest of the manifest that the run was started with. */
+            manifest_digest: string;
+            /** @description The digest of the configuration that the run was started with. */
+            configuration_digest: string;
+            result_review: components["schemas"]["CoveredReview"];
+            /**
+             * @description What became of the result.
+             * @enum {string}
+             */
+            state: "released" | "withheld";
+            /**
+             * Format: uuid
+             * @description The identifier of the asset.
+             * @example 00000000-0001-8c3a-9f0e-2b7d41c5e6a8
+             */
+            asset: string;
+            /** @description The SHA3-256 of the file with the result, hex. */
+            checksum: string;
+            /**
+             * Format: int64
+             * @description The size of the file in bytes.
+             */
+            size: number;
+            /** @description The decisions until the result was released or withheld, in their order. */
+            decisions: components["schemas"]["StatedDecision"][];
+            event: components["schemas"]["Event"];
+            log: components["schemas"]["StatedLog"];
+            /** @description The version of the service that made the statement. */
+            service_version: string;
+            /**
+             * Format: date-time
+             * @description The time at which the statement was made.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            issued_at: string;
         };
         /** @description A result that waits for your review. */
         ReviewToGive: {
@@ -2662,12 +3269,24 @@ export interface components {
             reason: string | null;
             /** @description The kind of the end, for programs. `input_changed`: a fetched file is another than the approved one. Else null. */
             reason_code: "input_changed" | null;
-            /** @description The state of the result under review. null without a review. */
-            result: null;
+            /** @description The result under review. null without a review. */
+            result: components["schemas"]["ResultOfRun"] | null;
             /** @description The digest of the manifest that the run was started with. */
             manifest_digest: string;
             /** @description The digest of the configuration that the run was started with. */
             configuration_digest: string;
+        };
+        /** @description A signed statement about the run that asks for a key. */
+        RunAuthorization: {
+            statement: components["schemas"]["RunAuthorizationStatement"];
+            /** @description The signature by ES256 of its canonical JSON, base64url. */
+            signature: string;
+            /** @description The thumbprint of the key that signed (RFC 7638). */
+            key_id: string;
+        };
+        /** @description What the service states about the run: `run-authorization:v1`. */
+        RunAuthorizationStatement: {
+            [key: string]: unknown;
         };
         /**
          * Format: uuid
@@ -2738,6 +3357,19 @@ export interface components {
              */
             total: number;
         };
+        /** @description A key, encrypted for the TEE that asks: a flattened JWE with A256GCM. */
+        SealedKey: {
+            /** @description The header. */
+            protected: string;
+            /** @description The encrypted content key. */
+            encrypted_key: string;
+            /** @description The nonce. */
+            iv: string;
+            /** @description The encrypted key of the asset. */
+            ciphertext: string;
+            /** @description The tag. */
+            tag: string;
+        };
         /** @description The versions of the firmware of an SNP machine. */
         SnpTcb: {
             /**
@@ -2765,6 +3397,37 @@ export interface components {
              * @description The version of the microcode.
              */
             microcode: number;
+        };
+        /** @description The decision of a reviewer on a result, as evidence states it. */
+        StatedDecision: {
+            /** @description The user who decided. */
+            reviewer: string;
+            /**
+             * @description What the reviewer decided.
+             * @enum {string}
+             */
+            decision: "release" | "withhold";
+            /** @description What the reviewer says about the decision. */
+            note: string;
+            /**
+             * Format: date-time
+             * @description The time of the decision.
+             * @example 2025-07-17T08:00:00.000Z
+             */
+            decided_at: string;
+            /** @description The SHA3-256 of the file on which the reviewer decided, hex. */
+            checksum: string;
+            /** @description The signature of the reviewer in base64. null if the reviewer did not sign. */
+            signature: string | null;
+            /** @description The public key that verifies the signature, as DER SubjectPublicKeyInfo, base64. null without a signature. */
+            key: string | null;
+        };
+        /** @description The stage's append-only log, which has an entry for the start and the end of the run. */
+        StatedLog: {
+            /** @description The name of the log. */
+            origin: string;
+            /** @description The key that verifies the checkpoints of the log (C2SP signed-note). */
+            vkey: string;
         };
         /** @description How often computations entered each status on each day. */
         Statistics: {
@@ -2807,7 +3470,7 @@ export interface components {
             keys: components["schemas"]["KeyToUpload"][];
             /** @description Your assets whose content has not arrived. */
             content: components["schemas"]["ContentToUpload"][];
-            /** @description Empty: not supported yet. */
+            /** @description Completed runs whose result waits for your decision, or for its file. Newest first. */
             reviews: components["schemas"]["ReviewToGive"][];
             /** @description Refusals of users whose approval your computations need. */
             refusals: components["schemas"]["RefusalToRead"][];
@@ -2816,25 +3479,43 @@ export interface components {
             totals: components["schemas"]["TodoTotals"];
             /**
              * Format: date-time
-             * @description The time as of which the lists are right.
+             * @description The time as of which the lists are right. They may contain later changes.
              * @example 2025-07-17T08:00:00.000Z
              */
             as_of: string;
         };
-        /** @description How long the lists would be without a limit. */
+        /** @description How long the lists would be without limits. Exact. */
         TodoTotals: {
-            /** @description How many approvals, also beyond the list. null if more computations or assets had to be examined than are. */
-            approvals: number | null;
-            /** @description How many keys, also beyond the list. null if more computations or assets had to be examined than are. */
-            keys: number | null;
-            /** @description How many assets, also beyond the list. null if more computations or assets had to be examined than are. */
-            content: number | null;
-            /** @description How many reviews, also beyond the list. null if more computations or assets had to be examined than are. */
-            reviews: number | null;
-            /** @description How many refusals, also beyond the list. null if more computations or assets had to be examined than are. */
-            refusals: number | null;
-            /** @description How many invitations, also beyond the list. null if more computations or assets had to be examined than are. */
-            invitations: number | null;
+            /**
+             * Format: int64
+             * @description How many approvals, also beyond the list.
+             */
+            approvals: number;
+            /**
+             * Format: int64
+             * @description How many keys, also beyond the list.
+             */
+            keys: number;
+            /**
+             * Format: int64
+             * @description How many assets, also beyond the list.
+             */
+            content: number;
+            /**
+             * Format: int64
+             * @description How many reviews, also beyond the list.
+             */
+            reviews: number;
+            /**
+             * Format: int64
+             * @description How many refusals, also beyond the list.
+             */
+            refusals: number;
+            /**
+             * Format: int64
+             * @description How many invitations, also beyond the list.
+             */
+            invitations: number;
         };
         /** @description A token of the agent process. */
         TokenOfStatement: {
@@ -2868,6 +3549,14 @@ export interface components {
             computation_id: string;
             /** @description Whether the asset is linked to the computation after the request. */
             linked: boolean;
+        };
+        /** @description The form that programs for mail send. */
+        UnsubscribeInput: {
+            /**
+             * @description Always `One-Click`.
+             * @constant
+             */
+            "List-Unsubscribe": "One-Click";
         };
         /** @description The confirmation of an uploaded key. */
         UploadedKey: {
@@ -2905,6 +3594,10 @@ export interface operations {
                 status?: "created" | "running" | "stopping" | "completed" | "failed" | "cancelled";
                 /** @description Return only computations of this owner, a user's `sub`. */
                 owner?: string;
+                /** @description Return only computations that wait for this user, a `sub` or `me`, as in the open tasks. A change counts within 5 seconds. Cannot be combined with `owner`. */
+                waiting_for?: string;
+                /** @description Sort by `updated_at`, the latest first. A change counts within 5 seconds. Can be combined with no filter but `waiting_for`. Default: newest first. */
+                sort?: "updated";
             };
             header?: never;
             path: {
@@ -3343,8 +4036,8 @@ export interface operations {
                 limit?: number;
                 /** @description The number of entries to skip. Default 0. */
                 offset?: number;
-                /** @description Return only assets of this type. */
-                asset_type?: "algorithm" | "dataset";
+                /** @description Return only assets of this type. Results of runs are listed with this filter alone. */
+                asset_type?: "algorithm" | "dataset" | "result";
             };
             header?: never;
             path: {
@@ -3762,6 +4455,104 @@ export interface operations {
             };
         };
     };
+    getResult: {
+        parameters: {
+            query: {
+                /** @description The identifier of a run of this computation. */
+                run: string;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResultEvidence"];
+                };
+            };
+        };
+    };
+    handInResult: {
+        parameters: {
+            query: {
+                /** @description The identifier of a run of this computation. */
+                run: string;
+            };
+            header?: {
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResultInput"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Asset"];
+                };
+            };
+        };
+    };
+    decideResult: {
+        parameters: {
+            query: {
+                /** @description The identifier of a run of this computation. */
+                run: string;
+            };
+            header?: {
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResultDecisionInput"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+        };
+    };
     listApprovals: {
         parameters: {
             query?: never;
@@ -3868,6 +4659,59 @@ export interface operations {
             };
         };
     };
+    getNotifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notifications"];
+                };
+            };
+        };
+    };
+    setNotifications: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NotificationsInput"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notifications"];
+                };
+            };
+        };
+    };
     find: {
         parameters: {
             query: {
@@ -3934,6 +4778,145 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LogPage"];
+                };
+            };
+        };
+    };
+    listReleases: {
+        parameters: {
+            query?: {
+                /** @description A nonce of yours for the authorizations: 32 bytes, base64url. Default: one that the service makes. */
+                nonce?: string;
+                /** @description The number of seconds to wait if there is nothing to return yet, from 0 to 20. Default 0. The response may come earlier and be empty. */
+                wait?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AskedKeys"];
+                };
+            };
+        };
+    };
+    answerRelease: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the computation. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BrokersAnswer"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnsweredKey"];
+                };
+            };
+        };
+    };
+    auth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeyAuthInput"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyChallenge"];
+                };
+            };
+        };
+    };
+    attest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeyAttestInput"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyToken"];
+                };
+            };
+        };
+    };
+    getKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The place of the key: `{asset}/key/1`. */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SealedKey"];
                 };
             };
         };
@@ -4065,6 +5048,140 @@ export interface operations {
             };
         };
     };
+    getAssetKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the asset. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AssetKey"];
+                };
+            };
+        };
+    };
+    setAssetKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the asset. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AssetKeyInput"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AssetKey"];
+                };
+            };
+        };
+    };
+    removeAssetKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A key of your choice, for example a UUID. If you repeat the request with the same key within 24 hours, the service returns the first response and does not make the change again. A different request with the same key gets 422. Error responses are not stored. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The identifier of the domain. */
+                domainID: string;
+                /** @description The identifier of the asset. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. The response has no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    showUnsubscribe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier of the computation. */
+                secret: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+        };
+    };
+    unsubscribe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The identifier of the computation. */
+                secret: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["UnsubscribeInput"];
+                "multipart/form-data": components["schemas"]["UnsubscribeInput"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+        };
+    };
     health: {
         parameters: {
             query?: never;
@@ -4121,6 +5238,49 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PublicKeys"];
+                };
+            };
+        };
+    };
+    getCheckpoint: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    getTile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The path of the tile or bundle below `tile/`, with its slashes. */
+                tile: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
                 };
             };
         };

@@ -47,29 +47,25 @@ export async function loopbackSignIn(given: LoopbackSignInOptions): Promise<Toke
   }
 }
 
-interface BrowserAnswer {
-  url: URL;
-  reply: (text: string) => Promise<void>;
-}
-
 /**
- * Waits for the request by which the browser comes back, and returns its address and a function that answers it. Other requests
- * are answered with 404: any program and web page of this machine may send requests without the state of this sign-in.
+ * Waits for the request by which the browser comes back, and returns its address and a function that answers it. Other requests, also those
+ * of a browser that only looks ahead, are answered with 404: any program and web page of this machine may send requests without the state of this sign-in.
  */
 function answerAt(
   redirectUri: string,
   server: ReturnType<typeof createServer>,
   { state, signal }: { state: string; signal: AbortSignal | undefined },
-): Promise<BrowserAnswer> {
+): Promise<{ url: URL; reply: (text: string) => Promise<void> }> {
   return new Promise((resolve, reject) => {
     const end = () => reject(signal?.reason as Error);
     if (signal?.aborted) end();
     signal?.addEventListener('abort', end, { once: true });
     server.on('request', (request, response) => {
-      const { url: path = '' } = request;
+      const { url: path = '', method, headers } = request;
       const url = URL.canParse(path, redirectUri) ? new URL(path, redirectUri) : undefined;
       const isAnswer = url?.pathname === new URL(redirectUri).pathname && url.searchParams.get('state') === state;
-      if (!isAnswer || !(url.searchParams.has('code') || url.searchParams.has('error'))) {
+      const isVisit = method === 'GET' && !/prefetch/i.test(`${String(headers['sec-purpose'])} ${String(headers['purpose'])}`);
+      if (!isVisit || !isAnswer || !(url.searchParams.has('code') || url.searchParams.has('error'))) {
         response.writeHead(404).end(); // such as the browser's favicon
         return;
       }

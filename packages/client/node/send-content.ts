@@ -141,12 +141,6 @@ export function expectChecksum(asset: Asset, checksum: string): Asset {
   throw new ServiceProblem({ status: 200, code: 'unexpected', detail, request: `upload of ${asset.file_name}` });
 }
 
-interface PresignedPut {
-  method: string;
-  url: string;
-  headers: Record<string, string>;
-}
-
 /**
  * The milliseconds without progress after which a connection counts as broken. After a sleep of this machine, or a change of its
  * network, nothing else tells.
@@ -158,7 +152,7 @@ export const silenceInMilliseconds = 60_000;
  * @throws Error if the connection breaks or is silent for a minute; FileChangedError; the signal's reason
  */
 async function putFile(
-  { method, url, headers }: PresignedPut,
+  { method, url, headers }: Schemas['AssetUpload'],
   file: string,
   { seen, signal, onBytes }: ReadOptions & { seen: Seen },
 ): Promise<{ status: number; body: string }> {

@@ -128,6 +128,32 @@ export async function uploadContent(client: Client, options: UploadContentOption
   return expectChecksum(asset.state === 'ready' ? asset : await sendContent(client, asset, measured, options), expected);
 }
 
+export interface UploadResultOptions extends ContentOptions {
+  /** The identifiers of the computation and of its run. */
+  id: string;
+  run: string;
+  /** The name of the file for its readers. */
+  file_name: string;
+}
+
+/**
+ * Hands in a file as the result of a run, for its review, and uploads it. Returns the asset when the service has hashed the content. Sends
+ * nothing if this file was handed in already.
+ * @throws ServiceProblem `conflict` if a reviewer has decided or the run has not completed, `forbidden` for others than reviewers
+ */
+export async function uploadResult(client: Client, options: UploadResultOptions): Promise<Asset> {
+  const { domainID, id, run, file_name, signal } = options;
+  const measured = await measureFile(options);
+  const { size, checksum } = measured;
+  const { result } = await client.getRun({ domainID, id, run, signal });
+  const before = result?.checksum === checksum ? result.asset : null;
+  const found = before === null ? undefined : await client.getAsset({ domainID, id: before, signal });
+  if (found?.state === 'ready') return found;
+  const body = { file_name, size, checksum };
+  const asset = found?.upload ? found : await client.handInResult({ domainID, id, run, body, signal });
+  return expectChecksum(await sendContent(client, asset, measured, options), checksum);
+}
+
 function hasContent({ file_name, checksum }: Asset, found: string): string {
   const repeated = 'If you have sent this file before as a sample, it has arrived.';
   return `${file_name} has content already, under the hash ${checksum ?? 'none'}. This file has the hash ${found}. ${repeated} Otherwise create another asset for it.`;

@@ -104,7 +104,7 @@ async function problemOf(error: unknown, request: string): Promise<unknown> {
   if (error instanceof WWWAuthenticateChallengeError) return refusal(error.status, await reasonOf(error), request, error);
   if (error instanceof OperationProcessingError) {
     const status = error.cause instanceof Response ? error.cause.status : 200;
-    const detail = `The issuer's answer is not as expected: ${error.message}`;
+    const detail = `The issuer's answer is not as expected: ${wrongPart(error)}`;
     return new ServiceProblem({ status, code: passingCode(status) ?? 'unexpected', detail, request }, error);
   }
   if (error instanceof AddressError)
@@ -113,6 +113,17 @@ async function problemOf(error: unknown, request: string): Promise<unknown> {
   if (!(error instanceof TypeError) && !isTimeout) return error;
   const detail = `No answer from the issuer: ${causeOf(error)}`;
   return new ServiceProblem({ status: 0, code: 'unreachable', detail, request }, error);
+}
+
+/** Says what is wrong in an answer of an issuer: with both values where two should agree, and with the clocks where times should. */
+function wrongPart({ code, cause, message }: OperationProcessingError): string {
+  const { expected, body } = (cause ?? {}) as { expected?: unknown; body?: { issuer?: unknown } };
+  if (code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED') {
+    return `it names the issuer ${JSON.stringify(body?.issuer)}, not ${JSON.stringify(expected)}.`;
+  }
+  if (code === 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED')
+    return `${message}. Compare the clock of this machine with that of the issuer.`;
+  return message.replaceAll('"response" body ', 'the member ').replaceAll(' property', '');
 }
 
 const unsafe = "The issuer's configuration names an address without https. Nothing was sent there.";

@@ -9,11 +9,7 @@ import { ServiceProblem } from '../calls/service-problem.ts';
 import { serverAddress } from '../calls/web-address.ts';
 import { asProblem, type IssuerOptions, openIssuer, type TokenSet, tokenSetOf } from './issuer.ts';
 
-interface Expiring {
-  access_token: string;
-  /** The time at which the access token expires, in seconds since 1970. */
-  expires_at: number;
-}
+type Expiring = Pick<TokenSet, 'access_token' | 'expires_at'>;
 
 const reserveInSeconds = 30;
 
@@ -91,6 +87,8 @@ export interface LocalTokenOptions {
   sub: string;
   /** The memberships of the user, each `<domainID>:<role>`. */
   groups: string[];
+  /** The address of mail that the token calls verified. Default: none. */
+  email?: string | undefined;
   /** The lifetime of the token in seconds. Default: 12 hours. */
   expiresInSeconds?: number | undefined;
   signal?: AbortSignal | undefined;
@@ -103,12 +101,12 @@ const timeoutInMilliseconds = 30_000;
  * @throws ServiceProblem; the signal's reason
  */
 export async function issueLocalToken(options: LocalTokenOptions): Promise<string> {
-  const { sub, groups, expiresInSeconds: expires_in, signal } = options;
+  const { sub, groups, email, expiresInSeconds: expires_in, signal } = options;
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const request = 'POST /local/token';
   const headers = { 'content-type': 'application/json' };
   const ending = AbortSignal.any([AbortSignal.timeout(timeoutInMilliseconds), ...(signal ? [signal] : [])]);
-  const body = JSON.stringify({ sub, groups, expires_in });
+  const body = JSON.stringify({ sub, groups, email, expires_in });
   const init: RequestInit = { method: 'POST', headers, body, signal: ending, redirect: 'error' };
   const response = await fetch(`${serverAddress(baseUrl).href.replace(/\/$/, '')}/local/token`, init).catch((cause: unknown) => {
     signal?.throwIfAborted();

@@ -22,6 +22,7 @@ export async function renewUpload(client: Client, place: Place): Promise<Schemas
   const attempt = async () => {
     const { data: asset, response } = await client.call('getAsset', place);
     if (asset === undefined || asset.state === 'ready') return undefined;
+    if (asset.asset_type === 'result') return asset.upload; // which every read of its uploader returns
     return (await changeForUpload(client, place, { asset, etag: response.headers.get('etag') })).upload;
   };
   const pauseAfter = (error: unknown) =>

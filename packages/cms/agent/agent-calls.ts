@@ -55,7 +55,7 @@ export async function sendDataset(
 
 /** Fetches the result from an agent: the parts of a ZIP archive, in order. @throws AgentError */
 export function fetchResult(agent: AgentConnection, key: KeyObject): AsyncGenerator<Buffer> {
-  return contents(agent.call('Result', signedAs('Result', key), once([])));
+  return contents(agent.call('Result', signedAs('Result', key), [[]]));
 }
 
 const platformTypes = { snp: 0, 'snp-vtpm': 2, 'az-snp-vtpm': 3, 'az-tdx-vtpm': 3, tdx: 4 } as const;
@@ -74,7 +74,7 @@ export async function fetchToken(agent: AgentConnection, platform: keyof typeof 
     ...(type === 0 ? [] : [Buffer.from([3 << 3, type])]),
   ];
   const parts: Buffer[] = [];
-  for await (const part of contents(agent.call('Attestation', {}, once(request)))) {
+  for await (const part of contents(agent.call('Attestation', {}, [request]))) {
     parts.push(part);
     const size = parts.reduce((sum, { length }) => sum + length, 0);
     if (size > largestToken || parts.length > mostParts) throw new Error('The token has more than 1 MiB.');
@@ -101,10 +101,6 @@ async function* chunks(
   } finally {
     await opened.close();
   }
-}
-
-async function* once(message: Message): AsyncGenerator<Message> {
-  yield message;
 }
 
 async function ended(messages: AsyncIterable<Buffer>): Promise<void> {

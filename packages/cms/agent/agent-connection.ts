@@ -79,7 +79,7 @@ export class AgentConnection {
   }
 
   /** Calls a method of the agent: sends messages one after the other, as the agent takes them, and returns the messages of the answer. */
-  async *call(method: string, metadata: Record<string, string | string[]>, messages: AsyncIterable<Message>) {
+  async *call(method: string, metadata: Record<string, string | string[]>, messages: Messages) {
     const stream = this.#session.request({
       ':method': 'POST',
       ':path': `/agent.AgentService/${method}`,
@@ -128,8 +128,8 @@ function comparePeer(socket: Socket | TLSSocket, expected: string): void {
 }
 
 /** Resolves when a gRPC call to the agent has succeeded. Rejects with AgentError, or an error of the connection. */
-async function outcomeOf(stream: ClientHttp2Stream): Promise<void> {
-  const status = new Promise<void>((resolve, reject) => {
+function outcomeOf(stream: ClientHttp2Stream): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
     let ended = false;
     const judge = (headers: IncomingHttpHeaders) => {
       if (headers['grpc-status'] === undefined) return;
@@ -149,7 +149,6 @@ async function outcomeOf(stream: ClientHttp2Stream): Promise<void> {
     stream.on('error', reject);
     stream.on('close', () => reject(new Error('The agent closed the connection.')));
   });
-  await status;
 }
 
 /** Decodes the percent-encoded error message of a gRPC answer. Returns a message that is not valid percent-encoding as it is. */
@@ -165,7 +164,9 @@ function textOf(message: string | string[] | undefined): string {
 /** A gRPC message to an agent, in parts that are sent one after the other. The memory of the parts may be reused for the next message. */
 export type Message = readonly Buffer[];
 
-async function writeTo(stream: ClientHttp2Stream, messages: AsyncIterable<Message>): Promise<void> {
+type Messages = AsyncIterable<Message> | Iterable<Message>;
+
+async function writeTo(stream: ClientHttp2Stream, messages: Messages): Promise<void> {
   const write = promisify((part: Buffer, done: (error?: Error | null) => void) => stream.write(part, done));
   for await (const message of messages) {
     const head = Buffer.alloc(5);

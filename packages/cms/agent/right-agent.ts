@@ -1,15 +1,15 @@
 import { createHash, randomBytes, X509Certificate } from 'node:crypto';
 import { type Check, checkPolicy, pcrOfManifest, pcrWithManifest, type Verdict } from 'computation-management-attestation';
-import { type Schemas, wholeAnswer } from 'computation-management-client';
-import { type Configuration, configurationOf } from 'computation-management-formats/approval-text';
+import type { Schemas } from 'computation-management-client';
+import { type Configuration, configurationOfComputation } from 'computation-management-formats/approval-text';
 import { isAgentUrl } from 'computation-management-formats/attestation';
 import { canonicalDigest } from 'computation-management-formats/digests';
 import { printable } from 'computation-management-formats/printable';
 import { shellWord } from 'computation-management-words';
 import { isOf } from '../context/computation-reference.ts';
-import type { Connection, Context } from '../context/context.ts';
+import type { Context, Session } from '../context/context.ts';
 import { readBytes, type Material, materialFrom, verifierFor } from '../files/read-file.ts';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { fetchToken } from './agent-calls.ts';
 import { AgentConnection, AgentError, AnotherAgentError, unavailable } from './agent-connection.ts';
 
@@ -43,18 +43,14 @@ export interface KnownRun {
  * @throws CmsError if the run was started with something else, or the service contradicts itself
  */
 export async function readKnownRun(
-  context: Context,
-  connection: Connection,
+  context: Session,
   id: string,
   options: Pick<AgentOptions, 'run' | 'approved'>,
 ): Promise<KnownRun> {
-  const { client, profile } = connection;
-  const run = await client.getRun({ id, ...(options.run === undefined ? {} : { run: options.run }) });
-  const [{ data: computation }, manifest] = [
-    wholeAnswer(await client.call('getComputation', { id })),
-    await client.getManifest({ id, run: run.id }),
-  ];
-  const configuration = configurationOf(computation);
+  const { client, profile } = context;
+  const run = await client.getRun({ id, run: options.run });
+  const configuration = configurationOfComputation(await client.getComputation({ id }));
+  const manifest = await client.getManifest({ id, run: run.id });
   const [manifest_digest, configuration_digest] = [canonicalDigest(manifest), canonicalDigest(configuration)];
   const otherwise = (message: string) =>
     new CmsError(`${message} Nothing was sent.`, {
@@ -67,7 +63,7 @@ export async function readKnownRun(
   if (run.manifest_digest !== manifest_digest || run.configuration_digest !== configuration_digest) {
     throw otherwise('The manifest or the configuration is another one than the run was started with.');
   }
-  const record = isOf(connection, profile) ? profile.approved?.[id] : undefined;
+  const record = isOf(context, profile) ? profile.approved?.[id] : undefined;
   const given = options.approved?.map((digest) => digest.toLowerCase());
   for (const digest of given ? [manifest_digest, configuration_digest] : []) {
     if (!given?.includes(digest)) throw otherwise(`The run has the digest ${digest}, which --approved does not name.`);
@@ -91,19 +87,14 @@ const warned = new WeakSet<Context>();
  * Opens a connection to the agent of a run. With an attestation policy, asks the agent for fresh evidence first.
  * @throws CmsError if the agent is not known to be the right one. Then nothing was sent but a nonce
  */
-export async function openRightAgent(
-  context: Context,
-  { client }: Connection,
-  known: KnownRun,
-  options: AgentOptions,
-): Promise<AgentConnection> {
+export async function openRightAgent(context: Session, known: KnownRun, options: AgentOptions): Promise<AgentConnection> {
   const { agent_config, attestation_policy } = known.configuration;
   const fingerprint = await fingerprintIn(options);
   if (fingerprint === undefined && options.unbound !== true) {
-    throw new CmsError(`${risk} Give --agent-fingerprint or --agent-certificate, which the owner of the CVM has.`, {
-      next: `${context.typed} --agent-fingerprint SHA256`,
-      exitCode: exitCodes.usage,
-    });
+    throw new UsageError(
+      `${risk} Give --agent-fingerprint or --agent-certificate, which the owner of the CVM has.`,
+      `${context.typed} --agent-fingerprint SHA256`,
+    );
   }
   const note = warned.has(context) ? () => undefined : context.note;
   warned.add(context);
@@ -127,7 +118,7 @@ export async function openRightAgent(
     });
   }
   const { cvm_id } = known.run;
-  const address = options.agent ?? (await client.getCvm({ cvmID: cvm_id })).agent_url;
+  const address = options.agent ?? (await context.client.getCvm({ cvmID: cvm_id })).agent_url;
   if (!address || !isAgentUrl(address)) {
     throw new CmsError(`The address of the agent on ${cvm_id} is not known. Its owner knows it.`, {
       next: `${context.typed} --agent HOST:7002`,
@@ -171,9 +162,7 @@ async function fingerprintIn({ agentFingerprint, agentCertificate }: AgentOption
     .replaceAll(':', '')
     .toLowerCase();
   if (given !== undefined && !/^[0-9a-f]{64}$/.test(given)) {
-    throw new CmsError('--agent-fingerprint: expected the SHA-256 of the certificate, 64 hex digits.', {
-      exitCode: exitCodes.usage,
-    });
+    throw new UsageError('--agent-fingerprint: expected the SHA-256 of the certificate, 64 hex digits.');
   }
   if (agentCertificate === undefined) return given;
   const content = await readBytes(agentCertificate);
@@ -181,9 +170,9 @@ async function fingerprintIn({ agentFingerprint, agentCertificate }: AgentOption
     const own = new X509Certificate(content).fingerprint256.replaceAll(':', '').toLowerCase();
     if (given === undefined || given === own) return own;
   } catch (cause) {
-    throw new CmsError(`${agentCertificate} is not a certificate.`, { exitCode: exitCodes.usage, cause });
+    throw new UsageError(`${agentCertificate} is not a certificate.`, undefined, cause);
   }
-  throw new CmsError('--agent-fingerprint and --agent-certificate are of different certificates.', { exitCode: exitCodes.usage });
+  throw new UsageError('--agent-fingerprint and --agent-certificate are of different certificates.');
 }
 
 /**

@@ -7,14 +7,14 @@ import { causeOf, pause, waitForRun } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { shellWord } from 'computation-management-words';
-import { confirm, type Connection, type Context, printBefore } from '../context/context.ts';
+import { confirm, type Context, printBefore, type Session } from '../context/context.ts';
 import { readPrivateKey } from '../files/key-files.ts';
-import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
-import { startProgress } from '../terminal/progress.ts';
+import { CmsError, codeOf, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { noting, startProgress } from '../terminal/progress.ts';
 import { sendAlgorithm, sendDataset, type SentFile } from './agent-calls.ts';
 import { AgentError, unavailable } from './agent-connection.ts';
 import { type AgentOptions, type KnownRun, openRightAgent, readKnownRun } from './right-agent.ts';
-import { filesBeside, whyUnreadable } from '../files/read-file.ts';
+import { refuseUnreadable } from '../files/read-file.ts';
 
 export interface SendOptions extends AgentOptions {
   key: string;
@@ -34,13 +34,12 @@ interface Planned {
 
 /** Sends files to the agent of a run, each when the agent waits for it: the algorithm first. @throws CmsError if a file is not sent */
 export async function sendFiles(
-  context: Context,
-  connection: Connection,
+  context: Session,
   id: string,
   { files, ...options }: SendOptions & { files: string[] },
 ): Promise<{ run: string; sent: Planned[] }> {
   const key = await readPrivateKey(options.key, context.terminal);
-  const known = await readKnownRun(context, connection, id, options);
+  const known = await readKnownRun(context, id, options);
   const { run } = known;
   expectActive(run, context);
   const { requirements } = options;
@@ -57,10 +56,11 @@ export async function sendFiles(
     );
   }
   await printBefore(context);
-  (await openRightAgentSoon(context, connection, known, options)).close();
+  (await openRightAgentSoon(context, known, options)).close();
   for (const each of planned) {
-    await untilEvent(context, connection, known, [`Receiving${each.dataset === undefined ? 'Algorithm' : 'Data'}/InProgress`]);
-    await sendOne(context, connection, known, { ...options, ...each, sender: key });
+    const event = `Receiving${each.dataset === undefined ? 'Algorithm' : 'Data'}/InProgress`;
+    await untilEvent(context, known, [event], `the agent takes ${printable(each.file)}`);
+    await sendOne(context, known, { ...options, ...each, sender: key });
     context.note(`Sent ${printable(each.file)}${each.dataset === undefined ? ', the algorithm' : ''}.\n`);
   }
   return { run: run.id, sent: planned };
@@ -74,10 +74,6 @@ function expectActive({ id, status, reason, ended_at }: KnownRun['run'], context
     exitCode: exitCodes.conflict,
   });
 }
-
-const refuseUnreadable = (file: string) => (error: unknown) => {
-  throw new CmsError(whyUnreadable(file, error), { next: filesBeside(file), exitCode: exitCodes.usage });
-};
 
 /** Checks that each option of `cms send` is for a file that is sent. @throws CmsError for an option that no file uses */
 function refuseUnused(planned: Planned[], { type, arg, requirements, decompress }: SendOptions): void {
@@ -106,7 +102,7 @@ async function placeOf(file: string, { manifest }: KnownRun, key: KeyObject): Pr
   const dataset = datasets.find(({ filename }) => filename === basename(file)) ?? datasets[0];
   const sealed = sealedOf(manifest, basename(file));
   const declared = (isIt(manifest.algorithm) ? manifest.algorithm : dataset) ?? sealed;
-  const refuse = (message: string) => new CmsError(`${file}: ${message} Nothing was sent.`, { exitCode: exitCodes.usage });
+  const refuse = (message: string) => new UsageError(`${file}: ${message} Nothing was sent.`);
   if (!declared) {
     const names = manifest.datasets.map(({ filename }) => plainName(filename)).join(', ');
     throw refuse(
@@ -132,35 +128,38 @@ const attempts = 5;
 type Sending = SendOptions & Planned & { sender: KeyObject };
 
 async function sendOne(
-  context: Context,
-  connection: Connection,
+  context: Session,
   known: KnownRun,
   { file, size, dataset, sender: key, type = 'bin', arg = [], requirements, decompress = false, ...options }: Sending,
 ): Promise<void> {
   const progress = startProgress(context.terminal);
   for (let attempt = 1; ; attempt += 1) {
-    const agent = await openRightAgentSoon(context, connection, known, options);
+    const agent = await openRightAgentSoon(context, known, options);
     const sent: SentFile = { file, key, onProgress: (done) => progress.show(basename(file), { done, total: size }) };
     try {
       if (dataset === undefined) await sendAlgorithm(agent, { ...sent, type, args: arg, requirements });
       else await sendDataset(agent, { ...sent, name: dataset, decompress });
       return;
     } catch (error) {
-      if (error instanceof AgentError && error.code !== unavailable) throw refused(file, error, context);
-      if (attempt === attempts || context.terminal.signal.aborted) throw notSent(file, error, context);
-      context.note(`The connection was cut: ${printable(causeOf(error))}. Sending ${printable(file)} again.\n`);
+      if (error instanceof AgentError && error.code !== unavailable) throw refused(file, error, context, known);
+      const why = printable(causeOf(error));
+      if (attempt === attempts || context.terminal.signal.aborted) {
+        const message = `${printable(file)} was not sent: ${why}.`;
+        throw new CmsError(message, { next: context.typed, exitCode: exitCodes.unavailable, cause: error });
+      }
+      context.note(`The connection was cut: ${why}. Sending ${printable(file)} again.\n`);
     } finally {
       progress.stop();
       agent.close();
     }
     await pause(pauseInMilliseconds * 2 ** (attempt - 1), context.terminal.signal);
     const { id: run, computation_id: id } = known.run;
-    expectActive(await connection.client.getRun({ id, run }), context); // an agent that restarts ends its run
+    expectActive(await context.client.getRun({ id, run }), context); // an agent that restarts ends its run
   }
 }
 
 /** Returns the error of an agent that refused a file or the result, with a hint about the reason. */
-export function refused(what: string, { message }: AgentError, context: Context): CmsError {
+export function refused(what: string, { message }: AgentError, { command }: Context, { run }: KnownRun): CmsError {
   const hints: [RegExp, string][] = [
     [/hash does not match/, ' It is not the file of the manifest.'],
     [/signature verification|Unauthenticated/i, ' The key is not the one of the manifest.'],
@@ -169,16 +168,8 @@ export function refused(what: string, { message }: AgentError, context: Context)
   ];
   const hint = hints.find(([pattern]) => pattern.test(message))?.[1] ?? '';
   return new CmsError(`The agent refused ${printable(what)}: ${printable(message)}.${hint}`, {
-    next: context.command('watch'),
+    next: command(`watch ${run.computation_id} --run ${shellWord(run.id)}`),
     exitCode: exitCodes.refused,
-  });
-}
-
-function notSent(file: string, cause: unknown, context: Context): CmsError {
-  return new CmsError(`${printable(file)} was not sent: ${printable(causeOf(cause))}.`, {
-    next: context.typed,
-    exitCode: exitCodes.unavailable,
-    cause,
   });
 }
 
@@ -187,38 +178,41 @@ const pauseInMilliseconds = 1_000;
 
 /** Opens a connection as `openRightAgent` does. Waits up to a minute for an agent that does not listen yet. @throws CmsError */
 export async function openRightAgentSoon(...given: Parameters<typeof openRightAgent>): ReturnType<typeof openRightAgent> {
-  const [{ terminal }] = given;
-  const until = terminal.now() + patienceInMilliseconds;
-  for (;;) {
-    try {
-      return await openRightAgent(...given);
-    } catch (error) {
-      if (!isPassing(error) || terminal.signal.aborted) throw error;
-      if (terminal.now() > until) {
-        throw new CmsError(`The agent does not answer: ${printable(causeOf(error))}.`, {
-          exitCode: exitCodes.unavailable,
-          cause: error,
-        });
+  const [{ terminal, note, typed }] = given;
+  const until = performance.now() + patienceInMilliseconds;
+  const open = async () => {
+    for (;;) {
+      try {
+        return await openRightAgent(...given);
+      } catch (error) {
+        if (!isPassing(error) || terminal.signal.aborted) throw error;
+        if (performance.now() > until) {
+          const message = `The agent does not answer: ${printable(causeOf(error))}.`;
+          throw new CmsError(message, { next: typed, exitCode: exitCodes.unavailable, cause: error });
+        }
+        await pause(pauseInMilliseconds, terminal.signal);
       }
-      await pause(pauseInMilliseconds, terminal.signal);
     }
-  }
+  };
+  return await noting(() => note('Waiting for the agent to answer.\n'), open);
 }
 
 /** Returns whether an error of a connection may pass because the agent does not listen yet: nobody answers at the address. */
 function isPassing(error: unknown): boolean {
   if (error instanceof AgentError) return error.code === unavailable;
-  if (!(error instanceof Error)) return false;
-  const code = 'code' in error ? String(error.code) : '';
-  return /^(ECONN|ETIMEDOUT|EPIPE|EHOST|ENET)/.test(code) || error.name === 'TimeoutError';
+  return /^(ECONN|ETIMEDOUT|EPIPE|EHOST|ENET)/.test(codeOf(error)) || (error instanceof Error && error.name === 'TimeoutError');
 }
 
-/** Waits until a run has had one of the given events, such as `ConsumingResults/Ready`. @throws CmsError if the run ends before */
+/**
+ * Waits until a run has had one of the given events, such as `ConsumingResults/Ready`.
+ * @param awaited says what the events stand for, such as `the result is ready`
+ * @throws CmsError if the run ends before
+ */
 export async function untilEvent(
-  context: Context,
-  { client }: Connection,
+  context: Session,
   { run: { id: run, computation_id: id } }: KnownRun,
   events: string[],
+  awaited: string,
 ): Promise<void> {
   const found = new AbortController();
   const signal = AbortSignal.any([context.terminal.signal, found.signal]);
@@ -226,7 +220,10 @@ export async function untilEvent(
     if (events.includes(`${event_type}/${status}`)) found.abort();
   };
   try {
-    const { status, reason } = await waitForRun(client, { id, run, signal, onInterruption: context.outages.began, onEvent });
+    const { status, reason } = await noting(
+      () => context.note(`Waiting until ${awaited}.\n`),
+      () => waitForRun(context.client, { id, run, signal, onInterruption: context.outages.began, onEvent }),
+    );
     if (found.signal.aborted) return;
     throw new CmsError(`The run has ${printable(status)}: ${printable(reason ?? '')}`, {
       next: context.command(`events ${id} --run ${shellWord(run)}`),

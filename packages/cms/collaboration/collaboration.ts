@@ -13,6 +13,7 @@ import { attestationPolicyInput } from 'computation-management-formats/attestati
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { fetched, misfits, sourceTypeOf } from 'computation-management-formats/source';
 import { printable } from 'computation-management-formats/printable';
+import { resultReviewInput } from 'computation-management-formats/result-review';
 import {
   approvalLevels,
   assetTypes,
@@ -23,7 +24,7 @@ import {
 } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, parseDocument, visit } from 'yaml';
-import { shellWord } from 'computation-management-words';
+import { shellWord, userText } from 'computation-management-words';
 import { recordOf } from '../profile/profile.ts';
 import { UsageError } from '../terminal/cms-error.ts';
 import { filesBeside, isMissing, whyUnreadable } from '../files/read-file.ts';
@@ -132,6 +133,7 @@ const computation = v.strictObject({
   consumers: v.exactOptional(users(mostConsumers)),
   providers: v.exactOptional(users(mostProviders)),
   attestation_policy: v.exactOptional(v.nullable(attestationPolicyInput)),
+  result_review: v.exactOptional(v.nullable(resultReviewInput)),
   agent_config: v.exactOptional(agentConfig),
 });
 
@@ -185,7 +187,9 @@ export function parseCollaboration(text: string, file: string): Collaboration {
         if (!isScalar(key)) continue;
         if (typeof key.value !== 'string') key.value = key.source ?? ''; // a number has lost digits
         const name = String(key.value);
-        if (keys.has(name)) mistakes.push(`${placeOf(key.range?.[0] ?? 0)}: ${name} occurs twice.`);
+        const place = placeOf(key.range?.[0] ?? 0);
+        if (name === '<<') mistakes.push(`${place}: Merge keys (<<) are not supported. Write the fields out.`);
+        if (keys.has(name)) mistakes.push(`${place}: ${name} occurs twice.`);
         keys.add(name);
       }
     },
@@ -250,9 +254,30 @@ function offsetOf(document: Document, path: unknown[]): number {
   return document.contents?.range?.[0] ?? 0;
 }
 
-/** Finds the assets in the file of `cms init` that the service would refuse: a second algorithm, or two datasets of one name. */
-function conflictsIn({ parties }: Collaboration): { path: unknown[]; problem: string }[] {
+/**
+ * Finds what contradicts itself in the file of `cms init`: a second algorithm, two datasets of one name and a reviewer who gets the result,
+ * which the service would refuse, and a party that is named as another user is, but for the case of letters.
+ */
+function conflictsIn({ computation, parties }: Collaboration): { path: unknown[]; problem: string }[] {
   const conflicts: { path: unknown[]; problem: string }[] = [];
+  const { owner, consumers = [], providers = [], result_review } = computation;
+  const reviewers = result_review?.reviewers ?? [];
+  const users = [owner, ...consumers, ...providers, ...reviewers];
+  if (result_review && consumers.length === 0) {
+    const problem = 'computation.result_review: The consumers of a reviewed result are named. Add consumers.';
+    conflicts.push({ path: ['computation', 'result_review'], problem });
+  }
+  for (const [index, user] of reviewers.entries()) {
+    const path = ['computation', 'result_review', 'reviewers', index];
+    const problem = `${path.join('.')}: ${userText(user)} gets the result, and cannot review it.`;
+    if (user === owner || consumers.includes(user)) conflicts.push({ path, problem });
+  }
+  for (const party of Object.keys(parties)) {
+    const other = users.find((each) => each.toLowerCase() === party.toLowerCase());
+    if (other === undefined || users.includes(party) || Object.hasOwn(parties, other)) continue;
+    const problem = `parties.${party}: The computation names ${JSON.stringify(other)}. Users differ by the case of letters.`;
+    conflicts.push({ path: ['parties', party], problem });
+  }
   const names = new Map<string, string>();
   for (const [user, party] of Object.entries(parties)) {
     for (const [index, planned] of (party?.assets ?? []).entries()) {
@@ -279,6 +304,7 @@ computation:
   consumers: [alice]
   # Who may link their own assets, beside the owner and administrators. Without this line: every user who provides assets
   providers: [bob]
+  # Who decides whether a result leaves the machine, and how many of them must agree: result_review: { reviewers: [rita], needed: 1 }
   agent_config:
     log_level: info
 

@@ -1,6 +1,6 @@
-import { findRows, page, type Schemas } from 'computation-management-client';
+import { findRows, type Schemas } from 'computation-management-client';
 import { stringify } from 'yaml';
-import type { Connection } from '../context/context.ts';
+import type { Session } from '../context/context.ts';
 import { withoutActions } from '../terminal/text.ts';
 
 const meansNothing = (value: unknown) =>
@@ -10,17 +10,15 @@ const withoutDefaults = <Fields extends object>(fields: Fields) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => !meansNothing(value))) as Partial<Fields>;
 
 /** Returns the collaboration of a computation, for the file of `cms init`, without identifiers, keys and private keys. */
-export async function exportedCollaboration({ client }: Connection, id: string) {
+export async function exportedCollaboration({ client }: Session, id: string) {
   const { agent_config, assets, ...computation } = await client.getComputation({ id });
   const { server_key: _, ...config } = agent_config;
-  const { name, description, owner, approval, log_access, consumers, providers, attestation_policy } = computation;
-  const fields = { name, description, owner, approval, log_access, consumers, providers, attestation_policy };
-  const rows = await findRows(
-    assets.map((asset) => asset.id),
-    (range) => page(client, 'listAssets', range),
-  );
+  const { name, description, owner, approval, log_access, consumers, providers, attestation_policy, result_review } = computation;
+  const fields = { name, description, owner, approval, log_access, consumers, providers, attestation_policy, result_review };
+  const ids = assets.map((asset) => asset.id);
+  const rows = await findRows(client, 'listAssets', ids);
   const parties: Record<string, { assets: object[] }> = {};
-  for (const { id } of assets) {
+  for (const id of ids) {
     const row = rows.get(id);
     if (!row) continue; // deleted meanwhile
     const known = Object.hasOwn(parties, row.created_by) ? parties[row.created_by] : undefined;

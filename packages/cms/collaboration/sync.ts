@@ -10,10 +10,10 @@ import {
 import { userText, usersText } from 'computation-management-words';
 import { approvalLevels } from 'computation-management-formats/vocabulary';
 import { uploadedKey } from '../context/computation-reference.ts';
-import type { Connection, Context } from '../context/context.ts';
+import type { Session } from '../context/context.ts';
 import { tellChanged } from '../context/find-by-name.ts';
 import type { GivenKey } from '../files/key-files.ts';
-import { hash, upload, usualUse } from '../files/transfers.ts';
+import { measure, upload, usualUse } from '../files/transfers.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { type Collaboration, nameOf, type PlannedAsset } from './collaboration.ts';
 
@@ -36,15 +36,18 @@ export interface Lowering {
 }
 
 /** A change that `cms init` plans for a part of a collaboration, and makes after the caller has agreed. */
-interface Plan<Done> {
+interface Plan<Given extends unknown[], Done> {
   /** The protections that the planned change takes away. */
   lowers: Lowering[];
-  /**
-   * Makes the planned change.
-   * @param mayLower whether the caller has agreed to lose the protections in `lowers`. Otherwise they stay as they are
-   */
-  apply: (mayLower: boolean) => Promise<Done>;
+  /** Makes the planned change. `mayLower`: whether the caller agrees to lose the protections in `lowers`. Otherwise they stay as they are. */
+  apply: (mayLower: boolean, ...given: Given) => Promise<Done>;
 }
+
+/** Returns the names of the members of an object that another one has otherwise. */
+const changedIn = (before: object, after: object): string[] =>
+  Object.entries(after).flatMap(([name, value]) =>
+    isDeepStrictEqual((before as Record<string, unknown>)[name], value) ? [] : [name],
+  );
 
 const stays = (lowers: readonly Lowering[], mayLower: boolean) =>
   lowers.length === 0 || mayLower ? '' : `; stays: ${lowers.map(({ what, before }) => `${what} ${before}`).join(', ')}`;
@@ -54,14 +57,13 @@ const stays = (lowers: readonly Lowering[], mayLower: boolean) =>
  * @returns the plan, and the computation if it exists
  */
 export async function planComputation(
-  context: Context,
-  connection: Connection,
+  context: Session,
   planned: Collaboration['computation'],
-): Promise<Plan<{ id: string; step: Step }> & { id: string | undefined }> {
-  const { client, user } = connection;
+): Promise<Plan<[], { id: string; step: Step }> & { id: string | undefined }> {
+  const { client, user } = context;
   const { id: _, owner, ...fields } = planned;
   const done = (outcome: string): Step => ({ subject: 'computation', name: planned.name, outcome });
-  const found = await findComputation(context, connection, planned);
+  const found = await findComputation(context, planned);
   if (!found) {
     if (user !== owner) {
       const name = JSON.stringify(planned.name);
@@ -79,14 +81,14 @@ export async function planComputation(
   const before: Body = data;
   const agent_config = { ...before.agent_config, ...fields.agent_config };
   const after: Body = { ...before, ...fields, agent_config };
-  const changed = Object.keys(fields).filter((name) => !isDeepStrictEqual(after[name as keyof Body], before[name as keyof Body]));
+  const changed = changedIn(before, after);
   const lowers = user === owner ? loweredBy(before, after) : [];
   const apply = async (mayLower: boolean) => {
     if (changed.length === 0) return { id, step: done('unchanged') };
     if (user !== owner) return { id, step: done(`differs from the file: ${changed.join(', ')}`) };
     const kept = mayLower ? [] : lowers.map(({ field }) => [field, before[field]] as const);
     const body: Body = { ...after, ...(Object.fromEntries(kept) as Partial<Body>) };
-    const others = changed.filter((name) => !isDeepStrictEqual(body[name as keyof Body], before[name as keyof Body]));
+    const others = changedIn(before, body);
     if (others.length > 0) await client.updateComputation({ id, body, ifMatch: etag });
     return { id, step: done(`${others.length > 0 ? `changed: ${others.join(', ')}` : 'unchanged'}${stays(lowers, mayLower)}`) };
   };
@@ -94,10 +96,10 @@ export async function planComputation(
 }
 
 /**
- * The fields of a computation that protect its parties: who gets results, who may link assets, whose approval counts, who may read logs,
- * and what the agent trusts.
+ * The fields of a computation that protect its parties: who gets results, who reviews them, who may link assets, whose approval counts, who
+ * may read logs, and what the agent trusts.
  */
-type Protection = 'consumers' | 'providers' | 'approval' | 'log_access' | 'attestation_policy' | 'agent_config';
+type Protection = 'consumers' | 'providers' | 'approval' | 'log_access' | 'attestation_policy' | 'result_review' | 'agent_config';
 
 /** Returns the protections that a change of a computation takes away. */
 function loweredBy(before: Body, after: Body): (Lowering & { field: Protection })[] {
@@ -118,6 +120,10 @@ function loweredBy(before: Body, after: Body): (Lowering & { field: Protection }
   const [policy, otherPolicy] = [before.attestation_policy, after.attestation_policy];
   if (policy && !isDeepStrictEqual(policy, otherPolicy))
     lower('attestation_policy', 'attestation_policy', 'as it is', otherPolicy ? 'another one' : 'none');
+  const [review, otherReview] = [before.result_review, after.result_review];
+  const isSameGroup = isDeepStrictEqual(review?.reviewers.toSorted(), otherReview?.reviewers.toSorted());
+  if (review && !(isSameGroup && otherReview && otherReview.needed >= review.needed))
+    lower('result_review', 'result_review', reviewText(review), otherReview ? reviewText(otherReview) : 'none');
   const [config = {}, changed = {}] = [before.agent_config, after.agent_config];
   if (config.attested_tls === true && changed.attested_tls !== true) lower('agent_config', 'attested_tls', 'true', 'false');
   for (const field of ['cert_file', 'server_ca_file', 'client_ca_file', 'server_key'] as const) {
@@ -125,6 +131,8 @@ function loweredBy(before: Body, after: Body): (Lowering & { field: Protection }
   }
   return lowers;
 }
+
+const reviewText = ({ reviewers, needed }: NonNullable<Body['result_review']>) => `${needed} of ${usersText(reviewers)}`;
 
 type Row = Pick<Schemas['ComputationRow'], 'id'>;
 
@@ -136,8 +144,7 @@ const manyComputations = 1_000;
  * @throws CmsError if the owner has several computations of the name, or none has the identifier
  */
 export async function findComputation(
-  { command, note }: Pick<Context, 'command' | 'note'>,
-  { client, domain }: Connection,
+  { command, note, client, domain }: Session,
   { id, name, owner }: Collaboration['computation'],
 ): Promise<Row | undefined> {
   if (id !== undefined) {
@@ -174,53 +181,47 @@ type Asset = Schemas['Asset'];
  * @param file the path of the content. Undefined: the agent fetches the content
  */
 export async function planAsset(
-  context: Context,
-  connection: Connection,
+  context: Session,
   id: string | undefined,
   { planned, file }: { planned: PlannedAsset; file: string | undefined },
-): Promise<
-  Omit<Plan<unknown>, 'apply'> & {
-    isUpload: boolean;
-    apply: (computation: string, mayLower: boolean) => Promise<{ step: Step; asset: string }>;
-  }
-> {
-  const { client } = connection;
+): Promise<Plan<[computation: string], { step: Step; asset: string }> & { isUpload: boolean }> {
+  const { client } = context;
   const { file: _, type: asset_type, name: __, ...others } = planned;
   const file_name = nameOf(planned);
   const done = (asset: string, outcome: string) => ({ step: { subject: asset_type, name: file_name, outcome }, asset });
-  const linked = id === undefined ? undefined : await linkedAsset(connection, id, { file_name, asset_type });
+  const linked = id === undefined ? undefined : await linkedAsset(context, id, { file_name, asset_type });
   const isUpload =
     file === undefined
       ? linked?.before.source?.url !== planned.source?.url
       : linked?.before.checksum == null ||
         linked.before.source !== null ||
-        linked.before.checksum !== (await hash(context, file));
+        linked.before.checksum !== (await measure(context, file)).checksum;
   const open = { use: 'open', content_access: 'domain' } as const;
   const lowered = (['use', 'content_access'] as const).filter(
     (name) => linked && linked.before[name] !== open[name] && others[name] === open[name],
   );
-  const lowers = lowered.map((name) => {
-    return { what: `${name} of ${file_name}`, before: linked?.before[name] ?? '', after: open[name] };
-  });
-  const apply = async (computationID: string, mayLower: boolean) => {
+  const lowers = lowered.map((name) => ({
+    what: `${name} of ${file_name}`,
+    before: linked?.before[name] ?? '',
+    after: open[name],
+  }));
+  const apply = async (mayLower: boolean, computationID: string) => {
     // A new asset takes over who may use and read the one before.
     const { use = usualUse(asset_type), content_access } = linked?.before ?? {};
     const before = { use, ...(content_access === undefined ? {} : { content_access }) };
     const kept = mayLower ? {} : Object.fromEntries(lowered.map((name) => [name, linked?.before[name]]));
     const fields = { file_name, asset_type, ...others, ...kept };
     if (linked && (file === undefined || !isUpload)) {
-      const changed = Object.entries(fields).filter(
-        ([name, value]) => !isDeepStrictEqual(linked.before[name as keyof Asset], value),
-      );
+      const changed = changedIn(linked.before, fields);
       if (changed.length === 0) return done(linked.before.id, `unchanged${stays(lowers, mayLower)}`);
       const { asset: _content, ...rest } = linked.before;
       await client.updateAsset({ id: linked.before.id, body: { asset: { ...rest, ...fields } }, ifMatch: linked.ifMatch });
-      return done(linked.before.id, `changed: ${changed.map(([name]) => name).join(', ')}${stays(lowers, mayLower)}`);
+      return done(linked.before.id, `changed: ${changed.join(', ')}${stays(lowers, mayLower)}`);
     }
     const asset =
       file === undefined
         ? await client.createAsset({ body: { asset: { ...before, ...fields } } })
-        : await upload(context, connection, { ...before, ...fields, file });
+        : await upload(context, { ...before, ...fields, file });
     if (linked) await client.unlinkAsset({ id: linked.before.id, computationID });
     await client.linkAsset({ id: asset.id, computationID });
     const made = file === undefined ? 'created and linked' : 'uploaded and linked';
@@ -231,13 +232,12 @@ export async function planAsset(
   return { isUpload, lowers, apply };
 }
 
-/** Finds the linked asset of the caller that a planned asset replaces: the algorithm, or the dataset of the same name. */
-async function linkedAsset(
-  connection: Connection,
+/** Finds the linked asset of the caller in whose place another one comes: the algorithm, or the dataset of the same name. */
+export async function linkedAsset(
+  { client, user }: Session,
   id: string,
   { file_name, asset_type }: Pick<Asset, 'file_name' | 'asset_type'>,
 ): Promise<{ before: Asset; ifMatch: string | undefined } | undefined> {
-  const { client, user } = connection;
   const { assets } = await client.getComputation({ id });
   const found = assets.find(
     (each) => each.asset_type === asset_type && (asset_type === 'algorithm' || each.file_name === file_name),
@@ -251,13 +251,7 @@ async function linkedAsset(
  * Names the linked assets of the caller that the file of `cms init` does not name: a run uses them all the same.
  * @param synced the identifiers of the assets that the file names
  */
-export async function otherAssets(
-  { command }: Pick<Context, 'command'>,
-  connection: Connection,
-  id: string,
-  synced: readonly string[],
-): Promise<Step[]> {
-  const { client, user } = connection;
+export async function otherAssets({ command, client, user }: Session, id: string, synced: readonly string[]): Promise<Step[]> {
   const { assets } = await client.getComputation({ id });
   const steps: Step[] = [];
   for (const { id: asset, asset_type, file_name } of assets.filter((each) => !synced.includes(each.id))) {
@@ -274,16 +268,16 @@ export async function otherAssets(
  * @param id the identifier of the computation, if it exists
  */
 export async function planKey(
-  connection: Connection,
+  session: Session,
   id: string | undefined,
   { planned, key, fingerprint }: GivenKey & { planned: string },
 ): Promise<{ isUpload: boolean; apply: (computation: string) => Promise<Step> }> {
   const done = (outcome: string): Step => ({ subject: 'key', name: planned, outcome });
-  const before = id === undefined ? undefined : await uploadedKey(connection, id);
+  const before = id === undefined ? undefined : await uploadedKey(session, id);
   const isUpload = before !== fingerprint;
   const apply = async (computation: string) => {
     if (!isUpload) return done('unchanged');
-    await connection.client.uploadKey({ id: computation, body: { key } });
+    await session.client.uploadKey({ id: computation, body: { key } });
     return done(before === undefined ? 'uploaded' : 'uploaded; replaces the previous key');
   };
   return { isUpload, apply };

@@ -1,76 +1,26 @@
-import { open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { type Check, nothingToCompare, type Verdict } from 'computation-management-attestation';
-import { causeOf } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
-import { fetchResult } from '../agent/agent-calls.ts';
-import { AgentError } from '../agent/agent-connection.ts';
 import { type AgentOptions, freshVerdict, readKnownRun } from '../agent/right-agent.ts';
-import { openRightAgentSoon, refused, sendFiles, type SendOptions, untilEvent } from '../agent/send-files.ts';
+import { openRightAgentSoon, sendFiles, type SendOptions } from '../agent/send-files.ts';
 import { computationId } from '../context/computation-reference.ts';
 import type { Context } from '../context/context.ts';
-import { readPrivateKey } from '../files/key-files.ts';
 import { readBytes, type Material, materialFrom, verifierFor } from '../files/read-file.ts';
-import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
-import { startProgress } from '../terminal/progress.ts';
-import { type CmsCommand, keyOption } from './options.ts';
+import { type ExitCode, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import type { CmsCommand } from './options.ts';
 
 export function addAgentCommands(program: CmsCommand): void {
   program
     .subcommand('send', 'send your files to the agent of a run, when it waits for them')
     .argument('<FILE...>', 'the algorithm or datasets of the manifest')
-    .addOption(keyOption())
+    .requiredOption('--key <FILE>', 'your private key, whose public key is in the manifest')
     .option('--computation <COMPUTATION>', 'its identifier or name')
     .option('--run <RUN>', 'the run (default: the latest)')
     .sendOptions()
-    .does(async (context, files: string[], { computation, ...options }: SendOptions & { computation?: string }) => {
-      const connection = await context.connect();
-      const id = await computationId(context, connection, computation);
-      const result = await sendFiles(context, connection, id, { ...options, files });
+    .connected(async (context, files: string[], { computation, ...options }: SendOptions & { computation?: string }) => {
+      const id = await computationId(context, computation);
+      const result = await sendFiles(context, id, { ...options, files });
       context.print(result, () => '');
-    });
-
-  program
-    .subcommand('result', 'fetch the result of a run from its agent, when it is ready')
-    .argument('[COMPUTATION]', 'its identifier or name')
-    .addOption(keyOption())
-    .option('--run <RUN>', 'the run (default: the latest)')
-    .option('--output <FILE>', 'where to save the archive', 'result.zip')
-    .agentOptions()
-    .does(async (context, reference: string | undefined, options: AgentOptions & { key: string; output: string }) => {
-      const { key: keyFile, output } = options;
-      if (await stat(output).catch(() => undefined)) {
-        throw new CmsError(`${output} is there already.`, { next: `${context.typed} --output FILE`, exitCode: exitCodes.usage });
-      }
-      const key = await readPrivateKey(keyFile, context.terminal);
-      const connection = await context.connect();
-      const id = await computationId(context, connection, reference);
-      const known = await readKnownRun(context, connection, id, options);
-      await untilEvent(context, connection, known, ['ConsumingResults/Ready', 'Complete/Completed', 'Failed/Failed']);
-      const file = await open(`${output}.part`, 'w').catch((error: unknown) => {
-        throw new CmsError(`Cannot write ${output}: ${causeOf(error)}`, { exitCode: exitCodes.usage, cause: error });
-      });
-      const agent = await openRightAgentSoon(context, connection, known, options).catch(async (error: unknown) => {
-        await file.close();
-        await rm(`${output}.part`, { force: true });
-        throw error;
-      });
-      const progress = startProgress(context.terminal);
-      let size = 0;
-      try {
-        for await (const part of fetchResult(agent, key)) {
-          await file.write(part);
-          progress.show(output, { done: (size += part.length), total: size });
-        }
-        await rename(`${output}.part`, output);
-      } catch (error) {
-        await rm(`${output}.part`, { force: true });
-        throw error instanceof AgentError ? refused('the result', error, context) : error;
-      } finally {
-        progress.stop();
-        agent.close();
-        await file.close();
-      }
-      context.print({ run: known.run.id, output, size }, () => `Saved the result in ${output}.\n`);
     });
 
   program
@@ -79,10 +29,12 @@ export function addAgentCommands(program: CmsCommand): void {
     .option('--computation <COMPUTATION>', 'its identifier or name')
     .option('--run <RUN>', 'the run (default: the latest)')
     .option('--nonce <HEX>', 'the nonce of saved evidence, 32 to 64 bytes')
-    .option('--bound-to <FILE>', 'the certificate over which saved evidence was made')
+    .excluding('--bound-to <FILE>', 'the certificate over which saved evidence was made', 'nonce')
     .option('--output <FILE>', 'where to save the token of the agent')
     .agentOptions()
     .does(async (context, files: string[], options: AttestOptions) => {
+      if (files.length === 0 && (options.nonce ?? options.boundTo) !== undefined)
+        throw new UsageError('--nonce and --bound-to are for saved evidence: give its file too.');
       if (files.length === 0) await attestAgent(context, options);
       else await attestFiles(context, files, options);
     });
@@ -114,12 +66,12 @@ function unboundOr(judged: Verdict): Said {
 }
 
 async function attestAgent(context: Context, options: AttestOptions): Promise<void> {
-  const connection = await context.connect();
-  const id = await computationId(context, connection, options.computation);
-  const read = await readKnownRun(context, connection, id, options);
+  const session = await context.connect();
+  const id = await computationId(session, options.computation);
+  const read = await readKnownRun(session, id, options);
   // The evidence is what is asked for, so it need not satisfy a policy before.
   const configuration = { ...read.configuration, attestation_policy: null };
-  const agent = await openRightAgentSoon(context, connection, { ...read, configuration }, { ...options, unbound: true });
+  const agent = await openRightAgentSoon(session, { ...read, configuration }, { ...options, unbound: true });
   try {
     const { verdict, checks, token } = await freshVerdict(agent, read, options);
     if (options.output !== undefined) await writeFile(options.output, token, { flag: 'wx' });
@@ -156,7 +108,7 @@ async function bindingIn({ nonce, boundTo }: AttestOptions) {
   if (boundTo !== undefined) return { certificate: await readBytes(boundTo) };
   if (nonce === undefined) return null;
   if (/^([0-9a-f]{2}){32,64}$/i.test(nonce) && !/^0+$/.test(nonce)) return { nonce: Buffer.from(nonce, 'hex') };
-  throw new CmsError('--nonce: expected 64 to 128 hex digits, not all zero.', { exitCode: exitCodes.usage });
+  throw new UsageError('--nonce: expected 64 to 128 hex digits, not all zero.');
 }
 
 function textOf({ verdict, platform, measurement, checks }: Said): string {

@@ -1,14 +1,15 @@
-import { constants, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { constants, createPublicKey, type KeyObject, randomUUID, sign } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { wholeAnswer } from 'computation-management-client';
+import { causeOf, type Schemas, wholeAnswer } from 'computation-management-client';
 import { type Approved, approvalText, type Limits, limitsOf } from 'computation-management-formats/approval-text';
 import { printable } from 'computation-management-formats/printable';
 import { plainName, quotedName } from 'computation-management-formats/quoted-name';
 import { fingerprintOfSpki } from 'computation-management-formats/ssh-wire';
 import { agoText, approvalRows, readJournalHead, shellWord, userText } from 'computation-management-words';
-import { named, recordApproval, uploadedKey } from '../context/computation-reference.ts';
-import { confirm, type Connection, type Context } from '../context/context.ts';
+import { keepWithLogin, named, uploadedKey } from '../context/computation-reference.ts';
+import { confirm, type Context, type Session } from '../context/context.ts';
 import { formatCoverage, coverageOf, staleApprovals, staleText } from '../context/coverage.ts';
 import { noteLikeCvms } from '../context/find-by-name.ts';
 import { keyFile } from '../context/missing-items.ts';
@@ -16,12 +17,13 @@ import { publicKeyBeside, readPrivateKey } from '../files/key-files.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { table } from '../terminal/table.ts';
 import { hanging, shellPath } from '../terminal/text.ts';
-import { type CmsCommand, collect, laterTime, type LaterTime } from './options.ts';
+import { type CmsCommand, laterTime, type LaterTime, wholeNumber } from './options.ts';
 
 interface Options {
   sign?: string;
   cvm?: string[];
   expires?: LaterTime;
+  runs?: number;
   digest?: string;
   configuration?: string;
   yes?: boolean;
@@ -31,13 +33,14 @@ export function addApprovalCommands(program: CmsCommand): void {
   program
     .subcommand('approve', 'approve the manifest of a computation, after showing it')
     .option('--sign <FILE>', 'sign with this private key; you must have uploaded its public key')
-    .option('--cvm <CVM>', 'only for runs on this CVM (repeatable)', collect)
+    .repeatable('--cvm <CVM>', 'only for runs on this CVM')
     .option('--expires <WHEN>', 'only for runs that start before this time, such as 7d or 2026-12-31T12:00:00Z', laterTime)
+    .option('--runs <COUNT>', 'only for so many runs, up to 1000', wholeNumber(1))
     .option('--digest <DIGEST>', 'approve only a manifest with this digest; with --configuration too, without asking')
     .option('--configuration <DIGEST>', 'approve only a configuration with this digest')
     .option('--yes', 'do not ask')
-    .onComputation(async (context, connection, id, options: Options) => {
-      const { client, domain, user } = connection;
+    .onComputation(async (context, id, options: Options) => {
+      const { client, domain, user } = context;
       const areGiven = options.digest !== undefined && options.configuration !== undefined;
       if (context.isJson && !areGiven && options.yes !== true) {
         throw new UsageError(
@@ -47,28 +50,25 @@ export function addApprovalCommands(program: CmsCommand): void {
       }
       const { data: computation, now } = wholeAnswer(await client.call('getComputation', { id }));
       const journal_head = await readJournalHead(client, id);
-      const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires?.(now), journal_head });
-      const covered = await coverageOf(context, connection, { id, computation });
+      const counted = options.runs === undefined ? {} : { max_runs: options.runs, approval_id: randomUUID() };
+      const limits = limitsOf({ cvm_ids: options.cvm, expires_at: options.expires?.(now), ...counted, journal_head });
+      const covered = await coverageOf(context, { id, computation });
       const { manifest_digest, configuration_digest } = covered;
-      for (const [option, given, current] of [
-        ['--digest', options.digest, manifest_digest],
-        ['--configuration', options.configuration, configuration_digest],
-      ] as const) {
-        if (given === undefined || given.toLowerCase() === current) continue;
-        throw new CmsError(`${option} is not the current digest, which is ${current}.`, {
-          next: context.command(`manifest${named(context, connection, id)}`),
-          exitCode: exitCodes.conflict,
-        });
+      for (const [option, current] of Object.entries({ digest: manifest_digest, configuration: configuration_digest })) {
+        const given = options[option as 'digest' | 'configuration']?.toLowerCase() ?? current;
+        if (given === current) continue;
+        const next = context.command(`manifest${named(context, id)}`);
+        throw new CmsError(`--${option} is not the current digest, which is ${current}.`, { next, exitCode: exitCodes.conflict });
       }
-      for (const cvm of options.cvm ?? []) await noteLikeCvms(context, connection, cvm);
+      for (const cvm of options.cvm ?? []) await noteLikeCvms(context, cvm);
       const approved = { domain, computation: id, approver: user, manifest_digest, configuration_digest, ...limits };
       const key = options.sign === undefined ? undefined : await readPrivateKey(options.sign, context.terminal);
       const signed = key && signApproval(key, approved);
       const isUnsigned = !signed && computation.approval === 'all_signed';
       const given = signed ? { signature: signed.signature } : {};
-      if (signed || isUnsigned) await expectOwnKey(context, connection, id, { ...options, fingerprint: signed?.fingerprint });
+      if (signed || isUnsigned) await expectOwnKey(context, id, { ...options, fingerprint: signed?.fingerprint });
       if (!context.isJson) {
-        const stale = await staleApprovals(context, connection, id, (given) => given.user === user);
+        const stale = await staleApprovals(context, id, (given) => given.user === user);
         context.note(`${formatCoverage(covered, context.terminal, { computation, you: user, limits, stale })}\n`);
       }
       if (!areGiven && options.yes !== true) {
@@ -76,7 +76,10 @@ export function addApprovalCommands(program: CmsCommand): void {
       }
       const body = { digest: manifest_digest, configuration_digest, ...limits, ...given };
       const approval = await client.approve({ id, body });
-      await recordApproval(context, connection, id, { manifest_digest, configuration_digest, ...limits });
+      const needed = computation.approval === 'none' ? {} : { needed: partiesOf(covered) };
+      const { journal_head: _, ...kept } = { ...limits, ...needed, ...(signed && { key: signed.key }) };
+      const { configuration } = covered;
+      await keepWithLogin(context, 'approved', id, { manifest_digest, configuration_digest, configuration, ...kept });
       const copy = signed && (await keepCopy(context, id, signed));
       context.print(
         { ...approval, ...(copy !== undefined && { signed_copy: copy }) },
@@ -84,72 +87,82 @@ export function addApprovalCommands(program: CmsCommand): void {
           `${userText(approval.user)} has approved the manifest ${manifest_digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}${limitsText(limitsOf(approval))}.\n` +
           (copy === undefined ? '' : `Your signed copy is ${shellPath(copy, context.terminal.home)}.\n`),
       );
-      if (!approval.stale) context.note(`Next: ${context.command(`check${named(context, connection, id)}`)}\n`);
+      if (!approval.stale) context.note(`Next: ${context.command(`check${named(context, id)}`)}\n`);
       else {
         const why =
           options.expires === undefined
             ? 'the key or the configuration has changed since'
             : 'perhaps it has expired, by the clock of the service';
-        context.note(
-          `The approval does not count: ${why}.\nNext: ${context.command(`approvals${named(context, connection, id)}`)}\n`,
-        );
+        context.note(`The approval does not count: ${why}.\nNext: ${context.command(`approvals${named(context, id)}`)}\n`);
       }
     });
 
-  program
-    .subcommand('approvals', 'list whose approval a run needs, and who has given it')
-    .onComputation(async (context, connection, id) => {
-      const answer = await connection.client.listApprovals({ id });
-      const rows = approvalRows(answer);
-      const items = rows.map(({ user, because, approval = null }) => ({ user, because, approval }));
-      const { now } = context.terminal;
-      const stale = context.isJson ? [] : await staleApprovals(context, connection, id);
-      const refusals = answer.refusals.map(({ user, reason }) => {
-        const line = printable(`Refusal of ${userText(user)}: ${quotedName(reason)}`);
-        return `${hanging(line, context.terminal.columns)}\n`;
-      });
-      context.print({ items, refusals: answer.refusals }, () =>
-        items.length + refusals.length === 0
-          ? 'No run needs an approval, and nobody has given one.\n'
-          : table(
-              rows,
-              [
-                { title: 'user', value: ({ user }) => userText(user) },
-                { title: 'needed for', value: ({ because }) => because.map(plainReason).join(', '), cuts: true },
-                { title: 'approval', value: ({ state }) => state },
-                { title: 'approved', value: ({ approval }) => (approval ? agoText(approval.approved_at, now()) : '') },
-                { title: 'only on', value: ({ approval }) => approval?.cvm_ids?.join(', ') ?? '', cuts: true },
-              ],
-              context.terminal,
-            ) +
-            refusals.join('') +
-            staleText(stale),
-      );
+  program.subcommand('approvals', 'list whose approval a run needs, and who has given it').onComputation(async (context, id) => {
+    const answer = await context.client.listApprovals({ id });
+    const rows = approvalRows(answer);
+    const items = rows.map(({ user, because, approval = null }) => ({ user, because, approval }));
+    const { now } = context.terminal;
+    const stale = context.isJson ? [] : await staleApprovals(context, id);
+    const refusals = answer.refusals.map(({ user, reason }) => {
+      const line = printable(`Refusal of ${userText(user)}: ${quotedName(reason)}`);
+      return `${hanging(line, context.terminal.columns)}\n`;
     });
+    context.print({ items, refusals: answer.refusals }, () =>
+      items.length + refusals.length === 0
+        ? 'No run needs an approval, and nobody has given one.\n'
+        : table(
+            rows,
+            [
+              { title: 'user', value: ({ user }) => userText(user) },
+              { title: 'needed for', value: ({ because }) => because.map(plainReason).join(', '), cuts: true },
+              { title: 'approval', value: ({ state }) => state },
+              { title: 'approved', value: ({ approval }) => (approval ? agoText(approval.approved_at, now()) : '') },
+              { title: 'runs', value: ({ approval }) => runsText(approval) },
+              { title: 'only on', value: ({ approval }) => approval?.cvm_ids?.join(', ') ?? '', cuts: true },
+            ],
+            context.terminal,
+          ) +
+          refusals.join('') +
+          staleText(stale),
+    );
+  });
 
   program
     .subcommand('refuse', 'refuse to approve, with a reason that every party reads; it takes the place of your approval')
     .requiredOption('--reason <REASON>', 'why, in your words')
-    .onComputation(async (context, connection, id, { reason }: { reason: string }) => {
-      const refusal = await connection.client.approve({ id, body: { decision: 'refuse', reason } });
-      await recordApproval(context, connection, id, undefined);
+    .onComputation(async (context, id, { reason }: { reason: string }) => {
+      await keepWithLogin(context, 'approved', id, undefined); // before: the broker stops, whatever the service answers
+      const refusal = await context.client.approve({ id, body: { decision: 'refuse', reason } });
       context.print(refusal, () => `You refuse, and every party can read why: ${quotedName(refusal.reason)}\n`);
-      context.note(`To take it back, approve, or type: ${context.command(`withdraw${named(context, connection, id)}`)}\n`);
+      context.note(`To take it back, approve, or type: ${context.command(`withdraw${named(context, id)}`)}\n`);
     });
 
   program
     .subcommand('withdraw', 'withdraw your approval or your refusal; active runs continue')
     .option('--yes', 'do not ask')
-    .onComputation(async (context, connection, id, { yes }: { yes?: boolean }) => {
+    .onComputation(async (context, id, { yes }: { yes?: boolean }) => {
       if (yes !== true) {
-        const { name } = await connection.client.getComputation({ id, peek: 'true' });
+        const { name } = await context.client.getComputation({ id, peek: 'true' });
         await confirm(context, `Withdraw your approval of ${plainName(name)}? No later run uses it.`);
       }
-      await connection.client.withdrawApproval({ id });
-      await recordApproval(context, connection, id, undefined);
+      await keepWithLogin(context, 'approved', id, undefined); // before: the broker stops, whatever the service answers
+      await context.client.withdrawApproval({ id });
       context.print({ withdrawn: id }, () => 'You have no approval on this computation now.\n');
     });
 }
+
+/** Returns the users who bring the files or receive the results, as far as the service names them. */
+const partiesOf = ({ files, receivers }: Awaited<ReturnType<typeof coverageOf>>) =>
+  [
+    ...new Set([
+      ...files.map(({ asset }) => asset?.created_by),
+      ...receivers.flatMap(({ users }) => (users?.length === 1 ? users : [])),
+    ]),
+  ].filter((user) => user !== undefined);
+
+/** Says how many runs have used an approval, such as `1 of 3`. Empty for one without a limit. */
+const runsText = (approval: Pick<Schemas['Approval'], 'used_runs' | 'max_runs'> | undefined) =>
+  approval?.max_runs == null ? '' : `${approval.used_runs ?? 0} of ${approval.max_runs}`;
 
 /** Returns the reason why an approval is needed as a plain word or in quotes: `result consumer`, or the name of a file. */
 export const plainReason = (reason: string) => (reason === 'result consumer' ? reason : plainName(reason));
@@ -159,15 +172,14 @@ export const plainReason = (reason: string) => (reason === 'result consumer' ? r
  * @throws CmsError if the user uploaded another key or none, or did not sign
  */
 async function expectOwnKey(
-  context: Context,
-  connection: Connection,
+  context: Session,
   id: string,
   { sign, fingerprint }: { sign?: string; fingerprint: string | undefined },
 ): Promise<void> {
-  const uploaded = await uploadedKey(connection, id);
+  const uploaded = await uploadedKey(context, id);
   const beside = sign === undefined ? undefined : publicKeyBeside(sign);
   const upload = context.command(
-    `key upload ${beside === undefined ? `${keyFile}.pub` : shellWord(beside)}${named(context, connection, id)}`,
+    `key upload ${beside === undefined ? `${keyFile}.pub` : shellWord(beside)}${named(context, id)}`,
   );
   if (uploaded === undefined) {
     const message = 'You have uploaded no key to this computation. Upload the public key that belongs to your signing key.';
@@ -183,29 +195,20 @@ async function expectOwnKey(
 }
 
 /** A signed approval: the text, its signature in base64, and the public key of the signer, base64 of DER. */
-interface SignedApproval {
-  text: string;
-  signature: string;
-  key: string;
-  fingerprint: string;
-}
-
-const mostCopies = 1_000;
+type SignedApproval = ReturnType<typeof signText>;
 
 /** Saves a signed approval in a new file beside the profiles. Returns the path of the file. Undefined, with a note, if it cannot be saved. */
 async function keepCopy(context: Context, id: string, signed: SignedApproval): Promise<string | undefined> {
   const folder = join(dirname(context.profiles.file), 'approvals');
-  for (let number = 1; ; number += 1) {
-    const file = join(folder, `${id}${number === 1 ? '' : `-${number}`}.json`);
-    try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      await writeFile(file, `${JSON.stringify(signed, null, 2)}\n`, { flag: 'wx', mode: 0o600 });
-      return file;
-    } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'EEXIST' && number < mostCopies) continue;
-      context.note(`Your signed copy could not be saved: ${printable(error instanceof Error ? error.message : String(error))}\n`);
-      return undefined;
-    }
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    let file = join(folder, `${id}.json`);
+    for (let number = 2; existsSync(file); number += 1) file = join(folder, `${id}-${number}.json`);
+    await writeFile(file, `${JSON.stringify(signed, null, 2)}\n`, { flag: 'wx', mode: 0o600 });
+    return file;
+  } catch (error) {
+    context.note(`Your signed copy could not be saved: ${printable(causeOf(error))}\n`);
+    return undefined;
   }
 }
 
@@ -213,8 +216,10 @@ async function keepCopy(context: Context, id: string, signed: SignedApproval): P
  * Signs an approval (docs/contract.md, section 9): Ed25519; ECDSA with SHA-256, in DER; RSA-PSS with SHA-256 and a salt of 32 bytes.
  * @throws CmsError for another type of key
  */
-export function signApproval(key: KeyObject, approved: Approved): SignedApproval {
-  const text = approvalText(approved);
+export const signApproval = (key: KeyObject, approved: Approved) => signText(key, approvalText(approved));
+
+/** Signs a text as `signApproval` does. */
+export function signText(key: KeyObject, text: string) {
   const signature = signed(key, Buffer.from(text)).toString('base64');
   const spki = createPublicKey(key).export({ format: 'der', type: 'spki' });
   return { text, signature, key: spki.toString('base64'), fingerprint: fingerprintOfSpki(spki) };
@@ -229,9 +234,7 @@ function signed(key: KeyObject, text: Buffer): Buffer {
     case 'rsa':
       return sign('sha256', text, { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 });
     default:
-      throw new UsageError(
-        `A key of the type ${String(key.asymmetricKeyType)} cannot sign approvals. Expected Ed25519, EC or RSA.`,
-      );
+      throw new UsageError(`A key of the type ${String(key.asymmetricKeyType)} cannot sign. Expected Ed25519, EC or RSA.`);
   }
 }
 
@@ -239,6 +242,7 @@ function signed(key: KeyObject, text: Buffer): Buffer {
  * Says what limits an approval, such as `, only on cvm-1, cvm-2, only until 2026-12-31T12:00:00.000Z`. Empty for an approval without
  * limits.
  */
-function limitsText({ cvm_ids, expires_at }: Limits): string {
-  return `${cvm_ids?.length ? `, only on ${cvm_ids.join(', ')}` : ''}${expires_at ? `, only until ${expires_at}` : ''}`;
+function limitsText({ cvm_ids, expires_at, max_runs }: Limits): string {
+  const runs = max_runs === undefined ? '' : `, only for ${max_runs === 1 ? 'one run' : `${max_runs} runs`}`;
+  return `${cvm_ids?.length ? `, only on ${cvm_ids.join(', ')}` : ''}${expires_at ? `, only until ${expires_at}` : ''}${runs}`;
 }

@@ -1,24 +1,30 @@
 import { basename } from 'node:path';
-import { Option } from 'commander';
 import { type Schemas, sizeText } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { algorithmTypes, sourceTypeOf } from 'computation-management-formats/source';
-import { fetchLines } from 'computation-management-words';
-import type { Connection, Context } from '../context/context.ts';
+import { fetchLines, shellWord } from 'computation-management-words';
+import type { Context, Session } from '../context/context.ts';
 import { UsageError } from '../terminal/cms-error.ts';
-import { defaultComputation } from '../context/computation-reference.ts';
+import { defaultComputation, isOf } from '../context/computation-reference.ts';
 import { identified } from '../context/find-by-name.ts';
-import { expectFile, hash, upload, uploadInto, usualUse } from '../files/transfers.ts';
-import { type CmsCommand, chosenComputation, chosenType, collect, given, useNote } from './options.ts';
+import { expectFile, measure, upload, uploadInto } from '../files/transfers.ts';
+import { addEncrypted, type AddEncryptedOptions, addEncryptedOptions } from './asset-key.ts';
+import {
+  type AssetOptions,
+  type CmsCommand,
+  chosenComputation,
+  chosenType,
+  fieldsOf,
+  given,
+  makeAsset,
+  useNote,
+} from './options.ts';
 
 type Fields = Schemas['AssetInputFields'];
 
-interface Options extends Pick<Fields, 'description' | 'use'> {
-  type?: Fields['asset_type'];
-  name?: string;
+interface Options extends AssetOptions {
   mimeType?: string;
   contentAccess?: Fields['content_access'];
-  computation?: string;
   asset?: string;
 }
 
@@ -29,15 +35,13 @@ interface Options extends Pick<Fields, 'description' | 'use'> {
 const fields = ['type', 'name', 'description', 'mimeType', 'use', 'contentAccess'];
 
 export function addUploadCommand(asset: CmsCommand): void {
-  const access = new Option('--content-access <WHO>', 'who gets the content: only you, or every member of the domain');
-  const filled = new Option('--asset <ASSET>', 'the asset to fill: one of yours that has no content yet');
   asset
     .subcommand('upload', 'upload files as assets; run it again if it was interrupted')
     .argument('<FILE...>', 'the files')
     .assetOptions()
     .option('--mime-type <TYPE>', 'such as text/csv')
-    .addOption(access.choices(['creator', 'domain']))
-    .addOption(filled.conflicts(fields))
+    .choice('--content-access <WHO>', 'who gets the content: only you, or every member of the domain', ['creator', 'domain'])
+    .excluding('--asset <ASSET>', 'the asset to fill: one of yours that has no content yet', fields)
     .does(async (context, files: string[], options: Options) => {
       for (const option of ['name', 'asset'] as const) {
         if (options[option] !== undefined && files.length > 1) {
@@ -48,22 +52,22 @@ export function addUploadCommand(asset: CmsCommand): void {
         if (options.type === undefined) for (const file of files) await expectFile(file); // before it is asked for
         options.type = await chosenType(context, options.type, files[0] ?? '');
       }
-      const connection = await context.connect();
-      const id = await chosenComputation(context, connection, options.computation);
+      const session = await context.connect();
+      const id = await chosenComputation(session, options.computation);
       const uploaded: Uploaded[] = [];
       try {
         for (const file of files) {
-          const found = await uploadOne(context, connection, file, options);
+          const found = await uploadOne(session, file, options);
           const { asset: _content, upload: _upload, download: _download, ...shown } = found;
           uploaded.push(shown);
           if (!context.isJson) context.terminal.out(uploadedText(file, shown) + useNote(options.use ?? options.asset, shown.use));
-          if (id !== undefined) await connection.client.linkAsset({ id: found.id, computationID: id });
+          if (id !== undefined) await session.client.linkAsset({ id: found.id, computationID: id });
         }
       } finally {
         // Also before an error: these are uploaded.
         if (context.isJson && uploaded.length > 0) context.print({ items: uploaded }, () => '');
       }
-      const links = () => uploaded.map((each) => `asset link ${each.id}${chosen(context, connection)}`);
+      const links = () => uploaded.map((each) => `asset link ${each.id}${chosen(session)}`);
       const next = options.asset !== undefined ? ['todo'] : id === undefined ? links() : [];
       if (next.length > 0) context.note(`Next: ${next.map((each) => context.command(each)).join('\n      ')}\n`);
     });
@@ -76,73 +80,77 @@ function uploadedText(file: string, { id, size, checksum }: Uploaded): string {
   return `Uploaded ${printable(file)} (${sizeText(size)}) as ${id}\n  SHA3-256 ${printable(checksum ?? '')}\n`;
 }
 
-async function uploadOne(context: Context, connection: Connection, file: string, options: Options): Promise<Schemas['Asset']> {
-  const { name, description, mimeType, use, contentAccess, asset } = options;
+async function uploadOne(context: Session, file: string, options: Options): Promise<Schemas['Asset']> {
+  const { name: file_name, mimeType: mime_type, contentAccess: content_access, asset } = options;
   if (asset !== undefined) {
-    return await uploadInto(context, connection, await identified(context, connection, 'asset', asset), file);
+    const id = await identified(context, 'asset', asset);
+    const key = isOf(context, context.profile) ? context.profile.keys?.[id] : undefined;
+    if (!key) return await uploadInto(context, id, file);
+    throw new UsageError(
+      `The key of this asset is on this machine, so that its file leaves only encrypted. Nothing was uploaded.`,
+      context.command(`asset key set ${id} --key ${shellWord(key.file)} --key-held party`),
+    );
   }
-  const asset_type = await chosenType(context, options.type, file);
-  return await upload(context, connection, {
-    file,
-    asset_type,
-    use: use ?? usualUse(asset_type),
-    ...given({ file_name: name, description, mime_type: mimeType, content_access: contentAccess }),
-  });
+  const fields = fieldsOf(options, await chosenType(context, options.type, file));
+  return await upload(context, { file, ...fields, ...given({ file_name, mime_type, content_access }) });
 }
 
 /**
  * Returns the argument with which a command to type next names the computation: none if there is a default computation, otherwise the
  * placeholder COMPUTATION.
  */
-function chosen(context: Context, connection: Connection): string {
-  return defaultComputation(context, connection) === undefined ? ' COMPUTATION' : '';
+function chosen(context: Session): string {
+  return defaultComputation(context) === undefined ? ' COMPUTATION' : '';
 }
 
-interface OptionsOfNew extends Pick<Fields, 'description' | 'use' | 'decompress'> {
-  type?: Fields['asset_type'];
-  checksum: string;
-  computation?: string;
-  name?: string;
+interface OptionsOfNew extends AddEncryptedOptions {
+  checksum?: string;
   kbs?: string;
   kbsPath?: string;
-  algoType?: NonNullable<Fields['algo_type']>;
-  algoArg?: string[];
 }
 
 export function addAddCommand(asset: CmsCommand): void {
-  asset
-    .subcommand('add', 'add an asset that the agent of the CVM fetches: nobody uploads or sends it')
-    .argument('<URL>', 'its address, which everyone in the domain reads: docker, oci, gs, https or http')
-    .requiredOption('--checksum <HASH>', 'the SHA3-256 of the file, in hex; of an encrypted one, that of the plain file')
+  const add = asset
+    .subcommand('add', 'add an asset that the agent of the CVM fetches, or one that leaves this machine encrypted')
+    .argument('[URL]', 'its address, which everyone in the domain reads: docker, oci, gs, https or http')
+    .option('--checksum <HASH>', 'the SHA3-256 of the file, in hex; of an encrypted one, that of the plain file')
     .assetOptions('the last part of the address')
-    .option('--kbs <URL>', 'the key broker service of an encrypted file')
+    .option('--kbs <URL>', 'the key broker service of a file that is encrypted already')
     .option('--kbs-path <PATH>', 'the path of the key there, such as default/key/penguins')
     .option('--decompress', 'the agent unpacks the dataset, a ZIP file')
-    .addOption(new Option('--algo-type <TYPE>', 'how the agent runs the algorithm').choices(algorithmTypes))
-    .option('--algo-arg <ARGUMENT>', 'an argument of the algorithm; repeat it for several', collect)
-    .does(async (context, url: string, options: OptionsOfNew) => {
-      const { checksum, name = basename(url), description, use, kbs, kbsPath, decompress, algoType, algoArg } = options;
-      const type = await chosenType(context, options.type, name);
-      const source = sourceTypeOf(url) ?? 'https'; // the service refuses other addresses, and says why
-      const connection = await context.connect();
-      const id = await chosenComputation(context, connection, options.computation);
-      const broker = kbs === undefined ? undefined : { url: kbs };
-      const fields = given({
-        description,
-        use: use ?? usualUse(type),
-        kbs: broker,
-        decompress,
-        algo_type: algoType,
-        algo_args: algoArg,
-      });
-      const from = { type: source, url, ...given({ kbs_resource_path: kbsPath }) };
-      const body = { asset: { file_name: name, asset_type: type, checksum, source: from, ...fields } };
-      const made = await connection.client.createAsset({ body });
-      if (id !== undefined) await connection.client.linkAsset({ id: made.id, computationID: id });
-      const lines = fetchLines(made).map((line) => `  ${printable(line)}\n`);
-      context.print(made, () => `Added ${printable(made.file_name)} as ${made.id}\n${lines.join('')}${useNote(use, made.use)}`);
-      if (id === undefined) context.note(`Next: ${context.command(`asset link ${made.id} COMPUTATION`)}\n`);
-    });
+    .choice('--algo-type <TYPE>', 'how the agent runs the algorithm', algorithmTypes)
+    .repeatable('--algo-arg <ARGUMENT>', 'an argument of the algorithm');
+  addEncryptedOptions(add).does(async (context, url: string | undefined, options: OptionsOfNew) => {
+    const { encrypt, checksum, kbs, kbsPath } = options;
+    if (encrypt !== undefined) {
+      if ([checksum, kbs, kbsPath].some((each) => each !== undefined)) {
+        throw new UsageError('--encrypt hashes the file and sets its key: leave out --checksum, --kbs and --kbs-path.');
+      }
+      await addEncrypted(context, url, encrypt, options);
+      return;
+    }
+    if (url === undefined || checksum === undefined) {
+      throw new UsageError('Give the address and its --checksum, or --encrypt FILE.', context.help);
+    }
+    await addFetched(context, url, { ...options, checksum });
+  });
+}
+
+async function addFetched(context: Context, url: string, options: OptionsOfNew & { checksum: string }): Promise<void> {
+  const { checksum, name: file_name = basename(url), kbs, kbsPath } = options;
+  const type = await chosenType(context, options.type, file_name);
+  const session = await context.connect();
+  const id = await chosenComputation(session, options.computation);
+  const broker = kbs === undefined ? {} : { kbs: { url: kbs } };
+  const from = sourceTypeOf(url) ?? 'https'; // the service refuses other addresses, and says why
+  const source = { type: from, url, ...given({ kbs_resource_path: kbsPath }) };
+  const made = await makeAsset(session, { file_name, checksum, source, ...broker, ...fieldsOf(options, type) }, id);
+  const lines = fetchLines(made).map((line) => `  ${printable(line)}\n`);
+  context.print(
+    made,
+    () => `Added ${printable(made.file_name)} as ${made.id}\n${lines.join('')}${useNote(options.use, made.use)}`,
+  );
+  if (id === undefined) context.note(`Next: ${context.command(`asset link ${made.id} COMPUTATION`)}\n`);
 }
 
 export function addDeclareCommand(asset: CmsCommand): void {
@@ -150,19 +158,16 @@ export function addDeclareCommand(asset: CmsCommand): void {
     .subcommand('declare', 'declare a file by its hash, which is computed here: nothing of it is uploaded')
     .argument('<FILE>', 'the file that you will send to the CVM')
     .assetOptions()
-    .does(async (context, file: string, options: Omit<OptionsOfNew, 'checksum'>) => {
-      const { name = basename(file), description, use } = options;
+    .does(async (context, file: string, options: AssetOptions) => {
+      const { name: file_name = basename(file) } = options;
       await expectFile(file);
       const type = await chosenType(context, options.type, file);
-      const connection = await context.connect();
-      const id = await chosenComputation(context, connection, options.computation);
-      const checksum = await hash(context, file);
-      const body = {
-        asset: { file_name: name, asset_type: type, checksum, ...given({ description, use: use ?? usualUse(type) }) },
-      };
-      const { upload: _, ...made } = await connection.client.createAsset({ body });
-      if (id !== undefined) await connection.client.linkAsset({ id: made.id, computationID: id });
-      context.print(made, () => `Declared ${printable(name)} as ${made.id}\n  SHA3-256 ${checksum}\n${useNote(use, made.use)}`);
+      const session = await context.connect();
+      const id = await chosenComputation(session, options.computation);
+      const { checksum } = await measure(context, file);
+      const made = await makeAsset(session, { file_name, checksum, ...fieldsOf(options, type) }, id);
+      const declared = `Declared ${printable(file_name)} as ${made.id}\n  SHA3-256 ${checksum}\n`;
+      context.print(made, () => declared + useNote(options.use, made.use));
       context.note(
         `Nothing of it was uploaded. A run starts once the asset has content: upload a sample, which may be any file.\nNext: ${context.command(`asset upload SAMPLE --asset ${made.id}`)}\n`,
       );

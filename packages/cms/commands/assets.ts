@@ -2,19 +2,21 @@ import { lstat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { assetWithoutReading, type Item, type KnownAsset, sizeText } from 'computation-management-client';
 import { fileName } from 'computation-management-formats/fields';
+import { assetTypes } from 'computation-management-formats/vocabulary';
 import { agoText, fetchLines, userText } from 'computation-management-words';
 import { printable } from 'computation-management-formats/printable';
 import * as v from 'valibot';
 import { computationId, named } from '../context/computation-reference.ts';
-import { confirm, type Context } from '../context/context.ts';
+import { confirm } from '../context/context.ts';
 import { identified } from '../context/find-by-name.ts';
 import { download } from '../files/transfers.ts';
-import { type CmsError, UsageError } from '../terminal/cms-error.ts';
+import { codeOf, UsageError } from '../terminal/cms-error.ts';
 import { type Column, details, statusColour } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { addUploadCommand, addAddCommand, addDeclareCommand } from './asset-upload.ts';
+import { addAssetKeyCommands } from './asset-key.ts';
 import { listOf, type ListOptions } from './list.ts';
-import { type CmsCommand, assetTypeOption, given } from './options.ts';
+import { type CmsCommand, given } from './options.ts';
 
 export function addAssetCommands(program: CmsCommand): void {
   const asset = program.subcommand('asset', 'upload algorithms and datasets, and link them to computations');
@@ -22,11 +24,12 @@ export function addAssetCommands(program: CmsCommand): void {
   addUploadCommand(asset);
   addAddCommand(asset);
   addDeclareCommand(asset);
+  addAssetKeyCommands(asset);
 
   asset
     .subcommand('list', 'list assets, newest first')
     .listOptions()
-    .addOption(assetTypeOption())
+    .choice('--type <TYPE>', 'the type of the asset', assetTypes)
     .does(async (context, options: ListOptions & { type?: string }) => {
       const filter = given({ asset_type: options.type });
       const columns: Column<Item<'listAssets'>>[] = [
@@ -41,34 +44,24 @@ export function addAssetCommands(program: CmsCommand): void {
       await listOf(context, 'listAssets', { filter, options, columns, first: 'asset upload FILE --type dataset' });
     });
 
-  asset
-    .subcommand('show', 'show an asset, without its content')
-    .argument('<ASSET>', 'its file name or identifier')
-    .does(async (context, reference: string) => {
-      const connection = await context.connect();
-      const { client, user } = connection;
-      const id = await identified(context, connection, 'asset', reference);
-      const { asset: found } = await assetWithoutReading(client, { id, user });
-      const { asset: _content, download: _download, ...shown } = found;
-      context.print(shown, () => assetDetails(shown, context.terminal));
-    });
+  asset.subcommand('show', 'show an asset, without its content').onAsset(async (context, id) => {
+    const { client, user } = context;
+    const { asset: found } = await assetWithoutReading(client, { id, user });
+    const { asset: _content, download: _download, ...shown } = found;
+    context.print(shown, () => assetDetails(shown, context.terminal));
+  });
 
   asset
     .subcommand('download', 'download the content of an asset and check its hash; run it again if it was interrupted')
-    .argument('<ASSET>', 'its file name or identifier')
     .option('--output <FILE>', 'the file to write or replace (default: the name of the asset, if no file has that name yet)')
-    .does(async (context, reference: string, options: { output?: string }) => {
-      const connection = await context.connect();
-      const { client, user } = connection;
-      const id = await identified(context, connection, 'asset', reference);
-      const file = options.output ?? (await newFile(context, (await assetWithoutReading(client, { id, user })).asset));
-      const mustBeNew = options.output === undefined;
-      const { size, checksum } = await download(context, connection, { id, file, mustBeNew }).catch((error: unknown) => {
-        if (hasCode(error, 'EEXIST')) throw notNew(context, `There is a file ${file} here already.`); // made since it was looked for
-        if (hasCode(error, 'EISDIR'))
-          throw noFile(context, { id, message: `${JSON.stringify(file)} is not the name of a file.` });
-        if (!hasCode(error, 'ENOENT') && !hasCode(error, 'ENOTDIR')) throw error;
-        throw noFile(context, { id, message: `There is no directory ${JSON.stringify(dirname(file))}.` });
+    .onAsset(async (context, id, { output }: { output?: string }) => {
+      const { client, user } = context;
+      const next = context.command(`asset download ${id} --output FILE`);
+      const file = output ?? (await newFile((await assetWithoutReading(client, { id, user })).asset, next));
+      const mustBeNew = output === undefined;
+      const { size, checksum } = await download(context, { id, file, mustBeNew }).catch((error: unknown) => {
+        const why = whyNotWritten.get(codeOf(error));
+        throw why === undefined ? error : new UsageError(why(file), next);
       });
       context.print(
         { id, file, size, checksum },
@@ -83,27 +76,27 @@ export function addAssetCommands(program: CmsCommand): void {
 /**
  * Returns the name of an asset as the name of a file to download to. The creator of the asset chose the name, perhaps as that of another
  * file that is here, or of one that a shell reads.
+ * @param next the command that downloads to another file
  * @throws CmsError if a file of the name exists already, or the file would be a hidden one
  */
-async function newFile(context: Context, { file_name }: KnownAsset['asset']): Promise<string> {
+async function newFile({ file_name }: KnownAsset['asset'], next: string): Promise<string> {
   const file = basename(file_name);
-  if (!v.is(fileName, file_name)) throw notNew(context, 'The name of the asset is not the name of a file.');
+  if (!v.is(fileName, file_name)) throw new UsageError('The name of the asset is not the name of a file.', next);
   const found = await lstat(file).catch(() => undefined);
   if (!found && !file.startsWith('.')) return file;
-  throw notNew(context, found ? `There is a file ${file} here already.` : `${file} would be a hidden file.`);
+  throw new UsageError(found ? isThere(file) : `${file} would be a hidden file.`, next);
 }
 
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
-}
+const isThere = (file: string) => `There is a file ${file} here already.`;
+const noDirectory = (file: string) => `There is no directory ${JSON.stringify(dirname(file))}.`;
 
-function notNew({ typed }: Context, message: string): CmsError {
-  return new UsageError(message, `${typed} --output FILE`);
-}
-
-function noFile({ command }: Context, { id, message }: { id: string; message: string }): CmsError {
-  return new UsageError(message, command(`asset download ${id} --output FILE`));
-}
+/** The sentences about a file that could not be written, by the code of the error. */
+const whyNotWritten = new Map([
+  ['EEXIST', isThere], // made since it was looked for
+  ['EISDIR', (file: string) => `${JSON.stringify(file)} is not the name of a file.`],
+  ['ENOENT', noDirectory],
+  ['ENOTDIR', noDirectory],
+]);
 
 function addLinkCommand(asset: CmsCommand, name: 'link' | 'unlink'): void {
   const words = name === 'link' ? ['Linked', 'to'] : ['Unlinked', 'from'];
@@ -111,25 +104,21 @@ function addLinkCommand(asset: CmsCommand, name: 'link' | 'unlink'): void {
     .subcommand(name, `${name} an asset ${words[1]} a computation`)
     .argument('<ASSET>', 'its file name or identifier')
     .argument('[COMPUTATION]', 'its identifier or name')
-    .does(async (context, asset: string, reference: string | undefined) => {
-      const connection = await context.connect();
-      const id = await identified(context, connection, 'asset', asset);
-      const computationID = await computationId(context, connection, reference);
-      const answer = await connection.client[`${name}Asset`]({ id, computationID });
+    .connected(async (context, asset: string, reference: string | undefined) => {
+      const id = await identified(context, 'asset', asset);
+      const computationID = await computationId(context, reference);
+      const answer = await context.client[`${name}Asset`]({ id, computationID });
       context.print(answer, () => `${words.join(` ${id} `)} ${computationID}.\n`);
-      context.note(`Next: ${context.command(`check${named(context, connection, computationID)}`)}\n`);
+      context.note(`Next: ${context.command(`check${named(context, computationID)}`)}\n`);
     });
 }
 
 function addDeleteCommand(asset: CmsCommand): void {
   asset
     .subcommand('delete', 'delete an asset with its content and links')
-    .argument('<ASSET>', 'its file name or identifier')
     .option('--yes', 'do not ask')
-    .does(async (context, reference: string, options: { yes?: boolean }) => {
-      const connection = await context.connect();
-      const { client, user } = connection;
-      const id = await identified(context, connection, 'asset', reference);
+    .onAsset(async (context, id, options: { yes?: boolean }) => {
+      const { client, user } = context;
       const { asset: found, etag } = await assetWithoutReading(client, { id, user });
       const name = printable(found.file_name);
       if (options.yes !== true) await confirm(context, `Delete the asset ${JSON.stringify(name)} (${id}) and its content?`);

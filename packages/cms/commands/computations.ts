@@ -1,4 +1,3 @@
-import { Option } from 'commander';
 import { type Arguments, type Item, type Schemas, wholeAnswer } from 'computation-management-client';
 import { attestationPolicyInput } from 'computation-management-formats/attestation';
 import { plainName } from 'computation-management-formats/quoted-name';
@@ -9,13 +8,13 @@ import { parseDocument } from 'yaml';
 import { describe } from '../collaboration/collaboration.ts';
 import { computationVariable, named, thenUse, useComputation } from '../context/computation-reference.ts';
 import { ownedText } from '../context/find-by-name.ts';
-import { confirm, type Connection, type Context } from '../context/context.ts';
+import { confirm, type Context, type Session } from '../context/context.ts';
 import { textOf } from '../files/read-file.ts';
 import { CmsError, UsageError } from '../terminal/cms-error.ts';
 import { type Column, details, statusColour } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { listOf, type ListOptions } from './list.ts';
-import { type CmsCommand, given, statusOption } from './options.ts';
+import { type CmsCommand, given } from './options.ts';
 
 interface Fields {
   name?: string;
@@ -25,6 +24,10 @@ interface Fields {
   consumer?: string[];
   /** False with --no-consumers, which removes the limit of who gets the results. Otherwise true. */
   consumers?: boolean;
+  reviewer?: string[];
+  needed?: number;
+  /** False with --no-reviewers, which ends the review of results. Otherwise true. */
+  reviewers?: boolean;
   provider?: string[];
   /** False with --no-providers, which removes the limit of who may link assets. Otherwise true. */
   providers?: boolean;
@@ -40,6 +43,8 @@ type Body = Arguments<'updateComputation'>['body'];
 async function bodyOf(context: Pick<Context, 'command'>, fields: Fields, before: Partial<Body> = {}) {
   const { name, description, owner, approval, consumer, consumers, provider, providers, logAccess, logLevel } = fields;
   const policy = fields.attestationPolicy;
+  const { needed, reviewer = needed === undefined ? undefined : before.result_review?.reviewers } = fields;
+  if (needed !== undefined && !reviewer) throw new UsageError('--needed goes with --reviewer.');
   return given({
     name,
     description,
@@ -47,6 +52,7 @@ async function bodyOf(context: Pick<Context, 'command'>, fields: Fields, before:
     approval,
     consumers: consumers === false ? [] : consumer,
     providers: providers === false ? [] : provider,
+    result_review: fields.reviewers === false ? null : reviewer && { reviewers: reviewer, needed: needed ?? reviewer.length },
     attestation_policy: policy ? readPolicy(await textOf(policy), policy, context) : policy === false ? null : undefined,
     log_access: logAccess,
     agent_config: logLevel && { ...before.agent_config, log_level: logLevel },
@@ -54,7 +60,11 @@ async function bodyOf(context: Pick<Context, 'command'>, fields: Fields, before:
 }
 
 /** Parses an attestation policy in YAML or JSON, also under the name `attestation_policy`. @throws CmsError that names the wrong field */
-function readPolicy(text: string, file: string, { command }: Pick<Context, 'command'>): NonNullable<Body['attestation_policy']> {
+export function readPolicy(
+  text: string,
+  file: string,
+  { command }: Pick<Context, 'command'>,
+): NonNullable<Body['attestation_policy']> {
   const document = parseDocument(text);
   const given: unknown = document.errors.length > 0 ? undefined : document.toJS();
   const inner = v.safeParse(v.strictObject({ attestation_policy: v.unknown() }), given);
@@ -76,17 +86,27 @@ function printComputation({ print, terminal }: Context, computation: Schemas['Co
   print({ ...computation, agent_config }, () => computationDetails(computation, terminal));
 }
 
+/** The options of `cms computation list` that say which computations, and in which order. */
+type Filters = Pick<Arguments<'listComputations'>, 'status' | 'owner'> & { waiting?: true; changed?: true };
+
 export function addComputationCommands(program: CmsCommand): void {
   const computation = program.subcommand('computation', 'create, find and change computations');
 
   computation
     .subcommand('list', 'list computations, newest first')
     .listOptions()
-    .addOption(statusOption(computationStatuses))
-    .option('--owner <USER>', 'only those of exactly this user')
-    .does(async (context, options: ListOptions & Pick<Arguments<'listComputations'>, 'status' | 'owner'>) => {
-      const { status, owner } = options;
-      const filter = given({ status, owner });
+    .choice('--status <STATUS>', 'only those with this status', computationStatuses)
+    .excluding('--owner <USER>', 'only those of exactly this user', ['waiting', 'changed'])
+    .option('--waiting', 'only those that wait for you')
+    .excluding('--changed', 'the last changed first', 'status')
+    .does(async (context, options: ListOptions & Filters) => {
+      const { status, owner, waiting, changed } = options;
+      const filter = given({
+        status,
+        owner,
+        waiting_for: waiting ? ('me' as const) : undefined,
+        sort: changed ? ('updated' as const) : undefined,
+      });
       const columns: Column<Item<'listComputations'>>[] = [
         { title: 'id', value: ({ id }) => id },
         { title: 'name', value: ({ name }) => name, cuts: true },
@@ -102,36 +122,27 @@ export function addComputationCommands(program: CmsCommand): void {
     .subcommand('create', 'create a computation')
     .argument('<NAME>', 'its name')
     .computationOptions()
-    .does(async (context, name: string, options: Fields) => {
-      const connection = await context.connect();
-      const created = await connection.client.createComputation({ body: { ...(await bodyOf(context, options)), name } });
-      await thenUse(context, connection, created.id);
+    .connected(async (context, name: string, options: Fields) => {
+      const created = await context.client.createComputation({ body: { ...(await bodyOf(context, options)), name } });
+      await thenUse(context, created.id);
       printComputation(context, created);
       context.note(`Next: ${context.command(`asset upload FILE --type algorithm --computation ${created.id}`)}\n`);
     });
 
-  computation
-    .subcommand('show', 'show a computation: its settings, inputs and latest run')
-    .onComputation(async (context, { client }, id) => {
-      printComputation(context, await client.getComputation({ id }));
-    });
+  computation.subcommand('show', 'show a computation: its settings, inputs and latest run').onComputation(async (context, id) => {
+    printComputation(context, await context.client.getComputation({ id }));
+  });
 
   computation
     .subcommand('update', 'change fields of a computation')
     .option('--name <NAME>', 'its name')
-    .addOption(
-      new Option('--no-consumers', 'remove the limit of --consumer: each result_consumer with a key gets the results').conflicts(
-        'consumer',
-      ),
-    )
-    .addOption(
-      new Option('--no-providers', 'remove the limit of --provider: each provider may link their own assets').conflicts(
-        'provider',
-      ),
-    )
+    .excluding('--no-consumers', 'remove the limit of --consumer: each result_consumer with a key gets the results', 'consumer')
+    .excluding('--no-providers', 'remove the limit of --provider: each provider may link their own assets', 'provider')
+    .excluding('--no-reviewers', 'end the review: consumers fetch results from the agent', ['reviewer', 'needed'])
     .option('--no-attestation-policy', 'let a run use any CVM')
     .computationOptions()
-    .onComputation(async (context, { client }, id, options: Fields) => {
+    .onComputation(async (context, id, options: Fields) => {
+      const { client } = context;
       const { data: before, etag: ifMatch } = wholeAnswer(await client.call('getComputation', { id }));
       const changes = await bodyOf(context, options, before);
       if (Object.keys(changes).length === 0)
@@ -140,7 +151,8 @@ export function addComputationCommands(program: CmsCommand): void {
       printComputation(context, await client.updateComputation({ id, body, ifMatch }));
     });
 
-  const deleteOne = async (context: Context, { client }: Connection, id: string, { yes }: { yes?: boolean }) => {
+  const deleteOne = async (context: Session, id: string, { yes }: { yes?: boolean }) => {
+    const { client } = context;
     const name = plainName((await client.getComputation({ id, peek: 'true' })).name);
     if (yes !== true) await confirm(context, `Delete the computation ${name} and all its events?`);
     await client.deleteComputation({ id });
@@ -151,18 +163,18 @@ export function addComputationCommands(program: CmsCommand): void {
     .option('--yes', 'do not ask')
     .onComputation(deleteOne, '<COMPUTATION>');
 
-  const useOne = async (context: Context, connection: Connection, id: string) => {
-    const row = await connection.client.getComputation({ id, peek: 'true' });
+  const useOne = async (context: Session, id: string) => {
+    const row = await context.client.getComputation({ id, peek: 'true' });
     const variable = context.terminal.env[computationVariable];
-    if (!(await useComputation(context, connection, id))) {
-      const { server, domain } = connection;
+    if (!(await useComputation(context, id))) {
+      const { server, domain } = context;
       throw new CmsError(
         `The default computation is stored with a login, and you have none for the domain ${domain} at ${server}. Set ${computationVariable} instead.`,
         { next: `export ${computationVariable}=${id}` },
       );
     }
     context.print({ computation: id }, () => `Using ${ownedText(row)}.\n`);
-    if (variable && named(context, connection, id) !== '') {
+    if (variable && named(context, id) !== '') {
       const note = `${computationVariable} is set: commands use that computation, and not this one.`;
       context.note(`${note}\nNext: unset ${computationVariable}\n`);
     }
@@ -173,6 +185,7 @@ export function addComputationCommands(program: CmsCommand): void {
 /** Formats a computation with its inputs and its latest run. */
 function computationDetails(computation: Schemas['ComputationView'], { now }: Pick<Terminal, 'now'>): string {
   const { id, name, description, owner, status, approval, log_access, consumers, providers, assets, run } = computation;
+  const review = computation.result_review;
   const ago = (timestamp: string) => agoText(timestamp, now());
   return details([
     ['Name', name],
@@ -182,6 +195,10 @@ function computationDetails(computation: Schemas['ComputationView'], { now }: Pi
     ['Status', status],
     ['Approval', approval],
     ['Consumers', usersText(consumers ?? [])],
+    [
+      'Reviewers',
+      review && `${usersText(review.reviewers)}; a result needs ${review.needed} of ${review.reviewers.length} releases`,
+    ],
     ['Providers', usersText(providers ?? [])],
     ['Attestation', policyLines(computation.attestation_policy ?? null)],
     ['Log access', log_access],

@@ -38,9 +38,8 @@ export function addCvmCommands(program: CmsCommand): void {
     .subcommand('show', 'show a registered CVM')
     .argument('<CVM>', 'its identifier')
     .option('--policy', 'print an attestation policy, in YAML, that the CVM satisfies as it is verified now')
-    .does(async (context, cvmID: string, { policy = false }: { policy?: boolean }) => {
-      const { client } = await context.connect();
-      const found = await client.getCvm({ cvmID });
+    .connected(async (context, cvmID: string, { policy = false }: { policy?: boolean }) => {
+      const found = await context.client.getCvm({ cvmID });
       const { presence, attestation } = found;
       if (policy) {
         const made = policyOf(context, found);
@@ -73,8 +72,8 @@ export function addCvmCommands(program: CmsCommand): void {
     .option('--description <TEXT>', 'what it is')
     .option('--certificate <FILE>', 'the certificate that it presents, in PEM')
     .option('--agent-url <HOST:PORT>', 'where parties reach its agent')
-    .does(async (context, cvmID: string, options: { description?: string; certificate?: string; agentUrl?: string }) => {
-      const { client } = await context.connect();
+    .connected(async (context, cvmID: string, options: { description?: string; certificate?: string; agentUrl?: string }) => {
+      const { client } = context;
       const before = await client.getCvm({ cvmID }).catch((error: unknown) => {
         if (error instanceof ServiceProblem && error.code === 'not_found') return { description: '' };
         throw error;

@@ -5,9 +5,9 @@ import { causeOf } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { shellWord, userText } from 'computation-management-words';
 import type { Context } from '../context/context.ts';
-import { proxyVariable } from '../context/target.ts';
+import { proxyVariable, useProxies } from '../context/target.ts';
 import { readPublicKey } from '../files/key-files.ts';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { asCmsError, CmsError, exitCodes } from '../terminal/cms-error.ts';
 import type { CmsCommand } from './options.ts';
 
 const longestWaitInMilliseconds = 5_000;
@@ -60,6 +60,7 @@ const checks: Record<string, (context: Context) => Promise<string>> = {
   proxy: async ({ terminal: { env } }) => {
     const variable = proxyVariable(env);
     if (variable === undefined) return 'none';
+    useProxies(env);
     if ('setGlobalProxyFromEnv' in http) return `that of ${variable}`;
     throw new CmsError(`${variable} is set, but Node ${process.version} uses no proxies. Node 24.14 or newer does.`);
   },
@@ -71,17 +72,17 @@ const checks: Record<string, (context: Context) => Promise<string>> = {
   },
 };
 
-export function addDoctorCommands(program: CmsCommand, cms: string): void {
+export function addDoctorCommand(program: CmsCommand): void {
   program
     .subcommand('doctor', 'check the service, the clock, the login, your keys, the proxy and this machine')
     .does(async (context) => {
       const items = [];
       for (const [check, look] of Object.entries(checks)) {
         try {
-          items.push({ check, ok: true, detail: await look(context) });
+          items.push({ check, ok: true, detail: await look(context), next: undefined });
         } catch (error) {
-          const { message, next } = await explained(context, error);
-          items.push({ check, ok: false, detail: message, ...(next === undefined ? {} : { next }) });
+          const { message: detail, next } = asCmsError(await context.explain(error));
+          items.push({ check, ok: false, detail, next });
         }
       }
       context.terminal.signal.throwIfAborted();
@@ -92,18 +93,4 @@ export function addDoctorCommands(program: CmsCommand, cms: string): void {
       context.print({ items }, () => lines.join(''));
       if (items.some(({ ok }) => !ok)) context.exitWith(exitCodes.failure);
     });
-
-  program.subcommand('version', 'print the versions of cms and of the service').does(async (context) => {
-    const service = await health(context).then(
-      ({ version }) => version,
-      () => null,
-    );
-    context.print({ cms, service }, () => `cms ${cms}\nservice ${printable(service ?? 'does not answer')}\n`);
-  });
-}
-
-async function explained({ explain }: Context, error: unknown): Promise<{ message: string; next: string | undefined }> {
-  const shown = await explain(error);
-  if (shown instanceof CmsError) return { message: shown.message, next: shown.next };
-  return { message: causeOf(shown), next: undefined };
 }

@@ -1,8 +1,8 @@
-import { Option } from 'commander';
 import { type Schemas, watchEvents } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { agoText, detailFields, fieldsText, userText } from 'computation-management-words';
-import { jsonText } from '../terminal/text.ts';
+import { logLevels } from 'computation-management-formats/vocabulary';
+import { hanging, jsonText } from '../terminal/text.ts';
 import { listOf, type ListOptions } from './list.ts';
 import { type CmsCommand, given } from './options.ts';
 
@@ -18,16 +18,14 @@ export function addEventsCommand(program: CmsCommand): void {
     .listOptions()
     .option('--run <RUN>', 'only those of this run')
     .option('--type <TYPE>', 'only those of this type, such as started')
-    .addOption(
-      new Option('--follow', 'print each event as it is recorded, from the first one on, until Ctrl-C').conflicts([
-        'limit',
-        'offset',
-        'all',
-        'csv',
-      ]),
-    )
-    .onComputation(async (context, { client }, id, { run, type, follow, ...options }: Options) => {
-      const { terminal } = context;
+    .excluding('--follow', 'print each event as it is recorded, from the first one on, until Ctrl-C', [
+      'limit',
+      'offset',
+      'all',
+      'csv',
+    ])
+    .onComputation(async (context, id, { run, type, follow, ...options }: Options) => {
+      const { client, terminal } = context;
       if (run !== undefined) await client.getRun({ id, run });
       const filter = { id, ...given({ run_id: run, event_type: type }) };
       if (follow !== true) {
@@ -61,3 +59,34 @@ export function addEventsCommand(program: CmsCommand): void {
 
 /** Formats the details of an event in one line, without the fields that say nothing to people. */
 const shortDetails = ({ details }: Schemas['Event']) => fieldsText(detailFields(details, ['asset_id', 'occurred_at']));
+
+interface LogsOptions {
+  run?: string;
+  level?: (typeof logLevels)[number];
+  follow?: boolean;
+}
+
+export function addLogsCommand(program: CmsCommand): void {
+  program
+    .subcommand('logs', "print the agent's log of a run, if `log_access` lets you read it")
+    .option('--run <RUN>', 'the run; default: the latest')
+    .choice('--level <LEVEL>', 'the least level', logLevels)
+    .option('--follow', 'go on with lines as they come, until Ctrl-C')
+    .onComputation(async (context, id, { run, level, follow = false }: LogsOptions) => {
+      const { client, terminal, isJson } = context;
+      const wait = follow ? 20 : 0;
+      const items: Schemas['LogPage']['logs'] = [];
+      for (let after = ''; ;) {
+        const page: Schemas['LogPage'] = await client.readLogs({ id, run, level, after, limit: 100, wait });
+        for (const line of page.logs) {
+          const { time, level, message } = line;
+          if (isJson && !follow) items.push(line);
+          else if (isJson) terminal.out(`${jsonText(line)}\n`);
+          else terminal.out(`${hanging(printable(`${time}  ${level.padEnd(5)}  ${message}`), terminal.columns ?? Infinity)}\n`);
+        }
+        if (page.next === after && !follow) break;
+        after = page.next;
+      }
+      context.print({ items }, () => '');
+    });
+}

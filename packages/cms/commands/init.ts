@@ -43,27 +43,19 @@ export function addInitCommand(program: CmsCommand): void {
         throw new UsageError('Name the file of the collaboration.', next);
       }
       const plan = await readCollaboration(file);
-      const connection = await context.connect();
-      const { client, domain, user } = connection;
+      const session = await context.connect();
+      const { client, domain, user } = session;
       const { home } = context.terminal;
       const party = partyOf(context, plan, { user, file });
       const { parts, key } = await expectParts(context, { file, home, ...options }, party);
-      const computation = await planComputation(context, connection, plan.computation);
+      const computation = await planComputation(session, plan.computation);
       const planned = [];
-      for (const part of parts) planned.push({ ...part, ...(await planAsset(context, connection, computation.id, part)) });
-      const plannedKey = key && (await planKey(connection, computation.id, key));
-      const uploads = [
-        ...planned
-          .filter(({ isUpload }) => isUpload)
-          .map((part) =>
-            part.file === undefined
-              ? `${part.planned.type} ${part.planned.source?.url ?? `${part.planned.name ?? ''}, which you send encrypted`}: every member of the domain ${domain} reads this`
-              : `${part.planned.type} ${shellPath(part.file, home)} (${sizeText(part.size)}): ${readers(part.planned, domain)}`,
-          ),
-        ...(key && plannedKey?.isUpload === true
-          ? [`public key ${shellPath(key.file, home)} (${key.fingerprint}): every party sees it`]
-          : []),
-      ];
+      for (const part of parts) planned.push({ ...part, ...(await planAsset(session, computation.id, part)) });
+      const plannedKey = key && (await planKey(session, computation.id, key));
+      const uploads = planned.filter(({ isUpload }) => isUpload).map((part) => uploadText(part, domain, home));
+      if (key && plannedKey?.isUpload === true) {
+        uploads.push(`public key ${shellPath(key.file, home)} (${key.fingerprint}): every party sees it`);
+      }
       await confirmUploads(context, uploads, options);
       const mayLower = await mayLowerAll(
         context,
@@ -71,16 +63,16 @@ export function addInitCommand(program: CmsCommand): void {
         { file, ...options },
       );
       const { id, step } = await computation.apply(mayLower);
-      await thenUse(context, connection, id);
+      await thenUse(session, id);
       const steps: Step[] = [step];
       try {
         const synced: string[] = [];
         for (const part of planned) {
-          const { step, asset } = await part.apply(id, mayLower);
+          const { step, asset } = await part.apply(mayLower, id);
           steps.push(step);
           synced.push(asset);
         }
-        steps.push(...(await otherAssets(context, connection, id, synced)));
+        steps.push(...(await otherAssets(session, id, synced)));
         if (plannedKey) steps.push(await plannedKey.apply(id));
       } catch (error) {
         if (context.isJson) context.print({ computation: id, items: steps }, () => '');
@@ -92,10 +84,10 @@ export function addInitCommand(program: CmsCommand): void {
       if (context.isJson) return;
       const made = await client.getComputation({ id });
       if (isNothing(missing_items)) {
-        const machines = await machinesFor(context, connection, made);
+        const machines = await machinesFor(session, made);
         if (machines && machines.fitting === undefined) {
           context.note(`${waitingForMachine(machines, context.terminal.columns)}Next: ${context.command('cvm list')}\n`);
-        } else context.note(`Ready to run.\n${await nextRun(context, connection, id, machines?.fitting)}`);
+        } else context.note(`Ready to run.\n${await nextRun(session, id, machines?.fitting)}`);
         return;
       }
       const { approval, assets } = made;
@@ -109,8 +101,8 @@ export function addInitCommand(program: CmsCommand): void {
 export function addExportCommand(program: CmsCommand): void {
   program
     .subcommand('export', 'print the collaboration file of a computation, which cms init reads; each party adds its key')
-    .onComputation(async (context, connection, id) => {
-      const exported = await exportedCollaboration(connection, id);
+    .onComputation(async (context, id) => {
+      const exported = await exportedCollaboration(context, id);
       if (context.isJson) context.print(exported, () => '');
       else context.terminal.out(yamlText(exported));
     });
@@ -162,13 +154,9 @@ async function expectParts(context: Context, place: Place & Options, party: Part
   };
   const parts: { planned: PlannedAsset; file: string | undefined; size: number }[] = [];
   for (const planned of party?.assets ?? []) {
-    if (planned.file === undefined) {
-      parts.push({ planned, file: undefined, size: 0 });
-      continue;
-    }
-    const file = await pathFrom(place, planned.file).catch(collected);
-    const size = file === undefined ? undefined : await expectFile(file).catch(collected);
-    if (file !== undefined && size !== undefined) parts.push({ planned, file, size });
+    const file = planned.file === undefined ? undefined : await pathFrom(place, planned.file).catch(collected);
+    const size = file === undefined ? 0 : await expectFile(file).catch(collected);
+    parts.push({ planned, file, size: size ?? 0 }); // not used after a mistake
   }
   const keyFile = party?.key === undefined ? undefined : await pathFrom(place, party.key, { isKey: true }).catch(collected);
   const keyOf = async (file: string) => ({ ...(await readPublicKey(file)), planned: party?.key ?? '', file });
@@ -216,8 +204,18 @@ async function pathFrom({ file, home, allowOutside }: Place, path: string, { isK
   );
 }
 
-function readers({ content_access }: PlannedAsset, domain: string): string {
-  return content_access === 'domain' ? `every member of the domain ${domain} may read it` : 'only you may read it';
+/** Says what is uploaded of a planned asset, and who reads it then. */
+function uploadText(
+  { planned, file, size }: { planned: PlannedAsset; file: string | undefined; size: number },
+  domain: string,
+  home: string,
+): string {
+  const { type, source, name = '', content_access } = planned;
+  if (file === undefined) {
+    return `${type} ${source?.url ?? `${name}, which you send encrypted`}: every member of the domain ${domain} reads this`;
+  }
+  const readers = content_access === 'domain' ? `every member of the domain ${domain} may` : 'only you may';
+  return `${type} ${shellPath(file, home)} (${sizeText(size)}): ${readers} read it`;
 }
 
 /**
@@ -228,10 +226,7 @@ async function confirmUploads({ terminal, isJson, typed, note }: Context, upload
   if (uploads.length === 0) return;
   const list = `Uploads:\n${uploads.map((each) => `  ${printable(each)}\n`).join('')}`;
   if (yes === true) return note(list);
-  const isAsked = terminal.ask !== undefined && !isJson;
-  if (!isAsked) {
-    throw new UsageError(`Nothing was uploaded. ${list}`.trimEnd(), `${typed} --yes`);
-  }
+  if (terminal.ask === undefined || isJson) throw new UsageError(`Nothing was uploaded. ${list}`.trimEnd(), `${typed} --yes`);
   note(list);
   await confirm({ terminal, typed }, 'Upload this?');
 }

@@ -7,7 +7,7 @@ import { computationId, named } from '../context/computation-reference.ts';
 import { usualCollaboration } from '../collaboration/collaboration.ts';
 import { makeKeyPair, readPublicKey } from '../files/key-files.ts';
 import { keyFile } from '../context/missing-items.ts';
-import { listed, ownedText, tellChanged } from '../context/find-by-name.ts';
+import { ownedText, tellChanged } from '../context/find-by-name.ts';
 import type { CmsCommand } from './options.ts';
 
 export function addKeyCommands(program: CmsCommand): void {
@@ -34,10 +34,10 @@ export function addKeyCommands(program: CmsCommand): void {
       const retyped = (other: string) =>
         context.command(`key upload ${[other, ...(reference === undefined ? [] : [reference])].map(shellWord).join(' ')}`);
       const { key } = await readPublicKey(file, retyped);
-      const connection = await context.connect();
-      const id = await computationId(context, connection, reference);
-      const answer = await connection.client.uploadKey({ id, body: { key } });
-      context.print(answer, () => `Uploaded ${file} as the key of ${userText(connection.user)}.\n`);
+      const session = await context.connect();
+      const id = await computationId(session, reference);
+      const answer = await session.client.uploadKey({ id, body: { key } });
+      context.print(answer, () => `Uploaded ${file} as the key of ${userText(session.user)}.\n`);
     });
 
   key
@@ -48,10 +48,8 @@ export function addKeyCommands(program: CmsCommand): void {
       const { key, fingerprint } = await readPublicKey(file);
       const { client } = await context.connect();
       const { keys, totals } = await client.getTodo();
-      const rows = await findRows(
-        keys.map(({ computation_id }) => computation_id),
-        (range) => listed(client, 'computation', range),
-      );
+      const ids = keys.map(({ computation_id }) => computation_id);
+      const rows = await findRows(client, 'listComputations', ids);
       const found = keys.filter(({ computation_id }) => rows.has(computation_id)); // the others were deleted meanwhile
       for (const row of rows.values()) tellChanged(context, 'computation', () => Promise.resolve(row));
       const list = [...rows.values()].map((row) => `  ${ownedText(row)}\n`).join('');
@@ -63,23 +61,23 @@ export function addKeyCommands(program: CmsCommand): void {
       context.print({ items: found }, () =>
         found.length === 0 ? 'No computation waits for your key.\n' : `Uploaded ${fingerprint} to:\n${list}`,
       );
-      const left = totals.keys === null ? 'More may wait.' : `${totals.keys - keys.length} more wait.`;
+      const left = `${totals.keys - keys.length} more wait.`;
       if (totals.keys !== keys.length) context.note(`${left}\nNext: ${context.typed}\n`);
     });
 
   key
     .subcommand('remove', 'remove your public key, and your approval with it; active runs keep their manifest')
     .option('--user <USER>', 'the key of this user: only the owner and administrators can')
-    .onComputation(async (context, connection, id, { user }: { user?: string }) => {
-      await connection.client.removeKey({ id, user });
+    .onComputation(async (context, id, { user }: { user?: string }) => {
+      await context.client.removeKey({ id, user });
       const whose = user === undefined ? 'You have' : `${userText(user)} has`;
-      context.print({ computation: id, removed: user ?? connection.user }, () => `${whose} no key on this computation now.\n`);
+      context.print({ computation: id, removed: user ?? context.user }, () => `${whose} no key on this computation now.\n`);
     });
 
-  key.subcommand('show', 'show whether your key is uploaded').onComputation(async (context, connection, id) => {
-    const answer = await connection.client.checkKey({ id });
+  key.subcommand('show', 'show whether your key is uploaded').onComputation(async (context, id) => {
+    const answer = await context.client.checkKey({ id });
     context.print(answer, () => (answer.uploaded ? 'Your key is uploaded.\n' : 'You have uploaded no key.\n'));
     if (answer.uploaded) return;
-    context.note(`Next: ${context.command(`key upload ${keyFile}.pub${named(context, connection, id)}`)}\n`);
+    context.note(`Next: ${context.command(`key upload ${keyFile}.pub${named(context, id)}`)}\n`);
   });
 }

@@ -4,7 +4,6 @@ import {
   type Item,
   type ListOperation,
   type OptionalIfEmpty,
-  page,
   pages,
 } from 'computation-management-client';
 import type { Context } from '../context/context.ts';
@@ -41,7 +40,15 @@ export async function listOf<O extends ListOperation>(
   { filter, options, columns, first, hint }: Listing<O>,
 ): Promise<void> {
   const { client } = await context.connect();
-  const { listed, total } = await readList(client, operation, filter, options);
+  const { limit, offset = 0, all = false } = options;
+  const at = { ...filter, offset, limit: all ? largestPage : Math.min(limit, largestPage) };
+  const listed: Item<O>[] = [];
+  let total = 0;
+  for await (const each of pages(client, operation, ...([at] as unknown as OptionalIfEmpty<Arguments<O>>))) {
+    listed.push(...each.items.slice(0, all ? undefined : limit - listed.length));
+    ({ total } = each);
+    if (!all && listed.length >= limit) break;
+  }
   const isTable = !context.isJson && options.csv !== true;
   const shown = typeof columns !== 'function' ? columns : isTable ? await columns(listed, client) : [];
   if (options.csv === true) context.terminal.out(csvOf(listed, context.terminal.columns !== undefined));
@@ -52,37 +59,6 @@ export async function listOf<O extends ListOperation>(
   }
   if (total === 0 && Object.keys(filter).length === 0 && first !== undefined) context.note(`Next: ${context.command(first)}\n`);
   if (total === 0 && hint !== undefined) context.note(hint);
-  noteMore(context, { listed: listed.length, total }, options);
-}
-
-/** Reads the entries of a list that the options of a command choose, page by page. Also returns the number of entries of the whole list. */
-async function readList<O extends ListOperation>(
-  client: Client,
-  operation: O,
-  filter: object,
-  { limit, offset = 0, all = false }: ListOptions,
-): Promise<{ listed: Item<O>[]; total: number }> {
-  const at = (given: object) => [{ ...filter, ...given }] as unknown as OptionalIfEmpty<Arguments<O>>;
-  if (!all && limit <= largestPage) {
-    const { items, total } = await page(client, operation, ...at({ limit, offset }));
-    return { listed: items, total };
-  }
-  const listed: Item<O>[] = [];
-  let total = 0;
-  for await (const each of pages(client, operation, ...at({ offset }))) {
-    listed.push(...each.items);
-    ({ total } = each);
-    if (!all && listed.length >= limit) break;
-  }
-  return { listed: all ? listed : listed.slice(0, limit), total };
-}
-
-/** Notes how many entries of a list are left after the printed ones, and the options that list them. */
-function noteMore(
-  context: Pick<Context, 'note'>,
-  { listed, total }: { listed: number; total: number },
-  { offset = 0 }: ListOptions,
-): void {
-  const left = total - offset - listed;
-  if (left > 0) context.note(`${left} more. List them with --offset ${offset + listed}, or all with --all.\n`);
+  const next = offset + listed.length;
+  if (total > next) context.note(`${total - next} more. List them with --offset ${next}, or all with --all.\n`);
 }

@@ -1,12 +1,16 @@
-import { Option } from 'commander';
+import { deviceSignIn, ServiceProblem, type TokenSet } from 'computation-management-client';
+import { loopbackSignIn } from 'computation-management-client/node';
+import { domainId } from 'computation-management-formats/identifiers';
 import { printable } from 'computation-management-formats/printable';
 import { roles } from 'computation-management-formats/vocabulary';
-import { agoText, userText } from 'computation-management-words';
+import { agoText, shellWord, userText } from 'computation-management-words';
+import * as v from 'valibot';
 import type { Context } from '../context/context.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { noting } from '../terminal/progress.ts';
 import { details } from '../terminal/table.ts';
-import { claimsOf, membershipsOf, trimmedToken, withToken } from '../profile/token.ts';
-import { logInLocally, logInProgram, logInWithIssuer } from '../profile/log-in.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { claimsOf, issuerOf, membershipsOf, tokenOfLocal, tokenOfProgram, trimmedToken, withToken } from '../profile/token.ts';
 import type { Credentials, Profile } from '../profile/profile.ts';
 import { addressOf } from '../context/target.ts';
 import { type CmsCommand, wholeNumber } from './options.ts';
@@ -31,7 +35,7 @@ export function addLoginCommands(program: CmsCommand): void {
     .subcommand('login', 'log in, and store the login in a profile')
     .option('--local', 'log in to the service that npm start runs, without a password')
     .option('--user <USER>', 'with --local: the user (default: your user name on this machine)')
-    .addOption(new Option('--role <ROLE...>', 'with --local: the roles (default: administrator)').choices(roleNames))
+    .choice('--role <ROLE...>', 'with --local: the roles (default: administrator)', roleNames)
     .option('--issuer <URL>', 'the OpenID Connect issuer of the stage')
     .option('--client-id <ID>', 'the client identifier of cms at the issuer')
     .option('--scope <SCOPE>', 'the scopes to request from the issuer')
@@ -50,9 +54,18 @@ export function addLoginCommands(program: CmsCommand): void {
       const isSamePlace = before?.server === server && before.domain === domain;
       const used = isSamePlace && before.computation !== undefined ? { computation: before.computation } : {};
       const base = { server, domain, user: '', ...used, access_token: '', expires_at: 0 };
-      const profile = await loggedIn(context, { ...base, credentials: { kind: 'token' } }, options, known);
-      const approved = isSamePlace && before.user === profile.user && before.approved ? { approved: before.approved } : {};
-      await context.profiles.change(context.profileName, () => ({ ...profile, ...approved }));
+      const profile = await noting(
+        () => context.note('Waiting for the login.\n'),
+        () => loggedIn(context, { ...base, credentials: { kind: 'token' } }, options, known),
+      );
+      await context.profiles.change(context.profileName, (stored) => {
+        const isSameLogin = stored?.server === server && stored.domain === domain && stored.user === profile.user;
+        if (!isSameLogin) return profile;
+        // What this user approved and trusts was kept on this machine so that the service has no say in it.
+        const { approved, keys, evidence_key: trusted } = stored;
+        const evidence_key = trusted === undefined ? {} : { evidence_key: trusted };
+        return { ...profile, ...(approved && { approved }), ...(keys && { keys }), ...evidence_key };
+      });
       const roles = rolesIn(profile);
       context.print(
         { user: profile.user, server, domain, roles, profile: context.profileName },
@@ -79,8 +92,8 @@ export function addLoginCommands(program: CmsCommand): void {
     context.print({ removed }, () => (removed ? 'Logged out.\n' : 'You were not logged in.\n'));
   });
 
-  program.subcommand('whoami', 'show the user, the roles and the service of this login').does(async (context) => {
-    const { server, domain, user, profile } = await context.connect();
+  program.subcommand('whoami', 'show the user, the roles and the service of this login').connected(async (context) => {
+    const { server, domain, user, profile } = context;
     const token = trimmedToken(context.terminal.env['CMS_TOKEN'] ?? '') || profile?.access_token || '';
     const claims = claimsOf(token);
     const roles = membershipsOf(claims);
@@ -137,7 +150,8 @@ async function loggedIn(context: Context, target: Profile, options: Options, kno
   const isAsBefore = [issuer, device, port].every((option) => option === undefined);
   const isProgram = before?.kind === 'program' && isAsBefore && clientId === undefined;
   if (isProgram || terminal.env['CMS_CLIENT_SECRET']) {
-    return await logInProgram(target, { kind: 'program', ...given }, terminal);
+    const program = { kind: 'program', ...given } as const;
+    return { ...withToken(target, await tokenOfProgram(program, terminal)), credentials: program };
   }
   const way = isAsBefore && before?.kind === 'issuer' ? before : { device, port };
   const chosen = {
@@ -168,4 +182,71 @@ function rolesIn({ access_token, domain }: Profile): string[] {
   return membershipsOf(claimsOf(access_token))
     .filter((membership) => membership.startsWith(`${domain}:`))
     .map((membership) => membership.slice(domain.length + 1));
+}
+
+type Issuer = Extract<Credentials, { kind: 'issuer' }>;
+
+/** Logs in at the service of `npm start` on this machine. @throws CmsError if the server is another service; ServiceProblem */
+async function logInLocally(
+  target: Profile,
+  { user, roles }: { user: string; roles: string[] },
+  { signal }: Terminal,
+): Promise<Profile> {
+  const { server, domain } = target;
+  const token = await tokenOfLocal(server, domain, { user, roles }, signal).catch((error: unknown) => {
+    if (!(error instanceof ServiceProblem)) throw error;
+    if (error.code === 'invalid_request') throw wrongMember(error, { user, domain });
+    if (error.code !== 'unexpected') throw error;
+    throw new CmsError(`${server} is not a service of npm start, so it does not support --local. Log in with its issuer.`, {
+      next: `cms login --server ${shellWord(server)} --domain ${shellWord(domain)} --issuer URL --client-id ID`,
+      exitCode: exitCodes.notLoggedIn,
+      cause: error,
+    });
+  });
+  return { ...withToken(target, token), credentials: { kind: 'local', user, roles } };
+}
+
+/** Returns the error of a local login with a wrong user or domain: nothing else that the login sends can be wrong. */
+function wrongMember(problem: ServiceProblem, { user, domain }: { user: string; domain: string }): CmsError {
+  const ofDomain = v.safeParse(domainId, domain);
+  const message = ofDomain.success
+    ? `No login as the user ${JSON.stringify(user)}: ${problem.detail.replace(/^[\w./]+: /, '')}`
+    : `No login in the domain ${JSON.stringify(domain)}: ${ofDomain.issues[0].message}`;
+  return new UsageError(message, undefined, problem);
+}
+
+/** Logs a user in with a browser on this machine, or with a code on another device. @throws ServiceProblem */
+async function logInWithIssuer(target: Profile, issuer: Issuer, terminal: Terminal): Promise<Profile> {
+  const signIn = issuer.device === true ? withDevice : withBrowser;
+  const { refresh_token, access_token } = await signIn(issuer, terminal);
+  const { refresh_token: _, ...others } = issuer;
+  return {
+    ...withToken(target, access_token),
+    credentials: { ...others, ...(refresh_token === undefined ? {} : { refresh_token }) },
+  };
+}
+
+function withDevice(issuer: Issuer, { err, signal }: Terminal): Promise<TokenSet> {
+  return deviceSignIn({
+    ...issuerOf(issuer),
+    signal,
+    show: ({ user_code, verification_uri, verification_uri_complete: complete }) =>
+      err(
+        complete === undefined
+          ? `Open ${printable(verification_uri)} and type the code ${printable(user_code)}\n`
+          : `Open ${printable(complete)}\nCheck that it shows the code ${printable(user_code)}\n`,
+      ),
+  });
+}
+
+function withBrowser(issuer: Issuer, { err, openPage, signal }: Terminal): Promise<TokenSet> {
+  return loopbackSignIn({
+    ...issuerOf(issuer),
+    port: issuer.port,
+    signal,
+    open: (url) => {
+      err(`Opening your browser. If it does not open, go to\n  ${url}\n`);
+      openPage(url);
+    },
+  });
 }

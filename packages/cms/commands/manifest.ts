@@ -13,8 +13,8 @@ export function addManifestCommand(program: CmsCommand): void {
   program
     .subcommand('manifest', 'show the manifest: what a run uses, and who gets its results')
     .option('--run <RUN>', 'the manifest that this run was started with')
-    .onComputation(async (context, { client }, id, { run }: { run?: string }) => {
-      const manifest = await client.getManifest({ id, run });
+    .onComputation(async (context, id, { run }: { run?: string }) => {
+      const manifest = await context.client.getManifest({ id, run });
       context.print(manifest, () => formatManifest(manifest, context.terminal));
     });
 }
@@ -23,19 +23,19 @@ export function addCheckCommand(program: CmsCommand): void {
   program
     .subcommand('check', 'show what an approval covers, what is missing before a run, and who must provide it')
     .option('--cvm <CVM>', 'a run on this CVM')
-    .onComputation(async (context, connection, id, { cvm }: { cvm?: string }) => {
-      const { client, user } = connection;
+    .onComputation(async (context, id, { cvm }: { cvm?: string }) => {
+      const { client, user } = context;
       const computation = await client.getComputation({ id });
       const { data, digest: manifest_digest } = wholeAnswer(await client.call('dryRun', { id, cvm }));
       const { missing_items, warnings = [] } = data;
       const isComplete = isNothing(missing_items);
-      const machines = isComplete && cvm === undefined ? await machinesFor(context, connection, computation) : undefined;
+      const machines = isComplete && cvm === undefined ? await machinesFor(context, computation) : undefined;
       const isReady = isComplete && (machines === undefined || machines.fitting !== undefined);
       const isStale = !context.isJson && namesApproval(missing_items);
-      const stale = isStale ? await staleApprovals(context, connection, id) : [];
+      const stale = isStale ? await staleApprovals(context, id) : [];
       const isCovered = manifest_digest !== undefined && !context.isJson;
       const covered = isCovered
-        ? `${formatCoverage(await coverageOf(context, connection, { id, computation }), context.terminal, { computation, you: user, stale })}\n`
+        ? `${formatCoverage(await coverageOf(context, { id, computation }), context.terminal, { computation, you: user, stale })}\n`
         : staleText(stale);
       const isSigned = computation.approval === 'all_signed';
       const items = missingItems(missing_items, { id, isSigned, assets: computation.assets });
@@ -52,6 +52,6 @@ export function addCheckCommand(program: CmsCommand): void {
       if (!isReady) context.exitWith(exitCodes.incomplete);
       if (context.isJson || !items.every(isLimit)) return;
       if (isComplete && !isReady) context.note(`Next: ${context.command('cvm list')}\n`);
-      else context.note(await nextRun(context, connection, id, cvm ?? machines?.fitting));
+      else context.note(await nextRun(context, id, cvm ?? machines?.fitting));
     });
 }

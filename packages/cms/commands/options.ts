@@ -1,9 +1,19 @@
 import { type Argument, Command, InvalidArgumentError, Option } from 'commander';
+import type { Schemas } from 'computation-management-client';
+import type { algorithmTypes } from 'computation-management-formats/source';
 import { approvalLevels, type AssetType, assetTypes, logAccesses, logLevels } from 'computation-management-formats/vocabulary';
 import { durationOf, timeOf } from 'computation-management-formats/timestamps';
 import { computationId } from '../context/computation-reference.ts';
-import { asked, type Connection, type Context, type WrapAction } from '../context/context.ts';
+import { asked, type Context, type Session, type WrapAction } from '../context/context.ts';
+import { identified } from '../context/find-by-name.ts';
+import { usualUse } from '../files/transfers.ts';
 import { UsageError } from '../terminal/cms-error.ts';
+
+/** The options that say which agent is the right one, and what verifies its evidence, as a command gets them. */
+export const agentOptionNames = [
+  ...['agent', 'agentFingerprint', 'agentCertificate', 'clientCertificate', 'clientKey', 'approved', 'unbound'],
+  ...['collateral', 'certificate', 'root'],
+];
 
 /** A command of `cms`, with methods that add the options which several commands share. Its subcommands are of the same class. */
 export class CmsCommand extends Command {
@@ -23,58 +33,82 @@ export class CmsCommand extends Command {
     return this.command(name).description(description);
   }
 
+  /** Adds an option that may be given several times. */
+  repeatable(flags: string, description: string, parse = collect): this {
+    return this.option(flags, `${description} (repeatable)`, parse);
+  }
+
+  /** Adds an option that takes one of some values. */
+  choice(flags: string, description: string, values: readonly string[]): this {
+    return this.addOption(new Option(flags, description).choices(values));
+  }
+
+  /** Adds an option that does not go with other options, which are named as the command gets them, such as `dryRun`. */
+  excluding(flags: string, description: string, others: string | string[]): this {
+    return this.addOption(new Option(flags, description).conflicts(others));
+  }
+
   /** Sets the action of the command: a function of the context, then the arguments and the options of the command. */
   does(action: (context: Context, ...given: never[]) => Promise<void>): this {
     return this.action(this.#wrapAction(action) as (...given: unknown[]) => Promise<void>);
   }
 
+  /** Sets the action of the command as `does`, and connects before: an action that looks at what was typed first connects itself. */
+  connected(action: (session: Session, ...given: never[]) => Promise<void>): this {
+    return this.does(async (context, ...given) => action(await context.connect(), ...given));
+  }
+
   /** Makes the command take a computation, and sets its action, which gets the identifier of the computation. */
-  onComputation(
-    action: (context: Context, connection: Connection, id: string, options: never) => Promise<void>,
-    place = '[COMPUTATION]',
-  ): this {
-    return this.argument(place, 'its identifier or name').does(async (context, reference: string | undefined, options: never) => {
-      const connection = await context.connect();
-      await action(context, connection, await computationId(context, connection, reference), options);
-    });
+  onComputation(action: (session: Session, id: string, options: never) => Promise<void>, place = '[COMPUTATION]'): this {
+    return this.argument(place, 'its identifier or name').connected(
+      async (session, reference: string | undefined, options: never) => {
+        await action(session, await computationId(session, reference), options);
+      },
+    );
+  }
+
+  /** Makes the command take an asset, and sets its action, which gets the identifier of the asset. */
+  onAsset(action: (session: Session, id: string, options: never) => Promise<void>): this {
+    return this.argument('<ASSET>', 'its file name or identifier').connected(
+      async (session, reference: string, options: never) => {
+        await action(session, await identified(session, 'asset', reference), options);
+      },
+    );
   }
 
   /** Adds the options that every command that makes an asset takes. @param defaultName the default of `--name`, in words */
   assetOptions(defaultName = 'that of the file'): this {
-    return this.addOption(assetTypeOption())
+    return this.choice('--type <TYPE>', 'the type of the asset', assetTypes)
       .option('--computation <COMPUTATION>', 'link the asset to this computation')
       .option('--name <NAME>', `the name in the manifest (default: ${defaultName})`)
       .option('--description <TEXT>', 'what it contains')
-      .addOption(
-        new Option('--use <USE>', 'whether a run needs your approval to use it (default: that of a dataset does)').choices([
-          'open',
-          'approval',
-        ]),
-      );
+      .choice('--use <USE>', 'whether a run needs your approval to use it (default: of a dataset)', ['open', 'approval']);
+  }
+
+  /** Adds the options of every command that encrypts a file. */
+  encryptOptions(): this {
+    return this.option('--output <FILE>', 'the encrypted file (default: FILE.enc)')
+      .option('--key <FILE>', 'the file of the key, which is made if it is missing (default: FILE.key)')
+      .option('--copy <FILE>', 'a second copy of the key, on another disk');
   }
 
   /** Adds the options that name certificates for the verification of attestation evidence. */
   materialOptions(): this {
-    return this.option('--certificate <FILE>', 'a certificate of AMD that the evidence lacks (repeatable)', collect).option(
+    return this.repeatable('--certificate <FILE>', 'a certificate of AMD that the evidence lacks').repeatable(
       '--root <FILE>',
-      'trust this certificate in place of the roots of AMD and Intel, for tests (repeatable)',
-      collect,
+      'trust this certificate in place of the roots of AMD and Intel, for tests',
     );
   }
 
   /** Adds the options that say where the agent of a run is, and by what the right agent is recognized. */
   agentOptions(): this {
-    return this.option('--collateral <FILE>', 'documents of Intel, for TDX (repeatable)', collect)
+    return this.repeatable('--collateral <FILE>', 'documents of Intel, for TDX')
       .option('--agent <HOST:PORT>', 'the address of the agent (default: agent_url of the CVM)')
       .option('--agent-fingerprint <SHA256>', 'the SHA-256 of the certificate of the agent')
       .option('--agent-certificate <FILE>', 'the certificate of the agent')
       .option('--client-certificate <FILE>', 'your certificate, for an agent that demands one')
       .option('--client-key <FILE>', 'its private key')
-      .option(
-        '--approved <DIGEST>',
-        'a digest that you approved elsewhere: of the manifest, and of the configuration (twice)',
-        collect,
-      )
+      .repeatable('--approved <DIGEST>', 'a digest that you approved elsewhere: of the manifest, and of the configuration')
       .option('--unbound', 'accept any agent at the address')
       .materialOptions();
   }
@@ -82,8 +116,8 @@ export class CmsCommand extends Command {
   /** Adds the options that every command that sends files to an agent takes. */
   sendOptions(): this {
     return this.agentOptions()
-      .addOption(new Option('--type <TYPE>', 'the type of the algorithm').choices(['bin', 'python', 'wasm', 'docker']))
-      .option('--arg <TEXT>', 'an argument of the algorithm (repeatable)', collectArguments)
+      .choice('--type <TYPE>', 'the type of the algorithm', ['bin', 'python', 'wasm', 'docker'])
+      .repeatable('--arg <TEXT>', 'an argument of the algorithm', collectArguments)
       .option('--requirements <FILE>', 'the requirements.txt of an algorithm in Python')
       .option('--decompress', 'let the agent unpack the datasets')
       .option('--yes', 'do not ask, if this machine has no record of your approval');
@@ -93,16 +127,14 @@ export class CmsCommand extends Command {
   computationOptions(): this {
     return this.option('--description <TEXT>', 'what it computes')
       .option('--owner <USER>', 'the owner; only administrators can name another user')
-      .addOption(new Option('--approval <LEVEL>', 'whose approval a run needs').choices(approvalLevels))
-      .option('--consumer <USER>', 'a result consumer; only these and the owner get the results (repeatable)', collect)
-      .option(
-        '--provider <USER>',
-        'a provider; only these, the owner and administrators may link their own assets (repeatable)',
-        collect,
-      )
+      .choice('--approval <LEVEL>', 'whose approval a run needs', approvalLevels)
+      .repeatable('--consumer <USER>', 'a result consumer; only these and the owner get the results')
+      .repeatable('--reviewer <USER>', 'a reviewer, who decides whether a result is released')
+      .option('--needed <COUNT>', 'how many of them must release it (default: all)', wholeNumber(1))
+      .repeatable('--provider <USER>', 'a provider; only these, the owner and administrators may link their own assets')
       .option('--attestation-policy <FILE>', 'which CVMs may run it: a file with an attestation_policy, in YAML or JSON')
-      .addOption(new Option('--log-access <WHO>', 'who may read the logs of runs').choices(logAccesses))
-      .addOption(new Option('--log-level <LEVEL>', 'the log level of the agent').choices(logLevels));
+      .choice('--log-access <WHO>', 'who may read the logs of runs', logAccesses)
+      .choice('--log-level <LEVEL>', 'the log level of the agent', logLevels);
   }
 
   /** Adds the options that every command that prints a list takes: the range of entries, and CSV. */
@@ -110,7 +142,7 @@ export class CmsCommand extends Command {
     return this.option('--limit <COUNT>', 'how many to list', wholeNumber(1), 20)
       .option('--offset <COUNT>', 'how many to skip', wholeNumber(0))
       .option('--all', 'list all')
-      .addOption(new Option('--csv', 'print CSV, with a column for each field of --json').conflicts('json'));
+      .excluding('--csv', 'print CSV, with a column for each field of --json', 'json');
   }
 }
 
@@ -120,17 +152,34 @@ export function given<Fields extends object>(fields: Fields): { [Name in keyof F
   return Object.fromEntries(entries) as { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> };
 }
 
-export const statusOption = (statuses: readonly string[]) =>
-  new Option('--status <STATUS>', 'only those with this status').choices(statuses);
-
-export const assetTypeOption = () => new Option('--type <TYPE>', 'the type of the asset').choices(assetTypes);
-
 /**
  * Returns the identifier of the computation that the option `--computation` names, to which a new asset is linked. Undefined without the
  * option.
  */
-export async function chosenComputation(context: Context, connection: Connection, computation: string | undefined) {
-  return computation === undefined ? undefined : await computationId(context, connection, computation);
+export async function chosenComputation(context: Session, computation: string | undefined) {
+  return computation === undefined ? undefined : await computationId(context, computation);
+}
+
+/** The options of commands that make an asset. */
+export interface AssetOptions extends Pick<Schemas['AssetInputFields'], 'description' | 'use' | 'decompress'> {
+  type?: AssetType;
+  name?: string;
+  computation?: string;
+  algoType?: (typeof algorithmTypes)[number];
+  algoArg?: string[];
+}
+
+/** Returns the fields of a new asset that the options of a command give. */
+export const fieldsOf = (
+  { description, use, decompress, algoType: algo_type, algoArg: algo_args }: AssetOptions,
+  asset_type: AssetType,
+) => ({ asset_type, ...given({ description, use: use ?? usualUse(asset_type), decompress, algo_type, algo_args }) });
+
+/** Makes an asset without a file to upload, and links it to a computation if one is given. */
+export async function makeAsset({ client }: Session, asset: Schemas['AssetInputFields'], computationID: string | undefined) {
+  const { upload: _, ...made } = await client.createAsset({ body: { asset } });
+  if (computationID !== undefined) await client.linkAsset({ id: made.id, computationID });
+  return made;
 }
 
 /** The endings of the names of programs. */
@@ -212,9 +261,6 @@ export function laterTime(text: string): LaterTime {
     throw new UsageError(message);
   };
 }
-
-export const keyOption = () =>
-  new Option('--key <FILE>', 'your private key, whose public key is in the manifest').makeOptionMandatory();
 
 /** The most bytes of all arguments of an algorithm together: they go to the agent as headers, which have 64 KiB. */
 const longestArguments = 50_000;

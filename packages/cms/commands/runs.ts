@@ -1,5 +1,4 @@
-import { Option } from 'commander';
-import { findRows, page } from 'computation-management-client';
+import { findRows } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { runStatuses } from 'computation-management-formats/vocabulary';
 import { agoText, userText } from 'computation-management-words';
@@ -12,7 +11,7 @@ import { statusColour } from '../terminal/table.ts';
 import { interrupted } from '../context/outages.ts';
 import { watchToEnd } from './watch-to-end.ts';
 import { listOf, type ListOptions } from './list.ts';
-import { type CmsCommand, collect, given, statusOption } from './options.ts';
+import { type CmsCommand, given } from './options.ts';
 
 interface RunOptions extends Partial<SendOptions> {
   send?: string[];
@@ -26,9 +25,9 @@ export function addRunCommands(program: CmsCommand): void {
     .subcommand('run', 'start a run of a computation on a CVM')
     .argument('[COMPUTATION]', 'its identifier or name')
     .option('--cvm <CVM>', 'the CVM that takes the run (required, but for --again)')
-    .addOption(new Option('--again', 'on the CVM of the latest run').conflicts('cvm'))
+    .excluding('--again', 'on the CVM of the latest run', 'cvm')
     .option('--watch', 'print its events until the run has ended; the exit code shows the outcome')
-    .option('--send <FILE>', 'with --watch: send this file of yours to the agent, with --key (repeatable)', collect)
+    .repeatable('--send <FILE>', 'with --watch: send this file of yours to the agent, with --key')
     .option('--key <FILE>', 'your private key, whose public key is in the manifest')
     .sendOptions()
     .does(async (context, reference: string | undefined, options: RunOptions) => {
@@ -44,67 +43,67 @@ export function addRunCommands(program: CmsCommand): void {
           isLocal ? `${context.typed} --cvm ${await context.exampleCvm()}` : context.command('cvm list'),
         );
       }
-      const connection = await context.connect();
-      const { client } = connection;
-      const id = await computationId(context, connection, reference);
+      const session = await context.connect();
+      const { client } = session;
+      const id = await computationId(session, reference);
       const cvm = given ?? (await client.getRun({ id })).cvm_id;
-      await noteLikeCvms(context, connection, cvm);
+      await noteLikeCvms(session, cvm);
       const { name } = await client.getComputation({ id, peek: 'true' });
       const run = await client.startRun({ id, cvm }).catch((error: unknown) => {
         throw interrupted(error, context.terminal, 'Interrupted. The run may have started.', context.command(`runs ${id}`));
       });
-      await thenUse(context, connection, id);
+      await thenUse(session, id);
       if (watch !== true) {
         context.print({ run, computation: id, cvm }, () => `Started the run ${run} of ${printable(name)} on ${cvm}.\n`);
-        context.note(`Next: ${context.command(`watch${named(context, connection, id)}`)}\n`);
+        context.note(`Next: ${context.command(`watch${named(session, id)}`)}\n`);
         return;
       }
       context.note(`Started the run ${run} of ${printable(name)} on ${cvm}.\n`);
-      if (send && key !== undefined) await sendFiles(context, connection, id, { ...options, key, run, files: send });
-      await watchToEnd(context, connection, { id, run });
+      if (send && key !== undefined) await sendFiles(session, id, { ...options, key, run, files: send });
+      await watchToEnd(session, { id, run });
     });
 
   program
     .subcommand('watch', 'print the events of a run as they are recorded, until it has ended')
     .option('--run <RUN>', 'the run (default: the latest)')
-    .onComputation(async (context, connection, id, options: { run?: string }) => {
-      const run = options.run ?? (await connection.client.getComputation({ id })).run?.id;
+    .onComputation(async (context, id, options: { run?: string }) => {
+      const run = options.run ?? (await context.client.getComputation({ id })).run?.id;
       if (run === undefined) {
         throw new CmsError('This computation was never run.', {
-          next: context.command(`run${named(context, connection, id)} --cvm ${await context.exampleCvm()}`),
+          next: context.command(`run${named(context, id)} --cvm ${await context.exampleCvm()}`),
           exitCode: exitCodes.notFound,
         });
       }
-      await watchToEnd(context, connection, { id, run, isNamed: options.run !== undefined });
+      await watchToEnd(context, { id, run, isNamed: options.run !== undefined });
     });
 
   program
     .subcommand('stop', 'stop the active run of a computation')
     .option('--watch', 'print its events until it has ended')
-    .onComputation(async (context, connection, id, { watch }: { watch?: boolean }) => {
-      const run = await connection.client.stopRun({ id });
+    .onComputation(async (context, id, { watch }: { watch?: boolean }) => {
+      const run = await context.client.stopRun({ id });
       if (watch === true) {
-        await watchToEnd(context, connection, { id, run: run.id, goesOn: 'stop' });
+        await watchToEnd(context, { id, run: run.id, goesOn: 'stop' });
         return;
       }
       context.print(run, () => `The run ${run.id} on ${run.cvm_id} is ${printable(run.status)}.\n`);
-      context.note(`Next: ${context.command(`watch${named(context, connection, id)}`)}\n`);
+      context.note(`Next: ${context.command(`watch${named(context, id)}`)}\n`);
     });
 
   program
     .subcommand('runs', 'list runs, newest first')
     .argument('[COMPUTATION]', 'only runs of this computation')
     .listOptions()
-    .addOption(statusOption(runStatuses))
+    .choice('--status <STATUS>', 'only those with this status', runStatuses)
     .does(async (context, reference: string | undefined, options: ListOptions & { status?: string }) => {
-      const id = reference === undefined ? undefined : await computationId(context, await context.connect(), reference);
+      const id = reference === undefined ? undefined : await computationId(await context.connect(), reference);
       const filter = given({ status: options.status, computation_id: id });
       await listOf(context, 'listRuns', {
         filter,
         options,
         columns: async (runs, client) => {
           const ids = [...new Set(runs.map(({ computation_id }) => computation_id))];
-          const names = await findRows(ids, (range) => page(client, 'listComputations', range));
+          const names = await findRows(client, 'listComputations', ids);
           return [
             { title: 'run', value: ({ id }) => id },
             {

@@ -1,38 +1,37 @@
 import { printable } from 'computation-management-formats/printable';
 import { plainName } from 'computation-management-formats/quoted-name';
-import { userText } from 'computation-management-words';
+import { agoText, userText } from 'computation-management-words';
+import { findRows, page } from 'computation-management-client';
 import { learnOf } from '../context/context.ts';
-import { formatCoverage, coverageOf, staleApprovals, staleText } from '../context/coverage.ts';
+import { coverageOf, formatCoverage, staleApprovals, staleText } from '../context/coverage.ts';
 import { approvalOf, keyFile, uploadOf } from '../context/missing-items.ts';
 import { hanging } from '../terminal/text.ts';
 import { plainReason } from './approvals.ts';
 import type { CmsCommand } from './options.ts';
 
-const kinds = ['approvals', 'keys', 'content', 'refusals', 'invitations'] as const;
+const kinds = ['approvals', 'keys', 'content', 'reviews', 'refusals', 'invitations'] as const;
 
 /** The number of approvals for which `cms todo` shows what they cover. For further approvals it names the command that shows it. */
 const mostShown = 3;
 
 export function addTodoCommand(program: CmsCommand): void {
   program
-    .subcommand('todo', 'list what waits for you: approvals, keys, content, refusals and invitations')
-    .does(async (context) => {
-      const connection = await context.connect();
-      const { command, terminal } = context;
-      const { client } = connection;
+    .subcommand('todo', 'list what waits for you: approvals, keys, content, results, refusals and invitations')
+    .connected(async (context) => {
+      const { client, command, terminal } = context;
       const { signal } = terminal;
       const todo = await client.getTodo();
       const ids = context.isJson ? [] : todo.approvals.map(({ computation_id }) => computation_id);
-      const isOwn = ({ user }: { user: string }) => user === connection.user;
+      const isOwn = ({ user }: { user: string }) => user === context.user;
       const [computations, stale] = await Promise.all([
         learnOf(ids, signal, (id, signal) => client.getComputation({ id, signal })),
-        learnOf(ids, signal, (id, signal) => staleApprovals({ terminal: { ...terminal, signal } }, connection, id, isOwn)),
+        learnOf(ids, signal, (id, signal) => staleApprovals({ ...context, terminal: { ...terminal, signal } }, id, isOwn)),
       ]);
       const covered = await learnOf(ids.slice(0, mostShown), signal, async (id, signal) => {
         const computation = computations.get(id);
         if (!computation) throw new TypeError('It was not read.');
-        const covered = await coverageOf(context, connection, { id, computation, signal });
-        return formatCoverage(covered, terminal, { computation, you: connection.user, stale: stale.get(id) });
+        const covered = await coverageOf(context, { id, computation, signal });
+        return formatCoverage(covered, terminal, { computation, you: context.user, stale: stale.get(id) });
       });
       signal.throwIfAborted();
       const items = kinds.flatMap((waits_for) => todo[waits_for].map((each) => ({ waits_for, ...each })));
@@ -55,6 +54,9 @@ export function addTodoCommand(program: CmsCommand): void {
           ...todo.content.map(({ asset_id: id, file_name }) =>
             entry(`Upload the content of ${plainName(file_name)}`, [command(uploadOf({ file_name, id }))]),
           ),
+          ...todo.reviews.map(({ computation_id: id, name, run_id }) =>
+            entry(`Review the result of ${plainName(name)}`, [command(`review ${id} --run ${run_id} --key ${keyFile}`)]),
+          ),
           ...todo.refusals.map(({ computation_id, name, user }) =>
             entry(`Refusal of ${userText(user)} to approve ${plainName(name)}`, [command(`approvals ${computation_id}`)]),
           ),
@@ -66,19 +68,70 @@ export function addTodoCommand(program: CmsCommand): void {
               ),
             ),
           ),
-          ...kinds.map((kind) => moreText(kind, todo[kind].length, todo.totals[kind])),
-        ].filter((line) => line !== '');
+          ...kinds
+            .filter((kind) => todo.totals[kind] > todo[kind].length)
+            .map((kind) => `These are ${todo[kind].length} of ${todo.totals[kind]} ${kind} that wait for you.\n`),
+        ];
         return lines.length === 0 ? 'Nothing waits for you.\n' : lines.join('');
       });
     });
 }
 
-/** Says how many approvals, keys or contents wait for the user beyond those that the service lists. */
-function moreText(kind: string, listed: number, total: number | null): string {
-  if (total === null) return `There may be more ${kind}: you take part in more than can be examined.\n`;
-  return total > listed ? `These are ${listed} of ${total} ${kind} that wait for you.\n` : '';
-}
-
 /** Formats an entry of `cms todo`: a sentence, more lines, and the commands to type. */
 const entryOf = (sentence: string, commands: string[], more: string, columns: number | undefined) =>
   `${hanging(printable(sentence), columns)}\n${more.replaceAll(/^(?=.)/gm, '  ')}${commands.map((each) => `    ${printable(each)}\n`).join('')}`;
+
+const mostListed = 20;
+
+export function addStatusCommand(program: CmsCommand): void {
+  program
+    .subcommand('status', 'show what waits for you, the active runs, and which of your approvals expire')
+    .connected(async (context) => {
+      const { client, user, profile, command, terminal } = context;
+      const now = terminal.now();
+      const [{ totals }, running, stopping, newest] = await Promise.all([
+        client.getTodo(),
+        page(client, 'listRuns', { status: 'running', limit: mostListed }),
+        page(client, 'listRuns', { status: 'stopping', limit: mostListed }),
+        page(client, 'listComputations', { limit: mostListed }),
+      ]);
+      const approvedHere = Object.entries(profile?.approved ?? {}).flatMap(([id, { expires_at }]) => (expires_at ? [id] : []));
+      const ids = [...new Set([...newest.items.map(({ id }) => id), ...approvedHere])];
+      const learned = await learnOf(ids, terminal.signal, (id, signal) => client.listApprovals({ id, signal }));
+      terminal.signal.throwIfAborted();
+      const expiring = [...learned]
+        .flatMap(([computation_id, { approvals }]) =>
+          approvals.map(({ user, stale, expires_at }) => ({ computation_id, user, stale, expires_at: expires_at ?? '' })),
+        )
+        .filter((approval) => approval.user === user && !approval.stale && approval.expires_at !== '')
+        .sort((one, other) => (one.expires_at < other.expires_at ? -1 : 1));
+      const runs = [...running.items, ...stopping.items];
+      const active = running.total + stopping.total;
+      const shown = [...new Set([...runs, ...expiring].map(({ computation_id }) => computation_id))];
+      const rows = await findRows(client, 'listComputations', shown);
+      const nameOf = (id: string) => plainName(rows.get(id)?.name ?? id);
+      const row = (text: string) => hanging(`  ${text}`, terminal.columns);
+      const examined = { computations: learned.size, total: newest.total };
+      context.print({ to_do: totals, active_runs: { items: runs, total: active }, expiring, examined }, () => {
+        const always = ['approvals', 'keys', 'content'];
+        const told = Object.entries(totals).filter(([what, count]) => count !== 0 || always.includes(what));
+        const waits = told.map(([what, count]) => `${count} ${count === 1 ? what.replace(/s$/, '') : what}`);
+        const part =
+          examined.computations >= examined.total
+            ? ''
+            : `, on ${examined.computations} of ${examined.total} computations: the newest, and those that you approved on this machine`;
+        return [
+          `To do: ${waits.join(', ')}`,
+          `Active runs: ${active}`,
+          ...runs.map((run) =>
+            row(`${nameOf(run.computation_id)} on ${run.cvm_id}, ${run.status} since ${agoText(run.started_at, now)}`),
+          ),
+          ...(active > runs.length ? [`  ${active - runs.length} more: ${command('runs --status running --all')}`] : []),
+          `Your approvals that expire: ${expiring.length}${part}`,
+          ...expiring.map((each) => row(`${nameOf(each.computation_id)} expires ${agoText(each.expires_at, now)}`)),
+          '',
+        ].join('\n');
+      });
+      if (Object.values(totals).some((count) => count !== 0)) context.note(`Next: ${command('todo')}\n`);
+    });
+}

@@ -4,10 +4,9 @@ import { detailsIn } from 'computation-management-formats/bytes';
 import { printable } from 'computation-management-formats/printable';
 import { shellWord } from 'computation-management-words';
 import { named } from '../context/computation-reference.ts';
-import type { Connection, Context } from '../context/context.ts';
+import type { Session } from '../context/context.ts';
 import { interrupted } from '../context/outages.ts';
-import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
-import { type LiveLine, liveLine } from '../terminal/progress.ts';
+import { asCmsError, CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
 import { jsonText, textWidth } from '../terminal/text.ts';
 
 type Run = Schemas['Run'];
@@ -34,17 +33,11 @@ interface Watched {
 /**
  * Prints the events of a run as they are recorded, until the run has ended. Sets the exit code of the command by the outcome of the run.
  */
-export async function watchToEnd(
-  context: Context,
-  connection: Connection,
-  { id, run, isNamed = false, goesOn = 'run' }: Watched,
-): Promise<void> {
-  const { client } = connection;
-  const { terminal, isJson, outages } = context;
+export async function watchToEnd(context: Session, { id, run, isNamed = false, goesOn = 'run' }: Watched): Promise<void> {
+  const { client, terminal, isJson, outages } = context;
   const { signal } = terminal;
-  const computation = named(context, connection, id);
+  const computation = named(context, id);
   const option = isNamed ? ` --run ${shellWord(run)}` : '';
-  let shown: LiveLine | undefined;
   try {
     const readRun = () => client.getRun({ id, run, signal });
     // After a start, the run is there. What the user has typed may be wrong, also the address of the service.
@@ -52,20 +45,19 @@ export async function watchToEnd(
     const { started_at, ended_at, cvm_id } = await read;
     const takesFiles = !isJson && ended_at === null && (await isRegistered(client, cvm_id, signal));
     const startedAt = Date.parse(started_at);
-    const live = (shown = liveLine(terminal, startedAt));
-    if (!isJson) outages.noteWith(live.note);
+    let isBegun = false;
     const ended = await waitForRun(client, {
       id,
       run,
       signal,
       onInterruption: outages.began,
       onEvent: (event) => {
-        live.print(isJson ? `${jsonText(event)}\n` : `${eventLine(event, startedAt, terminal)}\n`);
+        isBegun ||= event.event_type === 'Running';
+        terminal.out(isJson ? `${jsonText(event)}\n` : `${eventLine(event, startedAt, terminal)}\n`);
         const step = takesFiles && stepAtTheAgent(event);
-        if (step) live.note(step);
+        if (step) context.note(step);
       },
     });
-    live.stop();
     const took = ended.ended_at === null ? '' : ` after ${((Date.parse(ended.ended_at) - startedAt) / 1_000).toFixed(1)} s`;
     if (isJson) terminal.out(`${jsonText(ended)}\n`);
     else
@@ -77,8 +69,8 @@ export async function watchToEnd(
       ended.status === 'completed' ? `evidence${computation}${option}` : `events${computation} --run ${shellWord(run)}`;
     const isFailed = ended.status === 'failed' && !isJson;
     const { log_access } = isFailed ? await client.getComputation({ id, signal }) : { log_access: 'none' };
-    if (isFailed)
-      context.note(repairOf(ended, log_access, context.command(`computation update${computation} --log-access parties`)));
+    const share = context.command(`computation update${computation} --log-access parties`);
+    if (isFailed) context.note(repairOf(ended, { isBegun, log_access, share }));
     const logs = `logs${computation} --run ${shellWord(run)}`;
     context.note(`Next: ${context.command(log_access === 'parties' ? logs : next)}\n`);
   } catch (error) {
@@ -86,20 +78,27 @@ export async function watchToEnd(
     const stopped = interrupted(error, terminal, message, context.command(`watch${computation}${option}`));
     if (isNamed) throw stopped;
     throw ofRun(await context.explain(stopped), run, context.command(`watch${computation} --run ${shellWord(run)}`));
-  } finally {
-    shown?.stop();
-    outages.noteWith(context.note);
   }
 }
 
-/** Says what likely repairs a failed run. @param share the command that shares the logs of later runs */
-function repairOf({ reason_code }: Run, log_access: string, share: string): string {
+/**
+ * Says what likely repairs a failed run.
+ * @param isBegun whether the CVM began to run the algorithm
+ * @param share the command that shares the logs of later runs
+ */
+function repairOf(
+  { reason_code }: Run,
+  { isBegun, log_access, share }: { isBegun: boolean; log_access: string; share: string },
+): string {
   if (reason_code === 'input_changed') {
     return 'A file at its address is not the one that was approved. Its creator restores it, or links the file as it is now.\n';
   }
   const log =
     log_access === 'parties' ? 'Its log may say more.' : `Nobody may read its log. To share the logs of later runs: ${share}`;
-  return `Likely the algorithm, its arguments or its data: try the algorithm on sample data first. ${log}\n`;
+  const cause = isBegun
+    ? 'Likely the algorithm, its arguments or its data: try the algorithm on sample data first.'
+    : 'The CVM did not begin the algorithm. If the reason names no file, ask the owner of the CVM, or run on another one.';
+  return `${cause} ${log}\n`;
 }
 
 /**
@@ -113,8 +112,7 @@ const passing: ExitCode[] = [exitCodes.failure, exitCodes.unavailable];
  * a repeat of the command that was typed may start another run.
  */
 function ofRun(error: unknown, run: string, watch: string): CmsError {
-  const said =
-    error instanceof CmsError ? error : new CmsError(error instanceof Error ? error.message : String(error), { cause: error });
+  const said = asCmsError(error);
   const { message, exitCode, cause } = said;
   const next = passing.includes(exitCode) ? watch : said.next;
   return new CmsError(message, { next, exitCode, problem: { ...said.problem, run_id: run }, cause });

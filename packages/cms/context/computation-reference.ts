@@ -3,12 +3,13 @@ import { printable } from 'computation-management-formats/printable';
 import type { Schemas } from 'computation-management-client';
 import { isNothing, shellWord } from 'computation-management-words';
 import type { Profile } from '../profile/profile.ts';
-import { UsageError } from '../terminal/cms-error.ts';
+import { asCmsError, UsageError } from '../terminal/cms-error.ts';
 import { hanging } from '../terminal/text.ts';
-import { asked, type Connection, type Context, learnOf } from './context.ts';
+import { asked, learnOf, type Session } from './context.ts';
 import { identified } from './find-by-name.ts';
 
-type ProfileTarget = Pick<Connection, 'server' | 'domain' | 'profile'>;
+/** The parts of a session that say which computation is the default one. */
+type Place = Pick<Session, 'terminal' | 'server' | 'domain' | 'profile'>;
 
 export const computationVariable = 'CMS_COMPUTATION';
 
@@ -17,45 +18,45 @@ export const computationVariable = 'CMS_COMPUTATION';
  * terminal, asks for it if there is none.
  * @throws CmsError if none is named, or the name fits none or several
  */
-export async function computationId(context: Context, connection: Connection, reference: string | undefined): Promise<string> {
-  const given =
-    reference ?? defaultComputation(context, connection) ?? (await asked(context, 'The computation (its name or identifier)'));
+export async function computationId(context: Session, reference: string | undefined): Promise<string> {
+  const given = reference ?? defaultComputation(context) ?? (await asked(context, 'The computation (its name or identifier)'));
   if (given === undefined) {
     throw new UsageError('Name a computation, by its identifier or its name.', context.command('computation list'));
   }
-  return await identified(context, connection, 'computation', given);
+  return await identified(context, 'computation', given);
 }
 
 /**
  * Returns the default computation, which a command without a computation acts on, by its identifier or its name: CMS_COMPUTATION, or the
  * one of the profile.
  */
-export function defaultComputation({ terminal }: Pick<Context, 'terminal'>, connection: ProfileTarget): string | undefined {
-  const { profile } = connection;
-  return terminal.env[computationVariable] || (isOf(connection, profile) ? profile.computation : undefined);
+export function defaultComputation(session: Place): string | undefined {
+  const { terminal, profile } = session;
+  return terminal.env[computationVariable] || (isOf(session, profile) ? profile.computation : undefined);
 }
 
 /** Returns the argument with which a command to type next names a computation. Empty if the computation is the default one. */
-export function named(context: Pick<Context, 'terminal'>, connection: ProfileTarget, id: string): string {
-  return defaultComputation(context, connection)?.toLowerCase() === id ? '' : ` ${id}`;
+export function named(session: Place, id: string): string {
+  return defaultComputation(session)?.toLowerCase() === id ? '' : ` ${id}`;
 }
 
 /**
  * Makes a computation the one of the following commands that name none, unless CMS_COMPUTATION names one.
  * @returns whether it is stored: only a login at this service and domain stores it
  */
-export async function useComputation({ profiles, profileName }: Context, connection: Connection, id: string): Promise<boolean> {
+export async function useComputation(session: Session, id: string): Promise<boolean> {
+  const { profiles, profileName } = session;
   const profile = await profiles.read(profileName);
-  if (!isOf(connection, profile)) return false;
+  if (!isOf(session, profile)) return false;
   if (profile.computation !== id) {
-    await profiles.change(profileName, (stored) => (isOf(connection, stored) ? { ...stored, computation: id } : stored));
+    await profiles.change(profileName, (stored) => (isOf(session, stored) ? { ...stored, computation: id } : stored));
   }
-  connection.profile = { ...profile, computation: id };
+  session.profile = { ...profile, computation: id };
   return true;
 }
 
 /** Returns the fingerprint of the key that the caller last uploaded to a computation. Undefined if the computation has no key of the caller. */
-export async function uploadedKey({ client, user }: Connection, id: string): Promise<string | undefined> {
+export async function uploadedKey({ client, user }: Session, id: string): Promise<string | undefined> {
   const [{ uploaded }, { events }] = await Promise.all([
     client.checkKey({ id }),
     client.listEvents({ id, event_type: 'key_uploaded', originator: user, limit: 1 }),
@@ -64,34 +65,34 @@ export async function uploadedKey({ client, user }: Connection, id: string): Pro
   return uploaded ? String(fingerprint) : undefined; // it may have been removed since
 }
 
-/** Stores what this user approved in the profile, so that `cms send` sends to no run of anything else. Undefined removes it. */
-export async function recordApproval(
-  { profiles, profileName }: Context,
-  connection: Connection,
+/** The records that this machine keeps with a login, so that the service has no say in them: approvals by computation, and keys by asset. */
+type Kept = Required<Pick<Profile, 'approved' | 'keys'>>;
+
+/** Stores what this machine keeps with the login of a connection under an identifier. Undefined removes it. Without a login, stores nothing. */
+export async function keepWithLogin<Part extends keyof Kept>(
+  session: Session,
+  part: Part,
   id: string,
-  approved: NonNullable<Profile['approved']>[string] | undefined,
+  kept: Kept[Part][string] | undefined,
 ): Promise<void> {
-  if (!isOf(connection, connection.profile)) return;
+  const { profiles, profileName, profile } = session;
+  if (!isOf(session, profile)) return;
   await profiles.change(profileName, (stored) => {
-    if (!isOf(connection, stored)) return stored;
-    const { [id]: _, ...others } = stored.approved ?? {};
-    return { ...stored, approved: { ...others, ...(approved && { [id]: approved }) } };
+    if (!isOf(session, stored)) return stored;
+    const { [id]: _, ...others } = stored[part] ?? {};
+    return { ...stored, [part]: { ...others, ...(kept && { [id]: kept }) } };
   });
 }
 
 /** Makes a computation the default as `useComputation` does, after a command has succeeded. An error of the storing is only noted. */
-export async function thenUse(context: Context, connection: Connection, id: string): Promise<void> {
-  await useComputation(context, connection, id).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
-    context.note(`The computation ${id} could not become the default: ${printable(reason)}\n`);
+export async function thenUse(context: Session, id: string): Promise<void> {
+  await useComputation(context, id).catch((error: unknown) => {
+    context.note(`The computation ${id} could not become the default: ${asCmsError(error).message}\n`);
   });
 }
 
 /** Returns whether a profile is a login at the given service and domain. */
-export function isOf(
-  { server, domain }: Pick<Connection, 'server' | 'domain'>,
-  profile: Profile | undefined,
-): profile is Profile {
+export function isOf({ server, domain }: Pick<Session, 'server' | 'domain'>, profile: Profile | undefined): profile is Profile {
   return profile?.server === server && profile.domain === domain;
 }
 
@@ -111,8 +112,7 @@ const mostRefusals = 3;
  * Undefined for a computation without a policy, which any CVM can run.
  */
 export async function machinesFor(
-  { terminal }: Pick<Context, 'terminal'>,
-  { client }: Connection,
+  { terminal, client }: Session,
   { id, attestation_policy }: Pick<Schemas['Computation'], 'id' | 'attestation_policy'>,
 ): Promise<Machines | undefined> {
   if (!attestation_policy) return undefined;
@@ -144,14 +144,13 @@ export function waitingForMachine({ refusals }: Machines, columns: number | unde
  * names one on which all needed approvals count.
  */
 export async function nextRun(
-  context: Pick<Context, 'terminal' | 'command' | 'exampleCvm'>,
-  connection: Connection,
+  context: Session,
   id: string,
   /** The CVM that the command names if the approvals allow it. */
   wanted?: string,
 ): Promise<string> {
-  const ofComputation = named(context, connection, id);
-  const cvms = await approvedCvms(connection, id);
+  const ofComputation = named(context, id);
+  const cvms = await approvedCvms(context, id);
   if (cvms?.length === 0) {
     return `But the approvals are for different CVMs, so no run can start.\nNext: ${context.command(`approvals${ofComputation}`)}\n`;
   }
@@ -162,7 +161,7 @@ export async function nextRun(
 }
 
 /** Returns the CVMs on which all needed approvals of a computation count. Undefined: on all CVMs. */
-async function approvedCvms({ client }: Connection, id: string): Promise<string[] | undefined> {
+async function approvedCvms({ client }: Session, id: string): Promise<string[] | undefined> {
   const { needed, approvals } = await client.listApprovals({ id });
   const users = needed.map(({ user }) => user);
   const limits = approvals.flatMap(({ user, stale, cvm_ids }) =>

@@ -3,8 +3,9 @@ import { explainProblem, mistake } from './explain-problem.ts';
 import { namesApproval } from './missing-items.ts';
 import { openProfiles, type Profile, type Profiles } from '../profile/profile.ts';
 import { claimsOf, tokenOf, trimmedToken } from '../profile/token.ts';
-import { addressOf, localServerOf, notLoggedIn, proxyVariable, type Target, targetOptions } from './target.ts';
+import { addressOf, localServerOf, notLoggedIn, proxyVariable, type Target, targetOptions, useProxies } from './target.ts';
 import { CmsError, type ExitCode, UsageError } from '../terminal/cms-error.ts';
+import { noting } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { jsonText, printableLines } from '../terminal/text.ts';
 import { isAnswered, type Outages, watchOutages } from './outages.ts';
@@ -17,7 +18,7 @@ export interface GlobalOptions {
   profile?: string;
 }
 
-/** The tools of a command: its terminal, the profiles, and the connection to the service. */
+/** The tools of a command: its terminal, the profiles, and a function that connects to the service. */
 export interface Context {
   terminal: Terminal;
   profiles: Profiles;
@@ -49,7 +50,7 @@ export interface Context {
    */
   target: (isLocalLogin?: boolean) => Promise<Target>;
   /** Connects to the service as the user of the profile or of CMS_TOKEN. @throws CmsError without a login or a domain */
-  connect: () => Promise<Connection>;
+  connect: () => Promise<Session>;
   /** Returns a CVM to name in a command to type next: a simulated one of this machine, or a placeholder. */
   exampleCvm: () => Promise<string>;
   /** Sets the exit code of a command that succeeds with bad news. */
@@ -58,7 +59,7 @@ export interface Context {
   explain: (error: unknown) => Promise<unknown>;
 }
 
-/** Makes the context of a command (its terminal, profiles and connection) from the options of the command. */
+/** Makes the context of a command from the options of the command. */
 export function contextOf(
   options: GlobalOptions,
   terminal: Terminal,
@@ -83,11 +84,12 @@ export function contextOf(
     const loginServer = server === (otherwise(true) ?? localServer) ? undefined : server;
     const domain = options.domain ?? (env['CMS_DOMAIN'] || profile?.domain);
     const isLocal = isLoopback(new URL(addressOf('--server, CMS_SERVER or the profile')(server)));
+    if (!latest) useProxies(env);
     latest = { server, domain, profile, isLocal, loginServer };
     return latest;
   };
   const command = (text: string) => `cms ${text}${targetOptions(options)}`;
-  const connect = async (): Promise<Connection> => {
+  const connect = async (): Promise<Session> => {
     const { server, domain, profile, isLocal } = await target();
     if (!givenToken && (!profile || profile.server !== server))
       throw notLoggedIn({ server, isLocal, isDefault: server === localServer, profile, profileName });
@@ -95,20 +97,22 @@ export function contextOf(
     const client = createClient({
       baseUrl: server,
       domain,
-      token: givenToken ? givenToken : tokenOf(profiles, profileName, terminal),
+      token: givenToken ? givenToken : tokenOf(profiles, profileName, { env, signal: terminal.signal, note }),
       signal: terminal.signal,
       fetch: async (request) => {
-        if (request.method !== 'GET' && !new URL(request.url).pathname.endsWith('/dryrun')) await printBefore({ beforeChange });
-        const response = await fetch(request);
+        const { pathname, searchParams } = new URL(request.url);
+        if (request.method !== 'GET' && !pathname.endsWith('/dryrun')) await printBefore({ beforeChange });
+        const isHeld = searchParams.has('wait'); // the service answers late as it is asked to
+        const response = await (isHeld ? fetch(request) : noting(outages.waits, () => fetch(request)));
         if (isAnswered(response)) outages.ended();
         return response.ok ? await withIdentifiers(response) : response;
       },
       retry: { attempts: 4, onRetry: ({ problem }) => outages.began(problem) },
     });
     const user = givenToken ? claimsOf(givenToken, `env -u CMS_TOKEN ${typed}`).sub : (profile?.user ?? '');
-    return { client, server, domain, user, profile };
+    return { ...context, client, server, domain, user, profile };
   };
-  return {
+  const context: Context = {
     terminal,
     profiles,
     profileName,
@@ -131,7 +135,7 @@ export function contextOf(
         return new UsageError(mistake({ pointer: `path/${parameter}`, detail }, { help }), undefined, error);
       }
       if (!(error instanceof ServiceProblem)) return error;
-      const { server, domain, profile, isLocal, loginServer } = latest ?? (await target());
+      const at = latest ?? (await target());
       const computation = computationIn(error.request);
       const isSigned =
         computation !== undefined &&
@@ -139,22 +143,18 @@ export function contextOf(
         namesApproval(error.missing_items) &&
         (await isSignedIn(await connect(), computation, terminal.signal));
       return explainProblem(error, {
-        server,
-        isLocal,
-        loginServer,
-        typed,
-        help,
-        command,
-        profileName,
-        domain: domain ?? '',
-        user: givenToken ? claimsOf(givenToken).sub : profile?.user,
-        login: givenToken ? 'variable' : profile?.credentials.kind,
+        ...context,
+        ...at,
+        domain: at.domain ?? '',
         computation,
         isSigned,
+        user: givenToken ? claimsOf(givenToken).sub : at.profile?.user,
+        login: givenToken ? 'variable' : at.profile?.credentials.kind,
         proxy: proxyVariable(env),
       });
     },
   };
+  return context;
 }
 
 /**
@@ -190,8 +190,8 @@ export async function printBefore({ beforeChange }: Pick<Context, 'beforeChange'
   for (const print of beforeChange.splice(0)) await print();
 }
 
-/** A connection to the service as a user in a domain. */
-export interface Connection {
+/** The tools of a command that is connected to the service as a user in a domain. */
+export interface Session extends Context {
   client: Client;
   server: string;
   domain: string;
@@ -247,7 +247,7 @@ export async function learnOf<Answer>(
  * Returns whether the approvals of a computation must be signed, which decides about commands to type next. False if the service does not
  * answer in time.
  */
-async function isSignedIn({ client }: Connection, computation: string, interruption: AbortSignal): Promise<boolean> {
+async function isSignedIn({ client }: Session, computation: string, interruption: AbortSignal): Promise<boolean> {
   const learned = await learnOf([computation], interruption, (id, signal) => client.getComputation({ id, signal }));
   return learned.get(computation)?.approval === 'all_signed';
 }

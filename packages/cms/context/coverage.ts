@@ -21,17 +21,13 @@ import {
 } from 'computation-management-words';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
 import { hanging, wrapped } from '../terminal/text.ts';
-import type { Connection, Context } from './context.ts';
+import type { Context, Session } from './context.ts';
 
 /**
  * Reads what an approval of a computation covers.
  * @throws CmsError if the service contradicts itself; ServiceProblem, also while there is no manifest
  */
-export async function coverageOf(
-  { typed }: Pick<Context, 'typed'>,
-  { client }: Connection,
-  given: Parameters<typeof readCoverage>[1],
-): Promise<Coverage> {
+export async function coverageOf({ typed, client }: Session, given: Parameters<typeof readCoverage>[1]): Promise<Coverage> {
   return await readCoverage(client, given).catch((error: unknown) => {
     if (!(error instanceof ContradictionError)) throw error;
     throw new CmsError(error.message, { next: typed, exitCode: exitCodes.conflict, cause: error });
@@ -155,8 +151,7 @@ export const staleText = (stale: readonly StaleApproval[]) => stale.map(({ text 
 
 /** Explains why approvals of a computation do not count. Leaves out approvals that count. */
 export async function staleApprovals(
-  { terminal }: Pick<Context, 'terminal'>,
-  { client }: Connection,
+  { terminal, client }: Session,
   id: string,
   isShown: (approval: Schemas['Approval']) => boolean = () => true,
 ): Promise<StaleApproval[]> {

@@ -9,29 +9,26 @@ import {
   userText,
   waitAMinute,
 } from 'computation-management-words';
-import { formatMissing, missingItems, missingTitle } from './missing-items.ts';
+import { formatMissing, keyFile, missingItems, missingTitle } from './missing-items.ts';
+import type { Target } from './target.ts';
 import type { Credentials } from '../profile/profile.ts';
 import { localLogin, loginAgain } from '../profile/token.ts';
 import { CmsError, type ExitCode, exitCodes } from '../terminal/cms-error.ts';
 import { printableTexts } from '../terminal/text.ts';
 
 /** The command line that was typed, and the place and the user as whom it was carried out. */
-interface Circumstances {
-  server: string;
-  domain: string;
-  user: string | undefined;
-  isLocal: boolean;
-  /** The server to name in `cms login --local`. */
-  loginServer?: string | undefined;
-  profileName: string;
-  /** The source of the token that the command sends: the kind of the profile's login, or the variable CMS_TOKEN. */
-  login: Credentials['kind'] | 'variable' | undefined;
+interface Circumstances extends Pick<Target, 'server' | 'isLocal'>, Partial<Pick<Target, 'loginServer'>> {
   /** The command line as the user typed it. */
   typed: string;
   /** The command line that prints the help of the command. */
   help: string;
   /** Returns a command to type next with the options for the same service, domain and profile. */
   command: (text: string) => string;
+  profileName: string;
+  domain: string;
+  user: string | undefined;
+  /** The source of the token that the command sends: the kind of the profile's login, or the variable CMS_TOKEN. */
+  login: Credentials['kind'] | 'variable' | undefined;
   /** The identifier of the computation that the request names. */
   computation?: string | undefined;
   /** True if the computation demands signed approvals. */
@@ -79,8 +76,14 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
       return forbidden(detail, where);
     case 'not_found':
       return { message: detail, next: where.command(whereToLook(problem, id)) };
-    case 'conflict':
-      return conflict(problem, id, where);
+    case 'conflict': {
+      const message = `${detail}${problem.run_id === undefined ? '' : ` That run is ${problem.run_id}.`}`;
+      if (problem.reason === 'no_release_policy' && where.help.startsWith('cms asset ')) {
+        return { message, next: `${where.typed} --release-policy FILE` };
+      }
+      const next = afterConflict.get(problem.reason)?.(id, detail);
+      return { message, next: next === undefined ? where.help : where.command(next) };
+    }
     case 'precondition_failed':
       return { message: `${title}.`, next: where.typed };
     case 'incomplete': {
@@ -100,27 +103,29 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
     }
     case 'internal':
     case 'unexpected':
-      if (isOfService(problem) && problem.status === 404) return noSuchPath(where);
+      if (isOfService(problem) && problem.status === 404) {
+        return { message: `${where.server} has no such path. Check the address: ${whence}.`, next: askHealth(where.server) };
+      }
       return {
         message: problem.requestId === undefined ? detail : `${detail} (request ${problem.requestId})`,
-        next: code === 'internal' ? afterFailure(problem, id, where) : afterUnexpected(problem, where),
+        next: afterFailure(problem, id, where),
       };
-    case 'invalid_request':
-    case 'too_large':
-    case 'unsupported_media_type':
-    case 'idempotency_mismatch':
     default: {
-      // also a code that this version does not know
+      // an invalid request, or a code that this version does not know
       const mistakes = isTyped(problem, where) ? problem.errors.map((error) => mistake(error, where)) : undefined;
-      return {
-        message: (mistakes ?? [detail, ...points.slice(0, problem.errors.length).map((place) => `  ${place}`)]).join('\n'),
-        next: where.help,
-      };
+      const lines = mistakes ?? [detail, ...points.slice(0, problem.errors.length).map((place) => `  ${place}`)];
+      return { message: lines.join('\n'), next: unsigned(problem, where) ?? where.help };
     }
   }
 }
 
-function ofIssuer({ code, detail }: ServiceProblem, { login, profileName, typed }: Circumstances): Wording {
+/** Returns the command that was typed with the option for the private key, if it lacks the option. */
+function unsigned({ errors }: ServiceProblem, { typed, help }: Circumstances): string | undefined {
+  const option = errors.some(({ pointer }) => pointer === '/signature') ? typedAs('/signature', help) : undefined;
+  return option === undefined || typed.includes(` ${option}`) ? undefined : `${typed} ${option} ${keyFile}`;
+}
+
+function ofIssuer({ code, detail, request }: ServiceProblem, { login, profileName, typed }: Circumstances): Wording {
   switch (code) {
     case 'unauthenticated':
       return { message: detail, next: typed.startsWith('cms login ') ? typed : loginAgain(profileName, login) };
@@ -129,7 +134,10 @@ function ofIssuer({ code, detail }: ServiceProblem, { login, profileName, typed 
     case 'too_many_requests':
       return { message: `${sentence(detail)} ${waitAMinute}`, next: typed };
     default:
-      return { message: detail, next: 'cms login --help' };
+      return {
+        message: `${sentence(detail)} Show this to the operator of the issuer, or name another --issuer.`,
+        next: `curl -i ${shellWord(request.replace(/^[A-Z]+ /, ''))}`,
+      };
   }
 }
 
@@ -160,6 +168,7 @@ function forbidden(detail: string, { user, domain, isLocal, loginServer, profile
 function whereToLook({ request, detail }: ServiceProblem, id: string): string {
   if (request.includes('/assets/')) return detail.includes('computation') ? 'computation list' : 'asset list';
   if (request.includes('/cvms/')) return 'cvm list';
+  if (detail.startsWith('This computation has no run ')) return `check ${id}`;
   return detail.startsWith('No such run ') ? `runs ${id}` : 'computation list';
 }
 
@@ -172,22 +181,19 @@ function forNow(detail: string, { title, advice }: Pick<ProblemText, 'title' | '
 }
 
 /**
- * Returns the command to type after the service has failed. If the failed command may have made a computation or a run, it is the command
- * that lists them, because a repeat may make a second one. Otherwise it is the same command again.
+ * Returns the command to type after the service has failed, or something else has answered. If the failed command may have made a computation
+ * or a run, it is the command that lists them, because a repeat may make a second one. After an unexpected answer, it is the one that shows
+ * what answers in place of the service, or shows the asset whose content is not as expected. Otherwise the same command again.
  */
-function afterFailure({ request }: ServiceProblem, id: string, { typed, command }: Circumstances): string {
+function afterFailure(problem: ServiceProblem, id: string, { server, typed, command }: Circumstances): string {
+  const { code, request } = problem;
+  if (code === 'unexpected') {
+    const [, asset] = /^download of the asset (\S+)$/.exec(request) ?? [];
+    if (asset !== undefined) return command(`asset show ${asset}`);
+    return isOfService(problem) ? askHealth(server) : typed;
+  }
   if (/^POST .*\/computations$/.test(request)) return command('computation list');
   return /^POST .*\/run$/.test(request) ? command(`runs ${id}`) : typed;
-}
-
-/**
- * Returns the command to type after an unexpected answer: the one that shows what answers in place of the service, or shows the asset whose
- * content is not as expected. Otherwise the same command again, which may help.
- */
-function afterUnexpected(problem: ServiceProblem, { server, typed, command }: Circumstances): string {
-  const [, asset] = /^download of the asset (\S+)$/.exec(problem.request) ?? [];
-  if (asset !== undefined) return command(`asset show ${asset}`);
-  return isOfService(problem) ? askHealth(server) : typed;
 }
 
 /** Returns whether a request went to the service, and not to storage. */
@@ -195,32 +201,25 @@ function isOfService({ request }: ServiceProblem): boolean {
   return /^[A-Z]+ \//.test(request);
 }
 
-function conflict({ detail, reason, run_id }: ServiceProblem, id: string, { help, command }: Circumstances): Wording {
-  const message = `${detail}${run_id === undefined ? '' : ` That run is ${run_id}.`}`;
-  switch (reason) {
-    case 'run_active':
-      return { message, next: command(`watch ${id}`) };
-    case 'cvm_busy':
-    case 'cvm_not_ready':
-      return { message, next: command('cvm list') };
-    case 'cvm_not_attested': {
+/** The commands, without `cms`, that show what is in the way of a request, by the reason of the conflict. */
+const afterConflict = new Map<ServiceProblem['reason'], (id: string, detail: string) => string>([
+  ['run_active', (id) => `watch ${id}`],
+  ['cvm_busy', () => 'cvm list'],
+  ['cvm_not_ready', () => 'cvm list'],
+  [
+    'cvm_not_attested',
+    (_, detail) => {
       const [, cvm] = /^The CVM (\S+) (?!.* It is not registered)/s.exec(detail) ?? [];
-      return { message, next: command(cvm === undefined ? 'cvm list' : `cvm show ${shellWord(cvm)}`) };
-    }
-    case 'stale_digest':
-      return { message, next: command(`manifest ${id}`) };
-    case 'nothing_to_stop':
-    case 'second_algorithm':
-    case 'file_name_taken':
-      return { message, next: command(`computation show ${id}`) };
-    case 'asset_in_use':
-      return { message, next: command('runs --status running') };
-    case 'linked_too_widely':
-    case undefined:
-    default: // a reason that this version does not know
-      return { message, next: help };
-  }
-}
+      return cvm === undefined ? 'cvm list' : `cvm show ${shellWord(cvm)}`;
+    },
+  ],
+  ['stale_digest', (id) => `manifest ${id}`],
+  ['nothing_to_stop', (id) => `computation show ${id}`],
+  ['second_algorithm', (id) => `computation show ${id}`],
+  ['file_name_taken', (id) => `computation show ${id}`],
+  ['already_decided', (id) => `result ${id}`],
+  ['asset_in_use', () => 'runs --status running'],
+]);
 
 const exitCodeOfProblem = new Map<ServiceProblem['code'], ExitCode>([
   ['unauthenticated', exitCodes.notLoggedIn],
@@ -262,11 +261,6 @@ function proxyText(variable: string): string {
   return ` ${variable} is set, but Node ${process.version} uses no proxies. Node 24.14 or newer does.`;
 }
 
-/** Explains that a server does not know a path that the service has, so that the server is not the service. */
-function noSuchPath({ server }: Circumstances): Wording {
-  return { message: `${server} has no such path. Check the address: ${whence}.`, next: askHealth(server) };
-}
-
 /** Returns the command that shows what answers at the address of the service. */
 function askHealth(server: string): string {
   return `curl -i ${shellWord(`${server}/health`)}`;
@@ -279,35 +273,33 @@ function startAt(server: string): string {
 }
 
 /** The options and arguments of commands whose values the service checks, by the place of the value in the request, such as `query/cvm`. */
-const typedAt = new Map(
-  Object.entries({
-    'path/domainID': 'The domain (of --domain, CMS_DOMAIN or the profile)',
-    'path/cvmID': 'CVM',
-    'path/id': 'ASSET',
-    'query/cvm': '--cvm',
-    'query/event_type': '--type',
-    'query/offset': '--offset',
-    'query/owner': '--owner',
-    'query/run_id': '--run',
-    'query/status': '--status',
-    'query/user': '--user',
-    '/agent_url': '--agent-url',
-    '/approval': '--approval',
-    '/asset/description': '--description',
-    '/asset/file_name': '--name',
-    '/asset/mime_type': '--mime-type',
-    '/consumers': '--consumer',
-    '/certificate': '--certificate',
-    '/cvm_ids': '--cvm',
-    '/description': '--description',
-    '/expires_at': '--expires',
-    '/key': 'FILE',
-    '/name': '--name',
-    '/owner': '--owner',
-    '/providers': '--provider',
-    '/signature': '--sign',
-  }),
-);
+const typedAt: Record<string, string> = {
+  'path/domainID': 'The domain (of --domain, CMS_DOMAIN or the profile)',
+  'path/cvmID': 'CVM',
+  'path/id': 'ASSET',
+  'query/cvm': '--cvm',
+  'query/event_type': '--type',
+  'query/offset': '--offset',
+  'query/owner': '--owner',
+  'query/run_id': '--run',
+  'query/status': '--status',
+  'query/user': '--user',
+  '/agent_url': '--agent-url',
+  '/approval': '--approval',
+  '/asset/description': '--description',
+  '/asset/file_name': '--name',
+  '/asset/mime_type': '--mime-type',
+  '/consumers': '--consumer',
+  '/certificate': '--certificate',
+  '/cvm_ids': '--cvm',
+  '/description': '--description',
+  '/expires_at': '--expires',
+  '/key': 'FILE',
+  '/name': '--name',
+  '/owner': '--owner',
+  '/providers': '--provider',
+  '/signature': '--sign',
+};
 
 /**
  * Returns the option or argument of the command that gives the value at a place of a request. For `cms init`, the place itself. Undefined
@@ -315,9 +307,10 @@ const typedAt = new Map(
  */
 function typedAs(pointer: string, help: string): string | undefined {
   const place = pointer.replace(/\/\d+$/, '');
-  if (help === 'cms init --help' && place.startsWith('/')) return typedAt.has(place) ? pointer : undefined;
+  if (help === 'cms init --help' && place.startsWith('/')) return place in typedAt ? pointer : undefined;
   if (help === 'cms computation create --help' && place === '/name') return 'NAME';
-  return typedAt.get(place);
+  if (help === 'cms review --help' && place === '/signature') return '--key';
+  return typedAt[place];
 }
 
 /** Returns whether every invalid place of a request was typed on the command line, or is in the file of `cms init`. */

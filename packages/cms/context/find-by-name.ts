@@ -3,7 +3,7 @@ import { plainName, quotedName } from 'computation-management-formats/quoted-nam
 import { userText } from 'computation-management-words';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { jsonText } from '../terminal/text.ts';
-import type { Connection, Context } from './context.ts';
+import type { Context, Session } from './context.ts';
 
 type Match = Pick<Schemas['Match'], 'id' | 'name'>;
 type Named = 'computation' | 'asset';
@@ -14,6 +14,8 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const partOfUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{4,22}$/i;
 /** The longest text that the service's search `find` takes, in Unicode code points. */
 const longestQuery = 200;
+/** The largest number of words of a name by which the service finds it. */
+const mostWords = 8;
 /** The largest number of matches that the service's search `find` returns. */
 const mostMatches = 50;
 const pauseInMilliseconds = 500;
@@ -29,26 +31,27 @@ const beginning = (text: string, most: number) => Array.from(text).slice(0, most
  * choose names. A command that changes something prints the name, the identifier and the owner before.
  * @throws CmsError if the name fits none, several, or more than the service lists
  */
-export async function identified(context: Context, connection: Connection, kind: Named, given: string): Promise<string> {
-  const { client } = connection;
+export async function identified(context: Session, kind: Named, given: string): Promise<string> {
+  const { client } = context;
   if (uuid.test(given)) {
     const id = given.toLowerCase();
     tellChanged(context, kind, async () => {
       if (kind === 'computation') return await client.getComputation({ id, peek: 'true' }).catch(unlessUnknown);
-      return (await findRows([id], (range) => listed(client, kind, range))).get(id);
+      const asset = (await findRows(client, 'listAssets', [id])).get(id);
+      return asset && ownedAsset(asset);
     });
     return id;
   }
   for (let searches = 1; ; searches++) {
-    const [{ matches, truncated }, { items: newest }] = await Promise.all([
-      searched(connection, kind, given, {}),
-      listed(client, kind, { limit: 100, offset: 0 }), // a new name is found some seconds later
+    const [{ matches, truncated }, newest] = await Promise.all([
+      searched(context, kind, given, {}),
+      newestOf(client, kind), // a new name is found some seconds later
     ]);
     const known = distinct([...matches, ...newest]);
     const fitting = known.filter((each) => isNamed(each, given));
     const [only, ...others] = fitting;
-    if (truncated || others.length > 0) throw await ambiguous(context, connection, kind, given, { fitting, truncated });
-    if (!only) throw await unknown(context, connection, kind, given, known);
+    if (truncated || others.length > 0) throw await ambiguous(context, kind, given, { fitting, truncated });
+    if (!only) throw await unknown(context, kind, given, known);
     if (matches.some(({ id }) => id === only.id)) {
       tellChanged(context, kind, () => Promise.resolve(only));
       return only.id;
@@ -68,10 +71,10 @@ function unlessUnknown(error: unknown): undefined {
 }
 
 /** Searches for the computations or assets that have a name, or whose identifier begins with the text. */
-async function searched({ client }: Connection, kind: Named | undefined, given: string, filter: { owner?: string }) {
+async function searched({ client }: Session, kind: Named, given: string, filter: { owner?: string }) {
   if (Array.from(given).length > longestQuery) return { matches: [], truncated: false }; // no name is longer
   const exact = partOfUuid.test(given) ? {} : ({ exact: 'true' } as const);
-  return await client.find({ q: given, limit: mostMatches, ...(kind && { kind }), ...exact, ...filter });
+  return await client.find({ q: given, limit: mostMatches, kind, ...exact, ...filter });
 }
 
 const isNamed = ({ id, name }: Match, given: string) =>
@@ -102,40 +105,25 @@ export const ownedText = ({ id, name, owner }: Owned) => `${quotedName(name)} ($
 
 /** Returns the error for a name that several computations or assets have, or may have. It lists those of the user first. */
 async function ambiguous(
-  { command }: Context,
-  connection: Connection,
+  session: Session,
   kind: Named,
   given: string,
   { fitting, truncated }: { fitting: readonly Owned[]; truncated: boolean },
 ): Promise<CmsError> {
-  const own = truncated ? (await searched(connection, kind, given, { owner: connection.user })).matches : [];
+  const own = truncated ? (await searched(session, kind, given, { owner: session.user })).matches : [];
   const byId = (one: Match, other: Match) => (one.id < other.id ? 1 : -1); // newest first
   const all = distinct([...own.filter((each) => isNamed(each, given)).sort(byId), ...[...fitting].sort(byId)]);
   const list = all.map(({ id, owner }) => `\n  ${id} of ${userText(owner ?? '')}`).join('');
   const found = truncated
     ? `More ${kind}s may be named ${quotedName(given)} than the service lists`
     : `Several ${kind}s are named ${quotedName(given)}`;
-  return new UsageError(`${found}. Use an identifier:${list}`, command(`${kind} list`));
+  return new UsageError(`${found}. Use an identifier:${list}`, session.command(`${kind} list`));
 }
 
-async function unknown(
-  { command }: Context,
-  { client, domain }: Connection,
-  kind: Named,
-  given: string,
-  known: Match[],
-): Promise<CmsError> {
+async function unknown({ command, client, domain }: Session, kind: Named, given: string, known: Match[]): Promise<CmsError> {
   const near = await suggestion(client, given, { kind, known });
   const message = `The domain ${domain} has no ${kind} named ${quotedName(given)}.${near}`;
   return new CmsError(message, { next: command(`${kind} list`), exitCode: exitCodes.notFound });
-}
-
-/** Finds the computation, asset or CVM of an identifier, or the only one of an exact name. */
-export async function onlyNamed(connection: Connection, given: string): Promise<Schemas['Match'] | 'none' | 'several'> {
-  const { matches, truncated } = await searched(connection, undefined, given, {});
-  const byId = matches.find(({ id }) => id === given || (uuid.test(given) && id === given.toLowerCase()));
-  const [only, ...others] = matches.filter((each) => isNamed(each, given));
-  return byId ?? (truncated || others.length > 0 ? 'several' : (only ?? 'none'));
 }
 
 /**
@@ -147,31 +135,37 @@ export async function suggestion(
   given: string,
   { known = [], ...kind }: { kind?: Schemas['Match']['kind']; known?: Match[] },
 ): Promise<string> {
-  const { matches } = await client.find({ q: beginning(given, 3), ...kind, limit: 50 });
-  return didYouMean(nearest(given, [...known, ...matches]));
+  const found = await Promise.all(likely(given).map((q) => client.find({ q, ...kind, limit: mostMatches })));
+  return didYouMean(nearest(given, [...known, ...found.flatMap(({ matches }) => matches)]));
+}
+
+/** Returns searches that find a name although a letter or a word of it was typed wrong: its beginnings, and its words but for each one. */
+function likely(given: string): string[] {
+  const words = given.split(/\s+/).filter(Boolean).slice(0, mostWords);
+  const others = words.length < 2 ? [] : words.map((left) => words.filter((word) => word !== left).join(' '));
+  const beginnings = [3, 1, Math.ceil(given.length / 2)].map((most) => beginning(given, most));
+  return [...new Set([...beginnings, ...others])].filter((q) => q !== '' && Array.from(q).length <= longestQuery);
 }
 
 /**
  * Notes that a typed CVM is not registered, and names the registered CVMs whose identifier begins with the typed one. The typed CVM stays:
  * a run may use a CVM that nobody registered, and an approval never names another CVM than its user typed.
  */
-export async function noteLikeCvms({ note, target }: Context, { client }: Connection, given: string): Promise<void> {
+export async function noteLikeCvms({ note, target, client }: Session, given: string): Promise<void> {
   if ((await target()).isLocal) return; // CVMs are simulated there, under any name
-  const cvms = await cvmsLike(client, given).catch((): string[] => []);
-  if (cvms.length === 0 || cvms.includes(given)) return;
-  note(`No CVM is registered as ${plainName(given)}.${didYouMean(cvms.slice(0, 3).map((id) => ({ id, name: id })))}\n`);
+  const found = await client.find({ q: given, kind: 'cvm' }).catch(() => undefined);
+  const cvms = found?.matches ?? [];
+  if (cvms.length === 0 || cvms.some(({ id }) => id === given)) return;
+  note(`No CVM is registered as ${plainName(given)}.${didYouMean(cvms.slice(0, 3).map(({ id }) => ({ id, name: id })))}\n`);
 }
 
-async function cvmsLike(client: Client, given: string): Promise<string[]> {
-  return (await client.find({ q: given, kind: 'cvm' })).matches.map(({ id }) => id);
+/** Lists the newest computations or assets with their owners. */
+async function newestOf(client: Client, kind: Named): Promise<Owned[]> {
+  if (kind === 'computation') return (await page(client, 'listComputations', { limit: 100 })).items;
+  return (await page(client, 'listAssets', { limit: 100 })).items.map(ownedAsset);
 }
 
-/** Lists computations or assets with their owners, newest first. */
-export async function listed(client: Client, kind: Named, range: { limit: number; offset: number }) {
-  if (kind === 'computation') return await page(client, 'listComputations', range);
-  const { items, total } = await page(client, 'listAssets', range);
-  return { items: items.map(({ id, file_name: name, created_by: owner }) => ({ id, name, owner })), total };
-}
+const ownedAsset = ({ id, file_name: name, created_by: owner }: Schemas['AssetRow']): Owned => ({ id, name, owner });
 
 function didYouMean(near: readonly Match[]): string {
   if (near.length === 0) return '';

@@ -7,6 +7,8 @@ import type { Terminal } from '../terminal/terminal.ts';
 /** Notes once that the service does not answer, and once that the service answers again. */
 export interface Outages {
   began: (problem: Pick<ServiceProblem, 'detail'>) => void;
+  /** Notes that a request has no answer so far. */
+  waits: () => void;
   ended: () => void;
   /** Sends the notes about outages to another function, such as one that prints above a live line. */
   noteWith: (note: (text: string) => void) => void;
@@ -16,11 +18,13 @@ export interface Outages {
 export function watchOutages(note: (text: string) => void): Outages {
   let write = note;
   let isOut = false;
+  const began = (text: string) => {
+    if (!isOut) write(`${text}\n`);
+    isOut = true;
+  };
   return {
-    began: ({ detail }) => {
-      if (!isOut) write(`${sentence(printable(detail))} Trying again.\n`);
-      isOut = true;
-    },
+    began: ({ detail }) => began(`${sentence(printable(detail))} Trying again.`),
+    waits: () => began('The service takes long to answer.'),
     ended: () => {
       if (isOut) write('The service answers again.\n');
       isOut = false;

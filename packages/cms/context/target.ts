@@ -1,4 +1,5 @@
 import { AddressError, serverAddress } from 'computation-management-client';
+import { neverProxyLoopback } from 'computation-management-client/node';
 import { shellWord } from 'computation-management-words';
 import type { Profile } from '../profile/profile.ts';
 import { profileOption } from '../profile/token.ts';
@@ -51,6 +52,15 @@ export function notLoggedIn(
 /** Returns the name of the environment variable that names a proxy, or undefined if none is set. */
 export function proxyVariable(env: Terminal['env']): string | undefined {
   return ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].find((name) => env[name]);
+}
+
+/** Sends the requests of this process through the proxies that the environment names. @throws CmsError with the name of a wrong variable */
+export function useProxies(env: Terminal['env']): void {
+  try {
+    if (proxyVariable(env) !== undefined) neverProxyLoopback({ ...env, NODE_USE_ENV_PROXY: '1' });
+  } catch (cause) {
+    throw cause instanceof AddressError ? new UsageError(cause.message, undefined, cause) : cause;
+  }
 }
 
 /**

@@ -22,9 +22,10 @@ export interface GivenKey {
  * @throws CmsError if the file cannot be read, or is no public key that the service takes, above all if it is a private key
  */
 export async function readPublicKey(file: string, retyped?: (file: string) => string): Promise<GivenKey> {
-  const content = await readFile(file).catch(async (error: unknown) => {
+  const bytes = await readFile(file).catch(async (error: unknown) => {
     throw new UsageError(whyUnreadable(file, error), isMissing(error) ? await makeOrFind(file) : filesBeside(file));
   });
+  const content = bytes.subarray(bytes.indexOf('\ufeff') === 0 ? 3 : 0); // a mark that editors of Windows write first
   const line = content.toString('latin1').trim();
   const key = /^[a-z][a-z0-9@.-]*-[a-z0-9@.-]+ /.test(line) ? line : content.toString('base64');
   try {
@@ -83,24 +84,33 @@ export async function readPrivateKey(file: string, terminal: Pick<Terminal, 'env
   const read = content.includes('BEGIN OPENSSH PRIVATE KEY') ? readOpenSsh : readPem;
   const without = attempt(() => read(content));
   if (without.key) return without.key;
+  const cipher = cipherIn(content);
+  if (/gcm|poly1305/.test(cipher)) {
+    const next = `ssh-keygen -p -Z aes256-ctr -f ${shellWord(file)}`;
+    throw new UsageError(`cms cannot read ${file}: it is encrypted with ${cipher}.`, next);
+  }
   const isEncrypted = /ENCRYPTED/.test(content) || without.error instanceof sshpk.KeyEncryptedError;
   if (!isEncrypted) throw unusable(file, without.error);
   const passphrase = terminal.env['CMS_PASSPHRASE'] ?? (await terminal.ask?.(`Passphrase of ${file}: `, { hidden: true }));
   if (passphrase === undefined) {
-    throw new UsageError(
-      `The private key ${file} has a passphrase. Set CMS_PASSPHRASE, or type it in a terminal.`,
-      'cms approve --help',
-    );
+    throw new UsageError(`The private key ${file} has a passphrase. Set CMS_PASSPHRASE, or type it in a terminal.`);
   }
-  const withPassphrase = attempt(() => read(content, passphrase));
-  if (withPassphrase.key) return withPassphrase.key;
-  throw unusable(file, withPassphrase.error);
+  const opened = attempt(() => read(content, passphrase));
+  if (opened.key) return opened.key;
+  throw unusable(file, opened.error);
+}
+
+/** Returns the name of the cipher of an encrypted private key in the form of OpenSSH. Empty for other forms. */
+function cipherIn(content: string): string {
+  const [, base64 = ''] = /BEGIN OPENSSH PRIVATE KEY-+([^-]+)/.exec(content) ?? [];
+  const [, cipher = ''] = /^openssh-key-v1\0\0{3}.([\w.@-]+)\0/s.exec(Buffer.from(base64, 'base64').toString('latin1')) ?? [];
+  return cipher;
 }
 
 function unusable(file: string, cause: unknown): CmsError {
   return new UsageError(
     `${file} is not a supported private key, or the passphrase is wrong. Expected Ed25519, EC or RSA, as OpenSSH or PEM.`,
-    'cms approve --help',
+    undefined,
     cause,
   );
 }

@@ -3,20 +3,26 @@ import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type TdxCollateral, verifySnpReport, verifyTdxQuote, verifyToken } from 'computation-management-attestation';
 import { withTestRoots } from 'computation-management-attestation/test-roots';
+import { causeOf } from 'computation-management-client';
 import { parseJson } from 'computation-management-verify';
 import { shellWord } from 'computation-management-words';
-import { UsageError } from '../terminal/cms-error.ts';
+import { codeOf, UsageError } from '../terminal/cms-error.ts';
 
 /** Reads a file. @throws CmsError if it cannot be read */
 export async function readBytes(file: string): Promise<Buffer> {
-  return await readFile(file).catch((error: unknown) => {
-    throw new UsageError(whyUnreadable(file, error), filesBeside(file));
-  });
+  return await readFile(file).catch(refuseUnreadable(file));
 }
 
-/** Reads a file as UTF-8. @throws CmsError if it cannot be read */
+/** Returns a function that throws the error of a file that cannot be read as one for the user. */
+export function refuseUnreadable(file: string): (error: unknown) => never {
+  return (error) => {
+    throw new UsageError(whyUnreadable(file, error), filesBeside(file));
+  };
+}
+
+/** Reads a file as UTF-8, without a byte order mark. @throws CmsError if it cannot be read */
 export async function textOf(file: string): Promise<string> {
-  return (await readBytes(file)).toString();
+  return new TextDecoder().decode(await readBytes(file));
 }
 
 /** Returns the command that lists the folder of a file, or the nearest folder above the file that exists. */
@@ -30,12 +36,12 @@ export function filesBeside(file: string): string {
 export function whyUnreadable(file: string, error: unknown): string {
   const name = JSON.stringify(file);
   if (isMissing(error)) return `There is no file ${name}.`;
-  return `Cannot read ${name}: ${error instanceof Error ? error.message : String(error)}`;
+  return `Cannot read ${name}: ${causeOf(error)}`;
 }
 
 /** Returns whether an error says that a file does not exist. */
 export function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+  return ['ENOENT', 'ENOTDIR'].includes(codeOf(error));
 }
 
 /** The options that name files for the verification of attestation evidence. */
@@ -63,6 +69,6 @@ async function readCollateral(file: string): Promise<TdxCollateral> {
   try {
     return parseJson(text, file) as TdxCollateral; // a document that is malformed fails the check that reads it
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(causeOf(error));
   }
 }

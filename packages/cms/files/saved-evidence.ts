@@ -1,13 +1,14 @@
-import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { fetchToken, type Schemas } from 'computation-management-client';
+import { hashOfBytes } from 'computation-management-formats/digests';
 import * as v from 'valibot';
-import { CmsError, UsageError } from '../terminal/cms-error.ts';
+import { CmsError, codeOf, UsageError } from '../terminal/cms-error.ts';
+import { writeWhole } from './write-whole.ts';
 
-/** The names of the files in which `cms evidence` saves the evidence of a run. */
-export const evidenceFiles = { evidence: 'evidence.json', keys: 'keys.json', events: 'events.json' };
+/** The names of the files in which `cms evidence` saves the evidence of a run. `result` is there once its review has ended. */
+export const evidenceFiles = { evidence: 'evidence.json', keys: 'keys.json', events: 'events.json', result: 'result.json' };
 
 type Contents = Record<keyof typeof evidenceFiles, unknown>;
 
@@ -38,22 +39,24 @@ export async function savedRun(directory: string): Promise<string | undefined> {
  * kept, and only new keys and events are added.
  * @throws CmsError if the service now gives another statement, another key of the same name, or not all events that were saved
  */
-export async function saveEvidence(directory: string, { evidence, keys, events }: Contents): Promise<void> {
-  const before = await readSaved(directory, 'evidence');
-  if (before !== undefined && !isDeepStrictEqual(before, evidence)) {
-    throw unlike(directory, `another statement about this run than the one in ${join(directory, evidenceFiles.evidence)}`);
+export async function saveEvidence(directory: string, { evidence, keys, events, result }: Contents): Promise<void> {
+  for (const [name, statement] of Object.entries({ evidence, result })) {
+    const before = await readSaved(directory, name as 'evidence' | 'result');
+    if (before === undefined || isDeepStrictEqual(before, statement)) continue;
+    const file = join(directory, evidenceFiles[name as 'evidence' | 'result']);
+    throw unlike(directory, `another statement about this run than the one in ${file}`);
   }
   await expectSavedEvents(directory, events);
-  const contents: Contents = { evidence, keys: await withSavedKeys(directory, keys), events };
+  const contents: Contents = { evidence, keys: await withSavedKeys(directory, keys), events, result };
   await mkdir(directory, { recursive: true }).catch((error: unknown) => {
-    const isFile = error instanceof Error && 'code' in error && ['EEXIST', 'ENOTDIR'].includes(String(error.code));
-    throw isFile ? new UsageError(`${directory} is not a directory.`, undefined, error) : error;
+    throw ['EEXIST', 'ENOTDIR'].includes(codeOf(error))
+      ? new UsageError(`${directory} is not a directory.`, undefined, error)
+      : error;
   });
   for (const [name, file] of Object.entries(evidenceFiles)) {
     const content = contents[name as keyof typeof evidenceFiles];
-    const path = join(directory, file);
-    await writeFile(`${path}.part`, `${JSON.stringify(content, null, 2)}\n`); // a write that is cut leaves the file as it was
-    await rename(`${path}.part`, path);
+    if (content === undefined) continue;
+    await writeWhole(join(directory, file), (part) => writeFile(part, `${JSON.stringify(content, null, 2)}\n`));
   }
 }
 
@@ -76,12 +79,11 @@ export function tokenFile({ hash }: Pick<Token, 'hash'>): string {
  * @throws CmsError if the SHA-256 of the token is not the one that names it
  */
 export async function saveToken(directory: string, token: Token): Promise<void> {
-  const path = join(directory, tokenFile(token));
+  const file = tokenFile(token);
   const content = await fetchToken(token);
-  const isRight = createHash('sha256').update(content).digest('hex') === token.hash;
+  const isRight = hashOfBytes(content) === token.hash;
   if (!isRight) throw unlike(directory, `another attestation token than the one that it names: ${token.hash}`);
-  await writeFile(`${path}.part`, content);
-  await rename(`${path}.part`, path);
+  await writeWhole(join(directory, file), (part) => writeFile(part, content));
 }
 
 /**
@@ -130,7 +132,7 @@ async function readSaved(directory: string, name: keyof typeof evidenceFiles): P
   const text = await readFile(join(directory, evidenceFiles[name]), 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
   try {
-    return JSON.parse(text) as unknown;
+    return JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
   } catch {
     return null;
   }

@@ -19,11 +19,13 @@ import {
   uploadAsset,
   uploadContent,
   type UploadOptions,
+  uploadResult,
+  type UploadResultOptions,
 } from 'computation-management-client/node';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { printable } from 'computation-management-formats/printable';
 import { sentence } from 'computation-management-words';
-import type { Connection, Context } from '../context/context.ts';
+import type { Context, Session } from '../context/context.ts';
 import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { filesBeside } from './read-file.ts';
@@ -44,14 +46,10 @@ interface Shown {
  * Uploads a file as an asset, with a bar on a terminal, and a note when the transfer was cut off.
  * @throws CmsError without the file; ServiceProblem
  */
-export async function upload(
-  context: Context,
-  { client }: Connection,
-  given: Omit<UploadOptions, 'onProgress' | 'onCut' | 'signal'>,
-): Promise<Asset> {
+export async function upload(context: Session, given: Omit<UploadOptions, 'onProgress' | 'onCut' | 'signal'>): Promise<Asset> {
   await expectFile(given.file);
   return await shown(context, given.file_name ?? basename(given.file), (options) =>
-    uploadAsset(client, { ...given, ...options }),
+    uploadAsset(context.client, { ...given, ...options }),
   );
 }
 
@@ -59,8 +57,8 @@ export async function upload(
  * Uploads a file as the content of an asset of the caller that has none yet, with a bar on a terminal.
  * @throws CmsError without the file, or if the asset is another user's; ServiceProblem
  */
-export async function uploadInto(context: Context, connection: Connection, id: string, file: string): Promise<Asset> {
-  const { client, user } = connection;
+export async function uploadInto(context: Session, id: string, file: string): Promise<Asset> {
+  const { client, user } = context;
   await expectFile(file);
   const { created_by, file_name } = (await assetWithoutReading(client, { id, user })).asset;
   if (created_by !== user) {
@@ -74,18 +72,23 @@ export async function uploadInto(context: Context, connection: Connection, id: s
   return await shown(context, basename(file), (options) => uploadContent(client, { id, file, onOtherHash, ...options }));
 }
 
-/** Hashes a file, with a bar on a terminal. @returns its SHA3-256 in hex */
-export async function hash(context: Context, file: string): Promise<string> {
-  return (await shown(context, basename(file), (options) => measureFile({ file, ...options }))).checksum;
+/** Hands in a file as the result of a run, with a bar on a terminal. @throws CmsError without the file; ServiceProblem */
+export async function handIn(
+  context: Session,
+  given: Pick<UploadResultOptions, 'id' | 'run' | 'file' | 'file_name'>,
+): Promise<Asset> {
+  await expectFile(given.file);
+  return await shown(context, given.file_name, (options) => uploadResult(context.client, { ...given, ...options }));
+}
+
+/** Hashes a file, with a bar on a terminal. @returns its size, and its SHA3-256 in hex */
+export async function measure(context: Context, file: string) {
+  return await shown(context, basename(file), (options) => measureFile({ file, ...options }));
 }
 
 /** Downloads the content of an asset, with a bar on a terminal. Notes when the transfer was cut off. Throws what `downloadAsset` throws. */
-export async function download(
-  context: Context,
-  { client }: Connection,
-  given: Pick<DownloadOptions, 'id' | 'file' | 'mustBeNew'>,
-): Promise<Asset> {
-  return await shown(context, basename(given.file), (options) => downloadAsset(client, { ...given, ...options }), 'down');
+export async function download(context: Session, given: Pick<DownloadOptions, 'id' | 'file' | 'mustBeNew'>): Promise<Asset> {
+  return await shown(context, basename(given.file), (options) => downloadAsset(context.client, { ...given, ...options }), 'down');
 }
 
 /** The direction of a transfer: up to the service, or down from it. */

@@ -3,6 +3,7 @@ import { parseMembership } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { shellWord } from 'computation-management-words';
 import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { noting } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Credentials, Profile, Profiles } from './profile.ts';
 
@@ -15,7 +16,7 @@ const secretVariable = 'CMS_CLIENT_SECRET';
 export function tokenOf(
   profiles: Profiles,
   name: string,
-  terminal: Pick<Terminal, 'env' | 'signal'>,
+  terminal: Pick<Terminal, 'env' | 'signal'> & { note: (text: string) => void },
 ): (options: { refused?: string }) => Promise<string> {
   let renewing: Promise<Profile> | undefined;
   return async ({ refused }) => {
@@ -27,11 +28,14 @@ export function tokenOf(
   };
 
   /**
-   * Renews the token of a profile and stores it. Another command may have renewed the token meanwhile, with a refresh token that works
-   * once: then the token of the other command counts.
+   * Renews the token of a profile and stores it, while no other command does: a refresh token may work only once. The token that another
+   * command has renewed meanwhile counts.
    */
-  async function renewAndStore(profile: Profile): Promise<Profile> {
-    try {
+  async function renewAndStore(before: Profile): Promise<Profile> {
+    const work = async () => {
+      const profile = await profiles.read(name);
+      if (!profile) throw notLoggedIn('You are not logged in.', loginAgain(name, undefined));
+      if (profile.access_token !== before.access_token && isFresh(profile)) return profile;
       const renewed = await renew(profile, name, terminal);
       const { user, access_token, expires_at, credentials } = renewed;
       const change = { user, access_token, expires_at, credentials };
@@ -40,11 +44,11 @@ export function tokenOf(
         stored?.access_token === profile.access_token ? { ...stored, ...change } : stored,
       );
       return renewed;
-    } catch (error) {
-      const stored = await profiles.read(name);
-      if (stored && stored.access_token !== profile.access_token && isFresh(stored)) return stored;
-      throw error;
-    }
+    };
+    return await noting(
+      () => terminal.note('Waiting for a new token.\n'),
+      () => profiles.renewing(name, work, terminal.signal),
+    );
   }
 }
 

@@ -1,3 +1,5 @@
+import { printable } from 'computation-management-formats/printable';
+
 interface Options {
   /** The command to type next after the error. */
   next?: string | undefined;
@@ -20,6 +22,18 @@ export class CmsError extends Error {
     this.exitCode = exitCode;
     this.problem = problem;
   }
+
+  /** Returns this error with another command to type next. */
+  leadingTo(next: string | undefined): CmsError {
+    const { message, exitCode, problem, cause } = this;
+    return new CmsError(message, { next, exitCode, problem, cause });
+  }
+}
+
+/** Returns an error as one that `cms` shows the user, on one line. The message of another error may quote what was read. */
+export function asCmsError(error: unknown): CmsError {
+  if (error instanceof CmsError) return error;
+  return new CmsError(printable(error instanceof Error ? error.message : String(error)), { cause: error });
 }
 
 /** The error of a mistake on the command line or in a file. */
@@ -27,6 +41,11 @@ export class UsageError extends CmsError {
   constructor(message: string, next?: string, cause?: unknown) {
     super(message, { next, exitCode: exitCodes.usage, cause });
   }
+}
+
+/** Returns the code of an error of the system, such as `ENOENT`. Empty for other errors. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 /** The exit codes of `cms`, which docs/command-line.md lists. */
@@ -45,6 +64,7 @@ export const exitCodes = {
   refused: 12,
   unsupported: 13,
   unbound: 14,
+  twoHistories: 15,
   interrupted: 130,
 } as const;
 

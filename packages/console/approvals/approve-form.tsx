@@ -1,42 +1,26 @@
-import {
-  Alert,
-  Button,
-  Checkbox,
-  Container,
-  ExpandableSection,
-  FileInput,
-  FormField,
-  Input,
-  Select,
-} from '@cloudscape-design/components';
+import { Alert, Button, Checkbox, Container, ExpandableSection, FormField, Input } from '@cloudscape-design/components';
 import { type Client, ServiceProblem } from 'computation-management-client';
 import { approvalText, type JournalHead, limitsOf } from 'computation-management-formats/approval-text';
 import { detailsIn } from 'computation-management-formats/bytes';
 import { type Coverage, readCoverage, readJournalHead } from 'computation-management-words';
 import { useState } from 'react';
-import { useDomain, useFrame } from '../access/console-context.ts';
+import { useDomain, useFrame } from '../access/index.ts';
+import { Choice } from '../frame/index.ts';
 import { UploadKey } from '../keys/key-dialogs.tsx';
-import { NeedsPassphrase, UnusableKey } from '../keys/openssh-key.ts';
-import { keepKey, keptKey, readPrivateKey, type SigningKey } from '../keys/private-key.ts';
-import { loadOverview, type Overview } from '../loading/overview.ts';
-import { ProblemAlert } from '../loading/problem-alert.tsx';
-import { fieldErrors } from '../loading/problem-text.ts';
-import { useAction } from '../loading/use-action.ts';
-import type { Loaded } from '../loading/use-loaded.ts';
-import { useGoOn } from '../routing/navigation.ts';
-import { addressOf } from '../routing/places.ts';
-import { Hash } from '../show/hash.tsx';
-import { saveFile } from '../show/save-file.ts';
-import { StatusIndicator } from '../show/status.tsx';
-import { Name } from '../show/visible-texts.tsx';
-import { approveCommand } from './approval.ts';
+import { SigningField, useSigning } from '../keys/signing-field.tsx';
+import { fieldErrors, type Loaded, loadOverview, type Overview, ProblemAlert, useAction } from '../loading/index.ts';
+import { useGoOn } from '../routing/index.ts';
+import { Hash, saveFile } from '../show/index.ts';
+import { approveCommand, newUuid } from './approval.ts';
 import type { ChosenLimits } from './limits.tsx';
-import { Refuse } from './refuse.tsx';
 
 interface Props {
   consent: Consent;
   loaded: Loaded<Consent>;
   chosen: ChosenLimits;
+  /** The address that the user goes to after the approval. */
+  afterwards: string;
+  onRefuse: () => void;
 }
 
 /**
@@ -44,7 +28,7 @@ interface Props {
  * and refuse. If the manifest or the configuration has changed, the service refuses the approval: then the page shows the present ones,
  * and the user must confirm them first.
  */
-export function ApproveForm({ consent, loaded, chosen }: Props) {
+export function ApproveForm({ consent, loaded, chosen, afterwards, onRefuse }: Props) {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
   const goOn = useGoOn();
@@ -52,28 +36,28 @@ export function ApproveForm({ consent, loaded, chosen }: Props) {
   const { manifest, configuration, manifest_digest, configuration_digest } = coverage;
   const { id, approval: policy } = overview.computation;
   const [areLimitsOpen, setLimitsOpen] = useState(false);
-  const [isOutdated, setOutdated] = useState(false);
-  const [checked, setChecked] = useState<Consent>();
-  const [dialog, setDialog] = useState<'key' | 'refuse'>();
-  const signing = useSigning(uploaded);
-  const { key, fault } = signing;
+  /** The data that the user has checked since the service found the page outdated. null: none yet. Undefined: it never was. */
+  const [checked, setChecked] = useState<Consent | null>();
+  const [isReplacing, setReplacing] = useState(false);
+  const signing = useSigning(uploaded, 'Choose that one, or replace your key.');
+  const { fault } = signing;
   const isShown = !loaded.isLoading && loaded.problem === undefined;
-  const isChecked = !isOutdated || checked === consent;
+  const isChecked = checked === undefined || checked === consent;
   const mustSign = policy === 'all_signed';
-  const { cvms, isOver, until, options } = chosen;
+  const { cvms, runs, isOver, until, options } = chosen;
   const limits = limitsOf({ ...chosen.limits, journal_head });
   const approved = { domain, computation: id, approver: me.user, manifest_digest, configuration_digest, ...limits };
-  const toComputation = addressOf({ screen: 'computation', domain, id });
   const approve = useAction(async () => {
     const signer = await signing.read();
-    const text = approvalText(approved);
+    const counted = limits.max_runs === undefined ? limits : { ...limits, approval_id: newUuid() };
+    const text = approvalText({ ...approved, ...counted });
     const signature = await signer?.sign(text);
-    const body = { digest: manifest_digest, configuration_digest, ...limits };
+    const body = { digest: manifest_digest, configuration_digest, ...counted };
     try {
       await client.approve({ id, body: { ...body, ...(signature !== undefined && { signature }) } });
     } catch (error) {
       if (!(error instanceof ServiceProblem) || error.reason !== 'stale_digest') throw error;
-      setOutdated(true);
+      setChecked(null);
       loaded.reload();
       return;
     }
@@ -89,25 +73,23 @@ export function ApproveForm({ consent, loaded, chosen }: Props) {
         'You have approved.'
       ),
     );
-    goOn(toComputation);
+    goOn(afterwards);
   });
-  const choose = (file: File | undefined) => {
-    approve.forget();
-    void signing.choose(file);
-  };
-  const errors = fieldErrors(approve.problem, ['/cvm_ids', '/signature']);
+  const errors = fieldErrors(approve.problem, ['/cvm_ids', '/max_runs', '/signature']);
   const isSigned = mustSign || signing.isWanted;
   const [obstacle] = [
     !isShown && 'The page is loading.',
     !isChecked && 'Check what has changed first.',
+    chosen.areRunsWrong && 'Correct the number of runs first.',
     isOver && 'Choose until when your approval is valid first.',
     isSigned && uploaded === undefined && 'Upload your public key first.',
-    isSigned && !key && !signing.isLocked && 'Choose the private key of your public key first.',
+    isSigned && !signing.canSign && 'Choose the private key of your public key first.',
   ].filter((reason) => reason !== false);
   return (
     <div className="decision">
       <Container disableContentPaddings>
         <form
+          className="stack"
           aria-label="Approve"
           onSubmit={(event) => {
             event.preventDefault();
@@ -116,22 +98,29 @@ export function ApproveForm({ consent, loaded, chosen }: Props) {
         >
           <ExpandableSection
             variant="inline"
-            headerText={`Limits: ${cvms === '' ? 'any CVM' : `only ${cvms}`}, ${until?.label.toLowerCase() ?? 'expired'}`}
-            expanded={areLimitsOpen || isOver || errors.at('/cvm_ids') !== undefined}
+            headerText={[
+              `Limits: ${cvms === '' ? 'any CVM' : `only ${cvms}`}`,
+              until?.label.toLowerCase() ?? 'expired',
+              ...(limits.max_runs === undefined ? [] : [limits.max_runs === 1 ? 'for 1 run' : `for ${limits.max_runs} runs`]),
+            ].join(', ')}
+            expanded={
+              areLimitsOpen ||
+              isOver ||
+              chosen.areRunsWrong ||
+              errors.at('/cvm_ids') !== undefined ||
+              errors.at('/max_runs') !== undefined
+            }
             onChange={({ detail }) => setLimitsOpen(detail.expanded)}
           >
             <div className="filters">
-              <FormField
+              <Choice
+                isList
                 label="How long the approval is valid"
                 errorText={isOver && 'Your approval has expired. Choose until when it is valid now.'}
-              >
-                <Select
-                  selectedOption={until ?? null}
-                  options={options}
-                  placeholder="Choose"
-                  onChange={({ detail }) => chosen.choose(detail.selectedOption.value ?? '')}
-                />
-              </FormField>
+                value={until?.value}
+                options={options}
+                onChange={chosen.choose}
+              />
               <FormField
                 label="Only on these CVMs (optional)"
                 description="Identifiers, separated by commas. Empty: on any CVM."
@@ -143,66 +132,51 @@ export function ApproveForm({ consent, loaded, chosen }: Props) {
                   onKeyDown={(event) => event.detail.key === 'Enter' && event.preventDefault()}
                 />
               </FormField>
+              <FormField
+                label="For so many runs (optional)"
+                description="Runs that start with your approval, from 1 to 1,000. Empty: any number."
+                errorText={chosen.areRunsWrong ? 'Expected a whole number from 1 to 1,000.' : errors.at('/max_runs')}
+              >
+                <Input
+                  value={runs}
+                  inputMode="numeric"
+                  onChange={({ detail }) => chosen.typeRuns(detail.value)}
+                  onKeyDown={(event) => event.detail.key === 'Enter' && event.preventDefault()}
+                />
+              </FormField>
             </div>
             <div>
               Or approve exactly this, signed, with the command line:{' '}
               <Hash value={approveCommand(approved)} what="command" isWhole />
             </div>
           </ExpandableSection>
-          {isOutdated && isShown && (
+          {checked !== undefined && isShown && (
             <div role="alert">
               <Alert type="warning" header="The computation has changed">
                 Nothing was approved. This page shows the manifest and the configuration as they are now: check them, then
                 approve.
-                <Checkbox checked={isChecked} onChange={({ detail }) => setChecked(detail.checked ? consent : undefined)}>
+                <Checkbox checked={isChecked} onChange={({ detail }) => setChecked(detail.checked ? consent : null)}>
                   I have checked what this page shows now
                 </Checkbox>
               </Alert>
             </div>
           )}
           <ProblemAlert problem={fault === undefined ? approve.problem : undefined} fields={errors.fields} />
-          <div className="decide">
-            <FormField
-              label={mustSign ? 'Signing key' : 'Signing key (optional)'}
-              errorText={fault ?? errors.at('/signature')}
-              stretch
-              constraintText={key ? undefined : 'It signs in this page, and never leaves your machine.'}
+          <div className="row decide">
+            <SigningField
+              signing={signing}
+              isOptional={!mustSign}
+              error={errors.at('/signature')}
+              none="You have uploaded no public key here."
+              without="Approve without a signature"
+              onChoose={approve.forget}
             >
-              <div className="row">
-                {key ? (
-                  <StatusIndicator type="success">
-                    <span className="hash">{key.fingerprint}</span>, the key that you uploaded
-                  </StatusIndicator>
-                ) : uploaded === undefined ? (
-                  'You have uploaded no public key here.'
-                ) : (
-                  <FileInput ariaLabel="Choose the signing key" value={[]} onChange={({ detail }) => choose(detail.value[0])}>
-                    Choose key file
-                  </FileInput>
-                )}
-                {signing.file && !key && <Name of={signing.file.name} />}
-                {signing.isWanted && !mustSign && (
-                  <Button formAction="none" variant="inline-link" onClick={() => choose(undefined)}>
-                    Approve without a signature
-                  </Button>
-                )}
-                {(uploaded === undefined || (fault !== undefined && !signing.isLocked)) && (
-                  <Button formAction="none" variant="inline-link" onClick={() => setDialog('key')}>
-                    {uploaded === undefined ? 'Upload your public key' : 'Replace your key'}
-                  </Button>
-                )}
-              </div>
-            </FormField>
-            {signing.isLocked && (
-              <FormField label="Passphrase of the key">
-                <Input
-                  type="password"
-                  autoComplete={false}
-                  value={signing.passphrase}
-                  onChange={({ detail }) => signing.setPassphrase(detail.value)}
-                />
-              </FormField>
-            )}
+              {(uploaded === undefined || (fault !== undefined && !signing.isLocked)) && (
+                <Button formAction="none" variant="inline-link" onClick={() => setReplacing(true)}>
+                  {uploaded === undefined ? 'Upload your public key' : 'Replace your key'}
+                </Button>
+              )}
+            </SigningField>
             <div className="row">
               <Button
                 variant="primary"
@@ -212,20 +186,19 @@ export function ApproveForm({ consent, loaded, chosen }: Props) {
               >
                 {isSigned ? 'Sign and approve' : 'Approve'}
               </Button>
-              <Button formAction="none" onClick={() => setDialog('refuse')}>
+              <Button formAction="none" onClick={onRefuse}>
                 Refuse
               </Button>
             </div>
           </div>
         </form>
       </Container>
-      {dialog === 'refuse' && <Refuse id={id} onClose={() => setDialog(undefined)} onRefused={() => goOn(toComputation)} />}
-      {dialog === 'key' && (
+      {isReplacing && (
         <UploadKey
           id={id}
-          onClose={() => setDialog(undefined)}
-          onUploaded={() => {
-            setDialog(undefined);
+          onClose={() => setReplacing(false)}
+          onDone={() => {
+            setReplacing(false);
             signing.forget();
             loaded.reload();
           }}
@@ -233,58 +206,6 @@ export function ApproveForm({ consent, loaded, chosen }: Props) {
       )}
     </div>
   );
-}
-
-/**
- * Keeps the private key with which the user signs an approval. A chosen file is read at once, and its key compared with the uploaded one
- * before anything is sent. The key is kept in the tab, for the next approval.
- * @param uploaded the fingerprint of the key that the user uploaded to the computation
- */
-function useSigning(uploaded: string | undefined) {
-  const [file, setFile] = useState<File>();
-  const [isDeclined, setDeclined] = useState(false);
-  const [passphrase, setPassphrase] = useState('');
-  const [isLocked, setLocked] = useState(false);
-  const [fault, setFault] = useState<string>();
-  const key = isDeclined || uploaded === undefined ? undefined : keptKey(uploaded);
-  const readFile = async (chosen: File, given: string): Promise<SigningKey> => {
-    setFault(undefined);
-    try {
-      const found = await readPrivateKey(await chosen.text(), given);
-      keepKey(found);
-      setLocked(false);
-      if (found.fingerprint === uploaded) return found;
-      throw new UnusableKey(`This key is ${found.fingerprint}. You uploaded ${uploaded}. Choose that one, or replace your key.`);
-    } catch (error) {
-      setLocked(error instanceof NeedsPassphrase);
-      setFault(error instanceof Error ? error.message : String(error));
-      throw error;
-    }
-  };
-  const forget = (declined = false) => {
-    setDeclined(declined);
-    setFile(undefined);
-    setPassphrase('');
-    setLocked(false);
-    setFault(undefined);
-  };
-  return {
-    key,
-    file,
-    isWanted: key !== undefined || file !== undefined,
-    isLocked,
-    passphrase,
-    setPassphrase,
-    fault,
-    forget,
-    choose: async (chosen: File | undefined) => {
-      forget(chosen === undefined);
-      setFile(chosen);
-      if (chosen) await readFile(chosen, '').catch(() => undefined);
-    },
-    /** Returns the key that signs. Undefined if the user signs with none. */
-    read: async () => key ?? (file && (await readFile(file, passphrase))),
-  };
 }
 
 /** The data that a user looks at before approving a computation. */

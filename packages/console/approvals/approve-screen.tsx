@@ -4,26 +4,20 @@ import {
   consentSentence,
   type Coverage,
   describeConfiguration,
-  describeMissing,
+  hasKeyHere,
+  keyHolders,
   type ManifestFile,
 } from 'computation-management-words';
-import { useState } from 'react';
-import { useDomain } from '../access/console-context.ts';
+import { type ComponentProps, useState } from 'react';
+import { useDomain } from '../access/index.ts';
 import { assetTypeText } from '../assets/asset-texts.ts';
-import { ScreenFrame, Panel } from '../frame/screen-frame.tsx';
-import type { Input } from '../loading/overview.ts';
-import { LoadedView } from '../loading/problem-alert.tsx';
-import { type Loaded, refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
-import { ManifestView } from '../manifest/manifest-view.tsx';
-import { useGoOn } from '../routing/navigation.ts';
-import { aboveInComputation, addressOf } from '../routing/places.ts';
-import { useUnsavedWork } from '../routing/unsaved-work.ts';
-import { Hash, factItems } from '../show/hash.tsx';
-import { Term } from '../show/term.tsx';
-import { Time } from '../show/time.tsx';
-import { Name, Quote, Warnings } from '../show/visible-texts.tsx';
+import { Panel, ScreenFrame } from '../frame/index.ts';
+import { type Input, LoadedView, refreshSeconds, useLoaded } from '../loading/index.ts';
+import { ManifestView, StillMissing } from '../manifest/manifest-view.tsx';
+import { aboveInComputation, addressOf, useAddress, useGoOn, useUnsavedWork } from '../routing/index.ts';
+import { factItems, Hash, Name, Quote, Term, Time, Warnings } from '../show/index.ts';
 import { mayApprove } from './approval.ts';
-import { ApproveForm, type Consent, loadConsent } from './approve-form.tsx';
+import { ApproveForm, loadConsent } from './approve-form.tsx';
 import { ChangeCards, useChanges } from './changes.tsx';
 import { CompareFile, OpenText } from './check-file.tsx';
 import { Picture, Sentence } from './consent-picture.tsx';
@@ -38,6 +32,14 @@ export function ApproveScreen({ id }: { id: string }) {
   const goOn = useGoOn();
   const [isRefusing, setRefusing] = useState(false);
   const toComputation = addressOf({ screen: 'computation', domain, id });
+  const comesFromTodo = useAddress().query.get('from') === 'todo';
+  const following = useLoaded(`${id} ${comesFromTodo}`, async (signal) => {
+    const { approvals } = comesFromTodo ? await client.getTodo({ signal }) : { approvals: [] };
+    return approvals.slice(approvals.findIndex(({ computation_id }) => computation_id === id) + 1);
+  }).value;
+  const [next] = following ?? [];
+  const toNext = next && addressOf({ screen: 'approve', domain, id: next.computation_id }, { from: 'todo' });
+  const afterwards = toNext ?? (comesFromTodo ? addressOf({ screen: 'todo', domain }) : toComputation);
   const { problem, value } = loaded;
   const name = value?.overview.computation.name;
   return (
@@ -45,6 +47,7 @@ export function ApproveScreen({ id }: { id: string }) {
       title="Review and approve"
       description={name !== undefined && <Name of={name} />}
       above={aboveInComputation(domain, id, name)}
+      actions={toNext !== undefined && <Button href={toNext}>{`Next (${following?.length} more)`}</Button>}
     >
       {problem instanceof ServiceProblem && problem.missing_items ? (
         <Alert
@@ -52,23 +55,22 @@ export function ApproveScreen({ id }: { id: string }) {
           header="There is nothing to approve yet"
           action={<Button onClick={() => setRefusing(true)}>Refuse</Button>}
         >
-          A manifest exists when nothing of it is missing. Still missing:{' '}
-          {describeMissing(problem.missing_items)
-            .map(({ sentence }) => sentence)
-            .join('. ')}
-          . <Link href={toComputation}>Open the computation</Link>
+          <StillMissing of={problem.missing_items} /> <Link href={toComputation}>Open the computation</Link>
         </Alert>
       ) : (
         <LoadedView loaded={loaded} what="what you approve">
-          {(consent) => <Review consent={consent} loaded={loaded} />}
+          {(consent) => <Review {...{ consent, loaded, afterwards }} onRefuse={() => setRefusing(true)} />}
         </LoadedView>
       )}
-      {isRefusing && <Refuse id={id} onClose={() => setRefusing(false)} onRefused={() => goOn(toComputation)} />}
+      {isRefusing && <Refuse id={id} onClose={() => setRefusing(false)} onDone={() => goOn(afterwards)} />}
     </ScreenFrame>
   );
 }
 
-function Review({ consent, loaded }: { consent: Consent; loaded: Loaded<Consent> }) {
+type ReviewProps = Omit<ComponentProps<typeof ApproveForm>, 'chosen'>;
+
+function Review(form: ReviewProps) {
+  const { consent } = form;
   const { client, me } = useDomain();
   const { overview, coverage } = consent;
   const { computation } = overview;
@@ -86,13 +88,11 @@ function Review({ consent, loaded }: { consent: Consent; loaded: Loaded<Consent>
   return (
     <>
       <Panel title="What you approve">
-        <div className="stack">
-          <Box variant="p" fontSize="heading-m">
-            <Sentence of={sentence} />
-          </Box>
-          {coverage.manifest.description && <Quote of={coverage.manifest.description} />}
-          <Picture coverage={coverage} changes={changes} sentence={sentence} />
-        </div>
+        <Box variant="p" fontSize="heading-m">
+          <Sentence of={sentence} />
+        </Box>
+        {coverage.manifest.description && <Quote of={coverage.manifest.description} />}
+        <Picture coverage={coverage} changes={changes} sentence={sentence} />
       </Panel>
       {refusal && (
         <Alert type="warning" header="You have refused">
@@ -111,8 +111,8 @@ function Review({ consent, loaded }: { consent: Consent; loaded: Loaded<Consent>
           <Warnings of={overview.warnings} />
         </Alert>
       </div>
-      {mayApprove(me.user, overview) ? (
-        <ApproveForm consent={consent} loaded={loaded} chosen={chosen} />
+      {mayApprove(me.user, overview.parties) ? (
+        <ApproveForm {...form} chosen={chosen} />
       ) : (
         <Alert type="info">Only the owner, the creators of the files and those who receive the results can approve.</Alert>
       )}
@@ -163,14 +163,19 @@ function Before({ coverage, mine }: { coverage: Coverage; mine: Schemas['Approva
 }
 
 function Check({ file: { type, name, hash, asset } }: { file: ManifestFile<Input> }) {
-  const { me } = useDomain();
+  const { client, me } = useDomain();
   const isMine = asset?.created_by === me.user;
-  const isOpen = asset?.state === 'ready' && !asset.source && (isMine || asset.content_access === 'domain');
+  const isKeyed = isMine && hasKeyHere(asset);
+  const key = useLoaded(`${asset?.id ?? ''} ${isKeyed}`, async (signal) =>
+    isKeyed ? await client.getAssetKey({ id: asset.id, signal }) : undefined,
+  ).value;
+  const isOpen = asset?.state === 'ready' && asset.size != null && (isMine || asset.content_access === 'domain');
   return (
     <div className="stack">
       <CompareFile what={`the ${type} ${name ?? ''}`.trim()} hash={hash} />
+      {key && <div>Who can open its key: {keyHolders[key.held]}.</div>}
       {type === 'algorithm' && isOpen && asset.created_by !== undefined && (
-        <OpenText key={hash} id={asset.id} creator={asset.created_by} isMine={isMine} hash={hash} />
+        <OpenText key={hash} id={asset.id} creator={asset.created_by} hash={hash} />
       )}
     </div>
   );

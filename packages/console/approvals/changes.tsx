@@ -1,10 +1,8 @@
-import type { StatusIndicatorProps } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { type ChangeCard, changeCards, type MarkedText } from 'computation-management-words';
-import { useDomain } from '../access/console-context.ts';
-import { useLoaded } from '../loading/use-loaded.ts';
-import { StatusIndicator } from '../show/status.tsx';
-import { Ago } from '../show/time.tsx';
+import { useDomain } from '../access/index.ts';
+import { useLoaded } from '../loading/index.ts';
+import { Ago, type Look, Looking, StatusIndicator } from '../show/index.ts';
 
 /** The number of a computation's latest events that are searched for who made a change. A change before them is told without a name. */
 const latestEvents = 100;
@@ -25,26 +23,32 @@ export function useChanges(
   return new Map(stale.map((approval) => [approval.user, changeCards(approval, { computation, events })]));
 }
 
-/** Shows a sentence for each change of what an approval covers, with how long ago the change was made. */
-export function Changes({ of }: { of: readonly ChangeCard[] }) {
+/** Shows a change of what an approval covers in a sentence, with how long ago the change was made. */
+export function Change({ of: { sentence, at, warning } }: { of: ChangeCard }) {
   return (
-    <ul className="long-words">
-      {of.map(({ sentence, at, warning }, index) => (
-        <li key={index}>
-          <bdi>{sentence}</bdi>
-          {at !== undefined && (
-            <>
-              , <Ago at={at} />
-            </>
-          )}
-          {warning !== undefined && <StatusIndicator type="error">{warning}</StatusIndicator>}
-        </li>
-      ))}
-    </ul>
+    <>
+      <bdi>{sentence}</bdi>
+      <Since at={at} />
+      <Warning of={warning} />
+    </>
   );
 }
 
-const looks: Record<ChangeCard['effect'], { type: StatusIndicatorProps.Type; text: string }> = {
+/** Shows behind a text how long ago something happened, if that is known. */
+export function Since({ at }: { at: string | undefined }) {
+  if (at === undefined) return null;
+  return (
+    <>
+      , <Ago at={at} />
+    </>
+  );
+}
+
+function Warning({ of }: { of: string | undefined }) {
+  return of === undefined ? null : <StatusIndicator type="error">{of}</StatusIndicator>;
+}
+
+const looks: Record<ChangeCard['effect'], Look> = {
   weaker: { type: 'warning', text: 'Weaker' },
   stricter: { type: 'success', text: 'Stricter' },
   changed: { type: 'info', text: 'Changed' },
@@ -57,16 +61,12 @@ export function ChangeCards({ of }: { of: readonly ChangeCard[] }) {
       <ul className="plain stack" aria-label="What has changed since your approval">
         {of.map(({ sentence, effect, approved, current, at, warning }, index) => (
           <li key={index} className={`change ${effect} long-words`}>
-            <StatusIndicator type={looks[effect].type}>{looks[effect].text}</StatusIndicator>
+            <Looking like={looks[effect]} />
             <div>
               <strong>{sentence}</strong>
-              {at !== undefined && (
-                <>
-                  , <Ago at={at} />
-                </>
-              )}
+              <Since at={at} />
             </div>
-            {warning !== undefined && <StatusIndicator type="error">{warning}</StatusIndicator>}
+            <Warning of={warning} />
             {(approved ?? current) && (
               <dl>
                 <Side label="You approved" of={approved} />

@@ -1,14 +1,10 @@
 import { Box, Button, FileInput } from '@cloudscape-design/components';
 import { fromBase64 } from 'computation-management-formats/bytes';
 import { useEffect, useRef, useState } from 'react';
-import { useDomain } from '../access/console-context.ts';
+import { useDomain } from '../access/index.ts';
 import { hashFile } from '../assets/hash-file.ts';
-import { ProblemAlert } from '../loading/problem-alert.tsx';
-import { problemText } from '../loading/problem-text.ts';
-import { useAction } from '../loading/use-action.ts';
-import { Groups } from '../show/hash.tsx';
-import { StatusIndicator } from '../show/status.tsx';
-import { Name, User } from '../show/visible-texts.tsx';
+import { ProblemAlert, problemText, useAction } from '../loading/index.ts';
+import { Groups, Name, StatusIndicator, User } from '../show/index.ts';
 
 interface Props {
   /** The file of the manifest in words, such as `the algorithm`. */
@@ -17,7 +13,8 @@ interface Props {
   hash: string;
 }
 
-type Outcome = { file: string } & ({ percent: number } | { hash: string } | { problem: unknown });
+type Found = { percent: number } | { hash: string } | { problem: unknown };
+type Outcome = { file: string } & Found;
 
 /** Shows a field that compares a file of the user with a file of a manifest. The file is hashed in the browser and sent nowhere. */
 export function CompareFile({ what, hash: expected }: Props) {
@@ -28,7 +25,7 @@ export function CompareFile({ what, hash: expected }: Props) {
     if (!file) return;
     running.current?.abort();
     const { signal } = (running.current = new AbortController());
-    const tell = (found: { percent: number } | { hash: string } | { problem: unknown }) => {
+    const tell = (found: Found) => {
       if (!signal.aborted) setOutcome({ file: file.name, ...found });
     };
     tell({ percent: 0 });
@@ -73,24 +70,15 @@ function Compared({ outcome, expected }: { outcome: Outcome; expected: string })
   );
 }
 
-interface OpenProps {
-  /** The identifier of the asset whose content is the algorithm. */
-  id: string;
-  creator: string;
-  isMine: boolean;
-  /** The SHA3-256 of the algorithm in the manifest, hex. */
-  hash: string;
-}
-
 /**
  * The pattern of a carriage return without a line feed. For an interpreter the character begins a new line, but on the screen it is a
  * blank.
  */
 const loneReturn = /\r(?!\n)/g;
 
-/** Shows the text of an algorithm after checking that its hash is the one in the manifest. */
-export function OpenText({ id, creator, isMine, hash }: OpenProps) {
-  const { client } = useDomain();
+/** Shows the text of an algorithm, the content of an asset, after checking that its hash is the one in the manifest. */
+export function OpenText({ id, creator, hash }: { id: string; creator: string; hash: string }) {
+  const { client, me } = useDomain();
   const [text, setText] = useState<string>();
   const read = useAction(async () => {
     const { asset } = await client.getAsset({ id });
@@ -119,7 +107,7 @@ export function OpenText({ id, creator, isMine, hash }: OpenProps) {
       <Button loading={read.isRunning} onClick={() => void read.run()}>
         Read the algorithm
       </Button>
-      {!isMine && (
+      {creator !== me.user && (
         <Box variant="small" display="block">
           <User of={creator} /> sees that you read it.
         </Box>

@@ -2,8 +2,8 @@ import { Badge } from '@cloudscape-design/components';
 import { plainName } from 'computation-management-formats/quoted-name';
 import { type ChangeCard, type Coverage, partsText, type SentencePart } from 'computation-management-words';
 import type { ReactNode } from 'react';
-import { Party } from '../manifest/manifest-view.tsx';
-import { Name, Names, User } from '../show/visible-texts.tsx';
+import { creatorsOf, Parties } from '../manifest/manifest-view.tsx';
+import { Name, Names } from '../show/index.ts';
 
 /** Shows a sentence in parts, with the names in boxes and what must not be overlooked marked. */
 export function Sentence({ of }: { of: readonly SentencePart[] }) {
@@ -36,17 +36,17 @@ export function Picture({ coverage: { files, receivers }, changes, sentence }: P
   return (
     <div role="img" aria-label={`Picture: ${partsText(sentence)}`} className="picture">
       <div>
-        {[...Map.groupBy(datasets, ({ asset }) => asset?.created_by)].map(([user, brought]) => {
+        {[...Map.groupBy(datasets, ({ asset }) => asset?.created_by).values()].map((brought) => {
           const names = brought.map(({ name = '' }) => name);
           return (
-            <Node key={user ?? ''} side="brings" isChanged={names.some(isNamed)}>
-              <Party of={user} /> brings <Names of={names} />
+            <Node key={brought[0]?.index} side="brings" isChanged={names.some(isNamed)}>
+              <Parties of={creatorsOf(brought[0]?.asset)} /> brings <Names of={names} />
             </Node>
           );
         })}
       </div>
       <Node isChanged={isChanged('code') || isChanged('machine')}>
-        <Name of={algorithm?.name ?? 'Algorithm'} /> of <Party of={algorithm?.asset?.created_by} /> reads it on{' '}
+        <Name of={algorithm?.name ?? 'Algorithm'} /> of <Parties of={creatorsOf(algorithm?.asset)} /> reads it on{' '}
         {sentence.find(({ names }) => names === 'machines')?.text}
       </Node>
       <div>
@@ -56,7 +56,7 @@ export function Picture({ coverage: { files, receivers }, changes, sentence }: P
             side="receives"
             isChanged={isChanged('receiver', ({ user }) => user !== null && users.includes(user))}
           >
-            {users.length === 0 ? <Party of={undefined} /> : <Names of={users} as={User} />} receives the results
+            <Parties of={users} /> receives the results
           </Node>
         ))}
       </div>
@@ -64,18 +64,16 @@ export function Picture({ coverage: { files, receivers }, changes, sentence }: P
   );
 }
 
-/** Shows a box of the picture, with the arrow from a party who brings files, or to one who receives the results. */
-function Node({
-  side = '',
-  isChanged,
-  children,
-}: {
-  side?: 'brings' | 'receives' | '';
+interface NodeProps {
+  side?: 'brings' | 'receives';
   isChanged: boolean;
   children: ReactNode;
-}) {
+}
+
+/** Shows a box of the picture, with the arrow from a party who brings files, or to one who receives the results. */
+function Node({ side, isChanged, children }: NodeProps) {
   return (
-    <div className={`node ${side} ${isChanged ? 'is-changed' : ''}`}>
+    <div className={`node ${side ?? ''} ${isChanged ? 'is-changed' : ''}`}>
       <div className="box">
         {children} {isChanged && <Badge color="red">changed</Badge>}
       </div>

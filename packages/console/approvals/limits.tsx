@@ -1,14 +1,13 @@
 import type { Schemas } from 'computation-management-client';
 import { limitsOf } from 'computation-management-formats/approval-text';
 import { useState } from 'react';
-import { serviceNow } from '../show/service-clock.ts';
-import { momentText, namesIn } from '../show/texts.ts';
-import { Time } from '../show/time.tsx';
-import { Names } from '../show/visible-texts.tsx';
-import { expiryAfter } from './approval.ts';
+import { momentText, Names, namesIn, serviceNow, Time } from '../show/index.ts';
+import { expiryAfter, runsIn, runsText } from './approval.ts';
 
-/** Shows on which CVMs and until when an approval counts. Shows nothing for an approval without limits. */
-export function Limits({ cvm_ids, expires_at }: Pick<Schemas['Approval'], 'cvm_ids' | 'expires_at'>) {
+type Limited = Pick<Schemas['Approval'], 'cvm_ids' | 'expires_at' | 'max_runs' | 'used_runs'>;
+
+/** Shows on which CVMs, until when and for how many runs an approval counts. Shows nothing for an approval without limits. */
+export function Limits({ cvm_ids, expires_at, max_runs, used_runs }: Limited) {
   return (
     <>
       {cvm_ids?.length ? (
@@ -21,6 +20,7 @@ export function Limits({ cvm_ids, expires_at }: Pick<Schemas['Approval'], 'cvm_i
           Until <Time at={expires_at} />
         </div>
       )}
+      {max_runs !== null && <div>{runsText({ max_runs, used_runs })}</div>}
     </>
   );
 }
@@ -45,6 +45,9 @@ export function useLimits(before: Schemas['Approval'] | undefined) {
   const kept = before?.expires_at ?? undefined;
   const isOver = chosen === undefined && kept !== undefined && Date.parse(kept) <= serviceNow();
   const lifetime = isOver ? undefined : (chosen?.lifetime ?? (kept === undefined ? '' : 'kept'));
+  const [typedRuns, typeRuns] = useState<string>();
+  const runs = typedRuns ?? before?.max_runs?.toString() ?? '';
+  const max_runs = runsIn(runs);
   const cvm_ids = namesIn(cvms);
   const options = [
     ...(kept === undefined || isOver ? [] : [{ value: 'kept', label: `Until ${momentText(kept)}, as before` }]),
@@ -53,11 +56,20 @@ export function useLimits(before: Schemas['Approval'] | undefined) {
   return {
     /** The CVMs as typed, separated by commas. */
     cvms,
+    /** The number of runs as typed. Empty: any number. */
+    runs,
+    typeRuns,
+    /** True if the typed number of runs is none that an approval can have. */
+    areRunsWrong: max_runs === undefined,
     /** True if the end of the earlier approval has passed, so that the user must choose another one. */
     isOver,
     options,
     until: options.find(({ value }) => value === lifetime),
-    limits: limitsOf({ cvm_ids: cvm_ids.length > 0 ? cvm_ids : null, expires_at: chosen ? chosen.expires_at : kept }),
+    limits: limitsOf({
+      cvm_ids: cvm_ids.length > 0 ? cvm_ids : null,
+      expires_at: chosen ? chosen.expires_at : kept,
+      max_runs,
+    }),
     choose: (value: string) =>
       setChosen(value === 'kept' ? undefined : { lifetime: value, expires_at: expiryAfter(value, serviceNow()) }),
     type: setTyped,

@@ -1,27 +1,18 @@
 import { FormField, Textarea } from '@cloudscape-design/components';
 import { useState } from 'react';
-import { useDomain, useFrame } from '../access/console-context.ts';
-import { ConfirmModal } from '../frame/confirm-modal.tsx';
-import { fieldErrors } from '../loading/problem-text.ts';
-import { useAction } from '../loading/use-action.ts';
+import { useDomain } from '../access/index.ts';
+import { ConfirmModal, type DialogProps } from '../frame/index.ts';
+import { fieldErrors, useChange } from '../loading/index.ts';
 
-interface Props {
-  /** The identifier of the computation that the user refuses to approve. */
-  id: string;
-  onClose: () => void;
-  onRefused: () => void;
-}
-
-/** Shows a dialog that refuses to approve, with a reason that all parties read. */
-export function Refuse({ id, onClose, onRefused }: Props) {
+/** Shows a dialog that refuses to approve a computation, with a reason that all parties read. */
+export function Refuse({ id, onClose, onDone }: DialogProps & { id: string }) {
   const { client } = useDomain();
-  const { notify } = useFrame();
   const [reason, setReason] = useState('');
-  const refuse = useAction(async () => {
-    await client.approve({ id, body: { decision: 'refuse', reason } });
-    notify('You have refused. All parties see your reason.');
-    onRefused();
-  });
+  const refuse = useChange(
+    () => client.approve({ id, body: { decision: 'refuse', reason } }),
+    'You have refused. All parties see your reason.',
+    onDone,
+  );
   const errors = fieldErrors(refuse.problem, ['/reason']);
   return (
     <ConfirmModal

@@ -1,11 +1,9 @@
-import { FormField, Input, RadioGroup, Textarea } from '@cloudscape-design/components';
+import { FormField, Input, Textarea } from '@cloudscape-design/components';
 import type { KnownAsset, Schemas } from 'computation-management-client';
 import { type ReactNode, useState } from 'react';
-import { useDomain, useFrame } from '../access/console-context.ts';
-import { ConfirmModal } from '../frame/confirm-modal.tsx';
-import { ReadAgain } from '../loading/problem-alert.tsx';
-import { type FieldErrors, fieldErrors } from '../loading/problem-text.ts';
-import { useAction } from '../loading/use-action.ts';
+import { useDomain } from '../access/index.ts';
+import { Choice, ConfirmModal, type DialogProps } from '../frame/index.ts';
+import { type FieldErrors, fieldErrors, ReadAgain, useChange } from '../loading/index.ts';
 
 export type AssetFieldValues = Pick<Schemas['AssetRow'], 'file_name' | 'description' | 'content_access' | 'use'>;
 
@@ -66,47 +64,31 @@ export function AssetFields({ fields, change, errors, nameFault, isDisabled = fa
       </FormField>
       {isMine &&
         choices.map(({ name, label, options }) => (
-          <FormField key={name} label={label}>
-            <RadioGroup
-              value={fields[name]}
-              items={options.map((option) => ({ ...option, disabled: isDisabled }))}
-              onChange={({ detail }) => change({ [name]: detail.value })}
-            />
-          </FormField>
+          <Choice<string>
+            key={name}
+            label={label}
+            value={fields[name]}
+            options={options}
+            isDisabled={isDisabled}
+            onChange={(value) => change({ [name]: value })}
+          />
         ))}
     </div>
   );
 }
 
-interface EditProps {
-  found: KnownAsset;
-  onClose: () => void;
-  onSaved: () => void;
-  onReadAgain: () => void;
-}
-
 /** Shows a dialog that changes an asset. Only the creator can change who may read the content and use the asset. */
-export function EditAsset({ found, onClose, onSaved, onReadAgain }: EditProps) {
+export function EditAsset({ found, onClose, onDone }: DialogProps & { found: KnownAsset }) {
   const { client, me } = useDomain();
-  const { notify } = useFrame();
   // The page behind the dialog loads again: the version to change is the one that the user sees in these fields.
   const [{ asset, etag }] = useState(found);
   const { id, asset_type, mime_type, created_by } = asset;
-  const [fields, setFields] = useState<AssetFieldValues>({
-    file_name: asset.file_name,
-    description: asset.description,
-    content_access: asset.content_access,
-    use: asset.use,
-  });
+  const [fields, setFields] = useState<AssetFieldValues>(asset);
   const change = (changed: Partial<AssetFieldValues>) => setFields((before) => ({ ...before, ...changed }));
   const isMine = created_by === me.user;
-  const save = useAction(async () => {
-    const { file_name, description } = fields;
-    const changed = { file_name, description, asset_type, mime_type };
-    await client.updateAsset({ id, ifMatch: etag, body: { asset: isMine ? { ...changed, ...fields } : changed } });
-    notify('The changes are saved.');
-    onSaved();
-  });
+  const { file_name, description, content_access, use } = fields;
+  const body = { asset: { file_name, description, asset_type, mime_type, ...(isMine && { content_access, use }) } };
+  const save = useChange(() => client.updateAsset({ id, ifMatch: etag, body }), 'The changes are saved.', onDone);
   const errors = fieldErrors(save.problem, assetFields);
   return (
     <ConfirmModal
@@ -114,11 +96,7 @@ export function EditAsset({ found, onClose, onSaved, onReadAgain }: EditProps) {
       confirm="Save changes"
       action={save}
       fields={errors.fields}
-      conflict={
-        <ReadAgain problem={save.problem} readAgain={onReadAgain}>
-          Nothing was saved. Reading {asset.file_name} again shows the changes of others, and drops yours.
-        </ReadAgain>
-      }
+      conflict={<ReadAgain problem={save.problem} readAgain={onDone} name={asset.file_name} />}
       obstacle={fields.file_name === '' ? 'Name the file first.' : undefined}
       onClose={onClose}
     >

@@ -1,76 +1,60 @@
-import { Alert, Box, Button, FileUpload, KeyValuePairs, Link, SpaceBetween } from '@cloudscape-design/components';
-import { assetWithoutReading, type KnownAsset, type Schemas } from 'computation-management-client';
-import { useState } from 'react';
-import { useDomain } from '../access/console-context.ts';
-import { permissions } from '../access/permissions.ts';
-import { Panel, ScreenFrame } from '../frame/screen-frame.tsx';
-import { FactTable } from '../lists/columns.tsx';
-import { PagedTable, usePage } from '../lists/paged-table.tsx';
-import { LoadedView, ProblemAlert } from '../loading/problem-alert.tsx';
-import { useLoaded } from '../loading/use-loaded.ts';
-import { aboveAsset, addressOf } from '../routing/places.ts';
-import { fetchLines } from 'computation-management-words';
-import { Hash, Lines } from '../show/hash.tsx';
-import { AssetState, Status, StatusIndicator } from '../show/status.tsx';
-import { sizeText } from '../show/texts.ts';
-import { Moment } from '../show/time.tsx';
-import { Name, User } from '../show/visible-texts.tsx';
-import { assetTypeText, fileFault, fileUploadTexts } from './asset-texts.ts';
-import { DeleteModal } from '../frame/confirm-modal.tsx';
+import { Box, Button, KeyValuePairs, Link, SpaceBetween } from '@cloudscape-design/components';
+import { assetWithoutReading, type KnownAsset } from 'computation-management-client';
+import { permissions, useDomain } from '../access/index.ts';
+import { DeleteModal, Panel, ScreenFrame, useAsked } from '../frame/index.ts';
+import { FactTable, PagedTable, usePage } from '../lists/index.ts';
+import { ActionButton, LoadedView, useLoaded } from '../loading/index.ts';
+import { aboveAsset, addressOf } from '../routing/index.ts';
+import { fetchLines, hasKeyHere, keyCaution } from 'computation-management-words';
+import { AssetState, Hash, Lines, Moment, Name, sizeText, Status, StatusIndicator, User } from '../show/index.ts';
+import { assetTypeText } from './asset-texts.ts';
 import { EditAsset } from './asset-fields.tsx';
-import { fromBase64 } from 'computation-management-formats/bytes';
-import { useAction } from '../loading/use-action.ts';
-import { useUnsavedWork } from '../routing/unsaved-work.ts';
-import { saveFile } from '../show/save-file.ts';
-import { OtherContent } from './upload-file.ts';
-import { UploadProgress, useUpload } from './upload-progress.tsx';
+import { KeyPanel } from './key-panel.tsx';
+import { saveContent } from './save-content.ts';
+import { UploadForm } from './upload-progress.tsx';
 
 /** Shows the screen of an asset: its facts, its content if the user may read it, and the computations that use the asset. */
 export function AssetScreen({ id }: { id: string }) {
   const { client, domain, me } = useDomain();
-  const [asked, setAsked] = useState<'edit' | 'delete'>();
   const loaded = useLoaded(id, (signal) => assetWithoutReading(client, { id, user: me.user, signal }));
+  const { asked, setAsked, dialog } = useAsked<'edit' | 'delete'>(loaded.reload);
   const asset = loaded.value?.asset;
-  const mayChange = asset && permissions.changeAsset(me, asset);
-  const close = () => setAsked(undefined);
-  const closeAndReload = () => {
-    close();
-    loaded.reload();
-  };
+  const mayChange = asset && asset.asset_type !== 'result' && permissions.changeAsset(me, asset);
   return (
     <ScreenFrame
       title={asset?.file_name ?? 'Asset'}
       description={asset?.description}
       above={aboveAsset(domain)}
+      loaded={loaded}
       actions={
-        <>
-          <Button iconName="refresh" ariaLabel="Refresh" loading={loaded.isLoading} onClick={loaded.reload} />
-          {mayChange && <Button onClick={() => setAsked('delete')}>Delete</Button>}
-          {mayChange && <Button onClick={() => setAsked('edit')}>Edit</Button>}
-        </>
+        mayChange && (
+          <>
+            <Button onClick={() => setAsked('delete')}>Delete</Button>
+            <Button onClick={() => setAsked('edit')}>Edit</Button>
+          </>
+        )
       }
     >
       <LoadedView loaded={loaded} what="the asset">
         {(found) => (
           <>
             <AssetSummary found={found} />
-            <ContentPanel found={found} reload={loaded.reload} />
+            <ContentPanel asset={found.asset} reload={loaded.reload} />
+            {found.asset.created_by === me.user && found.asset.asset_type !== 'result' && (
+              <KeyPanel asset={found.asset} reload={loaded.reload} />
+            )}
             <LinkedComputations id={id} />
             {asked === 'delete' && (
               <DeleteModal
                 name={found.asset.file_name}
                 remove={() => client.deleteAsset({ id, ifMatch: found.etag })}
-                notice={`${found.asset.file_name} is deleted.`}
                 list={addressOf({ screen: 'assets', domain })}
-                onClose={close}
-                onReadAgain={closeAndReload}
+                {...dialog}
               >
                 Its content is deleted, and it is removed from every computation. This cannot be undone.
               </DeleteModal>
             )}
-            {asked === 'edit' && (
-              <EditAsset found={found} onClose={close} onSaved={closeAndReload} onReadAgain={closeAndReload} />
-            )}
+            {asked === 'edit' && <EditAsset found={found} {...dialog} />}
           </>
         )}
       </LoadedView>
@@ -112,6 +96,7 @@ function AssetSummary({ found: { asset } }: { found: KnownAsset }) {
             items={[
               { label: 'SHA3-256 of the content', value: <Hash value={asset.checksum} what="hash" isWhole /> },
               ...(asset.source ? [{ label: 'Source', value: <Lines of={fetchLines(asset)} /> }] : []),
+              ...(hasKeyHere(asset) && !isMine ? [{ label: 'Key', value: keyCaution(asset) }] : []),
             ]}
           />
         </Box>
@@ -123,21 +108,18 @@ function AssetSummary({ found: { asset } }: { found: KnownAsset }) {
 
 function ContentReads({ reads }: { reads: { user: string; read_at: string }[] }) {
   return (
-    <SpaceBetween size="s">
-      <FactTable
-        title="Reads by others"
-        counter={`(${reads.length})`}
-        description="Who else has read the content, the latest 100."
-        items={reads}
-        rowKey={({ user, read_at }) => `${read_at} ${user}`}
-        columns={[
-          { id: 'user', header: 'User', isRowHeader: true, cell: ({ user }) => <User of={user} /> },
-          { id: 'at', header: 'Read', cell: ({ read_at }) => <Moment at={read_at} /> },
-        ]}
-        empty="Nobody else has read it."
-      />
-      {reads.length === 100 && <Alert type="info">Earlier reads are no longer recorded.</Alert>}
-    </SpaceBetween>
+    <FactTable
+      title="Reads by others"
+      counter={`(${reads.length})`}
+      description="Who else has read the content: the latest 100. Earlier ones are not kept."
+      items={reads}
+      rowKey={({ user, read_at }) => `${read_at} ${user}`}
+      columns={[
+        { header: 'User', isRowHeader: true, cell: ({ user }) => <User of={user} /> },
+        { header: 'Read', isPrimary: true, cell: ({ read_at }) => <Moment at={read_at} /> },
+      ]}
+      empty="Nobody else has read it."
+    />
   );
 }
 
@@ -153,35 +135,29 @@ function LinkedComputations({ id }: { id: string }) {
       rowKey={(computation) => computation.id}
       columns={[
         {
-          id: 'name',
           header: 'Name',
           isRowHeader: true,
           cell: ({ id: computation, name }) => (
             <Link href={addressOf({ screen: 'computation', domain, id: computation })}>{name}</Link>
           ),
         },
-        { id: 'status', header: 'Status', minWidth: 120, cell: ({ status }) => <Status status={status} /> },
-        { id: 'owner', header: 'Owner', isSecondary: true, cell: ({ owner }) => <User of={owner} /> },
+        { header: 'Status', isPrimary: true, minWidth: 120, cell: ({ status }) => <Status status={status} /> },
+        { header: 'Owner', cell: ({ owner }) => <User of={owner} /> },
       ]}
       empty="No computation uses it."
     />
   );
 }
 
-interface ContentProps {
-  found: KnownAsset;
-  reload: () => void;
-}
-
 /**
  * Shows the content of an asset: for its creator a form to upload the content, for those who may read it a download, and otherwise that the
  * content is withheld.
  */
-export function ContentPanel({ found: { asset }, reload }: ContentProps) {
+export function ContentPanel({ asset, reload }: { asset: KnownAsset['asset']; reload: () => void }) {
   const { me } = useDomain();
   return (
     <Panel title="Content">
-      {asset.source ? (
+      {asset.source && asset.size === null ? (
         <StatusIndicator type="info">
           The service has no content:{' '}
           {asset.source.url === undefined ? (
@@ -193,9 +169,18 @@ export function ContentPanel({ found: { asset }, reload }: ContentProps) {
           )}
         </StatusIndicator>
       ) : asset.state === 'pending' && asset.created_by === me.user ? (
-        <SendContent asset={asset} reload={reload} />
+        <UploadForm
+          description={`The content of ${asset.file_name}, up to 5 GiB.`}
+          submit="Upload"
+          asset={asset.file_name}
+          begin={() => Promise.resolve({ id: asset.id })}
+          notice={`${asset.file_name} is uploaded.`}
+          reload={reload}
+        />
       ) : asset.state === 'pending' ? (
         <StatusIndicator type="pending">The creator has not uploaded the content yet.</StatusIndicator>
+      ) : asset.asset_type === 'result' ? (
+        <StatusIndicator type="info">The page of its run says who may get this result, and gives it to them.</StatusIndicator>
       ) : permissions.readContent(me, asset) ? (
         <ReadContent asset={asset} isMine={asset.created_by === me.user} />
       ) : (
@@ -209,62 +194,16 @@ export function ContentPanel({ found: { asset }, reload }: ContentProps) {
 
 function ReadContent({ asset, isMine }: { asset: KnownAsset['asset']; isMine: boolean }) {
   const { client } = useDomain();
-  const download = useAction(async () => {
-    saveContent(await client.getAsset({ id: asset.id }));
-  });
   return (
     <SpaceBetween size="s">
-      <Button iconName="download" loading={download.isRunning} onClick={() => void download.run()}>
+      <ActionButton iconName="download" act={async () => saveContent(await client.getAsset({ id: asset.id }))}>
         Download {asset.file_name}
-      </Button>
+      </ActionButton>
       {!isMine && (
         <Box variant="small">
           The creator, <User of={asset.created_by} />, sees that you read it.
         </Box>
       )}
-      <ProblemAlert problem={download.problem} />
     </SpaceBetween>
   );
-}
-
-interface SendProps {
-  asset: KnownAsset['asset'];
-  reload: () => void;
-}
-
-function SendContent({ asset, reload }: SendProps) {
-  const [file, setFile] = useState<File>();
-  const upload = useUpload();
-  const fault = fileFault(file);
-  useUnsavedWork(file && (upload.hasArrived ? 'open' : 'form'));
-  const send = async () => {
-    if (file && (await upload.send(asset.id, undefined, file))) reload();
-  };
-  const maySend = file !== undefined && fault === undefined;
-  const retry = upload.problem instanceof OtherContent ? reload : maySend ? () => void send() : undefined;
-  const isBusy = ['sending', 'interrupted', 'hashing'].includes(upload.state);
-  return (
-    <SpaceBetween size="m">
-      <FileUpload
-        value={file ? [file] : []}
-        onChange={({ detail }) => setFile(detail.value[0])}
-        fileErrors={[fault ?? null]}
-        showFileSize
-        i18nStrings={fileUploadTexts}
-        constraintText={`The content of ${asset.file_name}, up to 5 GiB.`}
-      />
-      <UploadProgress upload={upload} asset={asset.file_name} retry={retry} />
-      <Button variant="primary" disabled={!maySend} loading={isBusy} onClick={() => void send()}>
-        Upload
-      </Button>
-    </SpaceBetween>
-  );
-}
-
-/** Lets the user save the content of an asset, which the service returned inline or as a link. */
-function saveContent({ asset, download, file_name }: Schemas['Asset']): void {
-  // Never the type that was sent with it: a page of it must not open with the console's rights.
-  if (!download) return saveFile(file_name, fromBase64(asset ?? '') ?? '', 'application/octet-stream');
-  const anchor = document.createElement('a');
-  Object.assign(anchor, { download: file_name, href: download.url, rel: 'noreferrer' }).click();
 }

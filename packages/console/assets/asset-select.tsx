@@ -2,10 +2,9 @@ import { Select } from '@cloudscape-design/components';
 import { page, type Schemas } from 'computation-management-client';
 import { userText } from 'computation-management-words';
 import { useState } from 'react';
-import { useDomain } from '../access/console-context.ts';
-import { problemText } from '../loading/problem-text.ts';
-import { type Loaded, useLoaded } from '../loading/use-loaded.ts';
-import { sizeText } from '../show/texts.ts';
+import { useDomain } from '../access/index.ts';
+import { type Loaded, problemText, useLoaded } from '../loading/index.ts';
+import { sizeText } from '../show/index.ts';
 import { contains, type ReadAssets, readOn } from './read-on.ts';
 
 type Row = Schemas['AssetRow'];

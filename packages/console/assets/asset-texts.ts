@@ -3,26 +3,15 @@ import { sizeText } from '../show/texts.ts';
 
 type AssetType = Schemas['AssetRow']['asset_type'];
 
-export const assetTypeOptions: { value: AssetType; label: string }[] = [
+/** The types of assets that a user can create. */
+export const assetTypeOptions: { value: Exclude<AssetType, 'result'>; label: string }[] = [
   { value: 'algorithm', label: 'Algorithm' },
   { value: 'dataset', label: 'Dataset' },
 ];
 
 export function assetTypeText(type: AssetType): string {
-  return type === 'algorithm' ? 'Algorithm' : 'Dataset';
+  return type === 'result' ? 'Result' : type === 'algorithm' ? 'Algorithm' : 'Dataset';
 }
-
-/** The texts of Cloudscape's field that takes one file. */
-export const fileUploadTexts = {
-  uploadButtonText: () => 'Choose file',
-  dropzoneText: () => 'Drop the file here',
-  formatFileSize: sizeText,
-  removeFileAriaLabel: () => 'Remove the file',
-  limitShowFewer: 'Show fewer',
-  limitShowMore: 'Show more',
-  errorIconAriaLabel: 'Error',
-  warningIconAriaLabel: 'Warning',
-};
 
 /** Returns why a file cannot be uploaded, or undefined if it can. */
 export function fileFault(file: { size: number } | undefined): string | undefined {

@@ -1,17 +1,11 @@
 import { Button, Link, SpaceBetween } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
-import { permissions } from '../access/permissions.ts';
-import type { Column } from '../lists/columns.tsx';
-import { ChoiceFilter, PagedTable, usePage } from '../lists/paged-table.tsx';
-import { refreshSeconds } from '../loading/use-loaded.ts';
-import { useAddress } from '../routing/navigation.ts';
-import { addressOf } from '../routing/places.ts';
-import { useDomain } from '../access/console-context.ts';
-import { ScreenFrame } from '../frame/screen-frame.tsx';
-import { sizeText } from '../show/texts.ts';
-import { Ago } from '../show/time.tsx';
-import { User } from '../show/visible-texts.tsx';
-import { AssetState } from '../show/status.tsx';
+import { permissions, useDomain } from '../access/index.ts';
+import { ChoiceFilter, type Column, PagedTable, usePage } from '../lists/index.ts';
+import { refreshSeconds } from '../loading/index.ts';
+import { addressOf, useAddress } from '../routing/index.ts';
+import { ScreenFrame } from '../frame/index.ts';
+import { Ago, AssetState, sizeText, User } from '../show/index.ts';
 import { assetTypeOptions, assetTypeText } from './asset-texts.ts';
 
 type Row = Schemas['AssetRow'];
@@ -24,16 +18,15 @@ export function AssetsScreen() {
   const page = usePage('listAssets', { asset_type }, { everySeconds: refreshSeconds.assets });
   const columns: Column<Row>[] = [
     {
-      id: 'file',
       header: 'File',
       isRowHeader: true,
       cell: ({ id, file_name }) => <Link href={addressOf({ screen: 'asset', domain, id })}>{file_name}</Link>,
     },
-    { id: 'type', header: 'Type', isSecondary: true, cell: (asset) => assetTypeText(asset.asset_type) },
-    { id: 'state', header: 'Content', minWidth: 150, cell: ({ state }) => <AssetState state={state} /> },
-    { id: 'size', header: 'Size', isSecondary: true, cell: ({ size }) => sizeText(size) },
-    { id: 'creator', header: 'Creator', isSecondary: true, cell: ({ created_by }) => <User of={created_by} /> },
-    { id: 'updated', header: 'Updated', isSecondary: true, cell: ({ updated_at }) => <Ago at={updated_at} /> },
+    { header: 'Type', cell: (asset) => assetTypeText(asset.asset_type) },
+    { header: 'Content', isPrimary: true, minWidth: 150, cell: ({ state }) => <AssetState state={state} /> },
+    { header: 'Size', cell: ({ size }) => sizeText(size) },
+    { header: 'Creator', cell: ({ created_by }) => <User of={created_by} /> },
+    { header: 'Updated', cell: ({ updated_at }) => <Ago at={updated_at} /> },
   ];
   const upload = permissions.createAnyAsset(me) && (
     <Button variant="primary" href={addressOf({ screen: 'new-asset', domain })}>

@@ -16,8 +16,8 @@ export async function hashFile(file: Pick<Blob, 'stream'>, { signal, onProgress 
   const reader = file.stream().getReader();
   let bytes = 0;
   for (;;) {
-    signal.throwIfAborted();
     const { value, done } = await reader.read();
+    signal.throwIfAborted(); // also after the last piece: what was cancelled is not declared
     if (done) return bytesToHex(hash.digest());
     hash.update(value);
     onProgress?.((bytes += value.length));

@@ -1,24 +1,17 @@
-import { Button, Container, FileUpload, Form, FormField, Link, RadioGroup, SpaceBetween } from '@cloudscape-design/components';
+import { Container, FileUpload, FormField, Link, SpaceBetween } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
-import { permissions } from '../access/permissions.ts';
-import { Refused } from '../access/refused.tsx';
-import { fieldErrors } from '../loading/problem-text.ts';
-import { keysForBodies, useAction } from '../loading/use-action.ts';
-import { ProblemAlert } from '../loading/problem-alert.tsx';
-import { useAddress, useGoOn } from '../routing/navigation.ts';
-import { aboveAsset, addressOf } from '../routing/places.ts';
-import { alreadySent } from '../frame/confirm-modal.tsx';
-import { useDomain, useFrame } from '../access/console-context.ts';
-import { ScreenFrame } from '../frame/screen-frame.tsx';
-import { useUnsavedWork } from '../routing/unsaved-work.ts';
-import { hashFile } from './hash-file.ts';
+import { permissions, Refused, useDomain, useFrame } from '../access/index.ts';
+import { fieldErrors, keysForBodies, useAction } from '../loading/index.ts';
+import { aboveAsset, addressOf, useAddress, useGoOn, useUnsavedWork } from '../routing/index.ts';
+import { Choice, FormFrame, ScreenFrame } from '../frame/index.ts';
+import { sizeText } from '../show/index.ts';
 import { noSource, SourceFields, sourceFields, sourceOf } from './source-fields.tsx';
 import { AssetFields, assetFields, type AssetFieldValues } from './asset-fields.tsx';
-import { assetTypeOptions, fileFault, fileUploadTexts, hasNoPlace, linkConflict } from './asset-texts.ts';
+import { assetTypeOptions, fileFault, hasNoPlace, linkConflict } from './asset-texts.ts';
 import { UploadProgress, useUpload } from './upload-progress.tsx';
 
-type Fields = AssetFieldValues & Pick<Schemas['AssetRow'], 'asset_type'>;
+type Fields = AssetFieldValues & Pick<Schemas['AssetInputFields'], 'asset_type'>;
 
 /** The ways in which the agent of a CVM gets the file of a new asset. */
 const ways = [
@@ -70,20 +63,20 @@ function NewForm() {
   });
   const fields: Fields = { ...typed, use: use ?? (typed.asset_type === 'dataset' ? 'approval' : 'open') };
   const upload = useUpload();
-  const fault = fileFault(file);
+  const fault = way === 'upload' ? fileFault(file) : undefined;
   const isDirty = file !== undefined || fields.description !== '';
   useUnsavedWork(!isDirty ? undefined : upload.hasArrived ? 'open' : 'form');
   const change = ({ use: chosen, ...changed }: Partial<Fields>) => {
     if (chosen) setUse(chosen);
     setFields((before) => ({ ...before, ...changed }));
   };
-  const isComplete = way === 'fetch' ? fetched.url !== '' && /^[0-9a-f]{64}$/i.test(fetched.checksum) : file !== undefined;
+  const isComplete =
+    way === 'fetch' ? fetched.url !== '' && /^[0-9a-f]{64}$/i.test(fetched.checksum) : file !== undefined && fault === undefined;
 
   const save = useAction(async () => {
-    if (!isComplete || (way === 'upload' && fault !== undefined)) return;
     // After a failure the asset may already exist: then only the remaining steps are carried out.
-    const checksum =
-      way === 'declare' && file ? await hashFile(file, { signal: AbortSignal.timeout(dayInMilliseconds) }) : undefined;
+    const checksum = way === 'declare' && file ? await upload.hash(file) : undefined;
+    if (way === 'declare' && checksum === undefined) return;
     const given =
       way === 'fetch' ? sourceOf(fetched, fields.asset_type) : { mime_type: file?.type ?? '', ...(checksum && { checksum }) };
     const body = { asset: { ...fields, ...given, user_key: '' } };
@@ -111,112 +104,75 @@ function NewForm() {
     );
   });
   const errors = fieldErrors(save.problem, [...assetFields, ...sourceFields]);
-  const isBusy = save.isRunning;
+  const isCreated = created !== undefined;
+  const again = upload.state === 'failed' || upload.state === 'cancelled' ? 'Upload again' : 'Upload';
 
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save.run();
-      }}
+    <FormFrame
+      submit={way === 'upload' ? again : 'Declare'}
+      action={save}
+      isComplete={isComplete && fields.file_name !== ''}
+      cancel={addressOf({ screen: 'assets', domain })}
+      isSent={save.isRunning && upload.state === 'idle'}
+      fields={errors.fields}
     >
-      <Form
-        actions={
-          <SpaceBetween direction="horizontal" size="xs">
-            <Button
-              variant="link"
-              formAction="none"
-              href={addressOf({ screen: 'assets', domain })}
-              disabled={isBusy && upload.state === 'idle'}
-              disabledReason={alreadySent}
-            >
-              Cancel
-            </Button>
-            <Button
-              variant="primary"
-              formAction="submit"
-              loading={isBusy}
-              disabled={!isComplete || (way === 'upload' && fault !== undefined) || fields.file_name === ''}
-            >
-              {way !== 'upload'
-                ? 'Declare'
-                : upload.state === 'failed' || upload.state === 'cancelled'
-                  ? 'Upload again'
-                  : 'Upload'}
-            </Button>
-          </SpaceBetween>
-        }
-      >
+      <Container>
         <SpaceBetween size="l">
-          <Container>
-            <SpaceBetween size="l">
-              <FormField label="How the agent gets it">
-                <RadioGroup
-                  value={way}
-                  items={ways.map((each) => ({ ...each, disabled: created !== undefined }))}
-                  onChange={({ detail }) => setWay(ways.find(({ value }) => value === detail.value)?.value ?? way)}
-                />
-              </FormField>
-              {way === 'fetch' ? (
-                <SourceFields
-                  type={fields.asset_type}
-                  source={fetched}
-                  change={(changed) => setFetched({ ...fetched, ...changed })}
-                  errors={errors}
-                />
-              ) : (
-                <FormField
-                  label="File"
-                  description={
-                    way === 'upload' ? 'Up to 5 GiB. It goes straight to storage.' : 'It is hashed here, and sent nowhere.'
-                  }
-                >
-                  <FileUpload
-                    value={file ? [file] : []}
-                    onChange={({ detail: { value } }) => {
-                      setFile(value[0]);
-                      if (!created) change({ file_name: value[0]?.name ?? '' });
-                    }}
-                    fileErrors={[(way === 'upload' && fault) || null]}
-                    fileWarnings={[created && file && file !== firstFile ? sentAs(created) : null]}
-                    showFileSize
-                    showFileLastModified={false}
-                    i18nStrings={fileUploadTexts}
-                  />
-                </FormField>
-              )}
-              <AssetFields
-                fields={fields}
-                change={change}
-                errors={errors}
-                nameFault={linkConflict(save.problem, 'file_name_taken')}
-                isDisabled={created !== undefined}
-                isMine
-              >
-                <FormField label="Type" errorText={linkConflict(save.problem, 'second_algorithm')}>
-                  <RadioGroup
-                    value={fields.asset_type}
-                    items={types.map((type) => ({ ...type, disabled: created !== undefined }))}
-                    onChange={({ detail }) =>
-                      change({ asset_type: types.find(({ value }) => value === detail.value)?.value ?? fields.asset_type })
-                    }
-                  />
-                </FormField>
-              </AssetFields>
-            </SpaceBetween>
-          </Container>
-          <UploadProgress
-            upload={upload}
-            asset={created && <Link href={addressOf({ screen: 'asset', domain, id: created.id })}>{created.file_name}</Link>}
-          />
-          <ProblemAlert problem={save.problem} fields={errors.fields} />
+          <Choice label="How the agent gets it" value={way} options={ways} isDisabled={isCreated} onChange={setWay} />
+          {way === 'fetch' ? (
+            <SourceFields
+              type={fields.asset_type}
+              source={fetched}
+              change={(changed) => setFetched({ ...fetched, ...changed })}
+              errors={errors}
+            />
+          ) : (
+            <FormField
+              label="File"
+              description={
+                way === 'upload' ? 'Up to 5 GiB. It goes straight to storage.' : 'It is hashed here, and sent nowhere.'
+              }
+            >
+              <FileUpload
+                value={file ? [file] : []}
+                onChange={({ detail: { value } }) => {
+                  setFile(value[0]);
+                  if (!isCreated) change({ file_name: value[0]?.name ?? '' });
+                }}
+                fileErrors={[fault ?? null]}
+                fileWarnings={[created && file && file !== firstFile ? sentAs(created) : null]}
+                showFileSize
+                showFileLastModified={false}
+                i18nStrings={{ formatFileSize: sizeText }}
+              />
+            </FormField>
+          )}
+          <AssetFields
+            fields={fields}
+            change={change}
+            errors={errors}
+            nameFault={linkConflict(save.problem, 'file_name_taken')}
+            isDisabled={isCreated}
+            isMine
+          >
+            <Choice
+              label="Type"
+              value={fields.asset_type}
+              options={types}
+              isDisabled={isCreated}
+              errorText={linkConflict(save.problem, 'second_algorithm')}
+              onChange={(asset_type) => change({ asset_type })}
+            />
+          </AssetFields>
         </SpaceBetween>
-      </Form>
-    </form>
+      </Container>
+      <UploadProgress
+        upload={upload}
+        asset={created && <Link href={addressOf({ screen: 'asset', domain, id: created.id })}>{created.file_name}</Link>}
+      />
+    </FormFrame>
   );
 }
-
-const dayInMilliseconds = 86_400_000;
 
 function sentAs({ file_name, mime_type }: Schemas['Asset']): string {
   const type = mime_type === '' ? '' : `, of the type ${mime_type}`;

@@ -1,13 +1,22 @@
-import { Checkbox, FormField, Input, Select, SpaceBetween, Textarea } from '@cloudscape-design/components';
+import { Checkbox, FormField, Input, SpaceBetween, Textarea } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { algorithmTypes, sourceTypeOf } from 'computation-management-formats/source';
+import { Choice } from '../frame/index.ts';
 import { checksumNote } from './asset-texts.ts';
-import type { FieldErrors } from '../loading/problem-text.ts';
+import type { FieldErrors } from '../loading/index.ts';
 
 type New = Schemas['AssetInputFields'];
 
 /** The fields of a file that the agent fetches, as they are typed. */
-export const noSource = { url: '', checksum: '', path: '', kbs: '', decompress: false, runAs: 'bin', args: '' };
+export const noSource = {
+  url: '',
+  checksum: '',
+  path: '',
+  kbs: '',
+  decompress: false,
+  runAs: 'bin' as (typeof algorithmTypes)[number],
+  args: '',
+};
 type Typed = typeof noSource;
 
 /** The places in a request that creates an asset whose errors are shown at the fields of a file that the agent fetches. */
@@ -31,7 +40,7 @@ export function sourceOf({ url, checksum, path, kbs, decompress, runAs, args }: 
       : type === 'dataset'
         ? { decompress }
         : {
-            algo_type: algorithmTypes.find((each) => each === runAs) ?? 'bin',
+            algo_type: runAs,
             algo_args: args.split('\n').filter((line) => line !== ''),
           }),
   };
@@ -80,13 +89,13 @@ export function SourceFields({ type, source, change, errors }: Props) {
         </Checkbox>
       ) : (
         <>
-          <FormField label="How the agent runs it">
-            <Select
-              selectedOption={{ value: source.runAs, label: source.runAs }}
-              options={algorithmTypes.map((value) => ({ value, label: value }))}
-              onChange={({ detail }) => change({ runAs: detail.selectedOption.value ?? 'bin' })}
-            />
-          </FormField>
+          <Choice
+            isList
+            label="How the agent runs it"
+            value={source.runAs}
+            options={algorithmTypes.map((value) => ({ value, label: value }))}
+            onChange={(runAs) => change({ runAs })}
+          />
           <FormField
             label="Arguments (optional)"
             description="One on each line. Approvals cover them."

@@ -18,6 +18,13 @@ export interface Step {
   sent: number;
 }
 
+/** Sends a whole file to a presigned link, in one attempt. `onProgress` is called with the number of bytes that have been sent. */
+export type PutFile = (
+  target: Target,
+  file: File,
+  options: { signal: AbortSignal; onProgress: (sent: number) => void },
+) => Promise<StorageResponse>;
+
 interface UploadOptions {
   /** The identifier of the asset whose content is uploaded. */
   id: string;
@@ -25,12 +32,7 @@ interface UploadOptions {
   target: Target | undefined;
   file: File;
   signal: AbortSignal;
-  /** Sends the whole file to a presigned link, in one attempt. */
-  put: (
-    target: Target,
-    file: File,
-    options: { signal: AbortSignal; onProgress: (sent: number) => void },
-  ) => Promise<StorageResponse>;
+  put: PutFile;
   onStep: (step: Step) => void;
 }
 

@@ -1,29 +1,21 @@
-import { Alert, Button, ProgressBar, SpaceBetween } from '@cloudscape-design/components';
+import { Alert, Button, FileUpload, FormField, ProgressBar, SpaceBetween } from '@cloudscape-design/components';
 import { type Schemas, ServiceProblem, type StorageResponse } from 'computation-management-client';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { useDomain } from '../access/console-context.ts';
-import { ProblemAlert } from '../loading/problem-alert.tsx';
-import { useIsHere } from '../routing/navigation.ts';
-import { sizeText } from '../show/texts.ts';
-import { expectReadable, type Step, uploadFile } from './upload-file.ts';
+import { useDomain, useFrame } from '../access/index.ts';
+import { ProblemAlert, useAction } from '../loading/index.ts';
+import { useIsHere, useUnsavedWork } from '../routing/index.ts';
+import { sizeText } from '../show/index.ts';
+import { fileFault } from './asset-texts.ts';
+import { hashFile } from './hash-file.ts';
+import { expectReadable, OtherContent, type PutFile, type Step, uploadFile } from './upload-file.ts';
 
-interface Upload {
-  state: 'idle' | Step['state'] | 'done' | 'cancelled' | 'failed';
+interface Progress {
+  state: 'idle' | 'reading' | Step['state'] | 'unread' | 'cancelled' | 'failed';
   file: File | undefined;
-  /** The number of bytes of the file that have been sent. */
+  /** The number of bytes of the file that have been hashed here, or sent. */
   sent: number;
   problem: unknown;
-  /** True once the whole file is in storage: the service then hashes the file, also after the page is left. */
-  hasArrived: boolean;
-  cancel: () => void;
-  /**
-   * Sends a file as the content of an asset. Without a target, fetches a new link to send the file to. Returns whether the content has
-   * arrived and is hashed.
-   */
-  send: (asset: string, target: Schemas['AssetUpload'] | undefined, file: File) => Promise<boolean>;
 }
-
-type Progress = Pick<Upload, 'state' | 'file' | 'sent' | 'problem'>;
 
 const idle: Progress = { state: 'idle', file: undefined, sent: 0, problem: undefined };
 
@@ -31,7 +23,7 @@ const idle: Progress = { state: 'idle', file: undefined, sent: 0, problem: undef
  * Returns an upload, which sends a file to storage and then waits until the service has hashed it. Leaving the screen before the file has
  * arrived cancels the upload.
  */
-export function useUpload(): Upload {
+export function useUpload() {
   const { client } = useDomain();
   const [progress, setProgress] = useState(idle);
   const controller = useRef<AbortController>(undefined);
@@ -39,28 +31,47 @@ export function useUpload(): Upload {
   useEffect(() => () => controller.current?.abort(), []);
   const isHere = useIsHere();
   const change = (fields: Partial<Progress>) => setProgress((before) => ({ ...before, ...fields }));
-  const send: Upload['send'] = async (id, target, file) => {
-    if (!isHere()) return false; // the user has left while the asset was created
-    controller.current = new AbortController();
-    const { signal } = controller.current;
-    setProgress({ ...idle, state: 'sending', file });
+  const attempt = async <Value,>(file: File, state: Progress['state'], act: (signal: AbortSignal) => Promise<Value>) => {
+    if (!isHere()) return undefined; // the user has left while the asset was created
+    const { signal } = (controller.current = new AbortController());
+    setProgress({ ...idle, state, file });
     try {
-      await uploadFile(client, { id, target, file, signal, put: putFile, onStep: change });
-      change({ state: 'done' });
-      return true;
+      return await act(signal);
     } catch (problem) {
-      change(signal.aborted ? { state: 'cancelled' } : { state: 'failed', problem });
-      return false;
+      const cancelled = state === 'reading' ? 'unread' : 'cancelled';
+      change(signal.aborted ? { state: cancelled } : { state: 'failed', problem });
+      return undefined;
     }
   };
-  const hasArrived = progress.state === 'hashing' || progress.state === 'done';
-  return { ...progress, hasArrived, cancel, send };
+  return {
+    ...progress,
+    cancel,
+    /** True once the whole file is in storage: the service then hashes the file, also after the page is left. */
+    hasArrived: progress.state === 'hashing',
+    /** Returns the SHA3-256 of a file, hex, which is sent nowhere. Undefined if the user cancelled, or the file cannot be read. */
+    hash: (file: File) =>
+      attempt(file, 'reading', async (signal) => {
+        const checksum = await hashFile(file, { signal, onProgress: (sent) => change({ sent }) });
+        setProgress(idle);
+        return checksum;
+      }),
+    /**
+     * Sends a file as the content of an asset. Without a target, fetches a new link to send the file to. Returns whether the content has
+     * arrived and is hashed.
+     */
+    send: async (id: string, target: Schemas['AssetUpload'] | undefined, file: File): Promise<boolean> =>
+      (await attempt(file, 'sending', async (signal) => {
+        await uploadFile(client, { id, target, file, signal, put: putFile, onStep: change });
+        setProgress(idle);
+        return true;
+      })) ?? false,
+  };
 }
 
 interface Props {
-  upload: Upload;
-  /** The name of the asset whose content is uploaded, or a link to the asset. */
-  asset: ReactNode;
+  upload: ReturnType<typeof useUpload>;
+  /** The name of the asset whose content is uploaded, or a link to the asset. Undefined if the user cannot upload to it again. */
+  asset?: ReactNode;
   retry?: (() => void) | undefined;
 }
 
@@ -69,40 +80,89 @@ export function UploadProgress({ upload, asset, retry }: Props) {
   const { state, sent, file, problem, cancel } = upload;
   if (state === 'idle' || !file) return null;
   if (state === 'failed') return <ProblemAlert problem={problem} retry={retry} />;
+  if (state === 'unread') return <Alert type="info" header="The hashing was cancelled. Nothing of the file was sent." />;
   if (state === 'cancelled') {
     return (
       <Alert type="info" header="The upload was cancelled">
-        No content is kept, unless the whole file had already arrived. The asset {asset} stays: upload again, or delete it.
+        No content is kept, unless the whole file had already arrived.
+        {asset && <> The asset {asset} stays: upload again, or delete it.</>}
       </Alert>
     );
   }
-  if (state === 'done') {
-    return (
-      <Alert type="success" header={`${file.name} is uploaded`}>
-        The service has hashed it.
-      </Alert>
-    );
-  }
-  const percent = file.size === 0 ? 100 : (100 * sent) / file.size;
   const { label, description } = words[state];
   return (
     <SpaceBetween size="xs">
       <ProgressBar
         label={label(file.name)}
         description={description}
-        value={percent}
+        value={file.size === 0 ? 100 : (100 * sent) / file.size}
         additionalInfo={`${sizeText(sent)} of ${sizeText(file.size)}`}
       />
       {state !== 'hashing' && (
         <Button formAction="none" onClick={cancel}>
-          Cancel the upload
+          {state === 'reading' ? 'Cancel the hashing' : 'Cancel the upload'}
         </Button>
       )}
     </SpaceBetween>
   );
 }
 
+interface FormProps {
+  label?: string;
+  description: string;
+  submit: string;
+  /** The name of the asset whose content is uploaded. Undefined if the user cannot upload to it again. */
+  asset?: string;
+  /** Returns the asset that takes the file, with the link to send it to if there is one. Undefined to send nothing. */
+  begin: (file: File, hash: Hasher) => Promise<Pick<Schemas['Asset'], 'id' | 'upload'> | undefined>;
+  notice: string;
+  reload: () => void;
+}
+
+type Hasher = ReturnType<typeof useUpload>['hash'];
+
+/** Shows a form that uploads one file: which, how far it is, and why it failed. Afterwards tells the user, and loads again what is shown. */
+export function UploadForm({ label, description, submit, asset, begin, notice, reload }: FormProps) {
+  const [file, setFile] = useState<File>();
+  const upload = useUpload();
+  const { notify } = useFrame();
+  const fault = fileFault(file);
+  useUnsavedWork(file && (upload.hasArrived ? 'open' : 'form'));
+  const send = useAction(async () => {
+    const target = file && (await begin(file, upload.hash));
+    if (!target || !(await upload.send(target.id, target.upload, file))) return;
+    setFile(undefined);
+    notify(notice);
+    reload();
+  });
+  const maySend = file !== undefined && fault === undefined;
+  const run = () => void send.run();
+  return (
+    <SpaceBetween size="m">
+      <FormField label={label} description={description}>
+        <FileUpload
+          value={file ? [file] : []}
+          onChange={({ detail }) => setFile(detail.value[0])}
+          fileErrors={[fault ?? null]}
+          showFileSize
+          i18nStrings={{ formatFileSize: sizeText }}
+        />
+      </FormField>
+      <UploadProgress
+        upload={upload}
+        asset={asset}
+        retry={upload.problem instanceof OtherContent ? reload : maySend ? run : undefined}
+      />
+      <ProblemAlert problem={send.problem} />
+      <Button variant="primary" disabled={!maySend} loading={send.isRunning} onClick={run}>
+        {submit}
+      </Button>
+    </SpaceBetween>
+  );
+}
+
 const words = {
+  reading: { label: (file: string) => `Hashing ${file}`, description: 'Keep this page open.' },
   sending: { label: (file: string) => `Uploading ${file}`, description: 'Keep this page open.' },
   interrupted: {
     label: (file: string) => `The upload of ${file} was cut off`,
@@ -114,12 +174,6 @@ const words = {
   },
 };
 
-interface PutOptions {
-  signal: AbortSignal;
-  /** Called with the number of bytes of the file that have been sent. */
-  onProgress: (sent: number) => void;
-}
-
 const longestSilenceInMilliseconds = 60_000;
 
 /**
@@ -127,11 +181,7 @@ const longestSilenceInMilliseconds = 60_000;
  * @throws ServiceProblem `unreachable` if the connection breaks, or is silent for a minute; Error if the file can no longer be read; the
  * signal's reason
  */
-function putFile(
-  { method, url, headers }: Schemas['AssetUpload'],
-  file: File,
-  { signal, onProgress }: PutOptions,
-): Promise<StorageResponse> {
+const putFile: PutFile = ({ method, url, headers }, file, { signal, onProgress }) => {
   const { promise, resolve, reject } = Promise.withResolvers<StorageResponse>();
   const request = new XMLHttpRequest();
   const breakOff = (detail: string) =>
@@ -169,4 +219,4 @@ function putFile(
     clearTimeout(silence);
     signal.removeEventListener('abort', cancel);
   });
-}
+};

@@ -1,12 +1,12 @@
-import { Box, ExpandableSection, type StatusIndicatorProps } from '@cloudscape-design/components';
+import { Box, ExpandableSection } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
-import { StatusIndicator } from '../show/status.tsx';
-import { sizeText } from '../show/texts.ts';
+import { type Look, Looking, sizeText, StatusIndicator } from '../show/index.ts';
+import { isTestEvidence } from './machines.ts';
 
 type Verdict = Schemas['AttestationOfRun']['verdict'];
 
 /** The icon and the text that show each verdict on a CVM's attestation. Only `verified` is shown as a success. */
-const looks: Record<NonNullable<Verdict> | 'none' | 'test', { type: StatusIndicatorProps.Type; text: string }> = {
+const looks: Record<NonNullable<Verdict> | 'none' | 'test', Look> = {
   verified: { type: 'success', text: 'Attested' },
   refused: { type: 'error', text: 'Attestation refused' },
   none: { type: 'warning', text: 'Not verified: no attestation' },
@@ -23,12 +23,11 @@ interface Props {
 /** Shows whether a CVM proved what it is, with each check in words. */
 export function AttestationBadge({ attestation }: Props) {
   const { verdict = null, checks = [], tokens = [] } = attestation ?? {};
-  const isTest = verdict === 'verified' && checks.some(({ name }) => name === 'test_root');
-  const { type, text } = looks[isTest ? 'test' : (verdict ?? 'none')];
+  const isTest = verdict === 'verified' && isTestEvidence(checks);
   const failed = checks.filter(({ passed }) => !passed).length;
   return (
     <div>
-      <StatusIndicator type={type}>{text}</StatusIndicator>
+      <Looking like={looks[isTest ? 'test' : (verdict ?? 'none')]} />
       {checks.length > 0 && (
         <ExpandableSection
           headerText={failed === 0 ? `${checks.length} checks passed` : `${failed} of ${checks.length} checks failed`}

@@ -1,3 +1,4 @@
+import { quotedName } from 'computation-management-formats/quoted-name';
 import type { Schemas } from 'computation-management-client';
 import { failedChecks } from 'computation-management-attestation/policy';
 
@@ -50,4 +51,17 @@ function inWords({ name, detail }: { name: string; detail: string }): string {
   const short = detail.replaceAll(/([0-9a-f]{8})[0-9a-f]{80}([0-9a-f]{8})/g, '$1…$2');
   const what = name.replaceAll('_', ' ');
   return short.startsWith('it is ') ? `its ${what} is ${short.slice(6)}` : `${what}: ${short}`;
+}
+
+/** Returns what is wrong with the measurements of a policy, a sentence for each. */
+export function measurementNotes(measurements: readonly string[]): string[] {
+  return measurements
+    .filter((each) => !/^[0-9a-f]{96}$/i.test(each))
+    .map((each) => {
+      const shown = quotedName(each.length > 20 ? `${each.slice(0, 20)}…` : each);
+      const why = /^[0-9a-f]*$/i.test(each)
+        ? `has ${each.length} hex digits${each.length === 64 ? ', as a SHA-256 has' : ''}`
+        : 'has other characters than 0-9 and a-f';
+      return `${shown} ${why}. A measurement has 96 hex digits: copy it whole from the page of a CVM, or from who built the image.`;
+    });
 }

@@ -6,43 +6,33 @@ import {
   FormField,
   KeyValuePairs,
   Link,
-  Tabs,
 } from '@cloudscape-design/components';
-import { type ReactNode, useEffect, useState } from 'react';
-import { useDomain } from '../access/console-context.ts';
-import { permissions } from '../access/permissions.ts';
+import { type ComponentProps, useState } from 'react';
+import { permissions, useDomain } from '../access/index.ts';
 import { MachineHelp } from '../attestation/machine-help.tsx';
 import { EventsTable } from '../events/events-table.tsx';
-import { Panel, ScreenFrame } from '../frame/screen-frame.tsx';
-import { loadOverview, type Overview } from '../loading/overview.ts';
-import { LoadedView } from '../loading/problem-alert.tsx';
-import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
+import { ConfirmModal, DeleteModal, Panel, PlaceTabs, ScreenFrame, useAsked } from '../frame/index.ts';
+import { fieldErrors, LoadedView, loadOverview, type Overview, refreshSeconds, useAction, useLoaded } from '../loading/index.ts';
 import { ManifestTab } from '../manifest/manifest-view.tsx';
-import { navigate, useAddress, useGoOn } from '../routing/navigation.ts';
-import { aboveComputation, addressOf, tabOf, tabQuery } from '../routing/places.ts';
+import { aboveComputation, addressOf, useAddress, useGoOn } from '../routing/index.ts';
 import { RunsTable } from '../runs/runs-table.tsx';
 import { InputsPanel } from './inputs-panel.tsx';
 import { PeoplePanel } from './people-panel.tsx';
-import { type Move, nextMove } from './steps.ts';
-import { Debts, StepsPanel } from './steps-panel.tsx';
-import { ConfirmModal, DeleteModal } from '../frame/confirm-modal.tsx';
+import { nextMove } from './steps.ts';
+import { StepsPanel } from './steps-panel.tsx';
 import { UploadKey } from '../keys/key-dialogs.tsx';
 import { type Schemas, ServiceProblem } from 'computation-management-client';
 import { describeConfiguration, describeMissing } from 'computation-management-words';
 import { CvmInput } from '../cvms/cvm-input.tsx';
-import { fieldErrors } from '../loading/problem-text.ts';
-import { useAction } from '../loading/use-action.ts';
-import { configurationOf } from 'computation-management-formats/approval-text';
-import { factItems, Hash } from '../show/hash.tsx';
-import { Names, User } from '../show/visible-texts.tsx';
-import { Moment } from '../show/time.tsx';
+import { configurationOfComputation } from 'computation-management-formats/approval-text';
+import { factItems, Hash, Moment, Names, User } from '../show/index.ts';
 
 /** Shows a computation: who takes part, what a run still needs, its manifest, its runs and its events. */
 export function ComputationScreen({ id }: { id: string }) {
   const { domain, client, me } = useDomain();
   const cvm = useAddress().query.get('start'); // Run again
-  const [asked, setAsked] = useState<'start' | 'delete' | 'key' | undefined>(cvm === null ? undefined : 'start');
   const loaded = useLoaded(id, (signal) => loadOverview(client, id, signal), { everySeconds: refreshSeconds.computation });
+  const { asked, setAsked, dialog } = useAsked<'start' | 'delete' | 'key'>(loaded.reload, cvm === null ? undefined : 'start');
   const computation = loaded.value?.computation;
   const isActive = computation?.status === 'running' || computation?.status === 'stopping';
   const move = loaded.value && nextMove(loaded.value, { domain, me });
@@ -56,21 +46,16 @@ export function ComputationScreen({ id }: { id: string }) {
           : []),
       ]
     : [];
-  const close = () => setAsked(undefined);
-  const closeAndReload = () => {
-    close();
-    loaded.reload();
-  };
 
   return (
     <ScreenFrame
       title={computation?.name ?? 'Computation'}
       description={computation?.description}
       above={aboveComputation(domain)}
+      {...(computation && { loaded })}
       actions={
         computation && (
           <>
-            <Button iconName="refresh" ariaLabel="Refresh" loading={loaded.isLoading} onClick={loaded.reload} />
             {permissions.startRun(me, computation) && (
               <Button
                 variant={move?.does === 'start' ? 'primary' : 'normal'}
@@ -102,17 +87,15 @@ export function ComputationScreen({ id }: { id: string }) {
       <LoadedView loaded={loaded} what="the computation">
         {(overview) => (
           <>
-            <ComputationTabs id={id} overview={overview} move={move} onAddKey={() => setAsked('key')} reload={loaded.reload} />
-            {asked === 'key' && <UploadKey id={id} onClose={close} onUploaded={closeAndReload} />}
-            {asked === 'start' && <StartRun overview={overview} first={cvm ?? ''} onClose={close} />}
+            <ComputationTabs overview={overview} move={move} onAddKey={() => setAsked('key')} reload={loaded.reload} />
+            {asked === 'key' && <UploadKey id={id} {...dialog} />}
+            {asked === 'start' && <StartRun overview={overview} first={cvm ?? ''} onClose={dialog.onClose} />}
             {asked === 'delete' && (
               <DeleteModal
                 name={overview.computation.name}
                 remove={() => client.deleteComputation({ id, ifMatch: overview.etag })}
-                notice={`${overview.computation.name} is deleted.`}
                 list={addressOf({ screen: 'computations', domain })}
-                onClose={close}
-                onReadAgain={closeAndReload}
+                {...dialog}
               >
                 Its runs, events, keys and evidence are deleted too. This cannot be undone. The linked assets stay.
               </DeleteModal>
@@ -124,63 +107,53 @@ export function ComputationScreen({ id }: { id: string }) {
   );
 }
 
-const tabs = ['overview', 'manifest', 'runs', 'events', 'configuration'] as const;
+type TabsProps = ComponentProps<typeof StepsPanel> & { reload: () => void };
 
-interface TabsProps {
-  id: string;
-  overview: Overview;
-  move: Move | undefined;
-  onAddKey: () => void;
-  reload: () => void;
-}
-
-function ComputationTabs({ id, overview, move, onAddKey, reload }: TabsProps) {
+function ComputationTabs({ reload, ...props }: TabsProps) {
+  const { overview } = props;
+  const { id } = overview.computation;
   const { domain } = useDomain();
-  const active = tabOf(useAddress().query, tabs);
-  const contents: Record<(typeof tabs)[number], () => ReactNode> = {
-    overview: () => (
-      <>
-        <StepsPanel overview={overview} move={move} onAddKey={onAddKey} />
-        <PeoplePanel overview={overview} reload={reload} />
-        <InputsPanel overview={overview} reload={reload} />
-      </>
-    ),
-    manifest: () => <ManifestTab id={id} digest={overview.digest} inputs={overview.inputs} />,
-    runs: () => <RunsTable computation={id} />,
-    events: () => <EventsTable id={id} />,
-    configuration: () => <ConfigurationTab computation={overview.computation} />,
-  };
   return (
-    <Tabs
-      ariaLabel="Parts of the computation"
-      activeTabId={active}
-      onChange={({ detail }) => navigate(addressOf({ screen: 'computation', domain, id }, tabQuery(detail.activeTabId, tabs)))}
-      tabs={tabs.map((tab) => ({
-        id: tab,
-        label: tab.charAt(0).toUpperCase() + tab.slice(1),
-        content: tab === active && <div className="stack">{contents[tab]()}</div>,
-      }))}
+    <PlaceTabs
+      label="Parts of the computation"
+      place={{ screen: 'computation', domain, id }}
+      contents={{
+        overview: () => (
+          <>
+            <StepsPanel {...props} />
+            <PeoplePanel overview={overview} reload={reload} />
+            <InputsPanel overview={overview} reload={reload} />
+          </>
+        ),
+        manifest: () => <ManifestTab id={id} digest={overview.digest} inputs={overview.inputs} />,
+        runs: () => <RunsTable computation={id} />,
+        events: () => <EventsTable id={id} />,
+        configuration: () => <ConfigurationTab computation={overview.computation} />,
+      }}
     />
   );
 }
 
 /** Shows a dialog that starts a run on a CVM, or explains what is missing. */
-export function StartRun({ overview, first, onClose }: { overview: Overview; first: string; onClose: () => void }) {
+function StartRun({ overview, first, onClose }: { overview: Overview; first: string; onClose: () => void }) {
   const { client, domain, exampleCvm } = useDomain();
   const goOn = useGoOn();
   const [cvm, setCvm] = useState(first);
+  const chosen = cvm.trim();
   const { computation, isReady } = overview;
   const { id, name } = computation;
   const start = useAction(async () => {
-    const run = await client.startRun({ id, cvm: cvm.trim() });
+    const run = await client.startRun({ id, cvm: chosen });
     goOn(addressOf({ screen: 'run', domain, id, run }));
   });
-  // The service says what would refuse a run on the chosen CVM, before the user presses the button.
-  const chosen = usePaused(cvm.trim());
-  const check = useLoaded(`${id} ${chosen}`, async (signal) =>
-    chosen === '' || !isReady ? [] : describeMissing((await client.dryRun({ id, cvm: chosen, signal })).missing_items),
-  );
-  const refused = (chosen === cvm.trim() && check.value) || [];
+  // The service says what would refuse a run on the chosen CVM, once the user pauses in typing.
+  const check = useLoaded(`${id} ${chosen}`, async (signal) => {
+    if (chosen === '' || !isReady) return [];
+    await new Promise((resolve) => setTimeout(resolve, pauseInMilliseconds));
+    return describeMissing((await client.dryRun({ id, cvm: chosen, signal })).missing_items);
+  });
+  const missing = isReady ? (check.value ?? []) : describeMissing(overview.missing);
+  const lacks = isReady || missing.length > 0 ? missing.map(({ sentence }) => sentence) : ['A machine that the policy allows'];
   const activeRun = start.problem instanceof ServiceProblem ? start.problem.run_id : undefined;
   const errors = fieldErrors(start.problem, ['query/cvm']);
   return (
@@ -193,16 +166,10 @@ export function StartRun({ overview, first, onClose }: { overview: Overview; fir
       confirm="Start run"
       action={start}
       fields={errors.fields}
-      obstacle={
-        !isReady || refused.length > 0
-          ? 'The service would refuse this run.'
-          : cvm.trim() === ''
-            ? 'Name a CVM first.'
-            : undefined
-      }
+      obstacle={lacks.length > 0 ? 'The service would refuse this run.' : chosen === '' ? 'Name a CVM first.' : undefined}
       onClose={onClose}
     >
-      {isReady ? (
+      {isReady && (
         <FormField
           label="CVM"
           description="The confidential virtual machine that runs the algorithm."
@@ -211,18 +178,12 @@ export function StartRun({ overview, first, onClose }: { overview: Overview; fir
         >
           <CvmInput value={cvm} onChange={setCvm} />
         </FormField>
-      ) : (
-        <Alert type="warning" header="A run cannot start yet">
-          <Debts overview={overview} />
-        </Alert>
       )}
-      {refused.length > 0 && (
-        <Alert type="warning" header="A run cannot start on this CVM">
-          <ul>
-            {refused.map(({ sentence }) => (
-              <li key={sentence} className="long-words">
-                {sentence}
-              </li>
+      {lacks.length > 0 && (
+        <Alert type="warning" header={isReady ? 'A run cannot start on this CVM' : 'A run cannot start yet'}>
+          <ul className="long-words">
+            {lacks.map((sentence) => (
+              <li key={sentence}>{sentence}</li>
             ))}
           </ul>
           {computation.attestation_policy !== null && <MachineHelp />}
@@ -241,64 +202,45 @@ function simulatedText(example: string, hasPolicy: boolean): string {
     : `Simulated CVMs answer to any name here, such as ${example}.`;
 }
 
+/** The time without typing after which the service is asked about the chosen CVM. */
 const pauseInMilliseconds = 400;
-
-/** Returns a text that the user types as it was at the latest pause in typing. */
-function usePaused(typed: string): string {
-  const [paused, setPaused] = useState(typed);
-  useEffect(() => {
-    const timer = setTimeout(() => setPaused(typed), pauseInMilliseconds);
-    return () => clearTimeout(timer);
-  }, [typed]);
-  return paused;
-}
 
 /** Shows the facts of a computation and its whole configuration, of which an approval covers every part but the log level. */
 function ConfigurationTab({ computation }: { computation: Schemas['Computation'] }) {
   const { id, owner, consumers, providers, created_at, updated_at } = computation;
   const { log_level, server_key } = computation.agent_config;
+  const facts = [
+    { label: 'Owner', value: <User of={owner} /> },
+    { label: 'Identifier', value: <Hash value={id} what="identifier" isWhole /> },
+    {
+      label: 'Result consumers',
+      value:
+        consumers.length > 0 ? <Names of={consumers} as={User} /> : 'Everyone with the role result_consumer who uploads a key',
+    },
+    {
+      label: 'Providers',
+      value: providers.length > 0 ? <Names of={providers} as={User} /> : 'Everyone who provides assets',
+    },
+    { label: 'Created', value: <Moment at={created_at} /> },
+    { label: 'Updated', value: <Moment at={updated_at} /> },
+  ];
+  const keys = new Map([
+    [undefined, 'Withheld: only those who may edit the computation see it'],
+    ['', 'None'],
+  ]);
+  const agent = [
+    { label: 'Log level of the agent', value: log_level || 'Default' },
+    { label: 'Private key of the agent', value: keys.get(server_key) ?? 'Set. It is shown when you edit the computation' },
+  ];
   return (
     <>
       <Panel title="Summary">
-        <KeyValuePairs
-          columns={4}
-          items={[
-            { label: 'Owner', value: <User of={owner} /> },
-            { label: 'Identifier', value: <Hash value={id} what="identifier" isWhole /> },
-            {
-              label: 'Result consumers',
-              value:
-                consumers.length > 0 ? (
-                  <Names of={consumers} as={User} />
-                ) : (
-                  'Everyone with the role result_consumer who uploads a key'
-                ),
-            },
-            {
-              label: 'Providers',
-              value: providers.length > 0 ? <Names of={providers} as={User} /> : 'Everyone who provides assets',
-            },
-            { label: 'Created', value: <Moment at={created_at} /> },
-            { label: 'Updated', value: <Moment at={updated_at} /> },
-          ]}
-        />
+        <KeyValuePairs columns={4} items={facts} />
       </Panel>
       <Panel title="Where and how it runs" description={<MachineHelp />}>
         <KeyValuePairs
           columns={2}
-          items={[
-            ...factItems(describeConfiguration(configurationOf(computation))),
-            { label: 'Log level of the agent', value: log_level || 'Default' },
-            {
-              label: 'Private key of the agent',
-              value:
-                server_key === undefined
-                  ? 'Withheld: only those who may edit the computation see it'
-                  : server_key === ''
-                    ? 'None'
-                    : 'Set. It is shown when you edit the computation',
-            },
-          ]}
+          items={[...factItems(describeConfiguration(configurationOfComputation(computation))), ...agent]}
         />
       </Panel>
     </>

@@ -1,51 +1,36 @@
 import { Button, Link, SpaceBetween } from '@cloudscape-design/components';
 import { type Client, page, type Schemas } from 'computation-management-client';
-import { describeMissing } from 'computation-management-words';
-import { useEffect, useRef, useState } from 'react';
-import { permissions } from '../access/permissions.ts';
+import { describeMissing, userText } from 'computation-management-words';
+import { permissions, useDomain } from '../access/index.ts';
 import { machinesFor } from '../attestation/machines.ts';
-import type { Column } from '../lists/columns.tsx';
-import { ChoiceFilter, TextFilter, PagedTable, usePage } from '../lists/paged-table.tsx';
-import { hasMachine } from '../loading/overview.ts';
-import { problemText } from '../loading/problem-text.ts';
-import { type Loaded, refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
-import { useAddress } from '../routing/navigation.ts';
-import { addressOf } from '../routing/places.ts';
-import { useDomain } from '../access/console-context.ts';
-import { ScreenFrame } from '../frame/screen-frame.tsx';
-import { Status, StatusIndicator, statusOptions } from '../show/status.tsx';
-import { Ago, Time } from '../show/time.tsx';
-import { Names, User } from '../show/visible-texts.tsx';
+import { type Column, FilterBox, PagedTable, RowFact, usePage } from '../lists/index.ts';
+import { hasMachine, type Loaded, refreshSeconds, useLoaded } from '../loading/index.ts';
+import { addressOf, useAddress } from '../routing/index.ts';
+import { ScreenFrame } from '../frame/index.ts';
+import { Ago, Names, Status, StatusIndicator, statusOptions, User } from '../show/index.ts';
 
 type Row = Schemas['ComputationRow'];
 
-/** Shows the screen with the list of the domain's computations. */
+/** Shows the screen with the list of the domain's computations, last changed first. The service sorts filtered lists by newest first. */
 export function ComputationsScreen() {
   const { client, domain, me } = useDomain();
   const { query } = useAddress();
   const status = statusOptions.find(({ value }) => value === query.get('status'))?.value;
-  const owner = query.get('owner') ?? undefined;
-  const rows = usePage('listComputations', { status, owner }, { everySeconds: refreshSeconds.computations });
+  const [owner, waiting_for] = ['owner', 'waiting_for'].map((name) => query.get(name) ?? undefined);
+  const sort = status === undefined && owner === undefined ? ('updated' as const) : undefined;
+  const rows = usePage('listComputations', { status, owner, waiting_for, sort }, { everySeconds: refreshSeconds.computations });
   const { round = 0 } = rows.loaded;
   const todo = useLoaded(domain, (signal) => client.getTodo({ signal }), { round });
   const columns: Column<Row>[] = [
     {
-      id: 'name',
       header: 'Name',
       isRowHeader: true,
       cell: ({ id, name }) => <Link href={addressOf({ screen: 'computation', domain, id })}>{name}</Link>,
     },
-    { id: 'status', header: 'Status', minWidth: 120, cell: ({ status: of }) => <Status status={of} /> },
-    {
-      id: 'waits',
-      header: 'Waits for',
-      isSecondary: true,
-      minWidth: 150,
-      cell: (row) => <Waits row={row} round={round} todo={todo} />,
-    },
-    { id: 'owner', header: 'Owner', isSecondary: true, cell: ({ owner: of }) => <User of={of} /> },
-    { id: 'created', header: 'Created', isSecondary: true, cell: ({ created_at }) => <Time at={created_at} /> },
-    { id: 'updated', header: 'Updated', isSecondary: true, cell: ({ updated_at }) => <Ago at={updated_at} /> },
+    { header: 'Status', isPrimary: true, minWidth: 120, cell: ({ status: of }) => <Status status={of} /> },
+    { header: 'Waits for', minWidth: 150, cell: (row) => <Waits row={row} round={round} todo={todo} /> },
+    { header: 'Owner', cell: ({ owner: of }) => <User of={of} /> },
+    { header: 'Last change', cell: ({ updated_at }) => <Ago at={updated_at} /> },
   ];
   const create = permissions.createComputation(me) && (
     <Button variant="primary" href={addressOf({ screen: 'new-computation', domain })}>
@@ -59,19 +44,23 @@ export function ComputationsScreen() {
         page={rows}
         columns={columns}
         rowKey={({ id }) => id}
-        filterNames={['status', 'owner']}
+        filterNames={['status', 'owner', 'waiting_for']}
         actions={create}
         filters={
-          <>
-            <ChoiceFilter label="Status" all="Any status" page={rows} name="status" options={statusOptions} />
-            <TextFilter label="Owner" page={rows} name="owner" />
-            <Button
-              variant={owner === me.user ? 'primary' : 'normal'}
-              onClick={() => rows.change({ owner: owner === me.user ? undefined : me.user })}
-            >
-              Only mine
-            </Button>
-          </>
+          <FilterBox
+            label="Filter by status, owner or whom it waits for"
+            filters={[
+              { name: 'waiting_for', label: 'Waits for', options: [{ value: 'me', label: 'me' }] },
+              { name: 'status', label: 'Status', options: statusOptions },
+              { name: 'owner', label: 'Owner', options: [{ value: me.user, label: `${userText(me.user)} (you)` }] },
+            ]}
+            values={{ waiting_for, status, owner }}
+            onChange={(changed, latest) => {
+              // The service refuses these two together: the last choice counts.
+              const other = changed['owner'] !== undefined && (latest === 'owner' ? 'waiting_for' : 'owner');
+              rows.change(other && changed['waiting_for'] !== undefined ? { ...changed, [other]: undefined } : changed);
+            }}
+          />
         }
         empty={
           <SpaceBetween size="s" alignItems="center">
@@ -85,41 +74,30 @@ export function ComputationsScreen() {
 }
 
 const mostNamed = 2;
-/**
- * The time for which a row of the list must be in view before it asks the service what its computation waits for. A row that is only
- * scrolled past asks nothing.
- */
-const pauseInMilliseconds = 400;
 
-/** Shows what a run of a computation waits for, first from the user. Asks the service with each round of the list while the row is in view. */
+/** Shows what a run of a computation waits for, first from the user. */
 function Waits({ row: { id, status }, round, todo }: { row: Row; round: number; todo: Loaded<Schemas['Todo']> }) {
   const { client, domain } = useDomain();
-  const cell = useRef<HTMLSpanElement>(null);
-  const [asked, setAsked] = useState<number>();
   const isOf = ({ computation_id }: { computation_id: string }) => computation_id === id;
-  const isKey = todo.value?.keys.some(isOf) ?? false;
-  const isApproval = todo.value?.approvals.some(isOf) ?? false;
-  const isKnown = isKey || isApproval || status === 'running' || status === 'stopping' || todo.isLoading;
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout>;
-    const observer = new IntersectionObserver(([entry]) => {
-      clearTimeout(timer);
-      if (entry?.isIntersecting) timer = setTimeout(() => setAsked(round), pauseInMilliseconds);
-    });
-    if (cell.current && !isKnown) observer.observe(cell.current);
-    return () => {
-      clearTimeout(timer);
-      observer.disconnect();
-    };
-  }, [round, isKnown]);
-  const { value: missing, problem } = useLoaded(
-    `${id} ${asked === undefined}`,
-    (signal) => (asked === undefined ? Promise.resolve(undefined) : inTurn(() => waitsFor(client, id, signal))),
-    { round: asked },
+  if (todo.value?.keys.some(isOf)) return <Link href={addressOf({ screen: 'computation', domain, id })}>Your key</Link>;
+  if (todo.value?.approvals.some(isOf)) return <Link href={addressOf({ screen: 'approve', domain, id })}>Your approval</Link>;
+  const isAsked = todo.value !== undefined || todo.problem !== undefined;
+  if (!isAsked || status === 'running' || status === 'stopping') return '-';
+  return (
+    <RowFact of={id} ask={(signal) => waitsFor(client, id, signal)} round={round}>
+      {(missing) => (missing ? <Missing of={missing} /> : '-')}
+    </RowFact>
   );
-  if (isKey) return <Link href={addressOf({ screen: 'computation', domain, id })}>Your key</Link>;
-  if (isApproval) return <Link href={addressOf({ screen: 'approve', domain, id })}>Your approval</Link>;
-  return <span ref={cell}>{problem === undefined ? <Missing of={missing} /> : `Not known. ${problemText(problem).detail}`}</span>;
+}
+
+function Missing({ of }: { of: readonly string[] }) {
+  if (of.length === 0) return <StatusIndicator type="success">Ready</StatusIndicator>;
+  return (
+    <>
+      <Names of={of.slice(0, mostNamed)} />
+      {of.length > mostNamed && ` and ${of.length - mostNamed} more`}
+    </>
+  );
 }
 
 /** Returns what a run of a computation waits for, in words. Of one that lacks nothing else, that may be a machine. */
@@ -130,24 +108,4 @@ async function waitsFor(client: Client, id: string, signal: AbortSignal): Promis
   if (policy === null) return [];
   const { items } = await page(client, 'listCvms', { limit: 100, signal });
   return hasMachine(machinesFor(policy, items)) ? [] : ['A machine that the policy allows'];
-}
-
-function Missing({ of }: { of: string[] | undefined }) {
-  if (of === undefined) return '-';
-  if (of.length === 0) return <StatusIndicator type="success">Ready</StatusIndicator>;
-  return (
-    <>
-      <Names of={of.slice(0, mostNamed)} />
-      {of.length > mostNamed && ` and ${of.length - mostNamed} more`}
-    </>
-  );
-}
-
-const asking: Promise<unknown>[] = [Promise.resolve(), Promise.resolve(), Promise.resolve()];
-
-/** Runs requests of table rows, at most three at once. */
-function inTurn<T>(ask: () => Promise<T>): Promise<T> {
-  const answer = Promise.resolve(asking.shift()).then(ask);
-  asking.push(answer.catch(() => undefined));
-  return answer;
 }

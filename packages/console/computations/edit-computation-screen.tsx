@@ -5,31 +5,21 @@ import { permissions } from '../access/permissions.ts';
 import { Refused } from '../access/refused.tsx';
 import { Panel, ScreenFrame } from '../frame/screen-frame.tsx';
 import { loadComputation, type LoadedComputation } from '../loading/overview.ts';
-import { LoadedView, ProblemAlert, ReadAgain } from '../loading/problem-alert.tsx';
+import { LoadedView, ReadAgain } from '../loading/problem-alert.tsx';
 import { type Action, keysForBodies, useAction } from '../loading/use-action.ts';
 import { useLoaded } from '../loading/use-loaded.ts';
 import { useAddress, useGoOn } from '../routing/navigation.ts';
 import { aboveComputation, aboveInComputation, addressOf } from '../routing/places.ts';
-import {
-  Button,
-  ExpandableSection,
-  Form,
-  FormField,
-  Input,
-  RadioGroup,
-  Select,
-  SpaceBetween,
-  Textarea,
-  Toggle,
-} from '@cloudscape-design/components';
+import { ExpandableSection, FormField, Input, SpaceBetween, Textarea, Toggle } from '@cloudscape-design/components';
+import { approvalLevels, logLevels } from 'computation-management-formats/vocabulary';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { approvalTexts } from 'computation-management-words';
-import { alreadySent } from '../frame/confirm-modal.tsx';
+import { Choice } from '../frame/choice.tsx';
+import { FormFrame } from '../frame/form-frame.tsx';
 import { fieldErrors, type FieldErrors } from '../loading/problem-text.ts';
 import { useUnsavedWork } from '../routing/unsaved-work.ts';
-import { namesIn } from '../show/texts.ts';
 import { pemNote } from './form-notes.ts';
-import { MachineFields, policyFields } from './machine-fields.tsx';
+import { MachineFields, policyFields } from '../policies/machine-fields.tsx';
 import { UserField, useSeen } from './user-field.tsx';
 
 /** Shows the screen that creates a computation. */
@@ -42,45 +32,35 @@ export function NewComputationScreen() {
   );
 }
 
+/** Shows the form of a new computation, which the address may tell to begin as a duplicate: with inputs and settings, without private keys. */
 function NewForm() {
-  const from = useAddress().query.get('from');
-  const { client } = useDomain();
-  const copied = useLoaded(from ?? '', async (signal) =>
-    from === null ? null : (await loadComputation(client, from, signal)).computation,
-  );
-  return (
-    <LoadedView loaded={copied} what="the computation to duplicate">
-      {(computation) => <FilledForm computation={computation} />}
-    </LoadedView>
-  );
-}
-
-/**
- * Shows the form of a new computation.
- * @param computation the one to duplicate, with its inputs and its settings except for a private key. null: the form is empty
- */
-function FilledForm({ computation }: { computation: Schemas['Computation'] | null }) {
   const { client, domain, me } = useDomain();
   const { notify } = useFrame();
   const goOn = useGoOn();
+  const from = useAddress().query.get('from');
   const [keyFor] = useState(keysForBodies);
-  const [initial] = useState(() => (computation === null ? newFields(me.user) : copyOf(computation, me.user)));
+  const original = useLoaded(from ?? '', async (signal) =>
+    from === null ? null : (await loadComputation(client, from, signal)).computation,
+  );
   const save = useAction(async (fields: ComputationFields) => {
     const { id, name } = await client.createComputation({ body: fields, idempotencyKey: keyFor(fields) });
-    for (const asset of computation?.assets ?? []) await client.linkAsset({ id: asset.id, computationID: id });
+    for (const asset of original.value?.assets ?? []) await client.linkAsset({ id: asset.id, computationID: id });
     notify(
-      `${name} is created. ${computation === null ? 'Link an algorithm and datasets next.' : 'Its inputs are linked. Keys and approvals are given anew.'}`,
+      `${name} is created. ${from === null ? 'Link an algorithm and datasets next.' : 'Its inputs are linked. Keys and approvals are given anew.'}`,
     );
     goOn(addressOf({ screen: 'computation', domain, id }), { replace: true });
   });
   return (
-    <ComputationForm
-      isNew
-      initial={initial}
-      submit="Create computation"
-      save={save}
-      cancelAddress={addressOf({ screen: 'computations', domain })}
-    />
+    <LoadedView loaded={original} what="the computation to duplicate">
+      {(computation) => (
+        <ComputationForm
+          isNew
+          initial={computation === null ? newFields(me.user) : copyOf(computation, me.user)}
+          save={save}
+          cancelAddress={addressOf({ screen: 'computations', domain })}
+        />
+      )}
+    </LoadedView>
   );
 }
 
@@ -117,22 +97,15 @@ function EditForm({ read: { computation, etag }, readAgain }: { read: LoadedComp
     <ComputationForm
       isNew={false}
       initial={fieldsOf(computation)}
-      submit="Save changes"
       save={save}
       cancelAddress={address}
-      conflict={
-        <ReadAgain problem={save.problem} readAgain={readAgain}>
-          Nothing was saved. Reading {name} again shows the changes of others, and drops yours.
-        </ReadAgain>
-      }
+      conflict={<ReadAgain problem={save.problem} readAgain={readAgain} name={name} />}
     />
   );
 }
 
 interface FormProps {
   initial: ComputationFields;
-  /** The text of the button that submits the form. */
-  submit: string;
   save: Action<[ComputationFields]>;
   cancelAddress: string;
   /** The content above the buttons of the form, such as a way to solve a conflict. */
@@ -141,126 +114,113 @@ interface FormProps {
 }
 
 /** Shows the form of a computation: of a new one, or of one that is changed. */
-export function ComputationForm({ initial, submit, save, cancelAddress, conflict, isNew }: FormProps) {
+function ComputationForm({ initial, save, cancelAddress, conflict, isNew }: FormProps) {
   const { me } = useDomain();
   const [fields, setFields] = useState(initial);
-  const [users, setUsers] = useState({ consumers: initial.consumers.join('\n'), providers: initial.providers.join('\n') });
+  // Kept beside the review, which is null while the field of its reviewers is empty.
+  const [needed, setNeeded] = useState(initial.result_review?.needed ?? 1);
   const [isDirty, setDirty] = useState(false);
   useUnsavedWork(isDirty ? 'form' : undefined);
   const change = (changed: Partial<ComputationFields>) => {
     setDirty(true);
     setFields((before) => ({ ...before, ...changed }));
   };
-  const policies = approvalPolicies.slice(isNew ? 0 : approvalPolicies.indexOf(initial.approval));
+  const levels = approvalLevels.slice(isNew ? 0 : approvalLevels.indexOf(initial.approval));
+  const { reviewers = [] } = fields.result_review ?? {};
+  const users = { consumers: fields.consumers, reviewers, providers: fields.providers };
   const errors = fieldErrors(save.problem, shownFields);
   const seen = useSeen();
-  const publishesKey = publishedKeys(fields.agent_config).length > 0;
 
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save.run({ ...fields, consumers: namesIn(users.consumers), providers: namesIn(users.providers) });
-      }}
+    <FormFrame
+      submit={isNew ? 'Create computation' : 'Save changes'}
+      action={{ ...save, run: () => save.run(fields) }}
+      isComplete={fields.name.trim() !== '' && publishedKeys(fields.agent_config).length === 0}
+      cancel={cancelAddress}
+      fields={errors.fields}
     >
-      <Form
-        actions={
-          <SpaceBetween direction="horizontal" size="xs">
-            <Button variant="link" formAction="none" href={cancelAddress} disabled={save.isRunning} disabledReason={alreadySent}>
-              Cancel
-            </Button>
-            <Button
-              variant="primary"
-              formAction="submit"
-              loading={save.isRunning}
-              disabled={fields.name.trim() === '' || publishesKey}
-            >
-              {submit}
-            </Button>
-          </SpaceBetween>
-        }
-      >
-        <SpaceBetween size="l">
-          <Panel title="Computation">
-            <SpaceBetween size="l">
-              <FormField label="Name" errorText={errors.at('/name')}>
-                <Input value={fields.name} ariaRequired onChange={({ detail }) => change({ name: detail.value })} />
-              </FormField>
-              <FormField label="Description (optional)" errorText={errors.at('/description')}>
-                <Textarea value={fields.description} rows={3} onChange={({ detail }) => change({ description: detail.value })} />
-              </FormField>
-              <FormField
-                label="Owner"
-                description="The owner may start and stop runs, and always gets the results."
-                constraintText={!permissions.changeOwner(me) && 'Only an administrator may name another owner.'}
-                errorText={errors.at('/owner')}
-              >
-                <Input
-                  value={fields.owner}
-                  disabled={!permissions.changeOwner(me)}
-                  onChange={({ detail }) => change({ owner: detail.value })}
-                />
-              </FormField>
-            </SpaceBetween>
-          </Panel>
-          <Panel title="Approval and results">
-            <SpaceBetween size="l">
-              <FormField
-                label="Approval before a run"
-                description="The parties approve one manifest. You can raise this level later, but not lower it."
-                errorText={errors.at('/approval')}
-              >
-                <Select
-                  selectedOption={{ value: fields.approval, label: approvalTexts[fields.approval] }}
-                  options={policies.map((value) => ({ value, label: approvalTexts[value] }))}
-                  onChange={({ detail }) =>
-                    change({ approval: policies.find((policy) => policy === detail.selectedOption.value) ?? fields.approval })
-                  }
-                />
-              </FormField>
-              {userFields.map(({ name, label, description }) => (
-                <UserField
-                  key={name}
-                  label={label}
-                  description={description}
-                  value={users[name]}
-                  seen={seen}
-                  error={errors.at(`/${name}`)}
-                  onChange={(value) => {
-                    setDirty(true);
-                    setUsers((before) => ({ ...before, [name]: value }));
-                  }}
-                />
-              ))}
-              <FormField
-                label="Who reads the logs of a run"
-                description="An algorithm can write any data into its logs. A change holds for the next run, and approvals become stale."
-                errorText={errors.at('/log_access')}
-              >
-                <RadioGroup
-                  value={fields.log_access}
-                  items={[
-                    { value: 'none', label: 'Nobody' },
-                    { value: 'parties', label: 'All parties' },
-                  ]}
-                  onChange={({ detail }) => change({ log_access: detail.value === 'parties' ? 'parties' : 'none' })}
-                />
-              </FormField>
-            </SpaceBetween>
-          </Panel>
-          <MachineFields
-            policy={fields.attestation_policy}
-            onChange={(attestation_policy) => change({ attestation_policy })}
-            errors={errors}
+      <Panel title="Computation">
+        <FormField label="Name" errorText={errors.at('/name')}>
+          <Input value={fields.name} ariaRequired onChange={({ detail }) => change({ name: detail.value })} />
+        </FormField>
+        <FormField label="Description (optional)" errorText={errors.at('/description')}>
+          <Textarea value={fields.description} rows={3} onChange={({ detail }) => change({ description: detail.value })} />
+        </FormField>
+        <FormField
+          label="Owner"
+          description="The owner may start and stop runs, and always gets the results."
+          constraintText={!permissions.changeOwner(me) && 'Only an administrator may name another owner.'}
+          errorText={errors.at('/owner')}
+        >
+          <Input
+            value={fields.owner}
+            disabled={!permissions.changeOwner(me)}
+            onChange={({ detail }) => change({ owner: detail.value })}
           />
-          <AgentFields fields={fields} change={change} errors={errors} />
-          <ProblemAlert problem={save.problem} fields={errors.fields} />
-          {conflict}
-        </SpaceBetween>
-      </Form>
-    </form>
+        </FormField>
+      </Panel>
+      <Panel title="Approval and results">
+        <Choice
+          isList
+          label="Approval before a run"
+          description="The parties approve one manifest. You can raise this level later, but not lower it."
+          errorText={errors.at('/approval')}
+          value={fields.approval}
+          options={levels.map((value) => ({ value, label: approvalTexts[value] }))}
+          onChange={(approval) => change({ approval })}
+        />
+        {userFields.map(({ name, label, description, place }) => (
+          <UserField
+            key={name}
+            label={label}
+            description={description}
+            users={users[name]}
+            seen={seen}
+            error={errors.at(place)}
+            onChange={(given) => {
+              const review = given.length === 0 ? null : { reviewers: given, needed };
+              change(name === 'reviewers' ? { result_review: review } : { [name]: given });
+            }}
+          />
+        ))}
+        {reviewers.length > 0 && (
+          <Choice
+            isList
+            label="Releases needed"
+            description="How many of the reviewers must release a result before its consumers get it."
+            errorText={errors.at('/result_review/needed')}
+            value={String(needed)}
+            options={reviewers.map((_, index) => ({ value: `${index + 1}`, label: `${index + 1} of ${reviewers.length}` }))}
+            onChange={(chosen) => {
+              setNeeded(Number(chosen));
+              change({ result_review: { reviewers, needed: Number(chosen) } });
+            }}
+          />
+        )}
+        <Choice
+          label="Who reads the logs of a run"
+          description="An algorithm can write any data into its logs. A change holds for the next run, and approvals become stale."
+          errorText={errors.at('/log_access')}
+          value={fields.log_access}
+          options={logReaders}
+          onChange={(log_access) => change({ log_access })}
+        />
+      </Panel>
+      <MachineFields
+        policy={fields.attestation_policy}
+        onChange={(attestation_policy) => change({ attestation_policy })}
+        errors={errors}
+      />
+      <AgentFields fields={fields} change={change} errors={errors} />
+      {conflict}
+    </FormFrame>
   );
 }
+
+const logReaders = [
+  { value: 'none', label: 'Nobody' },
+  { value: 'parties', label: 'All parties' },
+] as const;
 
 interface AgentProps {
   fields: ComputationFields;
@@ -271,19 +231,26 @@ interface AgentProps {
 const userFields = [
   {
     name: 'consumers',
+    place: '/consumers',
     label: 'Result consumers (optional)',
     description:
       'Only these users and the owner get the results. One user on each line. Empty: everyone with the role result_consumer who uploads a key.',
   },
   {
+    name: 'reviewers',
+    place: '/result_review/reviewers',
+    label: 'Reviewers of results (optional)',
+    description:
+      'Only they fetch results from the CVM. The consumers, whom you then name, get a result after its release. One user on each line.',
+  },
+  {
     name: 'providers',
+    place: '/providers',
     label: 'Providers (optional)',
     description:
       'Only these users, the owner and administrators may link their own assets. One user on each line. Empty: everyone who provides assets.',
   },
 ] as const;
-
-const logLevels = ['', 'debug', 'info', 'warn', 'error'] as const;
 
 const pemFields = [
   ['cert_file', 'Certificate'],
@@ -300,7 +267,8 @@ const shownFields = [
   '/approval',
   '/log_access',
   ...policyFields,
-  ...userFields.map(({ name }) => `/${name}` as const),
+  ...userFields.map(({ place }) => place),
+  '/result_review/needed',
   '/agent_config/log_level',
   ...pemFields.map(([name]) => `/agent_config/${name}` as const),
 ] as const;
@@ -332,13 +300,14 @@ function AgentFields({ fields: { agent_config }, change, errors }: AgentProps) {
       onChange={({ detail }) => setOpen(detail.expanded)}
     >
       <SpaceBetween size="l">
-        <FormField label="Log level" errorText={errors.at('/agent_config/log_level')}>
-          <Select
-            selectedOption={{ value: agent_config.log_level, label: agent_config.log_level || 'Default' }}
-            options={logLevels.map((value) => ({ value, label: value || 'Default' }))}
-            onChange={({ detail }) => set({ log_level: logLevels.find((level) => level === detail.selectedOption.value) ?? '' })}
-          />
-        </FormField>
+        <Choice
+          isList
+          label="Log level"
+          errorText={errors.at('/agent_config/log_level')}
+          value={agent_config.log_level}
+          options={(['', ...logLevels] as const).map((value) => ({ value, label: value || 'Default' }))}
+          onChange={(log_level) => set({ log_level })}
+        />
         <Toggle checked={agent_config.attested_tls} onChange={({ detail }) => set({ attested_tls: detail.checked })}>
           Attested TLS
         </Toggle>
@@ -369,15 +338,7 @@ function AgentFields({ fields: { agent_config }, change, errors }: AgentProps) {
 }
 
 type AgentConfig = Required<Schemas['AgentConfigInput']>;
-
-/**
- * The fields of a computation that its form edits. Fields that the form does not show are kept, because replacing a computation resets the
- * fields that are left out.
- */
-export type ComputationFields = Given &
-  Required<Pick<Given, Shown>> & { agent_config: AgentConfig; attestation_policy: Schemas['AttestationPolicy'] | null };
-type Given = Schemas['ComputationInput'];
-type Shown = 'description' | 'owner' | 'approval' | 'consumers' | 'providers' | 'log_access';
+type ComputationFields = ReturnType<typeof fieldsOf>;
 
 const noConfiguration: AgentConfig = {
   log_level: '',
@@ -388,7 +349,7 @@ const noConfiguration: AgentConfig = {
   attested_tls: false,
 };
 
-export function newFields(owner: string): ComputationFields {
+function newFields(owner: string): ComputationFields {
   return {
     name: '',
     description: '',
@@ -398,23 +359,26 @@ export function newFields(owner: string): ComputationFields {
     providers: [],
     attestation_policy: null,
     log_access: 'none',
+    result_review: null,
     agent_config: noConfiguration,
   };
 }
 
-export function fieldsOf(computation: Schemas['Computation']): ComputationFields {
+/**
+ * Returns the fields of a computation that its form edits. Fields that the form does not show are kept, because replacing a computation
+ * resets the fields that are left out.
+ */
+function fieldsOf(computation: Schemas['Computation']) {
   const { id: _, status: _1, created_at: _2, updated_at: _3, assets: _4, run: _5, parties: _6, ...given } = computation;
-  return { ...given, agent_config: { ...noConfiguration, ...given.agent_config } };
+  const agent_config: AgentConfig = { ...noConfiguration, ...given.agent_config };
+  return { ...given, agent_config };
 }
 
 /**
  * Returns the fields of a duplicate of a computation. The duplicate belongs to the user who makes it, and has no private key of the agent.
  */
-export function copyOf(computation: Schemas['Computation'], owner: string): ComputationFields {
+function copyOf(computation: Schemas['Computation'], owner: string): ComputationFields {
   const fields = fieldsOf(computation);
   const name = `Copy of ${computation.name}`.slice(0, 200);
   return { ...fields, name, owner, agent_config: { ...fields.agent_config, server_key: '' } };
 }
-
-/** The levels of approval in the order in which a computation may raise its level. A level is never lowered. */
-const approvalPolicies = ['none', 'all', 'all_signed'] as const;

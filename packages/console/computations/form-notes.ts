@@ -35,16 +35,3 @@ export function pemNote(text: string, what: 'certificate' | 'private key'): stri
   }
   return `${quotedName(given.slice(0, 40))} is no ${what} in PEM. Is it a path inside the CVM? Such a path begins with /.`;
 }
-
-/** Returns what is wrong with the measurements of a policy, a sentence for each. */
-export function measurementNotes(measurements: readonly string[]): string[] {
-  return measurements
-    .filter((each) => !/^[0-9a-f]{96}$/i.test(each))
-    .map((each) => {
-      const shown = quotedName(each.length > 20 ? `${each.slice(0, 20)}…` : each);
-      const why = /^[0-9a-f]*$/i.test(each)
-        ? `has ${each.length} hex digits${each.length === 64 ? ', as a SHA-256 has' : ''}`
-        : 'has other characters than 0-9 and a-f';
-      return `${shown} ${why}. A measurement has 96 hex digits: copy it whole from the page of a CVM, or from who built the image.`;
-    });
-}

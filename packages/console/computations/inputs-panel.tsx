@@ -1,30 +1,18 @@
 import { Alert, Button, FormField, Link, SpaceBetween } from '@cloudscape-design/components';
-import type { Schemas } from 'computation-management-client';
 import { useState } from 'react';
-import { useDomain, useFrame } from '../access/console-context.ts';
-import { permissions } from '../access/permissions.ts';
+import { permissions, useDomain } from '../access/index.ts';
 import { AssetSelect } from '../assets/asset-select.tsx';
 import { assetTypeText } from '../assets/asset-texts.ts';
-import { ConfirmModal } from '../frame/confirm-modal.tsx';
-import { type Column, FactTable } from '../lists/columns.tsx';
-import type { Input, Overview } from '../loading/overview.ts';
-import { useAction } from '../loading/use-action.ts';
-import { addressOf } from '../routing/places.ts';
-import { Hash } from '../show/hash.tsx';
-import { AssetState, StatusIndicator } from '../show/status.tsx';
-import { sizeText } from '../show/texts.ts';
-import { User, Warnings } from '../show/visible-texts.tsx';
-
-interface Props {
-  overview: Overview;
-  reload: () => void;
-}
+import { ConfirmModal, type DialogProps, useAsked } from '../frame/index.ts';
+import { type Column, FactTable } from '../lists/index.ts';
+import { type Input, type Overview, useChange } from '../loading/index.ts';
+import { addressOf } from '../routing/index.ts';
+import { AssetState, Hash, sizeText, StatusIndicator, User, Warnings } from '../show/index.ts';
 
 /** Shows the assets that are linked to a computation, with their hashes. */
-export function InputsPanel({ overview, reload }: Props) {
+export function InputsPanel({ overview, reload }: { overview: Overview; reload: () => void }) {
   const { domain, me } = useDomain();
-  const [isLinking, setLinking] = useState(false);
-  const [unlinked, setUnlinked] = useState<Input>();
+  const { asked, setAsked, dialog } = useAsked<'link' | Input>(reload);
   const { computation, inputs, warnings } = overview;
   const mayLinkAll = permissions.linkAsset(me, { created_by: '' }, computation);
   const mayLinkOwn = mayLinkAll || permissions.createAnyAsset(me);
@@ -32,30 +20,20 @@ export function InputsPanel({ overview, reload }: Props) {
   const upload = permissions.createAnyAsset(me) && (
     <Button href={addressOf({ screen: 'new-asset', domain }, { computation: computation.id })}>Upload asset</Button>
   );
-  const done = () => {
-    setLinking(false);
-    setUnlinked(undefined);
-    reload();
-  };
   const columns: Column<Input>[] = [
     {
-      id: 'file',
       header: 'File',
       isRowHeader: true,
       minWidth: 130,
       cell: ({ id, file_name }) => <Link href={addressOf({ screen: 'asset', domain, id })}>{file_name}</Link>,
     },
-    { id: 'type', header: 'Type', isSecondary: true, cell: ({ asset_type }) => assetTypeText(asset_type) },
+    { header: 'Type', cell: ({ asset_type }) => assetTypeText(asset_type) },
     {
-      id: 'hash',
       header: 'SHA3-256',
-      isSecondary: true,
       cell: ({ checksum, file_name }) => (checksum ? <Hash value={checksum} what={`hash of ${file_name}`} /> : '-'),
     },
     {
-      id: 'state',
       header: 'Content',
-      isSecondary: true,
       minWidth: 150,
       cell: ({ state, size = 0 }) =>
         state === undefined ? (
@@ -66,24 +44,14 @@ export function InputsPanel({ overview, reload }: Props) {
           </>
         ),
     },
+    { header: 'Creator', cell: ({ created_by }) => (created_by === undefined ? '-' : <User of={created_by} />) },
+    { header: 'Use', cell: ({ use }) => (use === undefined ? '-' : use === 'approval' ? 'With approval' : 'Open') },
     {
-      id: 'creator',
-      header: 'Creator',
-      isSecondary: true,
-      cell: ({ created_by }) => (created_by === undefined ? '-' : <User of={created_by} />),
-    },
-    {
-      id: 'use',
-      header: 'Use',
-      isSecondary: true,
-      cell: ({ use }) => (use === undefined ? '-' : use === 'approval' ? 'With approval' : 'Open'),
-    },
-    {
-      id: 'actions',
       header: 'Actions',
+      isPrimary: true,
       cell: (input) =>
         mayUnlink(input) ? (
-          <Button variant="inline-link" ariaLabel={`Unlink ${input.file_name}`} onClick={() => setUnlinked(input)}>
+          <Button variant="inline-link" ariaLabel={`Unlink ${input.file_name}`} onClick={() => setAsked(input)}>
             Unlink
           </Button>
         ) : (
@@ -100,7 +68,7 @@ export function InputsPanel({ overview, reload }: Props) {
           mayLinkOwn && (
             <div className="row">
               {upload}
-              <Button onClick={() => setLinking(true)}>Link asset</Button>
+              <Button onClick={() => setAsked('link')}>Link asset</Button>
             </div>
           )
         }
@@ -121,31 +89,22 @@ export function InputsPanel({ overview, reload }: Props) {
           </SpaceBetween>
         }
       />
-      {isLinking && <LinkAsset overview={overview} onClose={() => setLinking(false)} onLinked={done} />}
-      {unlinked && (
-        <UnlinkAsset computation={computation} input={unlinked} onClose={() => setUnlinked(undefined)} onUnlinked={done} />
-      )}
+      {asked === 'link' && <LinkAsset overview={overview} {...dialog} />}
+      {asked !== undefined && asked !== 'link' && <UnlinkAsset overview={overview} input={asked} {...dialog} />}
     </>
   );
 }
 
-interface LinkProps {
+interface Props extends DialogProps {
   overview: Overview;
-  onClose: () => void;
-  onLinked: () => void;
 }
 
 /** Shows a dialog that links to a computation one of the assets that the user may link. */
-function LinkAsset({ overview: { computation, inputs }, onClose, onLinked }: LinkProps) {
+function LinkAsset({ overview: { computation, inputs }, onClose, onDone }: Props) {
   const { client, me } = useDomain();
-  const { notify } = useFrame();
   const [chosen, setChosen] = useState<{ id: string; file_name: string }>();
-  const link = useAction(async () => {
-    if (!chosen) return;
-    await client.linkAsset({ id: chosen.id, computationID: computation.id });
-    notify(`${chosen.file_name} is linked.`);
-    onLinked();
-  });
+  const { id = '', file_name = '' } = chosen ?? {};
+  const link = useChange(() => client.linkAsset({ id, computationID: computation.id }), `${file_name} is linked.`, onDone);
   const linked = new Set(inputs.map(({ id }) => id));
   return (
     <ConfirmModal
@@ -166,21 +125,10 @@ function LinkAsset({ overview: { computation, inputs }, onClose, onLinked }: Lin
   );
 }
 
-interface UnlinkProps {
-  computation: Schemas['Computation'];
-  input: Input;
-  onClose: () => void;
-  onUnlinked: () => void;
-}
-
-function UnlinkAsset({ computation, input: { id, file_name }, onClose, onUnlinked }: UnlinkProps) {
+function UnlinkAsset({ overview: { computation }, input: { id, file_name }, onClose, onDone }: Props & { input: Input }) {
   const { client } = useDomain();
-  const { notify } = useFrame();
-  const unlink = useAction(async () => {
-    await client.unlinkAsset({ id, computationID: computation.id });
-    notify(`${file_name} is no longer linked.`);
-    onUnlinked();
-  });
+  const given = { id, computationID: computation.id };
+  const unlink = useChange(() => client.unlinkAsset(given), `${file_name} is no longer linked.`, onDone);
   return (
     <ConfirmModal title={`Unlink ${file_name}`} confirm="Unlink" action={unlink} onClose={onClose}>
       The manifest of {computation.name} changes, so approvals that were given become stale. A run that is active keeps the file.

@@ -1,5 +1,5 @@
 import type { Schemas } from 'computation-management-client';
-import { quotedName, userText } from 'computation-management-formats/quoted-name';
+import { plainName, quotedName, userText } from 'computation-management-formats/quoted-name';
 import type { Debt, Party } from '../loading/overview.ts';
 
 const tasksOf: Record<Party['parts'][number], string> = {
@@ -9,16 +9,17 @@ const tasksOf: Record<Party['parts'][number], string> = {
   reviewer: 'review the result before it is released',
 };
 
-const tasks: Record<Debt['kind'], (files: string) => string> = {
-  key: () => 'upload your public key',
-  content: (files) => `upload the content of ${files}`,
-  approval: (files) => `review and approve${files && ` the use of ${files}`}`,
-};
+/** Returns what a party owes in words, such as `content of a.csv`. */
+export function debtText({ kind, files }: Pick<Debt, 'kind' | 'files'>): string {
+  const named = files.map(plainName).join(', ');
+  if (kind === 'key') return 'public key';
+  return kind === 'content' ? `content of ${named}` : `approval${named && ` for ${named}`}`;
+}
 
 /** Returns what is expected of a party now: of one who is only named what the named part asks for, else what the party still owes. */
 export function expectedOf({ parts, isInvited, owes }: Pick<Party, 'parts' | 'isInvited' | 'owes'>): string[] {
   if (isInvited) return parts.map((part) => tasksOf[part]);
-  return owes.map(({ kind, files }) => tasks[kind](files.map(quotedName).join(', ')));
+  return owes.map(debtText);
 }
 
 /**

@@ -1,26 +1,20 @@
-import { Badge, Button, CopyToClipboard, type StatusIndicatorProps } from '@cloudscape-design/components';
+import { Badge, Button, CopyToClipboard } from '@cloudscape-design/components';
 import { approvalRows, type ApprovalState } from 'computation-management-words';
-import { useState } from 'react';
-import { useDomain, useFrame } from '../access/console-context.ts';
-import { permissions } from '../access/permissions.ts';
+import { permissions, useDomain } from '../access/index.ts';
 import { assetTypeText } from '../assets/asset-texts.ts';
 import { mayApprove } from '../approvals/approval.ts';
-import { Changes, useChanges } from '../approvals/changes.tsx';
+import { Change, useChanges } from '../approvals/changes.tsx';
 import { Limits } from '../approvals/limits.tsx';
 import { Refuse } from '../approvals/refuse.tsx';
-import { ConfirmModal } from '../frame/confirm-modal.tsx';
+import { ConfirmModal, useAsked } from '../frame/index.ts';
 import { RemoveKey, UploadKey } from '../keys/key-dialogs.tsx';
-import { type Column, FactTable } from '../lists/columns.tsx';
-import type { Overview, Party } from '../loading/overview.ts';
-import { useAction } from '../loading/use-action.ts';
-import { addressOf } from '../routing/places.ts';
-import { StatusIndicator } from '../show/status.tsx';
-import { Term } from '../show/term.tsx';
-import { Moment } from '../show/time.tsx';
-import { Name, Quote, User } from '../show/visible-texts.tsx';
+import { type Column, FactTable } from '../lists/index.ts';
+import { type Overview, type Party, useChange } from '../loading/index.ts';
+import { addressOf } from '../routing/index.ts';
+import { type Look, Looking, Moment, Name, Quote, StatusIndicator, Term, User } from '../show/index.ts';
 import { expectedOf, invitationText } from './invitation.ts';
 
-const looks: Record<ApprovalState, { type: StatusIndicatorProps.Type; text: string }> = {
+const looks: Record<ApprovalState, Look> = {
   missing: { type: 'pending', text: 'Missing' },
   given: { type: 'success', text: 'Given' },
   signed: { type: 'success', text: 'Given and signed' },
@@ -28,34 +22,18 @@ const looks: Record<ApprovalState, { type: StatusIndicatorProps.Type; text: stri
   stale: { type: 'warning', text: 'Stale: no longer counts' },
 };
 
-interface Props {
-  overview: Overview;
-  reload: () => void;
-}
-
 /** Shows the people of a computation, also those who are only named: what each brings, and the state of the key and the approval of each. */
-export function PeoplePanel({ overview, reload }: Props) {
+export function PeoplePanel({ overview, reload }: { overview: Overview; reload: () => void }) {
   const { client, domain, me } = useDomain();
-  const { notify } = useFrame();
-  const [dialog, setDialog] = useState<'upload' | 'remove' | 'withdraw' | 'refuse'>();
+  const { asked, setAsked, dialog } = useAsked<'upload' | 'remove' | 'withdraw' | 'refuse'>(reload);
   const { parties, hasMyKey, computation, approvals, digest } = overview;
   const { id } = computation;
   const rows = new Map(approvalRows(approvals).map((row) => [row.user, row]));
   const changes = useChanges(computation, approvals.approvals);
   const hasDecided = [...approvals.approvals, ...approvals.refusals].some(({ user }) => user === me.user);
-  const close = () => setDialog(undefined);
-  const done = () => {
-    close();
-    reload();
-  };
-  const withdraw = useAction(async () => {
-    await client.withdrawApproval({ id });
-    notify('You have withdrawn your approval.');
-    done();
-  });
+  const withdraw = useChange(() => client.withdrawApproval({ id }), 'You have withdrawn your approval.', dialog.onDone);
   const columns: Column<Party>[] = [
     {
-      id: 'user',
       header: 'Person',
       isRowHeader: true,
       minWidth: 150,
@@ -66,9 +44,7 @@ export function PeoplePanel({ overview, reload }: Props) {
       ),
     },
     {
-      id: 'brings',
       header: 'Brings',
-      isSecondary: true,
       minWidth: 150,
       cell: ({ files, parts }) => (
         <>
@@ -86,9 +62,7 @@ export function PeoplePanel({ overview, reload }: Props) {
       ),
     },
     {
-      id: 'key',
       header: 'Key',
-      isSecondary: true,
       cell: ({ owes, isInvited }) =>
         isInvited ? (
           '-'
@@ -99,9 +73,7 @@ export function PeoplePanel({ overview, reload }: Props) {
         ),
     },
     {
-      id: 'approval',
       header: 'Approval',
-      isSecondary: true,
       minWidth: 190,
       cell: ({ user, refusal }) => {
         const row = rows.get(user);
@@ -116,9 +88,15 @@ export function PeoplePanel({ overview, reload }: Props) {
         if (!row) return 'Not needed';
         return (
           <>
-            <StatusIndicator type={looks[row.state].type}>{looks[row.state].text}</StatusIndicator>
+            <Looking like={looks[row.state]} />
             {row.because.length === 0 && ' (not needed)'}
-            <Changes of={changes.get(user) ?? []} />
+            <ul className="long-words">
+              {changes.get(user)?.map((change, index) => (
+                <li key={index}>
+                  <Change of={change} />
+                </li>
+              ))}
+            </ul>
             {row.approval && (
               <>
                 <Moment at={row.approval.approved_at} />
@@ -130,8 +108,8 @@ export function PeoplePanel({ overview, reload }: Props) {
       },
     },
     {
-      id: 'invitation',
       header: 'Invitation',
+      isPrimary: true,
       cell: (party) =>
         party.user === me.user || expectedOf(party).length === 0 ? (
           '-'
@@ -166,13 +144,13 @@ export function PeoplePanel({ overview, reload }: Props) {
             <StatusIndicator type={hasMyKey ? 'success' : 'pending'}>
               {hasMyKey ? 'Your public key is here' : 'Your public key is missing'}
             </StatusIndicator>
-            <Button onClick={() => setDialog('upload')}>{hasMyKey ? 'Replace key' : 'Upload key'}</Button>
+            <Button onClick={() => setAsked('upload')}>{hasMyKey ? 'Replace key' : 'Upload key'}</Button>
             {(hasMyKey || permissions.removeKeys(me, computation)) && (
-              <Button onClick={() => setDialog('remove')}>Remove key</Button>
+              <Button onClick={() => setAsked('remove')}>Remove key</Button>
             )}
-            {hasDecided && <Button onClick={() => setDialog('withdraw')}>Withdraw</Button>}
-            {parties.some(({ user }) => user === me.user) && <Button onClick={() => setDialog('refuse')}>Refuse</Button>}
-            {mayApprove(me.user, overview) && (
+            {hasDecided && <Button onClick={() => setAsked('withdraw')}>Withdraw</Button>}
+            {parties.some(({ user }) => user === me.user) && <Button onClick={() => setAsked('refuse')}>Refuse</Button>}
+            {mayApprove(me.user, parties) && (
               <Button
                 href={addressOf({ screen: 'approve', domain, id })}
                 disabled={digest === undefined}
@@ -187,11 +165,11 @@ export function PeoplePanel({ overview, reload }: Props) {
         rowKey={({ user }) => user}
         columns={columns}
       />
-      {dialog === 'upload' && <UploadKey id={id} onClose={close} onUploaded={done} />}
-      {dialog === 'remove' && <RemoveKey computation={computation} onClose={close} onRemoved={done} />}
-      {dialog === 'refuse' && <Refuse id={id} onClose={close} onRefused={done} />}
-      {dialog === 'withdraw' && (
-        <ConfirmModal title="Withdraw your approval or refusal" confirm="Withdraw" action={withdraw} onClose={close}>
+      {asked === 'upload' && <UploadKey id={id} {...dialog} />}
+      {asked === 'remove' && <RemoveKey computation={computation} {...dialog} />}
+      {asked === 'refuse' && <Refuse id={id} {...dialog} />}
+      {asked === 'withdraw' && (
+        <ConfirmModal title="Withdraw your approval or refusal" confirm="Withdraw" action={withdraw} onClose={dialog.onClose}>
           No run that needs your approval starts then. An active run goes on.
         </ConfirmModal>
       )}

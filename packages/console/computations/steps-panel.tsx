@@ -1,15 +1,11 @@
 import { Button, Link, type StatusIndicatorProps } from '@cloudscape-design/components';
-import { useDomain } from '../access/console-context.ts';
+import { useDomain } from '../access/index.ts';
 import { MachineHelp } from '../attestation/machine-help.tsx';
-import { Panel } from '../frame/screen-frame.tsx';
-import { type Debt, hasMachine, type Overview } from '../loading/overview.ts';
-import { useLoaded } from '../loading/use-loaded.ts';
-import { addressOf } from '../routing/places.ts';
-import { useNow } from '../show/service-clock.ts';
-import { StatusIndicator, statusText } from '../show/status.tsx';
-import { durationText, momentText } from '../show/texts.ts';
-import { Ago } from '../show/time.tsx';
-import { Name, Names, User } from '../show/visible-texts.tsx';
+import { Panel } from '../frame/index.ts';
+import { hasMachine, type Overview, useLoaded } from '../loading/index.ts';
+import { addressOf } from '../routing/index.ts';
+import { Ago, durationText, momentText, Name, StatusIndicator, statusText, useNow, User } from '../show/index.ts';
+import { debtText } from './invitation.ts';
 import { type Move, owedSince, type Step, stepsOf } from './steps.ts';
 
 interface Props {
@@ -42,35 +38,24 @@ export function StepsPanel({ overview, move, onAddKey }: Props) {
           : 'Waiting for others';
   return (
     <Panel title={headline}>
-      <div className="stack">
-        <ol className="steps" aria-label="Steps to a run">
-          {steps.map((step) => (
-            <li key={step.name} aria-current={step === open ? 'step' : undefined}>
-              <strong>{step.name}</strong>
-              <StatusIndicator type={lookOf(step, overview)}>{step.text}</StatusIndicator>
-            </li>
-          ))}
-        </ol>
-        {!isReady && waiting.length + unowned.length + others.length > 0 && (
-          <Debts overview={overview} since={(debt, user) => owedSince(debt, user, events)} />
-        )}
-        {!hasMachine(machines) && <Machines of={machines ?? []} />}
-        {computation.run && <LatestRun run={computation.run} />}
-        {move?.does === 'add-key' && (
-          <div>
-            <Button variant="primary" onClick={onAddKey}>
-              Add your key
-            </Button>
-          </div>
-        )}
-        {move?.does === 'go' && (
-          <div>
-            <Button variant="primary" href={move.href}>
-              {move.text}
-            </Button>
-          </div>
-        )}
-      </div>
+      <ol className="steps" aria-label="Steps to a run">
+        {steps.map((step) => (
+          <li key={step.name} aria-current={step === open ? 'step' : undefined}>
+            <strong>{step.name}</strong>
+            <StatusIndicator type={lookOf(step, overview)}>{step.text}</StatusIndicator>
+          </li>
+        ))}
+      </ol>
+      {!isReady && waiting.length + unowned.length + others.length > 0 && <Debts overview={overview} events={events} />}
+      {!hasMachine(machines) && <Machines of={machines ?? []} />}
+      {computation.run && <LatestRun run={computation.run} />}
+      {move && move.does !== 'start' && (
+        <div>
+          <Button variant="primary" {...(move.does === 'go' ? { href: move.href } : { onClick: onAddKey })}>
+            {move.does === 'go' ? move.text : 'Add your key'}
+          </Button>
+        </div>
+      )}
     </Panel>
   );
 }
@@ -115,48 +100,31 @@ function LatestRun({ run }: { run: NonNullable<Overview['computation']['run']> }
 
 interface DebtsProps {
   overview: Overview;
-  /** Returns the time since which a user owes a thing to the computation, or undefined if the time is not known. */
-  since?: (debt: Pick<Debt, 'kind' | 'since'>, user: string) => string | undefined;
+  events: Parameters<typeof owedSince>[2];
 }
 
-/** Shows the things that a run of a computation waits for, and who owes each of them. */
-export function Debts({ overview: { parties, unowned, others }, since }: DebtsProps) {
+/** Shows the things that a run of a computation waits for, who owes each of them, and since when as far as the events tell. */
+function Debts({ overview: { parties, unowned, others }, events }: DebtsProps) {
   const { me } = useDomain();
-  const items = [
-    ...parties.flatMap(({ user, owes, isInvited, parts, refusal }) => [
-      ...(isInvited
-        ? [{ user, key: 'invited', debt: { kind: 'key' } as const, text: <>invited as {parts.join(', ')}, has not acted</> }]
-        : []),
-      ...owes.map((debt) => ({ user, key: JSON.stringify(debt), debt, text: <DebtText debt={debt} /> })),
-      ...(refusal
-        ? [
-            {
-              user,
-              key: 'refusal',
-              debt: { kind: 'content', since: refusal.refused_at } as const,
-              text: (
-                <>
-                  refuses: <Name of={refusal.reason} />
-                </>
-              ),
-            },
-          ]
-        : []),
-    ]),
-  ];
+  const items = parties.flatMap(({ user, owes, isInvited, parts, refusal }) => {
+    const invited = `invited as ${parts.join(', ')}, has not acted`;
+    return [
+      ...(isInvited ? [{ user, text: invited, since: owedSince({ kind: 'key' }, user, events) }] : []),
+      ...owes.map((debt) => ({ user, text: debtText(debt), since: owedSince(debt, user, events) })),
+      ...(refusal ? [{ user, text: <Refusal of={refusal.reason} />, since: refusal.refused_at }] : []),
+    ];
+  });
   return (
     <ul aria-label="What a run waits for">
-      {items.map(({ user, key, debt, text }) => (
-        <li key={user + key}>
+      {items.map(({ user, text, since }, index) => (
+        <li key={index}>
           <User of={user} />
           {user === me.user && ' (you)'}: {text}
-          <Waited since={since?.(debt, user)} />
+          <Waited since={since} />
         </li>
       ))}
       {unowned.map((debt) => (
-        <li key={debt.files.join()}>
-          Nobody whom the service names: <DebtText debt={debt} />
-        </li>
+        <li key={debt.files.join()}>Nobody whom the service names: {debtText(debt)}</li>
       ))}
       {others.map(({ kind, sentence }) => (
         <li key={sentence}>{kind === 'algorithm' ? `${sentence}: link one under Inputs` : <Name of={sentence} />}</li>
@@ -165,13 +133,10 @@ export function Debts({ overview: { parties, unowned, others }, since }: DebtsPr
   );
 }
 
-function DebtText({ debt: { kind, files } }: { debt: Debt }) {
-  if (kind === 'key') return 'public key';
-  const what = kind === 'content' ? 'content of ' : files.length === 0 ? 'approval' : 'approval for ';
+function Refusal({ of }: { of: string }) {
   return (
     <>
-      {what}
-      <Names of={files} />
+      refuses: <Name of={of} />
     </>
   );
 }

@@ -67,6 +67,9 @@ export function nextMove(overview: Overview, { domain, me }: { domain: string; m
   const { id, run } = computation;
   const go = (text: string, href: string): Move => ({ does: 'go', text, href });
   if (run && run.ended_at === null) return go('Watch the run', addressOf({ screen: 'run', domain, id, run: run.id }));
+  if (run?.result && isReviewOf(me.user, run, computation.result_review)) {
+    return go('Review the result', addressOf({ screen: 'run', domain, id, run: run.id }));
+  }
   const mine = parties.find(({ user }) => user === me.user);
   const owed = mine?.owes ?? [];
   const asset = owed.find(({ kind }) => kind === 'content')?.asset;
@@ -84,21 +87,36 @@ export function nextMove(overview: Overview, { domain, me }: { domain: string; m
   return isReady && permissions.startRun(me, computation) ? { does: 'start' } : undefined;
 }
 
+/** Returns whether the result of a run waits for the decision of a user. */
+function isReviewOf(
+  user: string,
+  { status, result }: Pick<Schemas['Run'], 'status' | 'result'>,
+  review: Schemas['ResultReview'] | null,
+): boolean {
+  const isOpen = status === 'completed' && (result?.state === 'awaiting_file' || result?.state === 'under_review');
+  const hasDecided = result?.decisions.some(({ reviewer }) => reviewer === user) === true;
+  return isOpen && !hasDecided && review?.reviewers.includes(user) === true;
+}
+
 /** The types of events that change the manifest or the configuration of a computation. */
 const changes = ['created', 'updated', 'owner_changed', 'asset_linked', 'asset_unlinked', 'key_uploaded', 'key_removed'];
+
+/** The types of events after which a result waits for its reviewers. */
+const reviewed = ['completed', 'result_submitted'];
 
 type Told = Pick<Schemas['Event'], 'event_type' | 'originator' | 'timestamp' | 'details'>;
 
 /**
- * Returns the time since which a user owes a thing to a computation, as far as the events tell.
+ * Returns the time since which a user owes a thing to a computation, also the review of a result, as far as the events tell.
  * @param events the latest events of the computation, newest first
  */
 export function owedSince(
-  { kind, since }: Pick<Debt, 'kind' | 'since'>,
+  { kind, since }: { kind: Debt['kind'] | 'review'; since?: string | undefined },
   user: string,
   events: readonly Told[],
 ): string | undefined {
   if (kind === 'content') return since;
+  if (kind === 'review') return events.find(({ event_type }) => reviewed.includes(event_type))?.timestamp;
   const own = events.filter(({ originator }) => originator === user);
   const found =
     kind === 'approval'
@@ -116,6 +134,6 @@ export function owedSince(
 /** Returns the event that named the people of a computation last. */
 function invitedAt(events: readonly Told[]): Told | undefined {
   const names = ({ event_type, details }: Told) =>
-    event_type === 'created' || (event_type === 'updated' && /"(providers|consumers)"/.test(atob(details)));
+    event_type === 'created' || (event_type === 'updated' && /"(providers|consumers|result_review)"/.test(atob(details)));
   return events.find(names);
 }

@@ -1,9 +1,10 @@
 import { Button, FormField, Textarea } from '@cloudscape-design/components';
 import { page } from 'computation-management-client';
 import { userText } from 'computation-management-words';
-import { useDomain } from '../access/console-context.ts';
-import { useLoaded } from '../loading/use-loaded.ts';
-import { namesIn } from '../show/texts.ts';
+import { useState } from 'react';
+import { useDomain } from '../access/index.ts';
+import { useLoaded } from '../loading/index.ts';
+import { namesIn } from '../show/index.ts';
 import { type Seen, userNotes } from './form-notes.ts';
 
 /** Reads the users who own the newest 100 computations of the domain, or created its newest 100 assets. */
@@ -25,22 +26,26 @@ const mostOffered = 6;
 interface Props {
   label: string;
   description: string;
-  /** The users as they are typed, one on each line. */
-  value: string;
+  users: readonly string[];
   seen: Seen | undefined;
   error: string | undefined;
-  onChange: (value: string) => void;
+  onChange: (users: string[]) => void;
 }
 
 /** Shows a field for users, which offers those who were seen in the domain, and marks those who may be a mistake. */
-export function UserField({ label, description, value, seen, error, onChange }: Props) {
+export function UserField({ label, description, users, seen, error, onChange }: Props) {
+  const [value, setValue] = useState(users.join('\n'));
   const names = namesIn(value);
   const typed = value.split(/[,\n]/).at(-1)?.trim() ?? '';
   const isTyping = typed !== '' && !seen?.users.includes(typed);
   const offered = (seen?.users ?? [])
     .filter((user) => !names.includes(user) && (!isTyping || user.startsWith(typed)))
     .slice(0, mostOffered);
-  const add = (user: string) => onChange([...(isTyping ? names.slice(0, -1) : names), user].join('\n'));
+  const type = (text: string) => {
+    setValue(text);
+    onChange(namesIn(text));
+  };
+  const add = (user: string) => type([...(isTyping ? names.slice(0, -1) : names), user].join('\n'));
   return (
     <FormField
       label={label}
@@ -60,7 +65,7 @@ export function UserField({ label, description, value, seen, error, onChange }: 
         )
       }
     >
-      <Textarea value={value} rows={3} onChange={({ detail }) => onChange(detail.value)} />
+      <Textarea value={value} rows={3} onChange={({ detail }) => type(detail.value)} />
     </FormField>
   );
 }

@@ -1,23 +1,17 @@
 import { Autosuggest } from '@cloudscape-design/components';
 import { page } from 'computation-management-client';
-import { useLoaded } from '../loading/use-loaded.ts';
-import { problemText } from '../loading/problem-text.ts';
-import { useDomain } from '../access/console-context.ts';
+import { problemText, useLoaded } from '../loading/index.ts';
+import { useDomain } from '../access/index.ts';
 import { presenceWords } from './presence.tsx';
 
-interface Props {
-  value: string;
-  onChange: (cvm: string) => void;
-}
-
 /** Shows a field that names a CVM: one of the newest 100 registered CVMs, or any other by its identifier. */
-export function CvmInput({ value, onChange }: Props) {
+export function CvmInput({ value, onChange }: { value: string; onChange: (cvm: string) => void }) {
   const { client, domain } = useDomain();
   const loaded = useLoaded(domain, (signal) => page(client, 'listCvms', { limit: 100, signal }));
   const options = (loaded.value?.items ?? []).map(({ id, description, presence }) => ({
     value: id,
     description,
-    tags: Object.values(presenceWords(presence)),
+    tags: presenceWords(presence),
     disabled: presence.state === 'disconnected' || presence.fit === 'spent',
   }));
   return (

@@ -1,25 +1,15 @@
 import { Alert, Button, FormField, Input, KeyValuePairs, Link, Textarea } from '@cloudscape-design/components';
-import { type Client, type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
+import { type Client, type Schemas, wholeAnswer } from 'computation-management-client';
 import { useState } from 'react';
-import { permissions } from '../access/permissions.ts';
-import type { Column } from '../lists/columns.tsx';
-import { PagedTable, usePage } from '../lists/paged-table.tsx';
-import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
-import { useGoOn } from '../routing/navigation.ts';
-import { addressOf } from '../routing/places.ts';
-import { useDomain, useFrame } from '../access/console-context.ts';
-import { Panel, ScreenFrame } from '../frame/screen-frame.tsx';
-import { Ago, Moment } from '../show/time.tsx';
-import { Name } from '../show/visible-texts.tsx';
+import { permissions, useDomain, useFrame } from '../access/index.ts';
+import { type Column, PagedTable, usePage } from '../lists/index.ts';
+import { fieldErrors, LoadedView, nullIfAbsent, ReadAgain, refreshSeconds, useAction, useLoaded } from '../loading/index.ts';
+import { addressOf, useGoOn } from '../routing/index.ts';
+import { ConfirmModal, DeleteModal, Panel, ScreenFrame, useAsked } from '../frame/index.ts';
+import { Ago, Hash, Moment, Name, Term } from '../show/index.ts';
 import { Fit, Presence } from './presence.tsx';
-import { LoadedView, ReadAgain } from '../loading/problem-alert.tsx';
 import { AttestationBadge } from '../attestation/attestation-panel.tsx';
-import { Hash } from '../show/hash.tsx';
-import { Term } from '../show/term.tsx';
-import { ConfirmModal, DeleteModal } from '../frame/confirm-modal.tsx';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
-import { fieldErrors } from '../loading/problem-text.ts';
-import { useAction } from '../loading/use-action.ts';
 
 type Cvm = Schemas['Cvm'];
 
@@ -31,23 +21,15 @@ export function CvmsScreen() {
   const page = usePage('listCvms', {}, { everySeconds: refreshSeconds.cvms });
   const columns: Column<Cvm>[] = [
     {
-      id: 'cvm',
       header: 'CVM',
       isRowHeader: true,
       cell: ({ id }) => <Link href={addressOf({ screen: 'cvm', domain, cvm: id })}>{id}</Link>,
     },
-    { id: 'state', header: 'Presence', minWidth: 150, cell: ({ presence }) => <Presence presence={presence} /> },
-    { id: 'fit', header: 'Fitness', minWidth: 170, isSecondary: true, cell: ({ presence }) => <Fit presence={presence} /> },
+    { header: 'Presence', isPrimary: true, minWidth: 150, cell: ({ presence }) => <Presence presence={presence} /> },
+    { header: 'Fitness', minWidth: 170, cell: ({ presence }) => <Fit presence={presence} /> },
+    { header: 'Description', cell: ({ description }) => (description === '' ? '-' : <Name of={description} />) },
     {
-      id: 'description',
-      header: 'Description',
-      isSecondary: true,
-      cell: ({ description }) => (description === '' ? '-' : <Name of={description} />),
-    },
-    {
-      id: 'seen',
       header: 'Last seen',
-      isSecondary: true,
       cell: ({ presence: { last_seen_at } }) => (last_seen_at === null ? 'Never' : <Ago at={last_seen_at} />),
     },
   ];
@@ -69,78 +51,55 @@ export function CvmsScreen() {
         empty="No CVM is registered in this domain."
       />
       {isRegistering && (
-        <RegisterCvm onClose={() => setRegistering(false)} onSaved={(cvm) => goOn(addressOf({ screen: 'cvm', domain, cvm }))} />
+        <RegisterCvm onClose={() => setRegistering(false)} onDone={(cvm) => goOn(addressOf({ screen: 'cvm', domain, cvm }))} />
       )}
     </ScreenFrame>
   );
 }
 
 interface Read {
-  cvm: Schemas['Cvm'];
+  cvm: Cvm;
   etag: string | undefined;
 }
 
 /** Shows a CVM: whether it is connected, and its registration. */
 export function CvmScreen({ cvm }: { cvm: string }) {
   const { client, domain, me } = useDomain();
-  const [asked, setAsked] = useState<'edit' | 'delete'>();
-  const loaded = useLoaded(
-    cvm,
-    async (signal): Promise<Read | null> => {
-      try {
-        const { data, etag } = wholeAnswer(await client.call('getCvm', { cvmID: cvm, signal }));
-        return { cvm: data, etag };
-      } catch (error) {
-        if (error instanceof ServiceProblem && error.code === 'not_found') return null; // runs may use CVMs that nobody registered
-        throw error;
-      }
-    },
-    { everySeconds: refreshSeconds.cvm },
-  );
-  const isRegistered = loaded.value != null;
-  const close = () => setAsked(undefined);
-  const closeAndReload = () => {
-    close();
-    loaded.reload();
-  };
+  const loaded = useLoaded(cvm, (signal) => read(client, cvm, signal), { everySeconds: refreshSeconds.cvm });
+  const { asked, setAsked, dialog } = useAsked<'edit' | 'delete'>(loaded.reload);
   return (
     <ScreenFrame
       title={cvm}
       description={loaded.value?.cvm.description}
       above={[{ text: 'CVMs', href: addressOf({ screen: 'cvms', domain }) }]}
+      loaded={loaded}
       actions={
-        <>
-          <Button iconName="refresh" ariaLabel="Refresh" loading={loaded.isLoading} onClick={loaded.reload} />
-          {isRegistered && permissions.registerCvm(me) && (
-            <>
-              <Button onClick={() => setAsked('delete')}>Remove</Button>
-              <Button onClick={() => setAsked('edit')}>Edit</Button>
-            </>
-          )}
-        </>
+        loaded.value &&
+        permissions.registerCvm(me) && (
+          <>
+            <Button onClick={() => setAsked('delete')}>Remove</Button>
+            <Button onClick={() => setAsked('edit')}>Edit</Button>
+          </>
+        )
       }
     >
       <LoadedView loaded={loaded} what="the CVM">
-        {(read) =>
-          read === null ? (
+        {(found) =>
+          found === null ? (
             <Alert type="info" header="This CVM is not registered">
               Runs can use it, but its presence is not known.
             </Alert>
           ) : (
             <>
-              <CvmSummary cvm={read.cvm} />
-              {asked === 'edit' && (
-                <RegisterCvm registered={{ ...read, readAgain: closeAndReload }} onClose={close} onSaved={closeAndReload} />
-              )}
+              <CvmSummary {...found.cvm} />
+              {asked === 'edit' && <RegisterCvm registered={found} {...dialog} />}
               {asked === 'delete' && (
                 <DeleteModal
                   verb="Remove"
-                  name={read.cvm.id}
-                  remove={() => client.deleteCvm({ cvmID: cvm, ifMatch: read.etag })}
-                  notice={`${read.cvm.id} is no longer registered.`}
+                  name={found.cvm.id}
+                  remove={() => client.deleteCvm({ cvmID: cvm, ifMatch: found.etag })}
                   list={addressOf({ screen: 'cvms', domain })}
-                  onClose={close}
-                  onReadAgain={closeAndReload}
+                  {...dialog}
                 >
                   The service forgets its registration and presence. Its past runs stay.
                 </DeleteModal>
@@ -153,11 +112,7 @@ export function CvmScreen({ cvm }: { cvm: string }) {
   );
 }
 
-function CvmSummary({
-  cvm: { presence, agent_url, attestation, certificate_fingerprint, created_at, updated_at },
-}: {
-  cvm: Schemas['Cvm'];
-}) {
+function CvmSummary({ presence, agent_url, attestation, certificate_fingerprint, created_at, updated_at }: Cvm) {
   return (
     <>
       <Panel title="Presence">
@@ -200,13 +155,13 @@ function CvmSummary({
 
 interface Props {
   /** The registered CVM that the dialog changes. Default: the dialog registers a new CVM. */
-  registered?: { cvm: Schemas['Cvm']; etag: string | undefined; readAgain: () => void };
+  registered?: Read;
   onClose: () => void;
-  onSaved: (cvm: string) => void;
+  onDone: (cvm: string) => void;
 }
 
 /** Shows a dialog that registers a CVM, or changes its registration. */
-export function RegisterCvm({ registered, onClose, onSaved }: Props) {
+export function RegisterCvm({ registered, onClose, onDone }: Props) {
   const { client, domain } = useDomain();
   const { notify } = useFrame();
   // The page behind the dialog loads again: the version to change is the one that the user sees in these fields.
@@ -218,14 +173,14 @@ export function RegisterCvm({ registered, onClose, onSaved }: Props) {
   const [existing, setExisting] = useState<string>();
   const save = useAction(async () => {
     setExisting(undefined);
-    if (!registered && (await isRegistered(client, cvm.trim()))) {
+    if (!registered && (await read(client, cvm.trim()))) {
       setExisting(cvm.trim());
       return;
     }
     const body = { description, ...(certificate.trim() === '' ? {} : { certificate: `${certificate.trim()}\n` }) };
     await client.registerCvm({ cvmID: cvm.trim(), body, ifMatch: etag });
     notify(`${cvm.trim()} is registered.`);
-    onSaved(cvm.trim());
+    onDone(cvm.trim());
   });
   const errors = fieldErrors(save.problem, [...(registered ? [] : ['path/cvmID' as const]), '/description', '/certificate']);
   return (
@@ -236,9 +191,7 @@ export function RegisterCvm({ registered, onClose, onSaved }: Props) {
       fields={errors.fields}
       conflict={
         registered ? (
-          <ReadAgain problem={save.problem} readAgain={registered.readAgain}>
-            Nothing was saved. Reading {cvm} again shows the changes of others, and drops yours.
-          </ReadAgain>
+          <ReadAgain problem={save.problem} readAgain={() => onDone(cvm)} name={cvm} />
         ) : (
           existing !== undefined && (
             <Alert type="warning" action={<Button href={addressOf({ screen: 'cvm', domain, cvm: existing })}>Open it</Button>}>
@@ -277,12 +230,8 @@ export function RegisterCvm({ registered, onClose, onSaved }: Props) {
   );
 }
 
-async function isRegistered(client: Client, cvmID: string): Promise<boolean> {
-  try {
-    await client.getCvm({ cvmID });
-    return true;
-  } catch (error) {
-    if (error instanceof ServiceProblem && error.code === 'not_found') return false;
-    throw error;
-  }
+/** Reads a CVM. Returns null if nobody registered it: runs may use it all the same. */
+async function read(client: Client, cvmID: string, signal?: AbortSignal): Promise<Read | null> {
+  const answer = await client.call('getCvm', { cvmID, signal }).then(wholeAnswer, nullIfAbsent);
+  return answer && { cvm: answer.data, etag: answer.etag };
 }

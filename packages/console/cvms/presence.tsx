@@ -1,42 +1,35 @@
-import type { StatusIndicatorProps } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
-import { StatusIndicator } from '../show/status.tsx';
+import { type Look, Looking } from '../show/index.ts';
 
 type PresenceOfCvm = Schemas['Presence'];
 
-const presenceTexts: Record<PresenceOfCvm['state'], string> = { connected: 'Connected', disconnected: 'Disconnected' };
+const states: Record<PresenceOfCvm['state'], Look> = {
+  connected: { type: 'success', text: 'Connected' },
+  disconnected: { type: 'stopped', text: 'Disconnected' },
+};
 
-const fits: Record<PresenceOfCvm['fit'], { type: StatusIndicatorProps.Type; text: string }> = {
+const fits: Record<PresenceOfCvm['fit'], Look> = {
   ready: { type: 'success', text: 'Ready for a run' },
   busy: { type: 'in-progress', text: 'Busy with a run' },
   spent: { type: 'warning', text: 'Spent: restart its agent' },
   unknown: { type: 'info', text: 'Unknown' },
 };
 
-/** Returns in words whether a CVM is connected, and whether it can take a run. */
-export function presenceWords(presence: PresenceOfCvm): { state: string; fit: string } {
-  const { state, fit } = presence;
-  return { state: presenceTexts[state], fit: isKnown(presence) ? fits[fit].text : `Last reported: ${fit}` };
+/** Returns how to show whether a CVM can take a run. A report of it says nothing once the CVM is disconnected. */
+function lookOfFit({ state, fit }: PresenceOfCvm): Look {
+  return state === 'connected' || fit === 'unknown' ? fits[fit] : { type: 'stopped', text: `Last reported: ${fit}` };
 }
 
-/** Returns whether a CVM's report that it can take a run is current. A report says nothing once the CVM is disconnected. */
-function isKnown({ state, fit }: PresenceOfCvm): boolean {
-  return state === 'connected' || fit === 'unknown';
+/** Returns in words whether a CVM is connected, and whether it can take a run. */
+export function presenceWords(presence: PresenceOfCvm): string[] {
+  return [states[presence.state].text, lookOfFit(presence).text];
 }
 
 export function Presence({ presence }: { presence: PresenceOfCvm }) {
-  return (
-    <StatusIndicator type={presence.state === 'connected' ? 'success' : 'stopped'}>
-      {presenceWords(presence).state}
-    </StatusIndicator>
-  );
+  return <Looking like={states[presence.state]} />;
 }
 
 /** Shows whether the CVM can take a run. */
 export function Fit({ presence }: { presence: PresenceOfCvm }) {
-  return (
-    <StatusIndicator type={isKnown(presence) ? fits[presence.fit].type : 'stopped'}>
-      {presenceWords(presence).fit}
-    </StatusIndicator>
-  );
+  return <Looking like={lookOfFit(presence)} />;
 }

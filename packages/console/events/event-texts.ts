@@ -1,26 +1,17 @@
 import type { StatusIndicatorProps } from '@cloudscape-design/components';
+import { administrativeEvents, lifecycleEvents } from 'computation-management-formats/vocabulary';
 import { type DetailField, detailFields } from 'computation-management-words';
 import { momentText } from '../show/texts.ts';
 
-/** The names in words of the types of events that the service itself records. */
-const words = new Map(
-  Object.entries({
-    created: 'Created',
-    started: 'Run started',
-    stop_requested: 'Stop requested',
-    completed: 'Completed',
-    failed: 'Failed',
-    cancelled: 'Cancelled',
-    updated: 'Changed',
-    owner_changed: 'Owner changed',
-    asset_linked: 'Asset linked',
-    asset_unlinked: 'Asset unlinked',
-    key_uploaded: 'Key uploaded',
-    key_removed: 'Key removed',
-    approved: 'Approved',
-    approval_withdrawn: 'Approval withdrawn',
-  }),
-);
+/** The names of events of the service whose type does not say enough. */
+const words = new Map([
+  ['started', 'Run started'],
+  ['updated', 'Changed'],
+  ['key_released', 'Key of a file released'],
+  ['key_refused', 'Key of a file refused'],
+  ['result_submitted', 'Result handed in'],
+  ['result_decided', 'Decision on the result'],
+]);
 
 /** The types of events that the agent of a real CVM records (Cocos 0.10.2). Other agents have other types. */
 const agentTypes = [
@@ -39,10 +30,10 @@ const agentTypes = [
  * far.
  */
 export function eventTypes(seen: readonly string[]): string[] {
-  return [...new Set([...words.keys(), ...agentTypes, ...seen])].filter((type) => type !== '');
+  return [...new Set([...lifecycleEvents, ...administrativeEvents, ...agentTypes, ...seen])].filter((type) => type !== '');
 }
 
-/** Returns the name of an event in words. The agent's own types, such as `ReceivingAlgorithm`, are split into words. */
+/** Returns the name of an event in words. Types such as `asset_linked`, and `ReceivingAlgorithm` of an agent, are split into words. */
 export function eventText(type: string): string {
   const known = words.get(type);
   if (known !== undefined) return known;

@@ -2,15 +2,11 @@ import { Link } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { fieldsText } from 'computation-management-words';
 import { Fragment } from 'react';
-import { useDomain } from '../access/console-context.ts';
-import type { Column } from '../lists/columns.tsx';
-import { ChoiceFilter, PagedTable, usePage } from '../lists/paged-table.tsx';
-import { refreshSeconds } from '../loading/use-loaded.ts';
-import { useAddress } from '../routing/navigation.ts';
-import { addressOf } from '../routing/places.ts';
-import { StatusIndicator } from '../show/status.tsx';
-import { Time } from '../show/time.tsx';
-import { Name, User } from '../show/visible-texts.tsx';
+import { useDomain } from '../access/index.ts';
+import { ChoiceFilter, type Column, PagedTable, usePage } from '../lists/index.ts';
+import { refreshSeconds } from '../loading/index.ts';
+import { addressOf, useAddress } from '../routing/index.ts';
+import { Name, StatusIndicator, Time, User } from '../show/index.ts';
 import { detailsOf, eventMark, eventStatusText, eventText, eventTypes } from './event-texts.ts';
 
 type Event = Schemas['Event'];
@@ -22,9 +18,8 @@ export function EventsTable({ id }: { id: string }) {
   const page = usePage('listEvents', { id, event_type: query.get('type') ?? undefined }, { everySeconds: refreshSeconds.events });
   const seen = page.loaded.value?.items.map(({ event_type }) => event_type) ?? [];
   const columns: Column<Event>[] = [
-    { id: 'time', header: 'Time', cell: ({ timestamp }) => <Time at={timestamp} /> },
+    { header: 'Time', isPrimary: true, cell: ({ timestamp }) => <Time at={timestamp} /> },
     {
-      id: 'event',
       header: 'Event',
       isRowHeader: true,
       minWidth: 210,
@@ -34,18 +29,14 @@ export function EventsTable({ id }: { id: string }) {
         </StatusIndicator>
       ),
     },
-    { id: 'originator', header: 'By', isSecondary: true, cell: ({ originator }) => <User of={originator} /> },
+    { header: 'By', cell: ({ originator }) => <User of={originator} /> },
     {
-      id: 'details',
       header: 'Details',
-      isSecondary: true,
       minWidth: 200,
       cell: ({ details }) => (detailsOf(details).length === 0 ? '-' : <Details of={details} />),
     },
     {
-      id: 'run',
       header: 'Run',
-      isSecondary: true,
       cell: ({ run_id }) =>
         run_id === '' ? '-' : <Link href={addressOf({ screen: 'run', domain, id, run: run_id })}>{run_id.slice(-8)}</Link>,
     },

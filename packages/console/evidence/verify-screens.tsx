@@ -1,21 +1,25 @@
 import { Alert, FileInput, FormField, LiveRegion } from '@cloudscape-design/components';
 import { exitCodeOf, type Finding, sumOf } from 'computation-management-verify';
 import { useState } from 'react';
-import { useDomain } from '../access/console-context.ts';
-import { Panel, ScreenFrame } from '../frame/screen-frame.tsx';
-import { LoadedView } from '../loading/problem-alert.tsx';
-import { useLoaded } from '../loading/use-loaded.ts';
-import { aboveInComputation, addressOf } from '../routing/places.ts';
-import { Name } from '../show/visible-texts.tsx';
+import { useDomain } from '../access/index.ts';
+import { Panel, ScreenFrame } from '../frame/index.ts';
+import { LoadedView, useLoaded } from '../loading/index.ts';
+import { aboveInComputation, addressOf } from '../routing/index.ts';
+import { Name } from '../show/index.ts';
 import { readArchive } from './evidence-archive.ts';
 import { judge, type Judgement } from './judge.ts';
+import { followLogHere } from './seen-log.ts';
 
 /** Shows the screen that verifies the evidence of a run of this service. */
 export function VerifyRunScreen({ id, run }: { id: string; run: string }) {
   const { client, domain } = useDomain();
   const load = async (signal: AbortSignal) => {
     const { text } = await readArchive(client, { id, run, signal });
-    return await judge({ archive: [text], keys: [], certificates: [], roots: [] }, signal);
+    const judged = await judge({ archive: [text], keys: [], certificates: [], roots: [] }, signal);
+    const alarm = await followLogHere(client, text, signal);
+    if (!alarm || !('findings' in judged)) return judged;
+    const sentence = `${alarm.message} Both states are saved as a file. Show it to the other parties.`;
+    return { findings: [{ verdict: 'does not hold' as const, sentence }, ...judged.findings] };
   };
   const above = [...aboveInComputation(domain, id), { text: 'Run', href: addressOf({ screen: 'run', domain, id, run }) }];
   return (
@@ -137,6 +141,7 @@ function Kinds({ findings }: { findings: Finding[] }) {
       <Panel title="What only you can compare">
         <ul>
           <li>The key that signed the statement, with what other parties saved of the service.</li>
+          <li>The state of the log, with what other parties see of the same run.</li>
           <li>The fingerprint of the key behind each approval, with the user, for example by phone.</li>
           <li>The fingerprint of the certificate of an attested CVM, with the one that the page of the CVM shows.</li>
           <li>This page, which comes from the service, with the output of your own copy of cms verify.</li>

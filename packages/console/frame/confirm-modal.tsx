@@ -1,10 +1,7 @@
 import { Box, Button, Modal, SpaceBetween } from '@cloudscape-design/components';
 import { type ReactNode, useEffect, useId, useState } from 'react';
-import { useFrame } from '../access/console-context.ts';
-import { ProblemAlert, ReadAgain } from '../loading/problem-alert.tsx';
-import { type Action, useAction } from '../loading/use-action.ts';
-import { useGoOn } from '../routing/navigation.ts';
-import { useUnsavedWork } from '../routing/unsaved-work.ts';
+import { type Action, ProblemAlert, ReadAgain, useChange } from '../loading/index.ts';
+import { useGoOn, useUnsavedWork } from '../routing/index.ts';
 
 interface Props {
   title: ReactNode;
@@ -96,33 +93,44 @@ function FirstFocus({ form }: { form: string }) {
 /** The text that says why a change cannot be cancelled while it is under way. */
 export const alreadySent = 'It has been sent. Wait for the answer.';
 
-interface DeleteProps {
+/** The functions that every dialog of a screen calls. */
+export interface DialogProps {
+  onClose: () => void;
+  /** Closes the dialog after its change, or to see the changes of others, and loads again what the screen shows. */
+  onDone: () => void;
+}
+
+/** Keeps which of a screen's dialogs is open. @param reload loads again what the screen shows, after a dialog has changed it */
+export function useAsked<Dialog>(reload: () => void, first?: Dialog) {
+  const [asked, setAsked] = useState(first);
+  const onClose = () => setAsked(undefined);
+  const onDone = () => {
+    onClose();
+    reload();
+  };
+  const dialog: DialogProps = { onClose, onDone };
+  return { asked, setAsked, dialog };
+}
+
+interface DeleteProps extends DialogProps {
   /** The word for the deletion on the button. Default: `Delete`. */
   verb?: 'Delete' | 'Remove';
   name: string;
   /** Deletes the resource in the version that the page shows. */
   remove: () => Promise<unknown>;
-  /** The message to the user after the deletion. */
-  notice: string;
   /** The address of the list that the console goes to after the deletion. */
   list: string;
-  onClose: () => void;
-  onReadAgain: () => void;
   /** The explanation of what else is lost by the deletion. */
   children: ReactNode;
 }
 
 /** Shows a dialog that asks before a resource is deleted. Deletes nothing that someone has changed since the page showed it. */
-export function DeleteModal({ onClose, onReadAgain, children, ...shown }: DeleteProps) {
+export function DeleteModal({ onClose, onDone, children, ...shown }: DeleteProps) {
   // The page behind the dialog may load again: the version to delete is the one that the user has seen.
-  const [{ verb = 'Delete', name, remove, notice, list }] = useState(shown);
-  const { notify } = useFrame();
+  const [{ verb = 'Delete', name, remove, list }] = useState(shown);
+  const undone = `${verb.toLowerCase()}d`;
   const goOn = useGoOn();
-  const action = useAction(async () => {
-    await remove();
-    notify(notice);
-    goOn(list);
-  });
+  const action = useChange(remove, `${name} is ${undone}.`, () => goOn(list));
   return (
     <ConfirmModal
       title={
@@ -132,11 +140,7 @@ export function DeleteModal({ onClose, onReadAgain, children, ...shown }: Delete
       }
       confirm={verb}
       action={action}
-      conflict={
-        <ReadAgain problem={action.problem} readAgain={onReadAgain}>
-          Nothing was {`${verb.toLowerCase()}d`}. Reading <bdi>{name}</bdi> again shows the changes of others.
-        </ReadAgain>
-      }
+      conflict={<ReadAgain problem={action.problem} readAgain={onDone} name={name} undone={undone} />}
       onClose={onClose}
     >
       {children}

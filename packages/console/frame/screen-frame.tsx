@@ -1,8 +1,17 @@
-import { BreadcrumbGroup, Container, ContentLayout, Header, type HeaderProps, LiveRegion } from '@cloudscape-design/components';
+import {
+  BreadcrumbGroup,
+  Button,
+  Container,
+  ContentLayout,
+  Header,
+  type HeaderProps,
+  LiveRegion,
+} from '@cloudscape-design/components';
 import { type ReactNode, useEffect, useState } from 'react';
 import { createPortal } from 'react-dom';
-import { useFrame } from '../access/console-context.ts';
-import { hasMoved } from '../routing/navigation.ts';
+import { useFrame } from '../access/index.ts';
+import type { Loaded } from '../loading/index.ts';
+import { hasMoved } from '../routing/index.ts';
 import { focusTitle, isFocusTaken } from './focus.ts';
 
 interface Props {
@@ -11,13 +20,15 @@ interface Props {
   /** The breadcrumbs above the screen, from the domain down. The screen itself is added as the last breadcrumb. */
   above: readonly { text: string; href: string }[];
   actions?: ReactNode;
+  /** The loaded content of the screen, for a button before the actions that loads it again. */
+  loaded?: Pick<Loaded<unknown>, 'isLoading' | 'reload'>;
   /** False if the content of the screen is a table that shows the title of the screen itself. */
   hasHeader?: boolean;
   children: ReactNode;
 }
 
 /** Shows a screen with its title, breadcrumbs and actions. The title gets the focus when the user comes from another screen. */
-export function ScreenFrame({ title, description, above, actions, hasHeader = true, children }: Props) {
+export function ScreenFrame({ title, description, above, actions, loaded, hasHeader = true, children }: Props) {
   const { breadcrumbs } = useFrame();
   const [firstTitle] = useState(title);
   useEffect(() => {
@@ -37,7 +48,12 @@ export function ScreenFrame({ title, description, above, actions, hasHeader = tr
             <Header
               variant="h1"
               description={description && <span className="description">{description}</span>}
-              actions={<div className="row">{actions}</div>}
+              actions={
+                <div className="row">
+                  {loaded && <Button iconName="refresh" ariaLabel="Refresh" loading={loaded.isLoading} onClick={loaded.reload} />}
+                  {actions}
+                </div>
+              }
             >
               {title}
             </Header>
@@ -55,7 +71,7 @@ interface PanelProps extends Pick<HeaderProps, 'description' | 'actions' | 'coun
   children: ReactNode;
 }
 
-/** Shows a part of a screen below a title. */
+/** Shows a part of a screen below a title, with space between what it contains. */
 export function Panel({ title, children, ...header }: PanelProps) {
   return (
     <Container
@@ -65,7 +81,7 @@ export function Panel({ title, children, ...header }: PanelProps) {
         </Header>
       }
     >
-      {children}
+      <div className="stack">{children}</div>
     </Container>
   );
 }

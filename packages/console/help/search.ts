@@ -1,8 +1,4 @@
-/** A section of a help page, as the search of the help finds it: its address, heading, page and text. */
-type Section = Record<'href' | 'heading' | 'page' | 'text', string>;
-
-const appearance = localStorage.getItem('console.appearance');
-if (appearance === 'light' || appearance === 'dark') document.documentElement.style.colorScheme = appearance;
+import { askedWords, ranked, type Section } from './rank.ts';
 
 const box = document.querySelector<HTMLInputElement>('#search');
 const status = document.querySelector('#found');
@@ -12,14 +8,12 @@ let sections: Promise<Section[]> | undefined;
 box?.addEventListener('input', () => void search(box.value));
 
 async function search(asked: string): Promise<void> {
-  const words = asked.toLowerCase().split(/\s+/).filter(Boolean);
   sections ??= readSections();
   const all = await sections.catch(() => (sections = undefined));
   if (!all) return status?.replaceChildren('The pages could not be loaded. Type again to retry.');
   if (box?.value !== asked) return;
-  const holds = (text: string) => words.every((word) => text.toLowerCase().includes(word));
-  const found = words.length === 0 ? [] : all.filter(({ heading, text }) => holds(`${heading} ${text}`));
-  found.sort((a, b) => Number(holds(b.heading)) - Number(holds(a.heading)));
+  const words = askedWords(asked);
+  const found = ranked(all, asked);
   status?.replaceChildren(words.length === 0 ? '' : `Found ${found.length} ${found.length === 1 ? 'section' : 'sections'}`);
   results?.replaceChildren(...found.map((section) => shown(section, words[0] ?? '')));
 }
@@ -34,12 +28,14 @@ async function sectionsOf(href: string): Promise<Section[]> {
   if (!answer.ok) throw new Error(`${href}: ${answer.status}`);
   const main = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('main');
   const sections: Section[] = [];
-  for (const element of main?.children ?? []) {
+  const add = (element: Element, heading: string, text: string) =>
+    sections.push({ href: [href, element.id].join('#'), heading, page: sections[0]?.heading ?? heading, text });
+  for (const element of main?.querySelectorAll(':scope > :not(ul), :scope > ul > li') ?? []) {
     const text = element.textContent.replaceAll(/\s+/g, ' ');
-    const last = sections.at(-1);
-    if (/^H\d$/.test(element.tagName)) {
-      sections.push({ href: [href, element.id].join('#'), heading: text, page: sections[0]?.heading ?? text, text: '' });
-    } else if (last) last.text += `${text} `;
+    const last = sections.findLast(({ href }) => !href.includes('#item-'));
+    if (/^H\d$/.test(element.tagName)) add(element, text, '');
+    else if (element.id !== '') add(element, element.querySelector('strong')?.textContent ?? '', text);
+    else if (last) last.text += `${text} `;
   }
   return sections;
 }
@@ -52,5 +48,3 @@ function shown({ href, heading, page, text }: Section, word: string): HTMLLIElem
   item.append(link, document.createElement('br'), `${start > 0 ? '…' : ''}${text.slice(start, start + 160)}…`);
   return item;
 }
-
-export {};

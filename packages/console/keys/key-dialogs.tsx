@@ -2,27 +2,22 @@ import { Alert, Button, Checkbox, FileInput, FormField, Input, Textarea } from '
 import type { Schemas } from 'computation-management-client';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { useState } from 'react';
-import { useDomain, useFrame } from '../access/console-context.ts';
-import { permissions } from '../access/permissions.ts';
-import { ConfirmModal } from '../frame/confirm-modal.tsx';
-import { fieldErrors } from '../loading/problem-text.ts';
-import { useAction } from '../loading/use-action.ts';
-import { useLoaded } from '../loading/use-loaded.ts';
-import { Hash } from '../show/hash.tsx';
-import { saveFile } from '../show/save-file.ts';
-import { keyToSend } from '../show/texts.ts';
-import { Names } from '../show/visible-texts.tsx';
+import { permissions, useDomain, useFrame } from '../access/index.ts';
+import { ConfirmModal, type DialogProps } from '../frame/index.ts';
+import { fieldErrors, useAction, useChange, useLoaded } from '../loading/index.ts';
+import { Hash, keyToSend, Names, saveFile } from '../show/index.ts';
 import { keepKey, latestKey, makeKey } from './private-key.ts';
 
 interface Props {
   /** The identifier of the computation to which the key is uploaded. */
   id: string;
   onClose: () => void;
-  onUploaded: () => void;
+  /** Called with the identifiers of the computations that have got the key. */
+  onDone: (ids: string[]) => void;
 }
 
 /** Shows a dialog that uploads the user's own public key to a computation. */
-export function UploadKey({ id, onClose, onUploaded }: Props) {
+export function UploadKey({ id, onClose, onDone }: Props) {
   const { client } = useDomain();
   const { notify } = useFrame();
   const [key, setKey] = useState(latestKey()?.publicKey ?? '');
@@ -35,7 +30,7 @@ export function UploadKey({ id, onClose, onUploaded }: Props) {
     const ids = [id, ...(isForAll ? others.map(({ computation_id }) => computation_id) : [])];
     for (const each of ids) await client.uploadKey({ id: each, body: { key: keyToSend(key) } });
     notify(ids.length === 1 ? 'Your public key is uploaded.' : `Your public key is uploaded to ${ids.length} computations.`);
-    onUploaded();
+    onDone(ids);
   });
   const take = (text: string) => {
     setSavedAs(undefined);
@@ -115,22 +110,12 @@ export function UploadKey({ id, onClose, onUploaded }: Props) {
   );
 }
 
-interface RemoveProps {
-  computation: Schemas['Computation'];
-  onClose: () => void;
-  onRemoved: () => void;
-}
-
 /** Shows a dialog that removes the user's own public key from a computation. The owner and administrators can name another user. */
-export function RemoveKey({ computation, onClose, onRemoved }: RemoveProps) {
+export function RemoveKey({ computation, onClose, onDone }: DialogProps & { computation: Schemas['Computation'] }) {
   const { client, me } = useDomain();
-  const { notify } = useFrame();
   const [user, setUser] = useState(me.user);
-  const remove = useAction(async () => {
-    await client.removeKey({ id: computation.id, ...(user !== me.user && { user }) });
-    notify('The public key is removed.');
-    onRemoved();
-  });
+  const given = { id: computation.id, ...(user !== me.user && { user }) };
+  const remove = useChange(() => client.removeKey(given), 'The public key is removed.', onDone);
   const errors = fieldErrors(remove.problem, ['query/user']);
   return (
     <ConfirmModal

@@ -3,25 +3,21 @@ import { type ReactNode, useSyncExternalStore } from 'react';
 
 /** A column of a table on a screen. */
 export interface Column<Row> {
-  id: string;
   header: string;
   cell: (row: Row) => ReactNode;
-  /** True if a narrow window shows the value as a line below the row header instead of in a column. */
-  isSecondary?: boolean;
   isRowHeader?: boolean;
+  /** True if a narrow window shows the value in a column too, instead of as a line below the row header. */
+  isPrimary?: boolean;
   minWidth?: number;
 }
 
-/**
- * Returns the definitions of the columns that a table has room for. In a narrow window, the secondary columns become lines below the row
- * header.
- */
+/** Returns the definitions of the columns that a table has room for. In a narrow window, the others become lines below the row header. */
 export function definitionsOf<Row>(columns: readonly Column<Row>[], isNarrow: boolean): TableProps.ColumnDefinition<Row>[] {
-  const below = isNarrow ? columns.filter(({ isSecondary }) => isSecondary === true) : [];
+  const below = isNarrow ? columns.filter(({ isRowHeader, isPrimary }) => isRowHeader !== true && isPrimary !== true) : [];
   return columns
     .filter((column) => !below.includes(column))
-    .map(({ id, header, cell, isRowHeader = false, minWidth }) => ({
-      id,
+    .map(({ header, cell, isRowHeader = false, minWidth }) => ({
+      id: header,
       header,
       isRowHeader,
       ...(minWidth === undefined ? {} : { minWidth }),
@@ -29,16 +25,16 @@ export function definitionsOf<Row>(columns: readonly Column<Row>[], isNarrow: bo
     }));
 }
 
-/** Shows the row header of a table with lines for the secondary columns, for which a narrow window has no room. */
+/** Shows the row header of a table with lines for the columns for which a narrow window has no room. */
 function WithLines<Row>({ row, cell, lines }: { row: Row; cell: Column<Row>['cell']; lines: Column<Row>[] }) {
   return (
     <>
       {cell(row)}
       {lines
-        .map(({ id, header, cell: factOf }) => ({ id, header, fact: factOf(row) }))
+        .map(({ header, cell: factOf }) => ({ header, fact: factOf(row) }))
         .filter(({ fact }) => fact !== '-')
-        .map(({ id, header, fact }) => (
-          <Box key={id} variant="small" display="block">
+        .map(({ header, fact }) => (
+          <Box key={header} variant="small" display="block">
             {header}: {fact}
           </Box>
         ))}
@@ -48,8 +44,6 @@ function WithLines<Row>({ row, cell, lines }: { row: Row; cell: Column<Row>['cel
 
 interface FactTableProps<Row> extends Pick<HeaderProps, 'counter' | 'description' | 'actions'> {
   title: string;
-  /** The name of the table for screen readers. Default: the title. */
-  label?: string;
   columns: readonly Column<Row>[];
   items: readonly Row[];
   /** Returns a text that identifies a row of the table. */
@@ -63,15 +57,7 @@ interface FactTableProps<Row> extends Pick<HeaderProps, 'counter' | 'description
 }
 
 /** Shows a table without pages. */
-export function FactTable<Row>({
-  title,
-  label = title,
-  columns,
-  items,
-  rowKey,
-  isEmbedded = false,
-  ...props
-}: FactTableProps<Row>) {
+export function FactTable<Row>({ title, columns, items, rowKey, isEmbedded = false, ...props }: FactTableProps<Row>) {
   const isNarrow = useNarrow();
   const { counter, description, actions, footer, empty } = props;
   return (
@@ -87,7 +73,7 @@ export function FactTable<Row>({
           {title}
         </Header>
       }
-      ariaLabels={{ tableLabel: label }}
+      ariaLabels={{ tableLabel: title }}
       items={items}
       trackBy={rowKey}
       wrapLines

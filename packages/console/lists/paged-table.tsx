@@ -1,21 +1,10 @@
-import {
-  Box,
-  Button,
-  ButtonDropdown,
-  Header,
-  Input,
-  Pagination,
-  Select,
-  SpaceBetween,
-  Table,
-} from '@cloudscape-design/components';
+import { Box, Button, ButtonDropdown, Header, Pagination, Select, SpaceBetween, Table } from '@cloudscape-design/components';
 import { csvText } from 'computation-management-words';
-import { type ReactNode, useMemo, useState } from 'react';
-import { useDomain, useFrame } from '../access/console-context.ts';
-import { ProblemAlert } from '../loading/problem-alert.tsx';
-import { useAction } from '../loading/use-action.ts';
-import { changedQuery, pageCount, pageOf, type PageQuery, pageSizes } from '../routing/places.ts';
-import { saveFile } from '../show/save-file.ts';
+import { type ReactNode, useMemo } from 'react';
+import { useDomain, useFrame } from '../access/index.ts';
+import { type Loaded, ProblemAlert, useAction, useLoaded } from '../loading/index.ts';
+import { changedQuery, navigate, pageCount, pageOf, type PageQuery, pageSizes, useAddress } from '../routing/index.ts';
+import { saveFile } from '../show/index.ts';
 import { type Column, definitionsOf, useNarrow } from './columns.tsx';
 import {
   type Arguments,
@@ -26,8 +15,6 @@ import {
   type Page,
   page as loadPage,
 } from 'computation-management-client';
-import { type Loaded, useLoaded } from '../loading/use-loaded.ts';
-import { navigate, useAddress } from '../routing/navigation.ts';
 
 interface Props<Row> {
   title: string;
@@ -125,13 +112,7 @@ export function PagedTable<Row>(props: Props<Row>) {
   );
 }
 
-interface NothingProps {
-  text: string;
-  action: string;
-  onClick: () => void;
-}
-
-function Nothing({ text, action, onClick }: NothingProps) {
+function Nothing({ text, action, onClick }: { text: string; action: string; onClick: () => void }) {
   return (
     <SpaceBetween size="s" alignItems="center">
       <span>{text}</span>
@@ -162,7 +143,7 @@ function ExportRows<Row>({ title, all, saved = (row) => row as object }: ExportP
       rows.push(saved(row));
     }
     const name = title.toLowerCase();
-    if (form === 'csv') saveFile(`${name}.csv`, csvText(rows), 'text/csv');
+    if (form === 'csv') saveFile(`${name}.csv`, `\ufeff${csvText(rows)}`, 'text/csv');
     else saveFile(`${name}.json`, `${JSON.stringify({ items: rows }, null, 2)}\n`);
     notify(isCut ? `Only the first ${mostRows} rows are saved. Filter the list for others.` : `${rows.length} rows are saved.`);
   });
@@ -241,34 +222,6 @@ export function ChoiceFilter({ label, all, page, name, options }: ChoiceProps) {
         selectedOption={choices.find((choice) => choice.value === page.query.get(name)) ?? { value: '', label: all }}
         options={choices}
         onChange={({ detail }) => page.change({ [name]: detail.selectedOption.value || undefined })}
-      />
-    </div>
-  );
-}
-
-/** Shows a text field that filters a list. The filter takes effect at Enter, or when the focus leaves the field. */
-export function TextFilter({ label, page, name }: Pick<ChoiceProps, 'label' | 'page' | 'name'>) {
-  const value = page.query.get(name);
-  const [typed, setTyped] = useState(value ?? '');
-  const [known, setKnown] = useState(value);
-  if (known !== value) {
-    // The address has changed, such as by the browser's back.
-    setKnown(value);
-    setTyped(value ?? '');
-  }
-  const take = () => {
-    if (typed.trim() !== (value ?? '')) page.change({ [name]: typed.trim() || undefined });
-  };
-  return (
-    <div className="filter">
-      <Input
-        type="search"
-        ariaLabel={label}
-        placeholder={`${label}, then Enter`}
-        value={typed}
-        onChange={({ detail }) => setTyped(detail.value)}
-        onKeyDown={({ detail }) => detail.key === 'Enter' && take()}
-        onBlur={take}
       />
     </div>
   );

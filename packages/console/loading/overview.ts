@@ -1,11 +1,13 @@
 import { type Client, findRows, items, page, type Schemas, wholeAnswer } from 'computation-management-client';
-import { describeMissing, isNothing, type MissingItem } from 'computation-management-words';
+import { approvalRows, describeMissing, isGiven, isNothing, type MissingItem } from 'computation-management-words';
 import { type Machine, machinesFor } from '../attestation/machines.ts';
 
 /**
  * An asset that is linked to a computation. The fields from the list of assets may be missing, such as right after the asset was deleted.
  */
-export type Input = Schemas['AssetOfComputation'] & Partial<Schemas['AssetRow']>;
+export type Input = Omit<Schemas['AssetOfComputation'], 'asset_type'> &
+  Partial<Schemas['AssetRow']> &
+  Pick<Schemas['AssetRow'], 'asset_type'>;
 
 export interface Overview extends Debts {
   computation: Schemas['Computation'];
@@ -38,7 +40,7 @@ export async function loadOverview(client: Client, id: string, signal: AbortSign
   const ids = computation.assets.map((asset) => asset.id);
   const policy = computation.attestation_policy;
   const [rows, cvms] = await Promise.all([
-    findRows(ids, (range) => page(client, 'listAssets', { ...range, signal })),
+    findRows(client, 'listAssets', ids, signal),
     policy && page(client, 'listCvms', { limit: 100, signal }),
   ]);
   const machines = policy && cvms ? machinesFor(policy, cvms.items) : undefined;
@@ -118,7 +120,8 @@ interface Debts {
   others: MissingItem[];
 }
 
-const resultConsumer = 'result consumer';
+/** The reasons for an approval that are no file. */
+const otherReasons = ['result consumer', 'reviewer'];
 
 /** Returns the users who take part in a computation, the owner first, and what each user still owes before a run. */
 export function partiesOf({ computation, inputs, missing, approvals }: Given): Debts {
@@ -145,22 +148,12 @@ export function partiesOf({ computation, inputs, missing, approvals }: Given): D
     }
     if (!pending.some(({ created_by }) => created_by !== undefined)) unowned.push({ kind: 'content', files: [file] });
   }
-  for (const { user, because } of missingApprovals(approvals)) {
-    if (party(user).refusal) continue; // it stands in the place of the approval
-    const isOnlyConsumer = because.includes(resultConsumer) && because.length === 1;
-    party(user).owes.push({ kind: 'approval', files: isOnlyConsumer ? [] : because });
+  for (const { user, because, state } of approvalRows(approvals)) {
+    if (because.length === 0 || isGiven({ state }) || party(user).refusal) continue; // a refusal stands in the place of the approval
+    party(user).owes.push({ kind: 'approval', files: because.filter((reason) => !otherReasons.includes(reason)) });
   }
   const others = describeMissing(missing).filter(({ kind }) => kind === 'algorithm' || kind === 'other');
   return { parties: [...parties.values()], unowned, others };
-}
-
-/** Returns the approvals that a run of a computation needs and that are missing, or do not count. */
-function missingApprovals({
-  needed,
-  approvals,
-}: Pick<Schemas['Approvals'], 'needed' | 'approvals'>): Schemas['NeededApproval'][] {
-  const given = new Set(approvals.filter(({ stale }) => !stale).map(({ user }) => user));
-  return needed.filter(({ user }) => !given.has(user));
 }
 
 /**
@@ -182,6 +175,6 @@ export async function creatorsInRun(
     }
   }
   const used = [...links].filter(([, count]) => count > 0).map(([asset]) => asset);
-  const rows = await findRows(used, (range) => page(client, 'listAssets', { ...range, signal }));
+  const rows = await findRows(client, 'listAssets', used, signal);
   return [...rows.values()].map(({ created_by }) => created_by);
 }

@@ -1,10 +1,9 @@
-import { Alert, Box, Button } from '@cloudscape-design/components';
+import { Alert, Box, Button, type ButtonProps } from '@cloudscape-design/components';
 import { ServiceProblem } from 'computation-management-client';
 import type { ReactNode } from 'react';
-import { useFrame } from '../access/console-context.ts';
-import { Hash } from '../show/hash.tsx';
-import { listAbove } from '../routing/places.ts';
-import { StatusIndicator } from '../show/status.tsx';
+import { useFrame } from '../access/index.ts';
+import { Hash, StatusIndicator } from '../show/index.ts';
+import { listAbove } from '../routing/index.ts';
 import { problemText } from './problem-text.ts';
 import { useAction } from './use-action.ts';
 import type { Loaded } from './use-loaded.ts';
@@ -62,6 +61,22 @@ export function ProblemAlert({ problem, fields, retry, isRetrying = false }: Pro
   );
 }
 
+interface ActionButtonProps extends Pick<ButtonProps, 'iconName'> {
+  act: () => Promise<void>;
+  children: ReactNode;
+}
+
+/** Shows a button that does something. If that failed, shows why beside it. */
+export function ActionButton({ act, ...button }: ActionButtonProps) {
+  const action = useAction(act);
+  return (
+    <>
+      <Button formAction="none" loading={action.isRunning} onClick={() => void action.run()} {...button} />
+      <ProblemAlert problem={action.problem} />
+    </>
+  );
+}
+
 /** Shows a button to sign in again for users whose sign-in has expired. Says why, if the button does not lead to the sign-in page. */
 export function SignInAgain() {
   const { signInAgain } = useFrame();
@@ -80,12 +95,14 @@ interface ReadAgainProps {
   /** The error of a change. Nothing is shown unless the error says that someone else has changed the resource meanwhile. */
   problem: unknown;
   readAgain: () => void;
-  /** The explanation of what reading the resource again means, such as what is lost. */
-  children: ReactNode;
+  /** The name of the resource. */
+  name: string;
+  /** The word for the change that was not made. Default: `saved`, so that reading again drops what was typed. */
+  undone?: string;
 }
 
 /** Shows an offer to read again a resource that someone else has changed since it was shown. */
-export function ReadAgain({ problem, readAgain, children }: ReadAgainProps) {
+export function ReadAgain({ problem, readAgain, name, undone = 'saved' }: ReadAgainProps) {
   if (!(problem instanceof ServiceProblem) || problem.code !== 'precondition_failed') return null;
   return (
     <Alert
@@ -96,8 +113,18 @@ export function ReadAgain({ problem, readAgain, children }: ReadAgainProps) {
         </Button>
       }
     >
-      {children}
+      Nothing was {undone}. Reading <bdi>{name}</bdi> again shows the changes of others
+      {undone === 'saved' && ', and drops yours'}.
     </Alert>
+  );
+}
+
+/** Shows in place of a value or a screen that it is loading. */
+export function Loading({ children }: { children: ReactNode }) {
+  return (
+    <Box padding="l" textAlign="center">
+      <StatusIndicator type="loading">{children}</StatusIndicator>
+    </Box>
   );
 }
 
@@ -111,13 +138,7 @@ interface LoadedViewProps<Value> {
 /** Shows a value once it is loaded. If loading the value again fails, shows the error above the earlier value. */
 export function LoadedView<Value>({ loaded, what, children }: LoadedViewProps<Value>) {
   const { value, problem, isLoading, reload } = loaded;
-  if (value === undefined && problem === undefined) {
-    return (
-      <Box padding="l" textAlign="center">
-        <StatusIndicator type="loading">Loading {what}</StatusIndicator>
-      </Box>
-    );
-  }
+  if (value === undefined && problem === undefined) return <Loading>Loading {what}</Loading>;
   // One tree with and without a problem: what the user has opened in the children stays open when loading again fails.
   return (
     <div className="stack">

@@ -40,3 +40,9 @@ function textAtField({ pointer, detail }: ServiceProblem['errors'][number], fiel
   const entry = pointer.slice(field.length + 1);
   return `${/^\d+$/.test(entry) ? `Entry ${Number(entry) + 1}` : entry}: ${detail}`;
 }
+
+/** Returns null for the error of something that does not exist. @throws any other error */
+export function nullIfAbsent(problem: unknown): null {
+  if (problem instanceof ServiceProblem && problem.code === 'not_found') return null;
+  throw problem;
+}

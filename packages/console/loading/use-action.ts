@@ -1,5 +1,6 @@
 import { newKey } from 'computation-management-client';
 import { useState } from 'react';
+import { useFrame } from '../access/console-context.ts';
 
 export interface Action<Arguments extends unknown[]> {
   /** Runs the action with the given arguments. Returns whether the action succeeded. */
@@ -31,6 +32,16 @@ export function useAction<Arguments extends unknown[]>(act: (...given: Arguments
     problem,
     forget: () => setProblem(undefined),
   };
+}
+
+/** Wraps a change that the user asks for. Once the service has made it, the user is told so, and `goOn` is called. */
+export function useChange(change: () => Promise<unknown>, notice: string, goOn: () => void): Action<[]> {
+  const { notify } = useFrame();
+  return useAction(async () => {
+    await change();
+    notify(notice);
+    goOn();
+  });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { Alert, Button, ExpandableSection, KeyValuePairs, SpaceBetween } from '@cloudscape-design/components';
+import { Alert, Button, ExpandableSection, KeyValuePairs } from '@cloudscape-design/components';
 import { type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
 import { toHex } from 'computation-management-formats/bytes';
 import {
@@ -8,18 +8,12 @@ import {
   type ManifestFile,
   type Receiver,
 } from 'computation-management-words';
-import { useDomain } from '../access/console-context.ts';
+import { useDomain } from '../access/index.ts';
 import { assetTypeText } from '../assets/asset-texts.ts';
-import { type Column, FactTable } from '../lists/columns.tsx';
-import { LoadedView } from '../loading/problem-alert.tsx';
-import type { Input } from '../loading/overview.ts';
-import { useLoaded } from '../loading/use-loaded.ts';
-import { Hash, Lines } from '../show/hash.tsx';
-import { saveFile } from '../show/save-file.ts';
-import { Term } from '../show/term.tsx';
-import { sizeText } from '../show/texts.ts';
-import { Name, Names, User } from '../show/visible-texts.tsx';
-import { Panel } from '../frame/screen-frame.tsx';
+import { type Column, FactTable } from '../lists/index.ts';
+import { type Input, LoadedView, useLoaded } from '../loading/index.ts';
+import { Hash, Lines, Name, Names, Quote, saveFile, sizeText, Term, User } from '../show/index.ts';
+import { Panel } from '../frame/index.ts';
 
 interface TabProps {
   id: string;
@@ -42,11 +36,7 @@ export function ManifestTab({ id, digest, run, inputs }: TabProps) {
   if (problem instanceof ServiceProblem && problem.missing_items) {
     return (
       <Alert type="info" header="There is no manifest yet">
-        A manifest exists when nothing of it is missing. Still missing:{' '}
-        {describeMissing(problem.missing_items)
-          .map(({ sentence }) => sentence)
-          .join('. ')}
-        .
+        <StillMissing of={problem.missing_items} />
       </Alert>
     );
   }
@@ -76,12 +66,16 @@ export function ManifestTab({ id, digest, run, inputs }: TabProps) {
   );
 }
 
+/** Says why a computation has no manifest yet: what is missing. */
+export function StillMissing({ of }: { of: Schemas['MissingItems'] }) {
+  const sentences = describeMissing(of).map(({ sentence }) => sentence);
+  return `A manifest exists when nothing of it is missing. Still missing: ${sentences.join('. ')}.`;
+}
+
 /** Returns the columns of the table with a manifest's files. */
 function fileColumns(knowsParties: boolean): Column<File>[] {
   const size: Column<File> = {
-    id: 'size',
     header: 'Size and type',
-    isSecondary: true,
     minWidth: 120,
     cell: ({ asset }) =>
       asset === undefined ? (
@@ -93,11 +87,9 @@ function fileColumns(knowsParties: boolean): Column<File>[] {
       ),
   };
   return [
-    { id: 'type', header: 'Type', minWidth: 110, isRowHeader: true, cell: ({ type }) => assetTypeText(type) },
+    { header: 'Type', minWidth: 110, isRowHeader: true, cell: ({ type }) => assetTypeText(type) },
     {
-      id: 'file',
       header: 'File',
-      isSecondary: true,
       minWidth: 170,
       cell: ({ name, lines }) => (
         <>
@@ -108,13 +100,11 @@ function fileColumns(knowsParties: boolean): Column<File>[] {
     },
     ...(knowsParties ? [size] : []),
     {
-      id: 'party',
       header: knowsParties ? 'Party and its key' : 'Key of its party',
-      isSecondary: true,
       minWidth: 190,
       cell: ({ asset, fingerprint, type, name = '' }) => (
         <>
-          {knowsParties && <Party of={asset?.created_by} />}
+          {knowsParties && <Parties of={creatorsOf(asset)} />}
           <div>
             <Hash value={fingerprint} what={`key for the ${type} ${name}`} isWhole />
           </div>
@@ -122,42 +112,36 @@ function fileColumns(knowsParties: boolean): Column<File>[] {
       ),
     },
     {
-      id: 'hash',
       header: 'SHA3-256',
-      isSecondary: true,
       minWidth: 250,
       cell: ({ hash, type, name = '' }) => <Hash value={hash} what={`hash of the ${type} ${name}`} isWhole />,
     },
   ];
 }
 
-/** Shows the user who brings a file of a manifest. */
-export function Party({ of }: { of: string | undefined }) {
-  return of === undefined ? 'Nobody whom the service names' : <User of={of} />;
+/** Shows the users who bring a file of a manifest, or receive its results. */
+export function Parties({ of }: { of: readonly string[] }) {
+  return of.length === 0 ? 'Nobody whom the service names' : <Names of={of} as={User} />;
+}
+
+/** Returns the user who created an asset, if the service names one. */
+export function creatorsOf(asset: Input | undefined): string[] {
+  return asset?.created_by === undefined ? [] : [asset.created_by];
 }
 
 const receiverColumns: Column<Receiver>[] = [
   {
-    id: 'user',
     header: 'Receiver',
     isRowHeader: true,
     cell: ({ index, users }) => (
       <>
-        {users === undefined ? (
-          `Key ${index + 1}`
-        ) : users.length === 0 ? (
-          'Nobody whom the service names'
-        ) : (
-          <Names of={users} as={User} />
-        )}
+        {users === undefined ? `Key ${index + 1}` : <Parties of={users} />}
         {index === 0 && ', the owner of the computation'}
       </>
     ),
   },
   {
-    id: 'key',
     header: 'Public key',
-    isSecondary: true,
     cell: ({ fingerprint, index, lines }) => (
       <>
         <Hash value={fingerprint} what={`key ${index + 1}`} isWhole />
@@ -181,7 +165,7 @@ export function ManifestView(props: ViewProps) {
   const { manifest, digest, files, receivers, others, isKnown } = props;
   const { id, name, description } = manifest;
   return (
-    <SpaceBetween size="l">
+    <>
       <KeyValuePairs
         columns={1}
         items={[
@@ -198,14 +182,13 @@ export function ManifestView(props: ViewProps) {
               </>
             ),
           },
-          { label: 'Description', value: description ? <Name of={description} /> : '-' },
+          { label: 'Description', value: description ? <Quote of={description} /> : '-' },
           ...(others.length > 0 ? [{ label: 'Also', value: <Lines of={others} /> }] : []),
         ]}
       />
       <FactTable
         isEmbedded
-        title="Files"
-        label="Files of the manifest"
+        title="Files of the manifest"
         counter={`(${files.length})`}
         items={files}
         rowKey={({ index }) => String(index)}
@@ -224,7 +207,7 @@ export function ManifestView(props: ViewProps) {
           {JSON.stringify(manifest, (_, value: unknown) => (isBytes(value) ? toHex(value) : value), 2)}
         </pre>
       </ExpandableSection>
-    </SpaceBetween>
+    </>
   );
 }
 

@@ -1,4 +1,5 @@
 import { type MouseEvent, useCallback, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
+import { addStep, returnToPlace } from './scroll-places.ts';
 import { hasWork, mayGo } from './unsaved-work.ts';
 
 const moved = new EventTarget();
@@ -13,9 +14,21 @@ window.addEventListener('beforeunload', (event) => {
   if (hasWork('upload', 'form')) event.preventDefault();
 });
 
+/** Asks the user a question in a dialog of the browser. Returns whether the user agrees. */
+export const ask = (question: string) => window.confirm(question);
+
 /** Returns whether the user has gone to another address since the document was loaded. */
 export function hasMoved(): boolean {
   return hasGoneOn;
+}
+
+// The browser opens a file in place of the page if it is dropped beside the field for it.
+for (const type of ['dragover', 'drop'] as const) {
+  window.addEventListener(type, (event) => {
+    if (event.target instanceof HTMLInputElement || !event.dataTransfer?.types.includes('Files')) return;
+    if (!event.defaultPrevented) event.dataTransfer.dropEffect = 'none';
+    event.preventDefault();
+  });
 }
 
 interface How {
@@ -26,14 +39,14 @@ interface How {
 /** Goes to an address of the console, unless the user chooses to stay with unsaved work. */
 export function navigate(address: string, how: How = {}): void {
   const { pathname } = new URL(address, location.href);
-  if (mayGo(location.pathname, pathname, (question) => window.confirm(question))) go(address, how);
+  if (mayGo(location.pathname, pathname, ask)) go(address, how);
 }
 
 /** Goes to an address of the console without asking about unsaved work. */
 function go(address: string, { replace = false }: How = {}): void {
   const isSamePath = new URL(address, location.href).pathname === location.pathname;
-  if (replace) history.replaceState(null, '', address);
-  else history.pushState(null, '', address);
+  if (replace) history.replaceState(history.state, '', address);
+  else addStep(address);
   hasGoneOn = true;
   if (!isSamePath) window.scrollTo(0, 0);
   show();
@@ -41,7 +54,7 @@ function go(address: string, { replace = false }: How = {}): void {
 
 /** Replaces the present address, which has no screen, by one with a screen. `hasMoved` does not count the replacement. */
 export function redirect(address: string): void {
-  history.replaceState(null, '', address);
+  history.replaceState(history.state, '', address);
   show();
 }
 
@@ -62,12 +75,13 @@ export function useAddress(): { pathname: string; query: URLSearchParams } {
 function subscribe(onChange: () => void): () => void {
   shown = location.href;
   const onHistory = () => {
-    if (!mayGo(new URL(shown).pathname, location.pathname, (question) => window.confirm(question))) {
-      history.pushState(null, '', shown);
+    if (!mayGo(new URL(shown).pathname, location.pathname, ask)) {
+      addStep(shown);
       return;
     }
     shown = location.href;
     hasGoneOn = true;
+    returnToPlace();
     onChange();
   };
   window.addEventListener('popstate', onHistory);

@@ -44,40 +44,23 @@ export function addressOf(place: Place, query: Record<string, string | number | 
 
 /** Returns the screen of an address's path with its parameters, or undefined if the console has no such screen. */
 export function placeOf(pathname: string): Place | undefined {
-  const segments = segmentsOf(pathname);
   for (const [screen, path] of Object.entries(paths)) {
-    const values = segments && match(segmentsOf(`${base}${path}`) ?? [], segments);
-    if (values) return { screen, ...values } as Place;
+    const pattern = `${base}${path}`.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)').replace(/\/$/, '');
+    const found = new RegExp(`^${pattern}/?$`).exec(pathname);
+    if (!found) continue;
+    const values = Object.entries(found.groups ?? {});
+    try {
+      return { screen, ...Object.fromEntries(values.map(([name, value]) => [name, decodeURIComponent(value)])) } as Place;
+    } catch {
+      return undefined; // a malformed address
+    }
   }
   return undefined;
 }
 
-function match(pattern: string[], segments: string[]): Record<string, string> | undefined {
-  if (pattern.length !== segments.length) return undefined;
-  const values: Record<string, string> = {};
-  for (const [index, expected] of pattern.entries()) {
-    const segment = segments[index] ?? '';
-    if (expected.startsWith(':')) values[expected.slice(1)] = segment;
-    else if (expected !== segment) return undefined;
-  }
-  return values;
-}
-
-/** Returns the decoded segments of a path, or undefined if the path is malformed. */
-function segmentsOf(pathname: string): string[] | undefined {
-  try {
-    return pathname
-      .split('/')
-      .filter((segment) => segment !== '')
-      .map(decodeURIComponent);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Returns the tab of a screen that an address names, or the first tab. */
-export function tabOf<Tab extends string>(query: URLSearchParams, tabs: readonly [Tab, ...Tab[]]): Tab {
-  return tabs.find((tab) => tab === query.get('tab')) ?? tabs[0];
+export function tabOf(query: URLSearchParams, tabs: readonly string[]): string {
+  return tabs.find((tab) => tab === query.get('tab')) ?? tabs[0] ?? '';
 }
 
 /** Returns the query parameter of an address that leads to a tab of a screen. The first tab needs none. */

@@ -2,14 +2,10 @@ import { Alert, Link } from '@cloudscape-design/components';
 import { type Client, items, type Schemas } from 'computation-management-client';
 import { describeDifferences } from 'computation-management-words';
 import type { ReactNode } from 'react';
-import { useDomain } from '../access/console-context.ts';
-import { ProblemAlert } from '../loading/problem-alert.tsx';
-import { useLoaded } from '../loading/use-loaded.ts';
-import { addressOf } from '../routing/places.ts';
-import { StatusIndicator } from '../show/status.tsx';
-import { durationText } from '../show/texts.ts';
-import { Time } from '../show/time.tsx';
-import { Name } from '../show/visible-texts.tsx';
+import { useDomain } from '../access/index.ts';
+import { ProblemAlert, useLoaded } from '../loading/index.ts';
+import { addressOf } from '../routing/index.ts';
+import { durationText, Name, StatusIndicator, Time } from '../show/index.ts';
 import type { Phase } from './phases.ts';
 import { repairOf } from './repair.ts';
 
@@ -99,38 +95,38 @@ export function PhasesChart({ phases }: { phases: readonly Phase[] }) {
   );
 }
 
+interface OutcomeProps {
+  run: Run;
+  phases: Phase[];
+  refusal?: string | undefined;
+  children?: ReactNode;
+}
+
 /**
  * Shows how a run ended, and why. Shows nothing while the run goes on.
+ * @param refusal why the key of a file was refused, if the run failed for this reason
  * @param children what follows the likely repair of a failed run
  */
-export function Outcome({ run, phases, children }: { run: Run; phases: Phase[]; children?: ReactNode }) {
+export function Outcome({ run, phases, refusal, children }: OutcomeProps) {
   const { status, reason, ended_at, started_at } = run;
   if (status === 'failed') {
     const failed = phases.at(-1);
     const took = durationText(Date.parse(ended_at ?? started_at) - Date.parse(started_at));
     return (
       <Alert type="error" header={<>The run failed: {reason === null ? 'no reason was given' : <Name of={reason} />}</>}>
-        It failed after {took}, in the phase <strong>{failed?.name}</strong>. {repairOf(run, failed?.name ?? '')} {children}
+        It failed after {took}, in the phase <strong>{failed?.name}</strong>. {repairOf(run, failed?.name ?? '', refusal)}{' '}
+        {children}
       </Alert>
     );
   }
-  if (status === 'cancelled') {
-    return (
-      <Alert type="warning" header="The run was cancelled">
-        {reason === null ? 'No reason was given.' : <Name of={reason} />}
-      </Alert>
-    );
-  }
-  if (status === 'completed') {
-    return (
-      <Alert type="success" header="The run completed">
-        {reason === null ? (
-          'The results are in the CVM. Result consumers fetch them there with their keys.'
-        ) : (
-          <Name of={reason} />
-        )}
-      </Alert>
-    );
-  }
-  return null;
+  if (ended_at === null) return null;
+  const isCompleted = status === 'completed';
+  const next = run.result
+    ? 'Its result goes to the reviewers first.'
+    : 'The results are in the CVM. Result consumers fetch them there with their keys.';
+  return (
+    <Alert type={isCompleted ? 'success' : 'warning'} header={isCompleted ? 'The run completed' : 'The run was cancelled'}>
+      {reason !== null ? <Name of={reason} /> : isCompleted ? next : 'No reason was given.'}
+    </Alert>
+  );
 }

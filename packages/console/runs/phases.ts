@@ -1,5 +1,6 @@
 import type { Schemas } from 'computation-management-client';
 import { eventText } from '../events/event-texts.ts';
+import { eventsOfKeys } from './key-events.ts';
 
 /** A phase of a run, between two events. Times are in milliseconds since 1970. */
 export interface Phase {
@@ -18,7 +19,10 @@ const names = new Map([
   ['stop_requested', 'Stopping'],
 ]);
 /** The types of events that begin no phase of a run: they end the run, or say more about the phase in which they come. */
-const beginNothing = ['AlgorithmRun', 'Complete', 'Failed', 'Stopped', 'completed', 'failed', 'cancelled', 'started'];
+const beginNothing = [
+  ...['AlgorithmRun', 'Complete', 'Failed', 'Stopped', 'started', 'completed', 'failed', 'cancelled'],
+  ...eventsOfKeys,
+];
 
 /**
  * Returns the phases of a run, each with its length.

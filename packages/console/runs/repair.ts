@@ -11,8 +11,19 @@ const repairs: Record<string, string> = {
   'Result ready': 'The result was not fetched in time. Run again, and fetch it with cms result as soon as it is ready.',
 };
 
-/** Returns the likely repair of a failed run. @param phase the name of the phase in which it failed */
-export function repairOf({ reason, reason_code }: Pick<Schemas['Run'], 'reason' | 'reason_code'>, phase: string): string {
+/**
+ * Returns the likely repair of a failed run.
+ * @param phase the name of the phase in which it failed
+ * @param refusal why the key of a file was refused, if the run failed for this reason
+ */
+export function repairOf(
+  { reason, reason_code }: Pick<Schemas['Run'], 'reason' | 'reason_code'>,
+  phase: string,
+  refusal?: string,
+): string {
+  if (refusal !== undefined) {
+    return 'The machine did not get the key of a file. Whoever can change what the reason names does so, then run again.';
+  }
   if (reason_code === 'input_changed') {
     return 'A file at its address is another than the approved one. Its provider restores it, or declares the new one, which is approved anew.';
   }

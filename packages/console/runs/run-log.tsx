@@ -1,14 +1,10 @@
 import { Alert, Box, Link } from '@cloudscape-design/components';
 import { type Client, pause, retryUntilAborted, type Schemas, ServiceProblem } from 'computation-management-client';
 import { Fragment, type ReactNode, useEffect, useEffectEvent, useState } from 'react';
-import { useDomain } from '../access/console-context.ts';
-import { permissions } from '../access/permissions.ts';
-import { ProblemAlert } from '../loading/problem-alert.tsx';
-import { addressOf } from '../routing/places.ts';
-import { StatusIndicator } from '../show/status.tsx';
-import { Time } from '../show/time.tsx';
-import { User } from '../show/visible-texts.tsx';
-import { gather } from './watched-run.ts';
+import { permissions, useDomain } from '../access/index.ts';
+import { ProblemAlert } from '../loading/index.ts';
+import { addressOf } from '../routing/index.ts';
+import { StatusIndicator, Time, User } from '../show/index.ts';
 
 interface Read {
   /** The latest lines of the agent's log. */
@@ -43,23 +39,15 @@ export function RunLog({ run, isLive, most, share }: Props) {
     const change = (with_: (before: Read) => Read) => {
       if (!signal.aborted) setRead(with_);
     };
-    const gathered = gather<Schemas['LogLine']>((added) =>
+    const add = (added: Schemas['LogLine'][]) =>
       change((before) => {
         const all = [...before.lines, ...added];
         return { ...before, lines: all.slice(-most), dropped: before.dropped + Math.max(0, all.length - most) };
-      }),
+      });
+    readLog(client, { id: computation_id, run: id, signal }, () => goesOn(), add).then(
+      () => change((before) => ({ ...before, isWhole: true })),
+      (error: unknown) => change((before) => ({ ...before, problem: error })),
     );
-    readLog(
-      client,
-      { id: computation_id, run: id, signal },
-      () => goesOn(),
-      (line) => gathered.add(line),
-    )
-      .then(() => {
-        gathered.flush();
-        change((before) => ({ ...before, isWhole: true }));
-      })
-      .catch((error: unknown) => change((before) => ({ ...before, problem: error })));
     return () => {
       controller.abort();
       setRead(nothing);
@@ -121,7 +109,7 @@ async function readLog(
   client: Client,
   place: { id: string; run: string; signal: AbortSignal },
   goesOn: () => boolean,
-  onLine: (line: Schemas['LogLine']) => void,
+  onLines: (lines: Schemas['LogLine'][]) => void,
 ): Promise<void> {
   let after = '';
   let wasLive = false;
@@ -131,9 +119,11 @@ async function readLog(
     wasLive ||= isLive;
     const ask = () => client.readLogs({ ...place, after, limit: 100, wait: isLive ? 20 : 0 });
     const { logs, next } = await retryUntilAborted(ask, { signal: place.signal });
-    logs.forEach(onLine);
     after = next;
-    if (logs.length > 0) continue;
+    if (logs.length > 0) {
+      onLines(logs);
+      continue;
+    }
     if (!isLive) endedAt ??= Date.now();
     if (endedAt !== undefined && (!wasLive || Date.now() - endedAt > lateInMilliseconds)) return;
     await pause(1_000, place.signal);

@@ -1,31 +1,22 @@
-import { Alert, Box, CopyToClipboard, KeyValuePairs, Link, Tabs } from '@cloudscape-design/components';
-import { type Client, findRows, page, type Schemas } from 'computation-management-client';
+import { Alert, KeyValuePairs, Link } from '@cloudscape-design/components';
+import { type Client, findRows, type Schemas } from 'computation-management-client';
 import { useState } from 'react';
-import { useDomain } from '../access/console-context.ts';
-import { Panel, ScreenFrame } from '../frame/screen-frame.tsx';
-import { loadComputation } from '../loading/overview.ts';
-import { LoadedView, ProblemAlert } from '../loading/problem-alert.tsx';
-import { problemText } from '../loading/problem-text.ts';
-import { useLoaded } from '../loading/use-loaded.ts';
+import { useDomain } from '../access/index.ts';
+import { Panel, PlaceTabs, ScreenFrame } from '../frame/index.ts';
+import { loadComputation, LoadedView, ProblemAlert, problemText, useLoaded } from '../loading/index.ts';
 import { ManifestTab } from '../manifest/manifest-view.tsx';
-import { navigate, useAddress } from '../routing/navigation.ts';
-import { aboveInComputation, addressOf, tabOf, tabQuery } from '../routing/places.ts';
-import { useNow } from '../show/service-clock.ts';
-import { momentText } from '../show/texts.ts';
+import { aboveInComputation, addressOf } from '../routing/index.ts';
+import { Elapsed, Hash, Moment, momentText, Name, Status, Term, useNow, User } from '../show/index.ts';
 import { LastGoodRun, Outcome, PhasesChart } from './outcome.tsx';
+import { fatalRefusal } from './key-events.ts';
 import { phasesOf } from './phases.ts';
+import { ResultPanel } from './result-panel.tsx';
 import { RunActions } from './run-actions.tsx';
 import { RunLog, ShareLog } from './run-log.tsx';
 import { Timeline } from './timeline.tsx';
 import { useWatchedRun } from './watched-run.ts';
 import { AttestationBadge } from '../attestation/attestation-panel.tsx';
-import { Hash } from '../show/hash.tsx';
-import { Status, StatusIndicator } from '../show/status.tsx';
-import { Term } from '../show/term.tsx';
-import { Elapsed, Moment } from '../show/time.tsx';
-import { Name, User } from '../show/visible-texts.tsx';
 
-const tabs = ['events', 'log', 'manifest'] as const;
 const linesOfTab = 500;
 const linesOfFailure = 20;
 
@@ -38,12 +29,9 @@ export function RunScreen({ id, run }: { id: string; run: string }) {
 function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; watchAgain: () => void }) {
   const { domain, client } = useDomain();
   const now = useNow();
-  const tab = tabOf(useAddress().query, tabs);
-  const [stopped, setStopped] = useState<Schemas['Run']>();
   const watched = useWatchedRun({ id, run: runId });
-  const { events, earlier, isFollowing, interruption, problem } = watched;
+  const { run, events, earlier, isFollowing, interruption, problem } = watched;
   const computation = useLoaded(id, (signal) => loadComputation(client, id, signal));
-  const run = watched.run?.status === 'running' && stopped ? stopped : watched.run;
   const phases = (of: Schemas['Run']) => phasesOf(of, events, { earlier, now });
   const isLive = run !== undefined && run.ended_at === null && problem === undefined;
 
@@ -52,7 +40,7 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
       title={run ? `Run of ${momentText(run.started_at)}` : 'Run'}
       description={computation.value?.computation.name}
       above={aboveInComputation(domain, id, computation.value?.computation.name)}
-      actions={run && <RunActions run={run} computation={computation.value?.computation} onStopped={setStopped} />}
+      actions={run && <RunActions run={run} computation={computation.value?.computation} />}
     >
       {/* Without the computation it is not known whether the user may stop the run. */}
       {problem === undefined && (
@@ -66,7 +54,7 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
       <LoadedView loaded={{ value: run, problem, isLoading: false, reload: watchAgain }} what="the run">
         {(shown) => (
           <>
-            <Outcome run={shown} phases={phases(shown)}>
+            <Outcome run={shown} phases={phases(shown)} refusal={fatalRefusal(shown, events)}>
               {computation.value?.computation.log_access === 'none' && (
                 <>
                   Nobody may read its log. <ShareLog computation={computation.value.computation} />
@@ -84,42 +72,39 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
               </>
             )}
             <AgentSteps run={shown} events={events} />
+            {shown.status === 'completed' && shown.result && <ResultPanel run={shown} />}
             <Panel title="Phases">
               <PhasesChart phases={phases(shown)} />
             </Panel>
             <RunSummary run={shown} latest={events.at(-1)?.event_type} />
-            <Tabs
-              ariaLabel="Parts of the run"
-              activeTabId={tab}
-              onChange={({ detail: { activeTabId } }) =>
-                navigate(addressOf({ screen: 'run', domain, id, run: runId }, tabQuery(activeTabId, tabs)))
-              }
-              tabs={[
-                {
-                  id: 'events',
-                  label: 'Timeline',
-                  content: (
-                    <Panel title="Timeline" counter={`(${(earlier + events.length).toLocaleString('en')})`}>
-                      <Timeline run={shown} events={events} earlier={earlier} isLive={isLive} announces={isLive && isFollowing} />
-                    </Panel>
-                  ),
-                },
-                {
-                  id: 'log',
-                  label: 'Log',
-                  content: tab === 'log' && (
-                    <Panel title="Log of the agent">
-                      <RunLog
-                        run={shown}
-                        isLive={isLive}
-                        most={linesOfTab}
-                        share={computation.value && <ShareLog computation={computation.value.computation} />}
-                      />
-                    </Panel>
-                  ),
-                },
-                { id: 'manifest', label: 'Manifest', content: tab === 'manifest' && <ManifestTab id={id} run={runId} /> },
-              ]}
+            <PlaceTabs
+              label="Parts of the run"
+              place={{ screen: 'run', domain, id, run: runId }}
+              contents={{
+                timeline: () => (
+                  <Panel title="Timeline" counter={`(${(earlier + events.length).toLocaleString('en')})`}>
+                    <Timeline
+                      run={shown}
+                      events={events}
+                      earlier={earlier}
+                      assets={computation.value?.computation.assets ?? []}
+                      isLive={isLive}
+                      announces={isLive && isFollowing}
+                    />
+                  </Panel>
+                ),
+                log: () => (
+                  <Panel title="Log of the agent">
+                    <RunLog
+                      run={shown}
+                      isLive={isLive}
+                      most={linesOfTab}
+                      share={computation.value && <ShareLog computation={computation.value.computation} />}
+                    />
+                  </Panel>
+                ),
+                manifest: () => <ManifestTab id={id} run={runId} />,
+              }}
             />
           </>
         )}
@@ -156,19 +141,18 @@ export function RunSummary({ run, latest }: { run: Schemas['Run']; latest: strin
         />
       </Panel>
       <Panel title="Attestation" info={<Term of="attestation" />}>
-        {attestation.value ? (
-          <AttestationBadge attestation={attestation.value} />
-        ) : attestation.problem === undefined ? (
-          <StatusIndicator type="loading">Reading</StatusIndicator>
-        ) : (
-          <StatusIndicator type="warning">Not read: the service did not say</StatusIndicator>
-        )}
+        <LoadedView loaded={attestation} what="the attestation">
+          {(value) => <AttestationBadge attestation={value} />}
+        </LoadedView>
       </Panel>
     </>
   );
 }
 
 type Run = Schemas['Run'];
+
+/** The types of the events that begin a phase of a run in the agent. */
+const agentPhases = ['ReceivingAlgorithm', 'ReceivingData', 'Running', 'ConsumingResults'];
 
 interface Step {
   user: string;
@@ -183,7 +167,7 @@ interface Step {
  */
 export function AgentSteps({ run, events }: { run: Run; events: readonly Pick<Schemas['Event'], 'event_type'>[] }) {
   const { client, me } = useDomain();
-  const phase = events.findLast(({ event_type }) => Object.hasOwn(stepsIn, event_type))?.event_type;
+  const phase = events.findLast(({ event_type }) => agentPhases.includes(event_type))?.event_type;
   const isWaiting =
     phase !== undefined && (run.ended_at === null || (phase === 'ConsumingResults' && run.status === 'completed'));
   const loaded = useLoaded(`${run.id} ${isWaiting ? phase : ''}`, async (signal) =>
@@ -209,14 +193,7 @@ export function AgentSteps({ run, events }: { run: Run; events: readonly Pick<Sc
         {steps.map(({ user, what, file, command }) => (
           <li key={JSON.stringify([user, file])} className="long-words">
             <strong>{user === me.user ? 'You' : <User of={user} />}</strong>: {what} {file !== undefined && <Name of={file} />}{' '}
-            <Box variant="code">{command}</Box>{' '}
-            <CopyToClipboard
-              variant="icon"
-              textToCopy={command}
-              copyButtonAriaLabel={`Copy the command to ${what} ${file ?? ''}`}
-              copySuccessText="Copied"
-              copyErrorText="Not copied"
-            />
+            <Hash value={command} what={`command to ${what} ${file ?? ''}`} isWhole />
           </li>
         ))}
       </ul>
@@ -224,57 +201,45 @@ export function AgentSteps({ run, events }: { run: Run; events: readonly Pick<Sc
   );
 }
 
-/** Returns a function that lists, for each linked asset of a type, that its creator must send the file to the agent, with the command. */
-const sending =
-  (type: 'algorithm' | 'dataset', option: string) =>
-  ({ run, inputs }: Given): Step[] =>
-    inputs
-      .filter(({ asset_type }) => asset_type === type)
-      .map(({ created_by: user, file_name: file }) => {
-        return { user, what: 'send', file, command: `cms send FILE ${option}${options(run)}` };
-      });
-
-/**
- * The functions that list what users must do at the agent after an event, by the type of the event. docs/participant.md explains the
- * commands.
- */
-const stepsIn: Record<string, (given: Given) => Step[]> = {
-  ReceivingAlgorithm: sending('algorithm', '--type TYPE '),
-  ReceivingData: sending('dataset', ''),
-  Running: () => [],
-  ConsumingResults: ({ run, consumers }) =>
-    consumers.map((user) => ({
-      user,
-      what: 'fetch the result',
-      command: `cms result ${run.computation_id} --run ${run.id} ${ofParty}`,
-    })),
-};
-
 /**
  * The options of commands at the agent whose files the party has itself: its key, and the agent's certificate, of which the service could
  * name a wrong one.
  */
 const ofParty = '--key KEY --agent-certificate AGENT.pem';
-const options = ({ computation_id, id }: Run) => `--computation ${computation_id} --run ${id} ${ofParty}`;
 
-interface Given {
-  run: Run;
-  inputs: Pick<Schemas['AssetRow'], 'created_by' | 'file_name' | 'asset_type'>[];
-  consumers: string[];
-}
+/** The types of the files that the agent of a run waits for after an event, by the type of the event, with the option of their command. */
+const sentAfter: Record<string, { type: 'algorithm' | 'dataset'; option: string } | undefined> = {
+  ReceivingAlgorithm: { type: 'algorithm', option: '--type TYPE ' },
+  ReceivingData: { type: 'dataset', option: '' },
+};
 
+/** Returns what users must do at the agent of a run after an event. docs/participant.md explains the commands. */
 async function stepsOf(
   client: Client,
   { run, phase, signal }: { run: Run; phase: string; signal: AbortSignal },
 ): Promise<{ steps: Step[]; agent: string | null } | undefined> {
+  const { id, computation_id, result } = run;
   const { matches } = await client.find({ q: run.cvm_id, kind: 'cvm', limit: 50, signal });
-  if (!matches.some(({ id }) => id === run.cvm_id)) return undefined;
-  const cvm = await client.getCvm({ cvmID: run.cvm_id, signal });
-  const { assets, owner, consumers } = await client.getComputation({ id: run.computation_id, signal });
-  const rows = await findRows(
-    assets.map(({ id }) => id),
-    (range) => page(client, 'listAssets', { ...range, signal }),
-  );
-  const inputs = [...rows.values()].filter(({ source }) => source === null); // the agent fetches the others
-  return { steps: stepsIn[phase]?.({ run, inputs, consumers: [...new Set([owner, ...consumers])] }) ?? [], agent: cvm.agent_url };
+  if (!matches.some((match) => match.id === run.cvm_id)) return undefined;
+  const { agent_url: agent } = await client.getCvm({ cvmID: run.cvm_id, signal });
+  const { assets, owner, consumers, result_review } = await client.getComputation({ id: computation_id, signal });
+  if (phase === 'ConsumingResults') {
+    const isAwaited = !result || result.state === 'awaiting_file';
+    const fetching = result_review
+      ? { users: isAwaited ? result_review.reviewers : [], what: 'fetch the result and review it', command: 'review' }
+      : { users: [...new Set([owner, ...consumers])], what: 'fetch the result', command: 'result' };
+    const command = `cms ${fetching.command} ${computation_id} --run ${id} ${ofParty}`;
+    return { steps: fetching.users.map((user) => ({ user, what: fetching.what, command })), agent };
+  }
+  const sent = sentAfter[phase];
+  if (!sent) return { steps: [], agent };
+  const ids = assets.map((asset) => asset.id);
+  const rows = await findRows(client, 'listAssets', ids, signal);
+  const steps = [...rows.values()]
+    .filter(({ asset_type, source }) => asset_type === sent.type && !source?.url) // the agent fetches the others
+    .map(({ created_by: user, file_name: file }) => {
+      const command = `cms send FILE ${sent.option}--computation ${computation_id} --run ${id} ${ofParty}`;
+      return { user, what: 'send', file, command };
+    });
+  return { steps, agent };
 }

@@ -1,22 +1,16 @@
 import { Link } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
-import { useMemo } from 'react';
-import { useDomain } from '../access/console-context.ts';
-import { useRows } from './computation-rows.ts';
-import { ScreenFrame } from '../frame/screen-frame.tsx';
-import type { Column } from '../lists/columns.tsx';
-import { ChoiceFilter, PagedTable, usePage } from '../lists/paged-table.tsx';
-import { refreshSeconds } from '../loading/use-loaded.ts';
-import { useAddress } from '../routing/navigation.ts';
-import { addressOf } from '../routing/places.ts';
-import { Status, statusOptions } from '../show/status.tsx';
-import { durationText } from '../show/texts.ts';
-import { Time } from '../show/time.tsx';
-import { Name, User } from '../show/visible-texts.tsx';
+import { runStatuses } from 'computation-management-formats/vocabulary';
+import { useDomain } from '../access/index.ts';
+import { useRows } from './use-rows.ts';
+import { ScreenFrame } from '../frame/index.ts';
+import { ChoiceFilter, type Column, PagedTable, usePage } from '../lists/index.ts';
+import { refreshSeconds } from '../loading/index.ts';
+import { addressOf, useAddress } from '../routing/index.ts';
+import { durationText, Name, Status, statusOptions, Time, User } from '../show/index.ts';
 
 type Run = Schemas['Run'];
 
-const runStatuses = ['running', 'stopping', 'completed', 'failed', 'cancelled'] as const;
 const runStatusOptions = statusOptions.filter(({ value }) => value !== 'created');
 
 /** Shows the list of runs of the domain, or of one computation. */
@@ -25,15 +19,11 @@ export function RunsTable({ computation }: { computation?: string }) {
   const { query } = useAddress();
   const status = runStatuses.find((known) => known === query.get('status'));
   const page = usePage('listRuns', { status, computation_id: computation }, { everySeconds: refreshSeconds.runs });
-  const runs = page.loaded.value?.items;
-  const ids = useMemo(
-    () => (computation === undefined ? runs?.map(({ computation_id }) => computation_id) : undefined),
-    [computation, runs],
+  const computations = useRows(
+    computation === undefined ? page.loaded.value?.items.map(({ computation_id }) => computation_id) : [],
   );
-  const computations = useRows(ids);
   const columns: Column<Run>[] = [
     {
-      id: 'started',
       header: 'Started',
       isRowHeader: true,
       minWidth: 125,
@@ -43,27 +33,18 @@ export function RunsTable({ computation }: { computation?: string }) {
         </Link>
       ),
     },
-    { id: 'status', header: 'Status', minWidth: 120, cell: ({ status: of }) => <Status status={of} /> },
+    { header: 'Status', isPrimary: true, minWidth: 120, cell: ({ status: of }) => <Status status={of} /> },
+    { header: 'CVM', cell: ({ cvm_id }) => <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link> },
+    { header: 'Started by', cell: ({ started_by }) => <User of={started_by} /> },
     {
-      id: 'cvm',
-      header: 'CVM',
-      isSecondary: true,
-      cell: ({ cvm_id }) => <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link>,
-    },
-    { id: 'by', header: 'Started by', isSecondary: true, cell: ({ started_by }) => <User of={started_by} /> },
-    {
-      id: 'duration',
       header: 'Duration',
-      isSecondary: true,
       cell: ({ started_at, ended_at }) =>
         ended_at === null ? 'Not ended' : durationText(Date.parse(ended_at) - Date.parse(started_at)),
     },
-    { id: 'reason', header: 'Reason', isSecondary: true, cell: ({ reason }) => (reason === null ? '-' : <Name of={reason} />) },
+    { header: 'Reason', cell: ({ reason }) => (reason === null ? '-' : <Name of={reason} />) },
   ];
   const ofComputation: Column<Run> = {
-    id: 'computation',
     header: 'Computation',
-    isSecondary: true,
     cell: ({ computation_id: id }) => (
       <Link href={addressOf({ screen: 'computation', domain, id })}>{computations.get(id)?.name ?? id.slice(-8)}</Link>
     ),

@@ -1,15 +1,13 @@
-import { Box, Button, StatusIndicator } from '@cloudscape-design/components';
+import { Box, StatusIndicator } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { useLayoutEffect, useRef, useState } from 'react';
 import { detailsOf, eventMark, eventStatusText, eventText } from '../events/event-texts.ts';
-import { ProblemAlert } from '../loading/problem-alert.tsx';
-import { useLoaded } from '../loading/use-loaded.ts';
-import { useDomain } from '../access/console-context.ts';
-import { focusOn, isFocusLost } from '../frame/focus.ts';
-import { offsetText } from '../show/texts.ts';
-import { Time } from '../show/time.tsx';
-import { User } from '../show/visible-texts.tsx';
-import { eventsBefore, shownEvents } from './watched-run.ts';
+import { ActionButton } from '../loading/index.ts';
+import { useDomain } from '../access/index.ts';
+import { focusOn, isFocusLost } from '../frame/index.ts';
+import { Name, offsetText, Time, User } from '../show/index.ts';
+import { assetOfKey } from './key-events.ts';
+import { allEvents, shownEvents } from './watched-run.ts';
 import { Details } from '../events/events-table.tsx';
 
 /**
@@ -21,8 +19,10 @@ const reportersClock = 'occurred_at';
 interface Props {
   run: Schemas['Run'];
   events: readonly Schemas['Event'][];
-  /** The number of the run's events that come before `events`. */
+  /** The number of the run's earlier events that are not among `events`. */
   earlier: number;
+  /** The assets of the computation, by which the files of keys are named. */
+  assets: readonly Pick<Schemas['AssetOfComputation'], 'id' | 'file_name'>[];
   isLive: boolean;
   /**
    * True once the events recorded before the screen was opened are loaded. All further events are new, and screen readers announce them.
@@ -30,18 +30,14 @@ interface Props {
   announces: boolean;
 }
 
-/** Shows the events of a run, oldest first; of a long run, only the latest. Screen readers announce new events. */
-export function Timeline({ run, events, earlier, isLive, announces }: Props) {
+/** Shows the events of a run, oldest first; of a long run, only the latest and those about keys of files. Screen readers announce new events. */
+export function Timeline({ run, events, earlier, assets, isLive, announces }: Props) {
   const { client } = useDomain();
-  const [asksForAll, setAsksForAll] = useState(false);
-  const loaded = useLoaded(`${run.id} ${asksForAll}`, async (signal) => {
-    const [first] = events;
-    return asksForAll && earlier > 0 && first ? await eventsBefore(client, run, first, signal) : [];
-  });
-  const before = asksForAll ? loaded.value : undefined;
-  const showsAll = before !== undefined;
-  const { shown, hidden } = shownEvents([...(before ?? []), ...events], showsAll);
-  const notShown = hidden + (showsAll ? 0 : earlier);
+  const [all, setAll] = useState<Schemas['Event'][]>();
+  const showsAll = all !== undefined;
+  const readAll = async () => setAll(await allEvents(client, { id: run.computation_id, run: run.id }));
+  const shown = all ? [...new Map([...all, ...events].map((event) => [event.id, event])).values()] : shownEvents(events);
+  const notShown = earlier + events.length - shown.length;
   const startedAt = Date.parse(run.started_at);
   const list = useRef<HTMLOListElement>(null);
   useLayoutEffect(() => {
@@ -50,12 +46,9 @@ export function Timeline({ run, events, earlier, isLive, announces }: Props) {
   }, [showsAll]);
   return (
     <>
-      <ProblemAlert problem={loaded.problem} retry={loaded.reload} isRetrying={loaded.isLoading} />
-      {notShown > 0 && (
+      {!showsAll && notShown > 0 && (
         <Box padding={{ vertical: 'm' }}>
-          <Button loading={asksForAll && loaded.isLoading} onClick={() => setAsksForAll(true)}>
-            Show {notShown.toLocaleString('en')} earlier events
-          </Button>
+          <ActionButton act={readAll}>Show {notShown.toLocaleString('en')} earlier events</ActionButton>
         </Box>
       )}
       <ol
@@ -72,7 +65,8 @@ export function Timeline({ run, events, earlier, isLive, announces }: Props) {
             <span className="mark" aria-hidden="true">
               <StatusIndicator type={eventMark(event)} />
             </span>
-            <Box variant="strong">{eventText(event.event_type)}</Box> <Box variant="span">{eventStatusText(event)}</Box>
+            <Box variant="strong">{eventText(event.event_type)}</Box> <FileOfKey event={event} assets={assets} />
+            <Box variant="span">{eventStatusText(event)}</Box>
             <Box variant="small" display="block" color="text-body-secondary">
               <Time at={event.timestamp} />, {offsetText(Date.parse(event.timestamp) - startedAt)}, by{' '}
               <User of={event.originator} />
@@ -95,4 +89,11 @@ export function Timeline({ run, events, earlier, isLive, announces }: Props) {
       </ol>
     </>
   );
+}
+
+/** Shows the name of the file whose key an event released or refused. Shows nothing for other events, and files that are no longer linked. */
+function FileOfKey({ event, assets }: { event: Schemas['Event'] } & Pick<Props, 'assets'>) {
+  const of = assetOfKey(event);
+  const file = assets.find(({ id }) => id === of);
+  return file && <Name of={file.file_name} />;
 }

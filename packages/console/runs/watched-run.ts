@@ -1,13 +1,14 @@
-import { type Client, page, type Schemas, watchRun } from 'computation-management-client';
+import { type Client, items, page, type Schemas, watchRun } from 'computation-management-client';
 import { useEffect, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useDomain } from '../access/console-context.ts';
+import { eventsOfKeys } from './key-events.ts';
 
 interface WatchedRun {
   run: Schemas['Run'] | undefined;
-  /** The events of the watched run, oldest first: the latest ones at the time the screen was opened, and all since. */
+  /** The events of the watched run, oldest first: the latest and those about keys at the time the screen was opened, and all since. */
   events: Schemas['Event'][];
-  /** The number of the run's events that come before `events`. */
+  /** The number of the run's earlier events that are not among `events`. */
   earlier: number;
   /** True once the events recorded before the screen was opened are loaded: all further events are new. */
   isFollowing: boolean;
@@ -27,7 +28,7 @@ const nothing: WatchedRun = {
 };
 
 /** Watches a run until it ends: its events as they are recorded, and its state. */
-export function useWatchedRun({ id, run }: { id: string; run: string }): WatchedRun {
+export function useWatchedRun({ id, run }: Place): WatchedRun {
   const { client } = useDomain();
   const [watched, setWatched] = useState(nothing);
   useEffect(() => {
@@ -37,9 +38,6 @@ export function useWatchedRun({ id, run }: { id: string; run: string }): Watched
       if (signal.aborted) return;
       setWatched((before) => ({ ...before, ...(typeof fields === 'function' ? fields(before) : fields) }));
     };
-    const gathered = gather<Schemas['Event']>((added) =>
-      change((before) => ({ events: [...before.events, ...added], run: before.run && added.reduce(runAfter, before.run) })),
-    );
     const watch = async () => {
       const [state, { events, earlier }] = await Promise.all([
         client.getRun({ id, run, signal }),
@@ -57,12 +55,9 @@ export function useWatchedRun({ id, run }: { id: string; run: string }): Watched
       });
       for (;;) {
         const next = await following.next();
-        if (next.done) {
-          gathered.flush();
-          change({ run: next.value });
-          return;
-        }
-        gathered.add(next.value);
+        if (next.done) return change({ run: next.value });
+        const event = next.value;
+        change((before) => ({ events: [...before.events, event], run: before.run && runAfter(before.run, event) }));
       }
     };
     watch().catch((problem: unknown) => change({ problem }));
@@ -77,87 +72,40 @@ function runAfter(run: Schemas['Run'], event: Schemas['Event']): Schemas['Run'] 
 
 type Event = Schemas['Event'];
 
-interface Latest {
-  /** The events of the run that were read, oldest first. */
-  events: Event[];
-  /** The number of the run's events that come before `events`. */
-  earlier: number;
+interface Place {
+  id: string;
+  run: string;
 }
 
 const pageSize = 100;
 
-/** Reads the latest events of a run, as many as a timeline of the run shows at first. */
-async function latestEvents(
-  client: Client,
-  { id, run: run_id }: { id: string; run: string },
-  signal: AbortSignal,
-): Promise<Latest> {
+/** Reads the latest events of a run, as many as a timeline of the run shows at first, and before them those about keys of files. */
+async function latestEvents(client: Client, { id, run: run_id }: Place, signal: AbortSignal) {
   const newestFirst = new Map<string, Event>();
   let total = Infinity;
-  for (let offset = 0; offset < Math.min(mostShown, total); offset += pageSize) {
-    const next = await page(client, 'listEvents', { id, run_id, offset, limit: pageSize, signal });
-    total = Math.min(total, next.total); // what is recorded meanwhile moves the second page, and is none of these events
+  const read = async (offset: number, event_type?: string) => {
+    const next = await page(client, 'listEvents', { id, run_id, event_type, offset, limit: pageSize, signal });
     for (const event of next.items) newestFirst.set(event.id, event);
-  }
-  return { events: [...newestFirst.values()].reverse(), earlier: total - newestFirst.size };
-}
-
-/** Reads the events of a run that come before one of its events, oldest first. */
-export async function eventsBefore(
-  client: Client,
-  { id: run_id, computation_id: id }: Pick<Schemas['Run'], 'id' | 'computation_id'>,
-  known: Event,
-  signal: AbortSignal,
-): Promise<Event[]> {
-  const before: Event[] = [];
-  for (;;) {
-    const { events } = await client.listEvents({ id, run_id, after: before.at(-1)?.id ?? '', limit: pageSize, signal });
-    for (const event of events) {
-      if (event.id === known.id) return before;
-      before.push(event);
-    }
-    if (events.length === 0) return before;
-  }
-}
-
-/** A collector of entries, such as events, that come one by one and are passed on together. */
-interface Gather<Entry> {
-  add: (entry: Entry) => void;
-  /** Passes on the gathered entries now. */
-  flush: () => void;
-}
-
-const longestInMilliseconds = 100;
-
-/**
- * Returns a collector that passes entries on at most every 100 ms: a list on the screen is then copied and drawn once for many entries.
- * @param passOn takes the gathered entries
- */
-export function gather<Entry>(passOn: (entries: Entry[]) => void): Gather<Entry> {
-  let gathered: Entry[] = [];
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const flush = () => {
-    clearTimeout(timer);
-    timer = undefined;
-    if (gathered.length === 0) return;
-    const entries = gathered;
-    gathered = [];
-    passOn(entries);
+    return next.total;
   };
-  return {
-    add: (entry) => {
-      gathered.push(entry);
-      timer ??= setTimeout(flush, longestInMilliseconds);
-    },
-    flush,
-  };
+  // What is recorded meanwhile moves the second page, and is none of these events.
+  for (let offset = 0; offset < Math.min(mostShown, total); offset += pageSize) total = Math.min(total, await read(offset));
+  for (const type of total > newestFirst.size ? eventsOfKeys : []) await read(0, type);
+  const events = [...newestFirst.values()].sort((one, other) => (one.id < other.id ? -1 : 1));
+  return { events, earlier: total - events.length };
+}
+
+/** Reads all events of a run, oldest first. */
+export async function allEvents(client: Client, { id, run: run_id }: Place): Promise<Event[]> {
+  const newestFirst: Event[] = [];
+  for await (const event of items(client, 'listEvents', { id, run_id })) newestFirst.push(event);
+  return newestFirst.reverse();
 }
 
 /** The number of events that the timeline of a run shows at first: the latest ones. */
 const mostShown = 200;
 
-/** Returns the events of a run that its timeline shows, and the number of earlier events that it does not show. */
-export function shownEvents<Event>(events: readonly Event[], showsAll: boolean): { shown: readonly Event[]; hidden: number } {
-  const hidden = showsAll ? 0 : events.length - mostShown;
-  return hidden > 0 ? { shown: events.slice(hidden), hidden } : { shown: events, hidden: 0 };
+/** Returns the events that the timeline of a run shows at first: the latest, and all about keys of files. */
+export function shownEvents<Each extends Pick<Event, 'event_type'>>(events: readonly Each[]): Each[] {
+  return events.filter(({ event_type }, index) => index >= events.length - mostShown || eventsOfKeys.includes(event_type));
 }

@@ -1,12 +1,9 @@
-import { Alert, Box, Button } from '@cloudscape-design/components';
 import { Component, type ComponentType, lazy, type LazyExoticComponent, type ReactNode, Suspense } from 'react';
-import { ComputationsScreen } from '../computations/computations-screen.tsx';
-import { ScreenFrame } from '../frame/screen-frame.tsx';
-import { ProblemAlert } from '../loading/problem-alert.tsx';
-import { useAction } from '../loading/use-action.ts';
-import type { Place } from '../routing/places.ts';
-import { StatusIndicator } from '../show/status.tsx';
+import { ScreenFrame } from '../frame/index.ts';
+import { Loading, ProblemAlert, useAction } from '../loading/index.ts';
+import type { Place } from '../routing/index.ts';
 import { readConfiguration } from '../sign-in/session.ts';
+import { TodoScreen } from '../todo/todo-screen.tsx';
 
 /** Returns the component of a screen whose script file is loaded when the screen is first shown. */
 function ofItsOwn<Props>(load: () => Promise<ComponentType<Props>>): LazyExoticComponent<ComponentType<Props>> {
@@ -14,16 +11,17 @@ function ofItsOwn<Props>(load: () => Promise<ComponentType<Props>>): LazyExoticC
     try {
       return { default: await load() };
     } catch (cause) {
-      throw new ScreenNotLoaded({ cause });
+      const why = 'the service does not answer, or there is a new version of the console.';
+      throw new Error(`This screen could not be loaded: ${why}`, { cause });
     }
   });
 }
 
-// The list of computations is where most visits begin. Every other screen is loaded when it is first opened.
+// To do is where most visits begin. Every other screen is loaded when it is first opened.
 const screens: { [S in Place['screen']]: ComponentType<Extract<Place, { screen: S }>> } = {
   home: () => null,
-  todo: ofItsOwn(async () => (await import('../todo/todo-screen.tsx')).TodoScreen),
-  computations: ComputationsScreen,
+  todo: TodoScreen,
+  computations: ofItsOwn(async () => (await import('../computations/computations-screen.tsx')).ComputationsScreen),
   'new-computation': ofItsOwn(async () => (await import('../computations/edit-computation-screen.tsx')).NewComputationScreen),
   computation: ofItsOwn(async () => (await import('../computations/computation-screen.tsx')).ComputationScreen),
   approve: ofItsOwn(async () => (await import('../approvals/approve-screen.tsx')).ApproveScreen),
@@ -45,26 +43,11 @@ export function CurrentScreen({ place }: { place: Place }) {
   const Screen = screens[place.screen] as ComponentType<Place>;
   return (
     <ScreenErrors>
-      <Suspense fallback={<Opening />}>
+      <Suspense fallback={<Loading>Opening</Loading>}>
         <Screen {...place} />
       </Suspense>
     </ScreenErrors>
   );
-}
-
-function Opening() {
-  return (
-    <Box padding="l" textAlign="center">
-      <StatusIndicator type="loading">Opening</StatusIndicator>
-    </Box>
-  );
-}
-
-/** The error of a screen whose script file could not be loaded. */
-class ScreenNotLoaded extends Error {
-  constructor(options: ErrorOptions) {
-    super('The screen could not be loaded.', options);
-  }
 }
 
 interface State {
@@ -91,28 +74,9 @@ function FailedScreen({ error }: { error: unknown }) {
     await readConfiguration();
     location.reload();
   });
-  const retry = () => void reload.run();
   return (
     <ScreenFrame title="Screen not loaded" above={[]}>
-      {error instanceof ScreenNotLoaded ? (
-        <div role="alert">
-          <Alert
-            type="error"
-            header="This screen could not be loaded"
-            action={
-              <Button loading={reload.isRunning} onClick={retry}>
-                Retry
-              </Button>
-            }
-          >
-            {reload.problem === undefined
-              ? 'The service does not answer, or there is a new version of the console.'
-              : 'The service does not answer. Check your connection, then try again.'}
-          </Alert>
-        </div>
-      ) : (
-        <ProblemAlert problem={reload.problem ?? error} retry={retry} isRetrying={reload.isRunning} />
-      )}
+      <ProblemAlert problem={reload.problem ?? error} retry={() => void reload.run()} isRetrying={reload.isRunning} />
     </ScreenFrame>
   );
 }

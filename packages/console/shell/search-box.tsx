@@ -2,11 +2,9 @@ import { Autosuggest, type AutosuggestProps } from '@cloudscape-design/component
 import type { Schemas } from 'computation-management-client';
 import { userText } from 'computation-management-words';
 import { useState } from 'react';
-import { useDomain } from '../access/console-context.ts';
-import { problemText } from '../loading/problem-text.ts';
-import { useLoaded } from '../loading/use-loaded.ts';
-import { navigate } from '../routing/navigation.ts';
-import { addressOf } from '../routing/places.ts';
+import { useDomain } from '../access/index.ts';
+import { problemText, useLoaded } from '../loading/index.ts';
+import { addressOf, navigate } from '../routing/index.ts';
 
 type Match = Schemas['Match'];
 

@@ -8,30 +8,16 @@ import {
   SideNavigation,
 } from '@cloudscape-design/components';
 import { createClient } from 'computation-management-client';
-import {
-  lazy,
-  type MouseEvent,
-  type ReactNode,
-  Suspense,
-  useCallback,
-  useEffect,
-  useMemo,
-  useState,
-  useSyncExternalStore,
-} from 'react';
-import { meIn, visibleDomains } from '../access/permissions.ts';
-import { followLink, redirect, useAddress } from '../routing/navigation.ts';
-import { addressOf, type Place, placeOf } from '../routing/places.ts';
-import { learnServiceTime } from '../show/service-clock.ts';
+import { lazy, type MouseEvent, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
+import { DomainProvider, FrameProvider, meIn, useDomain, visibleDomains } from '../access/index.ts';
+import { addressOf, followLink, type Place, placeOf, redirect, useAddress } from '../routing/index.ts';
+import { learnServiceTime } from '../show/index.ts';
 import type { Session } from '../sign-in/session.ts';
-import { DomainProvider, FrameProvider, useDomain } from '../access/console-context.ts';
 import { CurrentScreen } from './current-screen.tsx';
-import { focusTitle, keepFocus } from '../frame/focus.ts';
-import { SignInAgain } from '../loading/problem-alert.tsx';
+import { focusTitle, keepFocus, Panel, ScreenFrame } from '../frame/index.ts';
+import { refreshSeconds, SignInAgain, useLoaded } from '../loading/index.ts';
 import { TopBar } from './top-bar.tsx';
-import { Panel, ScreenFrame } from '../frame/screen-frame.tsx';
-import { useNarrow } from '../lists/columns.tsx';
-import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
+import { useNarrow } from '../lists/index.ts';
 
 // Nobody needs it before a screen is there.
 const SearchBox = lazy(() => import('./search-box.tsx'));
@@ -57,6 +43,7 @@ export function Shell({ session }: { session: Session }) {
       <div id="top-bar" className="top-bar">
         <TopBar
           user={session.user}
+          screen={place?.screen ?? 'home'}
           roles={session.roles[domain ?? ''] ?? []}
           domain={domain}
           domains={domains}
@@ -119,9 +106,11 @@ function SkipLink() {
 }
 
 function contentOf({ place, domains, domain }: { place: Place | undefined; domains: string[]; domain: string | undefined }) {
-  if (!place) return <NoSuchScreen />;
+  if (!place) return <Domains title="No such page" why="The console has no page at this address" domains={domains} />;
   if (domain === undefined) return <Home domains={domains} />;
-  if (!domains.includes(domain)) return <NoDomain domain={domain} domains={domains} />;
+  if (!domains.includes(domain)) {
+    return <Domains title="No access" why={`You have no role in the domain ${domain}`} domains={domains} />;
+  }
   return <CurrentScreen key={addressOf(place)} place={place} />;
 }
 
@@ -146,28 +135,23 @@ function useDomainContext(session: Session, domains: string[], domain: string | 
   }, [session, domains, domain]);
 }
 
-interface Notice {
-  text: ReactNode;
-  /** The path at which the message was first shown. The message is closed when the user goes to another path. */
-  shownAt: string | undefined;
-}
-
-/** Keeps the latest message to the user until it is closed or the user goes on. */
+/** Keeps the latest message to the user until it is closed, or the user goes to another path than that at which it was first shown. */
 function useNotice(pathname: string) {
-  const [notice, setNotice] = useState<Notice>();
+  const [notice, setNotice] = useState<{ text: ReactNode; shownAt: string | undefined }>();
   const notify = useCallback((text: ReactNode) => setNotice({ text, shownAt: undefined }), []);
-  if (notice && notice.shownAt === undefined) setNotice({ ...notice, shownAt: pathname });
-  else if (notice && notice.shownAt !== pathname) setNotice(undefined);
-  const close = () => setNotice(undefined);
-  const notices = notice && [
-    { type: 'success' as const, content: notice.text, dismissible: true, dismissLabel: 'Close the message', onDismiss: close },
-  ];
-  return { notices: notices ?? [], notify };
+  if (notice && notice.shownAt !== pathname)
+    setNotice(notice.shownAt === undefined ? { ...notice, shownAt: pathname } : undefined);
+  const onDismiss = () => setNotice(undefined);
+  const notices: FlashbarProps.MessageDefinition[] = notice
+    ? [{ type: 'success', content: notice.text, dismissible: true, dismissLabel: 'Close the message', onDismiss }]
+    : [];
+  return { notices, notify };
 }
 
 /** Returns the message that asks the user to sign in again, if the sign-in has expired while a form or an upload was not finished. */
-function useExpiryNotice({ expiry }: Session): FlashbarProps.MessageDefinition[] {
-  const hasExpired = useSyncExternalStore(expiry.subscribe, expiry.isSet);
+function useExpiryNotice({ expired }: Session): FlashbarProps.MessageDefinition[] {
+  const [hasExpired, setExpired] = useState(false);
+  useEffect(() => void expired.then(() => setExpired(true)), [expired]);
   if (!hasExpired) return [];
   return [
     {
@@ -184,55 +168,35 @@ function useExpiryNotice({ expiry }: Session): FlashbarProps.MessageDefinition[]
 function Home({ domains }: { domains: string[] }) {
   const [only] = domains.length === 1 ? domains : [];
   useEffect(() => {
-    if (only !== undefined) redirect(addressOf({ screen: 'computations', domain: only }));
+    if (only !== undefined) redirect(addressOf({ screen: 'todo', domain: only }));
   }, [only]);
-  return (
-    <ScreenFrame title="Domains" above={[]}>
-      <DomainLinks domains={domains} />
-    </ScreenFrame>
-  );
+  return <Domains title="Domains" why={domains.length === 0 ? 'You have no role in any domain' : undefined} domains={domains} />;
 }
 
-/** Shows that the address names a domain in which the user has no role. */
-function NoDomain({ domain, domains }: { domain: string; domains: string[] }) {
+/**
+ * Shows the user's domains to choose from.
+ * @param why the reason why there is no other screen at the address
+ */
+function Domains({ title, why, domains }: { title: string; why: string | undefined; domains: string[] }) {
   return (
-    <ScreenFrame title="No access" above={[]}>
-      <Alert type="warning" header={`You have no role in the domain ${domain}`}>
-        Ask an administrator of the domain for a role, then sign in again.
-      </Alert>
-      <DomainLinks domains={domains} />
+    <ScreenFrame title={title} above={[]}>
+      {why !== undefined && (
+        <Alert type="warning" header={why}>
+          To see a domain, ask an administrator of the domain for a role, then sign in again.
+        </Alert>
+      )}
+      {domains.length > 0 && (
+        <Panel title="Your domains">
+          <ul>
+            {domains.map((domain) => (
+              <li key={domain}>
+                <Link href={addressOf({ screen: 'todo', domain })}>{domain}</Link>
+              </li>
+            ))}
+          </ul>
+        </Panel>
+      )}
     </ScreenFrame>
-  );
-}
-
-function NoSuchScreen() {
-  return (
-    <ScreenFrame title="No such page" above={[]}>
-      <Alert type="warning" header="The console has no page at this address">
-        <Link href={addressOf({ screen: 'home' })}>Go to the start</Link>
-      </Alert>
-    </ScreenFrame>
-  );
-}
-
-function DomainLinks({ domains }: { domains: string[] }) {
-  if (domains.length === 0) {
-    return (
-      <Alert type="info" header="You have no role in any domain">
-        Ask an administrator for a role, then sign in again.
-      </Alert>
-    );
-  }
-  return (
-    <Panel title="Your domains">
-      <ul>
-        {domains.map((domain) => (
-          <li key={domain}>
-            <Link href={addressOf({ screen: 'computations', domain })}>{domain}</Link>
-          </li>
-        ))}
-      </ul>
-    </Panel>
   );
 }
 
@@ -253,11 +217,8 @@ function SideBar({ place }: { place: Place }) {
   const waiting = useLoaded(
     `${domain} ${place.screen}`,
     async (signal) => {
-      const { totals, ...todo } = await client.getTodo({ signal });
-      return (['approvals', 'keys', 'content', 'refusals'] as const).reduce(
-        (sum, kind) => sum + (totals[kind] ?? todo[kind].length),
-        0,
-      );
+      const { totals } = await client.getTodo({ signal });
+      return Object.values(totals).reduce((sum, total) => sum + total) - totals.invitations;
     },
     { everySeconds: refreshSeconds.sideBar },
   );
@@ -266,16 +227,13 @@ function SideBar({ place }: { place: Place }) {
       {/* In a narrow window, it hides the screen with its title. */}
       {isNarrow && <h1 className="only-heard">Screens</h1>}
       <SideNavigation
-        header={{ text: domain, href: addressOf({ screen: 'computations', domain }) }}
+        header={{ text: domain, href: addressOf({ screen: 'todo', domain }) }}
         activeHref={links.findLast(({ href }) => addressOf(place).startsWith(href))?.href ?? ''}
         items={links.map(({ screen, text, href }) => ({
           type: 'link',
           text,
           href,
-          info:
-            screen === 'todo' && waiting.value ? (
-              <Badge color="blue">{waiting.value > 99 ? '99+' : waiting.value}</Badge>
-            ) : undefined,
+          info: screen === 'todo' && waiting.value ? <Badge color="blue">{waiting.value}</Badge> : undefined,
         }))}
       />
     </>

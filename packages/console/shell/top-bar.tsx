@@ -1,12 +1,12 @@
 import { TopNavigation } from '@cloudscape-design/components';
 import { applyMode, Mode } from '@cloudscape-design/global-styles';
-import { type ReactNode, useState } from 'react';
-import { navigate } from '../routing/navigation.ts';
-import { addressOf } from '../routing/places.ts';
-import { helpPages } from '../help/html-page.ts';
+import type { ReactNode } from 'react';
+import { addressOf, navigate, type Place } from '../routing/index.ts';
+import { helpOf, helpPages } from '../help/html-page.ts';
 
 interface Props {
   user: string;
+  screen: Place['screen'];
   roles: readonly string[];
   domain: string | undefined;
   domains: readonly string[];
@@ -15,14 +15,8 @@ interface Props {
   signOut: () => void;
 }
 
-/** Shows the bar above every screen: the domain, the help, the appearance and the user. */
-export function TopBar({ user, roles, domain, domains, search, signOut }: Props) {
-  const [appearance, setAppearance] = useState(chosenAppearance);
-  const choose = (id: string) => {
-    localStorage.setItem(key, id);
-    applyAppearance();
-    setAppearance(chosenAppearance);
-  };
+/** Shows the bar above every screen: the domain, the help and the user. */
+export function TopBar({ user, screen, roles, domain, domains, search, signOut }: Props) {
   return (
     <TopNavigation
       search={search}
@@ -38,6 +32,14 @@ export function TopBar({ user, roles, domain, domains, search, signOut }: Props)
           onItemClick: ({ detail }) => navigate(addressOf({ screen: 'computations', domain: detail.id })),
         },
         {
+          type: 'button',
+          text: '?',
+          ariaLabel: 'Help on this screen',
+          href: `/help/${helpOf[screen]}`,
+          target: '_blank',
+          rel: 'noreferrer',
+        },
+        {
           type: 'menu-dropdown',
           text: 'Help',
           title: 'Help',
@@ -45,19 +47,6 @@ export function TopBar({ user, roles, domain, domains, search, signOut }: Props)
             ...helpPages.map(({ name, title }) => ({ id: name, text: title, href: `/help/${name}.html` })),
             { id: 'verify', text: 'Verify evidence', href: addressOf({ screen: 'verify' }) },
           ].map((item) => ({ ...item, external: true, externalIconAriaLabel: 'in a new tab' })),
-        },
-        {
-          type: 'menu-dropdown',
-          iconName: 'settings',
-          ariaLabel: 'Appearance',
-          title: 'Appearance',
-          items: appearances.map((id) => ({
-            id,
-            text: id.charAt(0).toUpperCase() + id.slice(1),
-            itemType: 'checkbox',
-            checked: id === appearance,
-          })),
-          onItemClick: ({ detail }) => choose(detail.id),
         },
         {
           type: 'menu-dropdown',
@@ -73,27 +62,14 @@ export function TopBar({ user, roles, domain, domains, search, signOut }: Props)
   );
 }
 
-const appearances = ['system', 'light', 'dark'] as const;
-type Appearance = (typeof appearances)[number];
-
-const key = 'console.appearance';
 const systemIsDark = window.matchMedia('(prefers-color-scheme: dark)');
 
-/** Returns the appearance of the console, such as dark, that the user chose on this device. */
-function chosenAppearance(): Appearance {
-  const kept = localStorage.getItem(key);
-  return appearances.find((appearance) => appearance === kept) ?? 'system';
-}
-
-/** Applies the appearance that the user chose to the page. If the choice is to follow the system, follows its changes. */
+/** Shows the console in dark colours while the system of the user prefers them. */
 export function followAppearance(): void {
-  systemIsDark.addEventListener('change', applyAppearance);
-  applyAppearance();
-}
-
-function applyAppearance(): void {
-  const chosen = chosenAppearance();
-  const isDark = chosen === 'dark' || (chosen === 'system' && systemIsDark.matches);
-  applyMode(isDark ? Mode.Dark : Mode.Light);
-  document.documentElement.style.colorScheme = isDark ? 'dark' : 'light';
+  const apply = () => {
+    applyMode(systemIsDark.matches ? Mode.Dark : Mode.Light);
+    document.documentElement.style.colorScheme = systemIsDark.matches ? 'dark' : 'light';
+  };
+  systemIsDark.addEventListener('change', apply);
+  apply();
 }

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react';
+import { useEffect, useState } from 'react';
 
 /** The time by which the clock of the service is ahead of the browser's clock, in milliseconds. */
 let ahead = 0;
@@ -21,32 +21,16 @@ export function serviceNow(): number {
   return Date.now() + ahead;
 }
 
-const tickInMilliseconds = 10_000;
-const listeners = new Set<() => void>();
-let now = 0;
-let timer: ReturnType<typeof setInterval> | undefined;
-
-/** Returns the present time by the service's clock, in milliseconds since 1970. The component is rendered again every ten seconds. */
-export function useNow(): number {
-  return useSyncExternalStore(subscribe, () => (now === 0 ? tick() : now));
-}
-
-function tick(): number {
-  now = serviceNow();
+/**
+ * Returns the present time by the service's clock, in milliseconds since 1970. The component is rendered again every so many seconds.
+ * @param everySeconds null: the time of the first rendering stays
+ */
+export function useNow(everySeconds: number | null = 10): number {
+  const [now, setNow] = useState(serviceNow);
+  useEffect(() => {
+    if (everySeconds === null) return undefined;
+    const timer = setInterval(() => setNow(serviceNow()), everySeconds * 1_000);
+    return () => clearInterval(timer);
+  }, [everySeconds]);
   return now;
-}
-
-function subscribe(listener: () => void): () => void {
-  if (listeners.size === 0) {
-    tick();
-    timer = setInterval(() => {
-      tick();
-      for (const each of listeners) each();
-    }, tickInMilliseconds);
-  }
-  listeners.add(listener);
-  return () => {
-    listeners.delete(listener);
-    if (listeners.size === 0) clearInterval(timer);
-  };
 }

@@ -10,9 +10,20 @@ export function StatusIndicator({ children, ...props }: StatusIndicatorProps) {
   );
 }
 
+/** The icon and the text that show a state. */
+export interface Look {
+  type: StatusIndicatorProps.Type;
+  text: string;
+}
+
+/** Shows a state with its icon. */
+export function Looking({ like: { type, text } }: { like: Look }) {
+  return <StatusIndicator type={type}>{text}</StatusIndicator>;
+}
+
 type ComputationStatus = Schemas['ComputationRow']['status'];
 
-const looks: Record<ComputationStatus, { type: StatusIndicatorProps.Type; text: string }> = {
+const looks: Record<ComputationStatus, Look> = {
   created: { type: 'pending', text: 'Created' },
   running: { type: 'in-progress', text: 'Running' },
   stopping: { type: 'in-progress', text: 'Stopping' },

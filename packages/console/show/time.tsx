@@ -1,6 +1,5 @@
 import { Box } from '@cloudscape-design/components';
-import { useEffect, useState } from 'react';
-import { serviceNow, useNow } from './service-clock.ts';
+import { useNow } from './service-clock.ts';
 import { agoText, durationText, momentText } from './texts.ts';
 
 /** Shows a point in time in the zone of the browser. The tooltip has it in UTC. */
@@ -35,11 +34,6 @@ export function Ago({ at }: { at: string }) {
 
 /** Shows the time between two moments. Without an end, shows the time since the first moment, which goes on by the second. */
 export function Elapsed({ from, to }: { from: string; to: string | null }) {
-  const [now, setNow] = useState(serviceNow);
-  useEffect(() => {
-    if (to !== null) return undefined;
-    const timer = setInterval(() => setNow(serviceNow()), 1_000);
-    return () => clearInterval(timer);
-  }, [to]);
+  const now = useNow(to === null ? 1 : null);
   return <>{durationText((to === null ? now : Date.parse(to)) - Date.parse(from))}</>;
 }

@@ -1,6 +1,7 @@
 import {
   beginSignIn,
   completeSignIn,
+  isTransient,
   type PendingSignIn,
   ServiceProblem,
   signedIn,
@@ -10,6 +11,7 @@ import {
   type TokenSource,
 } from 'computation-management-client';
 import type { Role } from 'computation-management-formats/vocabulary';
+import { ask } from '../routing/navigation.ts';
 import { abandonWork, hasWork, mayEndUpload, mayLeave } from '../routing/unsaved-work.ts';
 import { identityOf, stored, storedTokens, tokenSource } from './tokens.ts';
 
@@ -27,12 +29,12 @@ export interface Session {
    * Returns a token for the API. Renews it if it is about to expire, or if the API has refused it. If the issuer does not renew it,
    * or the API refuses the renewed one too, it leaves for the sign-in page, which comes back to this address. If the API refuses a token
    * again within a minute, signing in again does not help: it shows a page that says so instead. While the user has unsaved work, it does
-   * neither, but sets `expiry`.
+   * neither, but resolves `expired`.
    * @throws ServiceProblem if the issuer does not answer; `unauthenticated` if it did not leave because of unsaved work
    */
   token: TokenSource;
-  /** A flag that is set while the user has to sign in again but has unsaved work. */
-  expiry: Pick<ExpiryFlag, 'isSet' | 'subscribe'>;
+  /** Resolves when the user has to sign in again but has unsaved work. */
+  expired: Promise<undefined>;
   /** Leaves for the sign-in page, which comes back to the present address. Changes nothing if the user chooses to finish an upload. */
   signInAgain: () => Promise<void>;
   /** Signs the user out. Changes nothing if the user chooses to stay with unsaved work. */
@@ -65,10 +67,10 @@ export async function currentSession(): Promise<Session> {
   }
   neverShowAgainWithoutTokens();
   try {
-    const { api, membershipClaim, exampleCvm, ...issuer } = await readConfiguration();
-    const application = applicationOf(issuer);
+    const { api, membershipClaim, exampleCvm, issuer, clientId, scopes: scope } = await readConfiguration();
+    const application = { issuer, clientId, scope, redirectUri: new URL('/console/', location.origin).href };
     const tokens = await tokensFor(address, application);
-    const expiry = expiryFlag();
+    const expiry = Promise.withResolvers<undefined>();
     const token = tokenSource({
       renewed: signedIn(application, tokens, (renewed) => storedTokens.write(renewed)),
       leave: () => leave(application),
@@ -78,7 +80,7 @@ export async function currentSession(): Promise<Session> {
       },
       refusal,
       hasWork,
-      onExpired: expiry.set,
+      onExpired: () => expiry.resolve(undefined),
     });
     const { user, roles } = identityOf(await token({ signal: new AbortController().signal }), membershipClaim);
     return {
@@ -87,7 +89,7 @@ export async function currentSession(): Promise<Session> {
       api,
       exampleCvm,
       token,
-      expiry,
+      expired: expiry.promise,
       signInAgain: async () => {
         // The console has told the user that signing in again loses what is typed.
         if (mayEndUpload(ask)) await leave(application);
@@ -97,16 +99,11 @@ export async function currentSession(): Promise<Session> {
       },
     };
   } catch (error) {
-    const isSignedIn = mayStillBeSignedIn(error) && storedTokens.read() !== undefined;
+    const isSignedIn = isTransient(error) && storedTokens.read() !== undefined; // the issuer could not be asked
     if (!isSignedIn) storedTokens.remove();
     const title = isSignedIn ? 'Your sign-in could not be checked' : notSignedIn;
     return await stayOutside(error instanceof Error ? error.message : String(error), title);
   }
-}
-
-/** Returns whether the tokens may still be valid, because the error says that the issuer could not be asked. */
-function mayStillBeSignedIn(error: unknown): boolean {
-  return error instanceof ServiceProblem && ['unreachable', 'unavailable', 'too_many_requests'].includes(error.code);
 }
 
 /** Reloads the page if the Back button shows it after signing out: the browser has kept the page with its tokens in memory. */
@@ -114,10 +111,6 @@ function neverShowAgainWithoutTokens(): void {
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted && storedTokens.read() === undefined) location.reload();
   });
-}
-
-function applicationOf({ issuer, clientId, scopes }: Pick<Configuration, 'issuer' | 'clientId' | 'scopes'>): SignInOptions {
-  return { issuer, clientId, scope: scopes, redirectUri: new URL('/console/', location.origin).href };
 }
 
 /** Returns the tokens for the issuer's answer in the address, or the stored tokens of the tab if the address has no answer. */
@@ -133,10 +126,6 @@ async function tokensFor(address: URL, application: SignInOptions): Promise<Toke
   }
   if (isAnswer) history.replaceState(null, '', '/console/'); // an answer that was used before, reached by Back or a bookmark
   return storedTokens.read() ?? (await leave(application));
-}
-
-function ask(question: string): boolean {
-  return window.confirm(question);
 }
 
 /** Leaves the console for the issuer's sign-in page. Never returns, because the page is about to be replaced. */
@@ -166,60 +155,22 @@ function stayOutside(text: string, title = notSignedIn): Promise<never> {
   return stay({ title, text, link: 'Try again', address: `${location.pathname}${location.search}` });
 }
 
-async function stay(notice: Notice): Promise<never> {
-  showNotice(notice);
+/** Shows a page with one message and one link instead of the console. The page needs no other part of the console. Never returns. */
+async function stay({ title, text, link, address }: Record<'title' | 'text' | 'link' | 'address', string>): Promise<never> {
+  document.title = title;
+  const main = document.createElement('main');
+  main.className = 'sign-in-notice';
+  main.append(
+    Object.assign(document.createElement('h1'), { textContent: title }),
+    Object.assign(document.createElement('p'), { textContent: text }),
+    Object.assign(document.createElement('a'), { textContent: link, href: address }),
+  );
+  document.body.replaceChildren(main);
   return await never();
 }
 
 function never(): Promise<never> {
   return new Promise(() => undefined);
-}
-
-interface Notice {
-  title: string;
-  text: string;
-  link: string;
-  /** The address to which the link of the page leads. */
-  address: string;
-}
-
-/** Shows a page with one message and one link instead of the console. The page needs no other part of the console. */
-function showNotice({ title, text, link, address }: Notice): void {
-  document.title = title;
-  const main = document.createElement('main');
-  main.className = 'sign-in-notice';
-  const heading = document.createElement('h1');
-  heading.textContent = title;
-  const paragraph = document.createElement('p');
-  paragraph.textContent = text;
-  const anchor = document.createElement('a');
-  anchor.href = address;
-  anchor.textContent = link;
-  main.append(heading, paragraph, anchor);
-  document.body.replaceChildren(main);
-}
-
-/** A flag that says that the user has to sign in again, in the form that React subscribes to. */
-interface ExpiryFlag {
-  isSet: () => boolean;
-  set: () => void;
-  subscribe: (onChange: () => void) => () => void;
-}
-
-function expiryFlag(): ExpiryFlag {
-  const changes = new EventTarget();
-  let isSet = false;
-  return {
-    isSet: () => isSet,
-    set: () => {
-      isSet = true;
-      changes.dispatchEvent(new Event('change'));
-    },
-    subscribe: (onChange) => {
-      changes.addEventListener('change', onChange);
-      return () => changes.removeEventListener('change', onChange);
-    },
-  };
 }
 
 /** The configuration of a deployment for its console, in `/console/config.json`. */
@@ -237,9 +188,12 @@ interface Configuration {
   exampleCvm?: string;
 }
 
-/** Reads the configuration of the console from the server. @throws Error if the server has none, or does not answer */
+/** Reads the configuration of the console from the server. @throws Error if the server has none; ServiceProblem if it does not answer */
 export async function readConfiguration(): Promise<Configuration> {
-  const response = await fetch('/console/config.json', { cache: 'no-store' });
+  const response = await fetch('/console/config.json', { cache: 'no-store' }).catch((cause: unknown) => {
+    const detail = 'The service does not answer.';
+    throw new ServiceProblem({ status: 0, code: 'unreachable', detail, request: 'GET config.json' }, cause);
+  });
   if (!response.ok) throw new Error(`The console has no configuration: config.json answered ${response.status}.`);
   return (await response.json()) as Configuration;
 }

@@ -65,39 +65,27 @@ export function tokenSource({ renewed, leave, stayOutside, refusal, hasWork, onE
 /** The tokens of the user, in the storage of the tab. */
 export const storedTokens = stored<TokenSet>('tokens');
 
-/**
- * A value in the storage of the tab. The value survives a reload and a redirect, and ends with the tab. Other tabs do not see it, so each
- * tab may have its own user.
- */
-interface Stored<Value> {
-  read: () => Value | undefined;
-  write: (value: Value) => void;
-  remove: () => void;
-}
+type Stored<Value> = ReturnType<typeof stored<Value>>;
 
-/** Returns a value in the storage of the tab. @param name the name of the value: its key in the storage is `console.` and the name */
-export function stored<Value>(name: string): Stored<Value> {
+/**
+ * Returns a value in the storage of the tab. The value survives a reload and a redirect, and ends with the tab. Other tabs do not see it, so
+ * each tab may have its own user.
+ * @param name the name of the value: its key in the storage is `console.` and the name
+ */
+export function stored<Value>(name: string) {
   const key = `console.${name}`;
   return {
-    read: () => {
-      const text = sessionStorage.getItem(key);
-      return text === null ? undefined : (JSON.parse(text) as Value);
-    },
-    write: (value) => sessionStorage.setItem(key, JSON.stringify(value)),
+    read: () => (JSON.parse(sessionStorage.getItem(key) ?? 'null') as Value | null) ?? undefined,
+    write: (value: Value) => sessionStorage.setItem(key, JSON.stringify(value)),
     remove: () => sessionStorage.removeItem(key),
   };
 }
 
-/** The user and the roles that an access token names. The console shows them; only the API decides by them. */
-interface Identity {
-  /** The claim `sub`, under which the API knows the user. */
-  user: string;
-  /** The user's roles by domain. */
-  roles: Record<string, Role[]>;
-}
-
-/** Reads the user and the roles in an access token. @throws Error if it is not a JWT that names a user */
-export function identityOf(token: string, membershipClaim: string): Identity {
+/**
+ * Reads the user and the roles by domain in an access token. The console shows them; only the API decides by them.
+ * @throws Error if it is not a JWT that names a user
+ */
+export function identityOf(token: string, membershipClaim: string) {
   const claims = readClaims(token);
   if (claims === undefined) throw new Error('The issuer gave an access token that is not a JWT.');
   const user = claims['sub'];

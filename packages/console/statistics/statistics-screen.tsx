@@ -1,17 +1,12 @@
-import { Box, Button, Container, SegmentedControl } from '@cloudscape-design/components';
-import { lazy, Suspense } from 'react';
-import { FactTable } from '../lists/columns.tsx';
-import { LoadedView } from '../loading/problem-alert.tsx';
-import { useLoaded } from '../loading/use-loaded.ts';
-import { navigate, useAddress } from '../routing/navigation.ts';
-import { addressOf } from '../routing/places.ts';
-import { useDomain } from '../access/console-context.ts';
-import { ScreenFrame, Panel } from '../frame/screen-frame.tsx';
-import { serviceNow } from '../show/service-clock.ts';
-import { Status } from '../show/status.tsx';
+import { Box, Container, SegmentedControl } from '@cloudscape-design/components';
+import { FactTable } from '../lists/index.ts';
+import { LoadedView, useLoaded } from '../loading/index.ts';
+import { addressOf, navigate, useAddress } from '../routing/index.ts';
+import { useDomain } from '../access/index.ts';
+import { Panel, ScreenFrame } from '../frame/index.ts';
+import { serviceNow, Status } from '../show/index.ts';
 import { dailyCounts } from './daily-counts.ts';
-
-const StatusChart = lazy(async () => ({ default: (await import('./status-chart.tsx')).StatusChart }));
+import { StatusChart } from './status-chart.tsx';
 
 const ranges = [7, 30, 90, 366] as const;
 
@@ -29,7 +24,7 @@ export function StatisticsScreen() {
       title="Statistics"
       description="How often computations entered each status on each day (UTC)."
       above={[]}
-      actions={<Button iconName="refresh" ariaLabel="Refresh" loading={loaded.isLoading} onClick={loaded.reload} />}
+      loaded={loaded}
     >
       <SegmentedControl
         label="Range"
@@ -48,17 +43,15 @@ export function StatisticsScreen() {
           ) : (
             <>
               <Panel title="By day and status">
-                <Suspense fallback={<Box padding="xxxl" />}>
-                  <StatusChart counts={counts} />
-                </Suspense>
+                <StatusChart counts={counts} />
               </Panel>
               <FactTable
                 title="In total"
                 items={counts.series}
                 rowKey={({ status }) => status}
                 columns={[
-                  { id: 'status', header: 'Status', isRowHeader: true, cell: ({ status }) => <Status status={status} /> },
-                  { id: 'total', header: 'Times entered', cell: ({ total }) => total.toLocaleString('en') },
+                  { header: 'Status', isRowHeader: true, cell: ({ status }) => <Status status={status} /> },
+                  { header: 'Times entered', isPrimary: true, cell: ({ total }) => total.toLocaleString('en') },
                 ]}
               />
             </>

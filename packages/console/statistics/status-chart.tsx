@@ -1,11 +1,11 @@
 import { BarChart } from '@cloudscape-design/components';
-import { statusText } from '../show/status.tsx';
-import type { DailyCounts } from './daily-counts.ts';
+import { statusText } from '../show/index.ts';
+import type { dailyCounts } from './daily-counts.ts';
 
-type Status = DailyCounts['series'][number]['status'];
+type Counts = ReturnType<typeof dailyCounts>;
 
 /** The colours of the statuses: visible on light and dark backgrounds, and distinguishable without telling red from green. */
-const colors: Record<Status, string> = {
+const colors: Record<Counts['series'][number]['status'], string> = {
   created: '#8d99a8',
   running: '#688ae8',
   stopping: '#b088f5',
@@ -17,7 +17,7 @@ const colors: Record<Status, string> = {
 const dayFormat = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** Shows how often computations entered each status on each day, as bars stacked by status. */
-export function StatusChart({ counts: { days, series } }: { counts: DailyCounts }) {
+export function StatusChart({ counts: { days, series } }: { counts: Counts }) {
   return (
     <BarChart<string>
       ariaLabel="Computations by day and status"

@@ -1,193 +1,225 @@
 import { Alert, Button, type ButtonProps, Link } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
-import { useMemo, useState } from 'react';
-import { type Column, FactTable } from '../lists/columns.tsx';
-import { LoadedView } from '../loading/problem-alert.tsx';
-import { refreshSeconds, useLoaded } from '../loading/use-loaded.ts';
-import { addressOf } from '../routing/places.ts';
-import { useDomain } from '../access/console-context.ts';
+import { type ChangeCard, changeCards } from 'computation-management-words';
+import { type ReactNode, useMemo, useState } from 'react';
+import { useDomain } from '../access/index.ts';
+import { Change, Since } from '../approvals/changes.tsx';
 import { expectedOf } from '../computations/invitation.ts';
-import { useRows } from '../runs/computation-rows.ts';
-import { Ago } from '../show/time.tsx';
-import { Names, User } from '../show/visible-texts.tsx';
-import { ScreenFrame } from '../frame/screen-frame.tsx';
+import { owedSince } from '../computations/steps.ts';
+import { ScreenFrame } from '../frame/index.ts';
 import { UploadKey } from '../keys/key-dialogs.tsx';
+import { type Column, FactTable, RowFact } from '../lists/index.ts';
+import { LoadedView, refreshSeconds, useLoaded } from '../loading/index.ts';
+import { addressOf } from '../routing/index.ts';
+import { useRows } from '../runs/use-rows.ts';
+import { Names, Quote, User } from '../show/index.ts';
+import { MailSwitch } from './mail-switch.tsx';
 
-/** Shows what waits for the user: approvals, keys and content, and who invites the user or refuses. */
+const kinds = ['approvals', 'reviews', 'keys', 'content', 'refusals', 'invitations'] as const;
+
+/** The time for which the service may still list what is done. */
+const listedForMilliseconds = 5_000;
+
+/** A thing that waits for the user. */
+interface Task {
+  key: string;
+  /** The name of the computation, or of the file. */
+  name: string;
+  href: string;
+  /** The computation that waits. Undefined for a file. */
+  computation?: string;
+  /** The text of the button, such as `Upload key to`. The name follows it for screen readers. */
+  action: string;
+  act: Pick<ButtonProps, 'href' | 'onClick'>;
+  /** The reason of the task: what changed, and since when it waits. */
+  why: ReactNode;
+}
+
+/** Shows what waits for the user: approvals, reviews, keys and content, who invites the user or refuses; what changed, and since when. */
 export function TodoScreen() {
   const { client, domain } = useDomain();
   const [chosen, setChosen] = useState<string>();
-  const ofComputation = {
-    header: 'Computation',
-    name: ({ name }: { name: string }) => name,
-    href: ({ computation_id: id }: { computation_id: string }) => addressOf({ screen: 'computation', domain, id }),
-  };
+  /** The computations that have got the key since. */
+  const [done, setDone] = useState<readonly string[]>([]);
   const loaded = useLoaded(domain, (signal) => client.getTodo({ signal }), { everySeconds: refreshSeconds.todo });
   const { value } = loaded;
-  const ids = useMemo(
-    () => value && [...value.approvals, ...value.keys, ...value.invitations].map(({ computation_id }) => computation_id),
-    [value],
-  );
-  const rows = useRows(ids);
-  const from: Column<{ computation_id: string }>[] = [
-    { id: 'owner', header: 'Owner', isSecondary: true, cell: ({ computation_id: id }) => owner(rows.get(id)) },
+  const tasks = useMemo(() => (value ? tasksOf(value, domain, setChosen) : []), [value, domain]);
+  const rows = useRows(tasks.flatMap(({ computation }) => computation ?? []));
+  const open = tasks.filter(({ key }) => !done.includes(key));
+  const [first, second] = value?.approvals ?? [];
+  const columns: Column<Task>[] = [
+    { header: 'Name', isRowHeader: true, cell: ({ href, name }) => <Link href={href}>{name}</Link> },
     {
-      id: 'since',
-      header: 'Last change',
-      isSecondary: true,
-      cell: ({ computation_id: id }) => change(rows.get(id)),
+      header: 'What to do',
+      isPrimary: true,
+      cell: ({ action, name, act }) => (
+        <Button variant="inline-link" ariaLabel={`${action} ${name}`} {...act}>
+          {action.replace(/ (to|of|in)$/, '')}
+        </Button>
+      ),
     },
+    {
+      header: 'From',
+      cell: ({ computation = '' }) => {
+        const row = rows.get(computation);
+        return row ? <User of={row.owner} /> : '-';
+      },
+    },
+    { header: 'What changed, since when', minWidth: 280, cell: ({ why }) => why },
   ];
   return (
     <ScreenFrame
       title="To do"
       description="What you still need to do before runs can start."
       above={[]}
-      actions={<Button iconName="refresh" ariaLabel="Refresh" loading={loaded.isLoading} onClick={loaded.reload} />}
+      loaded={loaded}
+      actions={
+        first &&
+        second && (
+          <Button variant="primary" {...reviewOf(first, domain)}>
+            Review one after the other
+          </Button>
+        )
+      }
     >
       <LoadedView loaded={loaded} what="what waits for you">
-        {(todo) =>
-          Object.values(todo.totals).every((total) => total === 0) ? (
+        {({ totals }) => {
+          const waiting = kinds.filter((kind) => totals[kind] > 0).map((kind) => `${kind}: ${totals[kind]}`);
+          const total = kinds.reduce((sum, kind) => sum + totals[kind], open.length - tasks.length);
+          return total === 0 ? (
             <Alert type="success" header="Nothing waits for you">
-              You will find here what needs your approval, your public key or your content, who invites you, and who refuses.
+              You will find here what needs your approval, review, public key or content, who invites you, and who refuses.
             </Alert>
           ) : (
-            <>
-              <TaskTable
-                title="Approvals to give"
-                items={todo.approvals}
-                total={todo.totals.approvals}
-                rowKey={({ computation_id }) => computation_id}
-                nothing="No manifest waits for your approval."
-                {...ofComputation}
-                action="Review and approve"
-                act={({ computation_id: id }) => ({ href: addressOf({ screen: 'approve', domain, id }) })}
-                more={[
-                  { id: 'because', header: 'Needed for', isSecondary: true, cell: ({ because }) => <Names of={because} /> },
-                  ...from,
-                ]}
-              />
-              {todo.refusals.length > 0 && (
-                <TaskTable
-                  title="Refusals in your computations"
-                  items={todo.refusals}
-                  total={todo.totals.refusals}
-                  rowKey={({ computation_id, user }) => `${computation_id} ${user}`}
-                  nothing="Nobody refuses."
-                  {...ofComputation}
-                  action="Read why in"
-                  act={({ computation_id: id }) => ({ href: addressOf({ screen: 'computation', domain, id }) })}
-                  more={[{ id: 'user', header: 'Refused by', isSecondary: true, cell: ({ user }) => <User of={user} /> }]}
-                />
-              )}
-              <TaskTable
-                title="Keys to upload"
-                items={todo.keys}
-                total={todo.totals.keys}
-                rowKey={({ computation_id }) => computation_id}
-                nothing="No computation waits for your key."
-                {...ofComputation}
-                action="Upload key to"
-                act={({ computation_id }) => ({ onClick: () => setChosen(computation_id) })}
-                more={from}
-              />
-              <TaskTable
-                title="Content to upload"
-                items={todo.content}
-                total={todo.totals.content}
-                rowKey={({ asset_id }) => asset_id}
-                nothing="All your assets have their content."
-                header="File"
-                name={({ file_name }) => file_name}
-                href={({ asset_id: id }) => addressOf({ screen: 'asset', domain, id })}
-                action="Upload content of"
-                act={({ asset_id: id }) => ({ href: addressOf({ screen: 'asset', domain, id }) })}
-              />
-              {todo.invitations.length > 0 && (
-                <TaskTable
-                  title="Invitations"
-                  items={todo.invitations}
-                  total={todo.totals.invitations}
-                  rowKey={({ computation_id }) => computation_id}
-                  nothing="Nobody invites you."
-                  {...ofComputation}
-                  action="Open"
-                  act={({ computation_id: id }) => ({ href: addressOf({ screen: 'computation', domain, id }) })}
-                  more={[
-                    {
-                      id: 'expected',
-                      header: 'Expected of you',
-                      isSecondary: true,
-                      cell: ({ expected: parts }) => expectedOf({ parts, isInvited: true, owes: [] }).join('; '),
-                    },
-                    ...from,
-                  ]}
-                />
-              )}
-              {chosen !== undefined && (
-                <UploadKey
-                  id={chosen}
-                  onClose={() => setChosen(undefined)}
-                  onUploaded={() => {
-                    setChosen(undefined);
-                    loaded.reload();
-                  }}
-                />
-              )}
-            </>
-          )
-        }
+            <FactTable
+              title="Waiting for you"
+              counter={`(${total})`}
+              description={waiting.join(', ')}
+              items={open}
+              rowKey={({ key }) => key}
+              columns={columns}
+              footer={total > open.length && `The first ${open.length} are shown. Others may follow as these are done.`}
+            />
+          );
+        }}
       </LoadedView>
+      {chosen !== undefined && (
+        <UploadKey
+          id={chosen}
+          onClose={() => setChosen(undefined)}
+          onDone={(ids) => {
+            setChosen(undefined);
+            setDone(ids.map((id) => `keys ${id}`));
+            setTimeout(() => setDone([]), listedForMilliseconds);
+            loaded.reload();
+          }}
+        />
+      )}
+      <MailSwitch />
     </ScreenFrame>
   );
 }
 
-type Row = Schemas['ComputationRow'] | null | undefined;
+/** Returns where an approval is given. From there the user goes on to the next one of the list. */
+const reviewOf = ({ computation_id: id }: { computation_id: string }, domain: string) => ({
+  href: addressOf({ screen: 'approve', domain, id }, { from: 'todo' }),
+});
 
-const owner = (row: Row) => (row ? <User of={row.owner} /> : '-');
-const change = (row: Row) => (row ? <Ago at={row.updated_at} /> : '-');
-
-interface TaskTableProps<T> {
-  title: string;
-  items: T[];
-  /** The number of all tasks of the kind. null if there may be more tasks than the service examined. */
-  total: number | null;
-  rowKey: (item: T) => string;
-  /** The text in place of the table if there are no tasks of the kind. */
-  nothing: string;
-  /** The header of the column with the names of the tasks. */
-  header: string;
-  name: (item: T) => string;
-  href: (item: T) => string;
-  /** The text of the button of a task, such as `Upload key to`. The name of the task follows it. */
-  action: string;
-  act: (item: T) => Pick<ButtonProps, 'href' | 'onClick'>;
-  more?: Column<T>[];
+function tasksOf(todo: Schemas['Todo'], domain: string, askForKey: (id: string) => void): Task[] {
+  const of = ({ computation_id: computation, name }: { computation_id: string; name: string }, key: string) => {
+    const href = addressOf({ screen: 'computation', domain, id: computation });
+    return { key: `${key} ${computation}`, name, computation, href, act: { href } };
+  };
+  const runOf = ({ computation_id: id, run_id: run }: Schemas['ReviewToGive']) => addressOf({ screen: 'run', domain, id, run });
+  return [
+    ...todo.approvals.map((task) => ({
+      ...of(task, 'approvals'),
+      action: 'Review and approve',
+      act: reviewOf(task, domain),
+      why: <Told kind="approval" id={task.computation_id} of={task.manifest_digest} otherwise={<Reasons of={task.because} />} />,
+    })),
+    ...todo.reviews.map((task) => ({
+      ...of(task, `reviews ${task.run_id}`),
+      action: 'Review the result of',
+      act: { href: runOf(task) },
+      why: <Told kind="review" id={task.computation_id} otherwise="A run completed" />,
+    })),
+    ...todo.keys.map((task) => ({
+      ...of(task, 'keys'),
+      action: 'Upload key to',
+      act: { onClick: () => askForKey(task.computation_id) },
+      why: <Told kind="key" id={task.computation_id} otherwise="Its manifest lacks your public key" />,
+    })),
+    ...todo.content.map(({ asset_id: id, file_name: name }) => {
+      const href = addressOf({ screen: 'asset', domain, id });
+      return { key: id, name, href, action: 'Upload content of', act: { href }, why: 'Your file has no content yet' };
+    }),
+    ...todo.refusals.map((task) => ({
+      ...of(task, `refusals ${task.user}`),
+      action: 'Read why in',
+      why: (
+        <>
+          <User of={task.user} /> refuses: <Quote of={task.reason} />
+          <Since at={task.refused_at} />
+        </>
+      ),
+    })),
+    ...todo.invitations.map((task) => {
+      const expected = expectedOf({ parts: task.expected, isInvited: true, owes: [] }).join('; ');
+      return {
+        ...of(task, 'invitations'),
+        action: 'Open',
+        why: <Told kind="key" id={task.computation_id} otherwise={`Expected of you: ${expected}`} />,
+      };
+    }),
+  ];
 }
 
-function TaskTable<T>({ title, items, total, rowKey, nothing, header, name, href, action, act, more = [] }: TaskTableProps<T>) {
-  const columns: Column<T>[] = [
-    { id: 'name', header, isRowHeader: true, cell: (item) => <Link href={href(item)}>{name(item)}</Link> },
-    ...more,
-    {
-      id: 'action',
-      header: 'Action',
-      cell: (item) => (
-        <Button variant="inline-link" ariaLabel={`${action} ${name(item)}`} {...act(item)}>
-          {action.replace(/ (to|of|in)$/, '')}
-        </Button>
-      ),
-    },
-  ];
+interface ToldProps {
+  kind: Parameters<typeof owedSince>[0]['kind'];
+  /** The identifier of the computation. */
+  id: string;
+  /** The digest of the manifest to approve. With another, it is asked anew. */
+  of?: string;
+  /** The reason if nothing has changed that the user approved. */
+  otherwise: ReactNode;
+}
+
+interface Why {
+  since: string | undefined;
+  changes?: ChangeCard[];
+}
+
+/** Shows what changed since the user's approval, the most harmful change first, or another reason; and since when that waits. */
+function Told({ kind, id, of = '', otherwise }: ToldProps) {
+  const { client, me } = useDomain();
+  const ask = async (signal: AbortSignal): Promise<Why> => {
+    const { events } = await client.listEvents({ id, limit: 100, signal });
+    const since = owedSince({ kind }, me.user, events);
+    if (kind !== 'approval') return { since };
+    const [{ approvals }, computation] = await Promise.all([
+      client.listApprovals({ id, signal }),
+      client.getComputation({ id, signal }),
+    ]);
+    const mine = approvals.find(({ user }) => user === me.user);
+    return { since, ...(mine && { changes: changeCards(mine, { computation, events }) }) };
+  };
   return (
-    <FactTable
-      title={title}
-      counter={`(${total ?? `${items.length}+`})`}
-      items={items}
-      rowKey={rowKey}
-      columns={columns}
-      empty={nothing}
-      footer={total !== items.length && `The first ${items.length} are shown. Others may follow as these are done.`}
-    />
+    <RowFact of={id + of} ask={ask}>
+      {({ changes: [change, ...more] = [], since }: Partial<Why> = {}) => (
+        <>
+          {change ? <Change of={change} /> : otherwise}
+          {change ? more.length > 0 && `; and ${more.length} more` : <Since at={since} />}
+        </>
+      )}
+    </RowFact>
+  );
+}
+
+function Reasons({ of }: { of: readonly string[] }) {
+  return (
+    <>
+      Needed for <Names of={of} />
+    </>
   );
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bundleReference } from '../../../infra/bundles/bundle-functions.ts';
+import { bundleReference } from '../../../infra/bundles.ts';
 import { referenceFiles } from '../../../functions/reference/reference-files.ts';
 import type { handler as Handler } from '../../../functions/reference/reference-handler.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { bundleCanary } from '../../../infra/bundles/bundle-functions.ts';
+import { bundleCanary } from '../../../infra/bundles.ts';
 
 describe('the bundle of the canary', () => {
   const folder = mkdtempSync(join(tmpdir(), 'canary-'));

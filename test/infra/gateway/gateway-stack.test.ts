@@ -2,12 +2,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bundleGateway } from '../../../infra/bundles/bundle-gateway.ts';
+import { bundleGateway } from '../../../infra/bundles.ts';
 import { taskSettings } from '../../../infra/gateway/gateway-task.ts';
 import { defaultTimings } from '../../../gateway/session/gateway-parts.ts';
 import { gatewayUses } from '../../../gateway/uses.ts';
-import { gatewayAlarms } from '../../../infra/operations/part-alarms.ts';
-import { nameIn, type GatewayRow } from '../../../infra/stages/stage.ts';
+import { addGatewayAlarms } from '../../../infra/operations/part-alarms.ts';
+import { nameIn, type GatewayRow, type Stage } from '../../../infra/stages/stage.ts';
 import {
   errorsOf,
   flat,
@@ -294,7 +294,9 @@ describe.each(synthesize(withGateway))('the gateway of $stage.name', (synthesize
   it('has alarms, which a stage without a gateway does not have, and graphs', () => {
     const alarms = Object.values(stacks.operations.ofType<{ AlarmName: string }>('AWS::CloudWatch::Alarm'));
     const watched = { stage, apiId: '', stateMachineArn: '', tableName: '', reservedExecutions: 0 };
-    const names = Object.keys(gatewayAlarms(watched, gateway)).map((name) => nameIn(stage, name));
+    const names: string[] = [];
+    const add = (name: string) => void names.push(nameIn(stage, name));
+    addGatewayAlarms({ page: add, ticket: add }, watched, gateway);
     expect(names.length).toBeGreaterThan(8);
     expect(alarms.map(({ AlarmName }) => AlarmName)).toEqual(expect.arrayContaining(names));
     const { DashboardBody } = only<{ DashboardBody: unknown }>(stacks.operations, 'AWS::CloudWatch::Dashboard');
@@ -317,16 +319,20 @@ describe('the row of a gateway', () => {
     [{ port: 7001, tasks: 1 }, 'has 1 tasks'],
     [{ port: 8080, tasks: 2 }, 'cannot use port 8080'],
     [{ port: 7001, tasks: 2, drainHours: 49 }, 'drainHours of 49, expected 1 to 48'],
-    [{ port: 7001, tasks: 2, imageDigest: 'sha256:4f' }, 'imageDigest that is not sha256: and 64 hex digits'],
   ])('%j fails at synth', (gateway, reason) => {
     expect(errorsOf({ ...fullStage, gateway })).toEqual([expect.stringContaining(reason)]);
   });
 
-  it('with an imageDigest runs the image of that digest', () => {
-    const imageDigest = `sha256:${'4f'.repeat(32)}`;
-    const [{ stacks } = { stacks: undefined }] = synthesize([{ ...fullStage, gateway: { port: 7001, tasks: 2, imageDigest } }]);
-    const definitions = stacks?.gateway?.ofType<{ ContainerDefinitions: [Container] }>('AWS::ECS::TaskDefinition') ?? {};
-    const images = Object.values(definitions).map(({ ContainerDefinitions: [{ Image }] }) => Image);
-    expect(images).toEqual([`public.ecr.aws/docker/library/node@${imageDigest}`]);
+  it('with an image of ECR runs that, which the execution role alone may pull, also through the endpoint of S3', () => {
+    const image = `111122223333.dkr.ecr.eu-central-1.amazonaws.com/mirror/node@sha256:${'4f'.repeat(32)}`;
+    const stage: Stage = { ...fullStage, gateway: { port: 7001, tasks: 2, image } };
+    const [{ stacks } = { stacks: undefined }] = synthesize([stage]);
+    const { resources = {}, ofType } = stacks?.gateway ?? {};
+    const definitions = ofType?.<{ ContainerDefinitions: [Container] }>('AWS::ECS::TaskDefinition') ?? {};
+    expect(Object.values(definitions).map(({ ContainerDefinitions: [{ Image }] }) => Image)).toEqual([image]);
+    const pulling = Object.entries(resources).filter(([, resource]) => JSON.stringify(resource).includes('ecr:BatchGetImage'));
+    expect(pulling.map(([id]) => id)).toEqual([expect.stringMatching(/ExecutionRole/)]);
+    expect(JSON.stringify(pulling)).toContain(':ecr:eu-central-1:111122223333:repository/mirror/node');
+    expect(JSON.stringify(ofType?.('AWS::EC2::VPCEndpoint'))).toContain(':s3:::prod-eu-central-1-starport-layer-bucket/*');
   });
 });

@@ -1,12 +1,20 @@
-import { randomUUID } from 'node:crypto';
+import { computationKey } from '../../../shared/rows/computation.ts';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { fingerprintOfCertificate } from 'computation-management-formats/certificates';
+import { sealForTee } from 'computation-management-key-release';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { functionNames, type FunctionName } from '../../../infra/service/functions.ts';
+import { functionNames, type FunctionName } from '../../../infra/service/service-function.ts';
 import { startStack, type Stack } from '../../../local/stack.ts';
 import { routes } from '../../../shared/endpoints/endpoints.ts';
+import { mailerOfStage } from '../../../shared/notifications/index.ts';
+import { replaceClient } from '../../../shared/runtime/clients.ts';
 import { foldsLists, type Uses } from '../../../shared/runtime/uses.ts';
 import { tasks } from '../../../shared/tasks/tasks.ts';
+import { machineToken, trustForgedMachines } from '../../support/attested-agents.ts';
 import { attestingCvms } from '../../support/attesting-cvm.ts';
 import { newCertificate } from '../../support/cvm-certificate.ts';
+import { KbsClient } from '../../support/kbs-client.ts';
+import { strictPolicy } from '../../support/strict-policy.ts';
 import { testClock } from '../../support/test-clock.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { recordCalls, watchFunctions } from '../../support/recorded-calls.ts';
@@ -27,7 +35,16 @@ const notReached: Partial<Record<FunctionName, string[]>> = {
   'attestation/verify-token': ['states:SendTaskSuccess'],
   'runs/start-run': ['s3:ListBucket'], // tells a token that is gone from one that may not be read
   'runs/dry-run': ['s3:ListBucket'],
-  'evidence/get-evidence': ['kms:GetPublicKey'], // here all functions share a process, which reads a public key once
+  'evidence/get-evidence': ['kms:GetPublicKey', 's3:ListBucket'], // here all functions share a process, which reads a public key once
+  'results/get-result': ['kms:GetPublicKey', 's3:ListBucket'],
+  'releases/attest': ['kms:GetPublicKey', 'kms:GenerateDataKey', 'kms:Decrypt'], // here, releases/auth makes the secret, and reads it
+  'releases/list-releases': ['kms:GetPublicKey'],
+  'releases/get-key': ['kms:GetPublicKey'],
+  'history/get-checkpoint': ['s3:ListBucket'], // tells a missing object from one that may not be read
+  'history/get-tile': ['s3:ListBucket'],
+  'maintenance/integrate-log': ['kms:GetPublicKey', 's3:ListBucket'],
+  'notifications/set-notifications': ['dynamodb:UpdateItem'], // for the limit of the domain, which this stack has not
+  'notifications/unsubscribe': ['dynamodb:PutItem', 'kms:GenerateDataKey', 'kms:Decrypt'], // here, maintenance/send-mails makes the secret, and reads it
   'maintenance/purge': ['dynamodb:BatchGetItem', 'dynamodb:PutItem'],
   'maintenance/receive-upload': ['dynamodb:PutItem', 's3:DeleteObject'],
   'computations/delete-computation': ['lambda:InvokeFunction', 'dynamodb:BatchGetItem'], // for the runs that are left
@@ -39,7 +56,10 @@ const notReached: Partial<Record<FunctionName, string[]>> = {
   'assets/list-assets': ['dynamodb:BatchGetItem'],
   // Fold only lists with more changes (test/shared/table/fold-lists.test.ts).
   'maintenance/fold-lists': foldsLists.map(ofTable),
-  'maintenance/follow-table': [...foldsLists, 'DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map(ofTable),
+  'maintenance/follow-table': [
+    ...[...foldsLists, 'DescribeStream', 'GetRecords', 'GetShardIterator', 'ListStreams'].map(ofTable),
+    ...['s3:GetObject', 's3:PutObject', 's3:ListBucket', 'kms:GetPublicKey', 'kms:Sign'], // here, maintenance/integrate-log does it
+  ],
 };
 
 /** Now and then it is the turn of a function that changes a list to look at its log, and to mark it. */
@@ -59,11 +79,14 @@ const asset = (fields: Record<string, unknown> = {}) => ({
   asset: { file_name: `${randomUUID()}.csv`, asset_type: 'dataset', asset: btoa('a,b'), ...fields },
 });
 
-async function done(method: string, route: string, body?: unknown): Promise<Record<string, unknown>> {
-  const reply = await call(method, route, body);
+async function done(...request: Parameters<Call>): Promise<Record<string, unknown>> {
+  const [method, route] = request;
+  const reply = await call(...request);
   if (reply.status >= 300) throw new Error(`${method} ${route} answered ${reply.status}: ${JSON.stringify(reply.body)}`);
   return reply.body;
 }
+
+const once = () => ({ 'idempotency-key': randomUUID() });
 
 async function report(cvm: string, runId: string, ...reports: Record<string, unknown>[]): Promise<void> {
   const body = { reports: reports.map((each) => ({ id: randomUUID(), run_id: runId, ...each })) };
@@ -78,8 +101,8 @@ const muchToTell = Array.from({ length: 5 }, () => ({
   details: Buffer.alloc(32 * 1024, 'x').toString('base64'),
 }));
 
-async function latestRun(id: string): Promise<{ id: string; status: string; cvm_id: string }> {
-  return (await done('GET', `${path(id)}/run`)) as { id: string; status: string; cvm_id: string };
+async function latestRun(id: string): Promise<{ id: string; status: string; cvm_id: string; result: unknown }> {
+  return (await done('GET', `${path(id)}/run`)) as Awaited<ReturnType<typeof latestRun>>;
 }
 
 async function accepted(id: string, cvm: string): Promise<string> {
@@ -146,6 +169,9 @@ async function liveThroughIt(): Promise<void> {
   await registerCvms();
   await attest(id);
   await read(id);
+  await reviewResult();
+  await releaseKeys();
+  await getMail();
   await remove(id);
 }
 
@@ -172,6 +198,139 @@ async function attest(id: string): Promise<void> {
   await done('PUT', path(id), { name: 'Attested', attestation_policy, agent_config: withKey });
   await done('POST', `${path(id)}/dryrun?cvm=attested`);
   await call('POST', `${path(id)}/run?cvm=attested`);
+}
+
+/** Hands in two files of a result, of which the second takes the place of the first, and releases it. */
+async function reviewResult(): Promise<void> {
+  const id = await readyComputation(call);
+  const result_review = { reviewers: ['alice'], needed: 1 };
+  await done('PUT', path(id), { name: 'Reviewed', owner: 'bob', consumers: ['carol'], result_review });
+  const run = await accepted(id, 'cvm-8');
+  await report('cvm-8', run, { type: 'event', event_type: 'Complete', status: 'Completed' });
+  await untilOver(id);
+  const result = `${path(id)}/result`;
+  let checksum = '';
+  for (const content of ['first', 'second']) {
+    checksum = createHash('sha3-256').update(content).digest('hex');
+    const given = { file_name: 'counts.csv', size: content.length, checksum };
+    const { upload } = await done('POST', `${result}?run=${run}`, given);
+    const { method, url, headers } = upload as { method: string; url: string; headers: Record<string, string> };
+    await report('cvm-8', run, ...muchToTell);
+    await fetch(url, { method, headers, body: content });
+    await vi.waitFor(async () => expect((await latestRun(id)).result).toMatchObject({ checksum }), untilTestEnds);
+  }
+  await report('cvm-8', run, ...muchToTell);
+  await vi.waitFor(
+    () => done('POST', `${result}/decision?run=${run}`, { decision: 'release', checksum }), // 409 until the second file is here
+    untilTestEnds,
+  );
+  await vi.waitFor(() => done('GET', `${result}?run=${run}`), untilTestEnds);
+}
+
+/** Sets and removes keys of assets, and gets the keys of a run: one from the service, one from the broker of a party. */
+async function releaseKeys(): Promise<void> {
+  trustForgedMachines();
+  const [cvm, guest, secret] = ['keyed', randomBytes(32), randomBytes(32)];
+  const certificate = await newCertificate();
+  await done('PUT', `/d1/cvms/${cvm}`, { description: '', certificate });
+  const gateway = attestingCvms('d1', clock);
+  await gateway.connect(cvm);
+  const token = machineToken(certificate, (bytes) => void guest.copy(bytes, 0x140));
+  await gateway.send(cvm, Buffer.from(token).toString('base64'));
+  await vi.waitFor(
+    async () => expect((await done('GET', `/d1/cvms/${cvm}`))['attestation']).toMatchObject({ verdict: 'verified' }),
+    untilTestEnds,
+  );
+
+  const id = await readyComputation(call);
+  const held = { held: 'service', key: secret.toString('base64'), release_policy: strictPolicy };
+  const fingerprint = createHash('sha256').update(secret).digest('hex');
+  const [ofService, ofParty] = await Promise.all([
+    keyedAsset(id, held),
+    keyedAsset(id, { ...held, key: undefined, held: 'party', fingerprint }),
+  ]);
+  await done('GET', `/d1/assets/${ofService}/key`);
+  const run = (await done('POST', `${path(id)}/run?cvm=${cvm}`)) as unknown as string;
+  const identity = { domain: 'd1', cvmId: cvm };
+  const command = await vi.waitFor(async () => {
+    const { commands } = await gateway.service.work(identity);
+    const [first] = commands;
+    if (!first) throw new Error('No command yet.');
+    return first;
+  }, untilTestEnds);
+  const record = await gateway.service.agentRecord(identity);
+  const of = { run_id: run, computation_id: id };
+  const connection = { stream: gateway.streamOf(cvm), certificate: fingerprintOfCertificate(certificate) };
+  await gateway.service.bindAgent(identity, { ...record, ...of, attempted_run_id: run, attempts: 1, ...connection });
+  await gateway.service.keepProcessOfRun({ ...identity, process: record.process ?? '', ...of });
+  await gateway.report(cvm, { id: randomUUID(), run_id: run, type: 'accepted', command_id: command.id });
+
+  const client = new KbsClient(`${stack.baseUrl}/d1`, guest);
+  const succeeded = ({ status, body }: { status: number; body: object }) => {
+    if (status !== 200) throw new Error(`The key broker answered ${status}: ${JSON.stringify(body)}`);
+  };
+  succeeded(await client.auth());
+  succeeded(await client.attest({ withoutCertificates: true }));
+  const answers = answerForAgent(gateway.service);
+  succeeded(await client.get(ofService, { by: 'token' }));
+  await done('GET', '/d1/releases?wait=1');
+  const asks = client.get(ofParty);
+  const asked = await vi.waitFor(async () => {
+    const { releases } = await done('GET', '/d1/releases');
+    const [first] = releases as { id: string }[];
+    if (!first) throw new Error('No request yet.');
+    return first;
+  }, untilTestEnds);
+  const answer = { jwe: sealForTee(secret, client.teePublicKey) };
+  await done('POST', `/d1/releases/${asked.id}`, answer, once());
+  succeeded(await asks);
+  answers.stop();
+  const end = { type: 'event', event_type: 'Complete', status: 'Completed' };
+  await gateway.report(cvm, { id: randomUUID(), run_id: run, ...end });
+  await untilOver(id);
+  for (const asset of [ofService, ofParty]) await done('DELETE', `/d1/assets/${asset}/key`, undefined, once());
+}
+
+/** Creates an asset with a key, and links it to a computation. */
+async function keyedAsset(computation: string, key: object): Promise<string> {
+  const id = String((await done('POST', '/d1/assets', asset()))['id']);
+  await done('POST', `/d1/assets/${id}/${computation}`);
+  await done('PUT', `/d1/assets/${id}/key`, key, once());
+  return id;
+}
+
+/** Answers the service for an agent that waits for files, as its gateway does. */
+function answerForAgent({ messages, sendMessage, removeMessage }: ReturnType<typeof attestingCvms>['service']) {
+  const look = async () => {
+    for (const message of await messages()) {
+      if (message.type === 'question')
+        await sendMessage(message.from, { type: 'answer', id: message.id, state: 'ReceivingData' });
+      await removeMessage('gateway-1', message.id);
+    }
+  };
+  const timer = setInterval(() => void look(), 100);
+  return { stop: () => clearInterval(timer) };
+}
+
+/** Turns mail on and off, gets a mail about an invitation, and unsubscribes with its link. */
+async function getMail(): Promise<void> {
+  const mails: { unsubscribeUrl: string }[] = [];
+  const send = (mail: { unsubscribeUrl: string }) => Promise.resolve(void mails.push(mail));
+  replaceClient(mailerOfStage, { send, page: stack.baseUrl, api: stack.baseUrl });
+  const erin = callAs(stack.baseUrl, await stack.token('erin', ['d1:creator'], 3_600, 'erin@example.com'));
+  for (const email of [true, false, false, true])
+    await erin('PUT', '/d1/notifications', { email }, { 'idempotency-key': String(email) });
+  for (const email of [false, true]) await erin('PUT', '/d1/notifications', { email });
+  await erin('GET', '/d1/notifications');
+  const { id } = await done('POST', '/d1/computations', { name: 'Invites', providers: ['erin'] });
+  await followTable(String(id));
+  await functions.untilIdle();
+  clock.move(10_000);
+  await stack.invoke('maintenance/send-mails', {});
+  const link = mails[0]?.unsubscribeUrl ?? '';
+  await fetch(link);
+  const answer = await fetch(link, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) });
+  if (!answer.ok) throw new Error(`The link to unsubscribe answered ${answer.status}: ${await answer.text()}`);
 }
 
 /** A private key in each request: it is sealed, and opened for the repeat. */
@@ -205,20 +364,36 @@ async function changeInputs(id: string, grow: () => Promise<void>): Promise<void
   await done('DELETE', `/d1/assets/${dataset}`);
 }
 
+/** Reports the row of a computation as the table's stream does, which this stack does not follow. */
+async function followTable(id: string): Promise<void> {
+  const { pk, sk } = computationKey('d1', id);
+  await stack.invoke('maintenance/follow-table', { Records: [{ dynamodb: { Keys: { pk: { S: pk }, sk: { S: sk } } } }] });
+}
+
 async function approve(id: string, grow: () => Promise<void>): Promise<void> {
   await grow();
   const none = '0'.repeat(64);
-  const { body } = await call('POST', `${path(id)}/approvals`, { digest: none, configuration_digest: none });
-  const { manifest_digest: digest, configuration_digest } = body;
+  const approveNow = async () => {
+    const { body } = await call('POST', `${path(id)}/approvals`, { digest: none, configuration_digest: none });
+    const { manifest_digest: digest, configuration_digest } = body;
+    await done('POST', `${path(id)}/approvals`, { digest, configuration_digest, cvm_ids: ['cvm-1'] });
+  };
   await done('PUT', '/d1/cvms/cvm-1', { description: '' });
-  await done('POST', `${path(id)}/approvals`, { digest, configuration_digest, cvm_ids: ['cvm-1'] });
+  await done('POST', `${path(id)}/approvals`, { decision: 'refuse', reason: 'Not yet.' });
+  await approveNow();
   await done('GET', `${path(id)}/approvals`);
   await done('GET', '/d1/cvms/cvm-1/commands');
-  await report('cvm-1', await accepted(id, 'cvm-1'), { type: 'event', event_type: 'Complete', status: 'Completed' });
+  const run = await accepted(id, 'cvm-1');
+  await done('DELETE', `${path(id)}/key`); // also the approval, while a run that was started on it goes on
+  await done('POST', `${path(id)}/key`, { key: publicKey() });
+  await report('cvm-1', run, { type: 'event', event_type: 'Complete', status: 'Completed' });
   await untilOver(id);
+  const { id: keyless } = await done('POST', '/d1/computations', { name: 'Waits for a key' });
+  await followTable(String(keyless));
   await done('GET', '/d1/todo');
   await done('GET', `/d1/find?q=${id}`);
   await done('GET', `${path(id)}/logs?wait=1`);
+  await approveNow();
   await grow();
   await done('DELETE', `${path(id)}/approvals`);
   await grow();
@@ -285,7 +460,8 @@ async function read(id: string): Promise<void> {
     ...[...pages, ...ofComputation.map((rest) => path(id) + rest)],
   ];
   for (const route of routesToRead) await done('GET', route);
-  await done('GET', `${path(id)}/evidence?run=${run}`);
+  await vi.waitFor(() => done('GET', `${path(id)}/evidence?run=${run}`), untilTestEnds); // its entries are in the log soon
+  for (const route of ['/log/checkpoint', '/log/tile/0/999']) await fetch(stack.baseUrl + route);
   await readByOthers();
   await waitForNothing(id);
   await done('POST', `${path(third)}/dryrun`);
@@ -353,6 +529,8 @@ describe('the declared uses of a function', () => {
     const {
       table = [],
       content = [],
+      log = [],
+      logKey = [],
       stateMachine = [],
       signingKey = [],
       sealingKey = [],
@@ -361,9 +539,9 @@ describe('the declared uses of a function', () => {
     } = usesOf.get(name) ?? {};
     return [
       ...table.map(ofTable),
-      ...content.map((action) => `s3:${action}`),
+      ...[...content, ...log].map((action) => `s3:${action}`),
       ...stateMachine.map((action) => `states:${action}`),
-      ...[...signingKey, ...sealingKey, ...publishedKeys].map((action) => `kms:${action}`),
+      ...[...signingKey, ...logKey, ...sealingKey, ...publishedKeys].map((action) => `kms:${action}`),
       ...purge.map((action) => `lambda:${action}`),
     ];
   };
@@ -378,7 +556,8 @@ describe('the declared uses of a function', () => {
   });
 
   it('include those of looks at logs for every function that changes a list, and none that only folds need', () => {
-    const changing = functionNames.filter((name) => calls.hasChangedLists(name) && name !== 'maintenance/purge');
+    const folding = ['maintenance/purge', 'maintenance/follow-table'];
+    const changing = functionNames.filter((name) => calls.hasChangedLists(name) && !folding.includes(name));
     expect(changing.length).toBeGreaterThan(10);
     expect(changing.filter((name) => !ofLooks.every((action) => allowed(name).includes(action)))).toEqual([]);
     expect(changing.filter((name) => allowed(name).includes(ofTable('BatchWriteItem')))).toEqual([]);

@@ -23,6 +23,7 @@ const table = {
 const existing = {
   ...table,
   contentBucketName: 'content-restored',
+  logBucketName: 'log-restored',
   userPool: { id: 'eu-central-1_abc', clientId: 'client-1' },
 };
 const issuer = { url: 'https://login.example.com', audience: ['computations'], membershipClaim: 'memberships' };
@@ -65,7 +66,7 @@ describe('a stage that adopts existing state', () => {
   const adopting = synthesized({ existing });
   const { state, service, operations } = adopting.stacks;
 
-  it('creates no table, content bucket or user pool', () => {
+  it('creates no table, bucket or user pool', () => {
     for (const type of ['AWS::DynamoDB::GlobalTable', 'AWS::S3::Bucket', 'AWS::Cognito::UserPool']) {
       expect(state.ofType(type)).toEqual({});
     }
@@ -86,6 +87,7 @@ describe('a stage that adopts existing state', () => {
       Audience: ['client-1'],
     });
     expect(JSON.stringify(service.resources)).toContain('arn:aws:s3:::content-restored/content/*');
+    expect(JSON.stringify(service.resources)).toContain('arn:aws:s3:::log-restored/');
     expect(JSON.stringify(service.resources)).toContain(':table/computations-restored');
     expect(JSON.stringify(operations.resources)).toContain('"Value":"computations-restored"');
   });
@@ -93,10 +95,11 @@ describe('a stage that adopts existing state', () => {
   it('uses the replicas of its keys that it names, and makes none in their place', () => {
     const sealingKeyArn = 'arn:aws:kms:eu-west-1:111122223333:key/mrk-1';
     const evidenceKeyArns = { 'key-1': 'arn:aws:kms:eu-west-1:111122223333:key/mrk-2' };
-    const [moved] = synthesize([{ ...ownStage, existing: { ...existing, sealingKeyArn, evidenceKeyArns } }]);
+    const logKeyArn = 'arn:aws:kms:eu-west-1:111122223333:key/mrk-3';
+    const [moved] = synthesize([{ ...ownStage, existing: { ...existing, sealingKeyArn, evidenceKeyArns, logKeyArn } }]);
     expect(moved?.stacks.state.ofType('AWS::KMS::Key')).toEqual({});
     const text = JSON.stringify(moved?.stacks.service.resources);
-    for (const arn of [sealingKeyArn, evidenceKeyArns['key-1']]) expect(text).toContain(arn);
+    for (const arn of [sealingKeyArn, evidenceKeyArns['key-1'], logKeyArn]) expect(text).toContain(arn);
   });
 
   it('passes cdk-nag without findings', () => {

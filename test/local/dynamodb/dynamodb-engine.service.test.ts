@@ -7,12 +7,11 @@ import { setImmediate } from 'node:timers/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createTable, startDynamoDb } from '../../../local/dynamodb/dynamodb.ts';
+import { createTable, startDynamoDb, engineBinary } from '../../../local/dynamodb/dynamodb.ts';
 import { freePort } from '../../../local/machine/listen.ts';
 import { localCredentials } from '../../../local/machine/environment.ts';
 import { enginesOf, isAlive, killServices, type ServiceProcess, startService } from '../../support/service-process.ts';
 import { readyComputation } from '../../support/ready-computation.ts';
-import { engineBinary } from '../../../local/dynamodb/dynamodb-engine.ts';
 
 let data: string;
 

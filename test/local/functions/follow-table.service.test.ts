@@ -13,6 +13,7 @@ import { getItem } from '../../../shared/table/table.ts';
 
 const embedded = sharedByTests(startEmbeddedTable);
 let stop: (() => Promise<void>) | undefined;
+let followedUntil: () => number;
 afterEach(() => stop?.());
 
 interface Batch {
@@ -22,7 +23,7 @@ interface Batch {
 /** Follows the table, and notes which list or row each call is for. */
 function follow(invoke: InvokeFunction) {
   const called: string[] = [];
-  stop = followTable(embedded.table.document, (name, event) => {
+  const follower = followTable(embedded.table.document, (name, event) => {
     expect(name).toBe('maintenance/follow-table');
     for (const { dynamodb } of (event as Batch).Records) {
       const { pk, sk } = { pk: dynamodb.Keys.pk.S, sk: dynamodb.Keys.sk.S };
@@ -30,6 +31,8 @@ function follow(invoke: InvokeFunction) {
     }
     return invoke(name, event);
   });
+  ({ stop } = follower);
+  followedUntil = follower.followedUntil;
   return called;
 }
 
@@ -141,5 +144,25 @@ describe('followTable', () => {
     ends[1]?.();
     await stopped;
     expect(called).toEqual([list.name, list.name]);
+  });
+
+  it('tells until when named rows have been followed: now, or the oldest change of those that wait or are being followed', async () => {
+    const { ends, invoke } = heldCalls();
+    const called = follow(invoke);
+    const key = keyToWrite(listKeys.row(rowLists.computations('position').rows, 1));
+    const change = () => transact(embedded.table, [{ put: { Item: { ...key, name: 'Survival' } } }]);
+    const before = Date.now();
+    expect(followedUntil()).toBeGreaterThanOrEqual(before);
+    await change();
+    const changed = followedUntil();
+    expect(changed).toBeLessThanOrEqual(Date.now());
+    await expect.poll(() => called.length, untilTestEnds).toBe(1);
+    await change();
+    expect(followedUntil()).toBe(changed);
+    ends[0]?.();
+    await expect.poll(() => called.length, untilTestEnds).toBe(2);
+    expect(followedUntil()).toBeGreaterThan(changed);
+    ends[1]?.();
+    await expect.poll(followedUntil, untilTestEnds).toBeGreaterThanOrEqual(Date.now() - 1_000);
   });
 });

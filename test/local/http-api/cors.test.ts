@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allowedOrigins, parseOrigins } from '../../../local/http-api/cors.ts';
+import { allowedOrigins, parseOrigins } from '../../../local/http-api/http-messages.ts';
 import { UsageError } from '../../../shared/command-line/arguments.ts';
 
 describe('allowedOrigins', () => {

@@ -447,6 +447,8 @@ describe('while a domain is removed', () => {
     expect(differing.sort()).toEqual([
       '200 POST /{domainID}/computations/{id}/dryrun',
       '200 POST /{domainID}/cvms/{cvmID}/reports',
+      '200 POST /{domainID}/kbs/v0/attest', // changes nothing that lasts
+      '200 POST /{domainID}/kbs/v0/auth',
       '429 GET /{domainID}/computations/{id}/stop',
     ]);
   });

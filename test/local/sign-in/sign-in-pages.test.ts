@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { beginSignIn, completeSignIn, deviceSignIn } from 'computation-management-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { allowedOrigins } from '../../../local/http-api/cors.ts';
+import { allowedOrigins } from '../../../local/http-api/http-messages.ts';
 import { listen, type Listening } from '../../../local/machine/listen.ts';
 import { openIssuer, type LocalIssuer } from '../../../local/sign-in/issuer.ts';
 import { signInPages } from '../../../local/sign-in/sign-in-pages.ts';

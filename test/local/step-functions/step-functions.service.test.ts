@@ -13,7 +13,7 @@ import {
   TaskTimedOut,
 } from '@aws-sdk/client-sfn';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Definition } from '../../../local/step-functions/definition.ts';
+import type { Definition } from '../../../local/step-functions/tasks.ts';
 import type { ExecutionStatusChangeEvent } from '../../../local/step-functions/executions.ts';
 import { callInProcess, startStepFunctions } from '../../../local/step-functions/step-functions.ts';
 import { inProcess } from '../../../local/machine/environment.ts';
@@ -199,10 +199,10 @@ describe('startStepFunctions', () => {
     await expect(client.send(new SendTaskHeartbeatCommand({ taskToken }))).rejects.toThrow(TaskTimedOut);
   });
 
-  it('fails a task with States.Timeout although it sends heartbeats, with limits taken from the input', async () => {
-    const limits = { TimeoutSecondsPath: '$.timeout', HeartbeatSecondsPath: '$.heartbeat' };
+  it('fails a task with States.Timeout although it sends heartbeats', async () => {
+    const limits = { TimeoutSeconds: 600, HeartbeatSeconds: 400 };
     const { client, calls, run, ended, token, clock } = await start(waitingDefinition(limits));
-    await run('r1', { run_id: 'r1', timeout: 600, heartbeat: 400 });
+    await run('r1');
     const taskToken = await token();
     clock.move(300_000);
     await client.send(new SendTaskHeartbeatCommand({ taskToken }));
@@ -224,15 +224,6 @@ describe('startStepFunctions', () => {
     expect(calls[1]).toMatchObject({ functionName: 'record' });
   });
 
-  it('matches a lapsed heartbeat by States.Timeout too', async () => {
-    const { calls, run, ended, token, clock } = await start(caughtBy('States.Timeout', { HeartbeatSeconds: 60 }));
-    await run('r1');
-    await token();
-    clock.move(60_000);
-    await ended();
-    expect(calls[1]).toMatchObject({ functionName: 'record-lapse', payload: { error: { Error: 'States.Timeout' } } });
-  });
-
   it('matches a timeout by States.ALL', async () => {
     const { calls, run, ended, token, clock } = await start(caughtBy('States.ALL', { TimeoutSeconds: 60 }));
     await run('r1');
@@ -240,17 +231,6 @@ describe('startStepFunctions', () => {
     clock.move(60_000);
     await ended();
     expect(calls[1]).toMatchObject({ functionName: 'record-lapse', payload: { error: { Error: 'States.Timeout' } } });
-  });
-
-  it('does not match a timeout by States.TaskFailed', async () => {
-    const Retry = [{ ErrorEquals: ['States.TaskFailed'], IntervalSeconds: 0 }];
-    const { calls, events, run, ended, token, clock } = await start(caughtBy('States.TaskFailed', { TimeoutSeconds: 60, Retry }));
-    await run('r1');
-    await token();
-    clock.move(60_000);
-    await ended();
-    expect(events[0]?.detail).toMatchObject({ status: 'FAILED', error: 'States.Timeout' });
-    expect(calls).toHaveLength(1);
   });
 
   it('retries a timed out task if States.Timeout is named, each attempt with its full time limit', async () => {
@@ -265,17 +245,6 @@ describe('startStepFunctions', () => {
     clock.move(30_000);
     await ended();
     expect(calls.map(({ functionName }) => functionName)).toEqual(['deliver', 'deliver', 'record-lapse']);
-  });
-
-  it('times out an execution as a whole, with the time at which it ended', async () => {
-    const { client, events, run, ended, token, clock } = await start({ ...waitingDefinition({}), TimeoutSeconds: 600 });
-    await run('r1');
-    const taskToken = await token();
-    clock.move(600_000);
-    await ended();
-    const { status, startDate, stopDate } = events[0]?.detail ?? {};
-    expect([status, Math.round((Number(stopDate) - Number(startDate)) / 1_000)]).toEqual(['TIMED_OUT', 600]);
-    await expect(client.send(new SendTaskHeartbeatCommand({ taskToken }))).rejects.toThrow(TaskTimedOut);
   });
 
   it('stops an execution without running a catcher or a retrier', async () => {

@@ -4,7 +4,7 @@ import { seededRandom } from '../../support/seeded-random.ts';
 import { genuineEvidence, verifiedAfterFlip } from './flip-bytes.ts';
 
 /** `npm run tamper:attestation` flips every bit of them. */
-const everyHowMany = amount({ sample: 16, full: 1 });
+const everyHowMany = amount({ sample: 64, full: 1 });
 
 describe(`evidence with one bit flipped in its signed bytes or its signature (seed ${sampleSeed})`, () => {
   it.each(genuineEvidence())('is never verified: $name', async (genuine) => {

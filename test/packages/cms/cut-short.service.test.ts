@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseProof } from 'computation-management-transparency-log';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type Answer, type AnsweringServer, silence, startAnsweringServer } from '../../support/answering-server.ts';
+import { type Answer, type AnsweringServer, startAnsweringServer } from '../../support/answering-server.ts';
+import { logOf, testLog } from '../verify/test-log.ts';
 import { withoutChanging, cmsIn } from './fake-terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cms-'));
@@ -81,6 +83,16 @@ describe('a service that fails', () => {
     const { stdout, stderr } = await cms({ ...computation, ...started }, ['run', id, '--cvm', 'sim-1', '--watch', '--json']);
     expect([stdout, reads]).toEqual(['', []]);
     expect(JSON.parse(stderr)).toMatchObject({ exit_code: 1, run_id: 'r1', next: `cms watch ${id} --run r1` });
+  });
+});
+
+describe('a service that is slow', () => {
+  it('is told after eight seconds', async () => {
+    const slow: Answer = (request, response) =>
+      void setTimeout(() => json({ id, name: 'Incomes' })(request, response), 8_500).unref();
+    const withdrawn = { [`DELETE /computations/${id}/approvals`]: json({}, 204) };
+    const { exitCode, stderr } = await cms({ [`GET /computations/${id}`]: slow, ...withdrawn }, ['withdraw', id, '--yes']);
+    expect([exitCode, stderr]).toEqual([0, 'The service takes long to answer.\nThe service answers again.\n']);
   });
 });
 
@@ -219,7 +231,18 @@ describe('cms evidence, where the evidence of the run is already', () => {
   const saved = (name: string) => JSON.parse(readFileSync(join('kept', `${name}.json`), 'utf8')) as unknown;
   const hashes = ['ab'.repeat(32), '../token'];
   const attestation = { tokens: hashes.map((hash) => ({ hash })) };
-  const evidence = { statement: { run: { id: 'r1' }, issued_at: '1', attestation }, signature: 's', key_id: 'k1' };
+  const statement = {
+    domain: 'd1',
+    computation: id,
+    run: { id: 'r1' },
+    events: { started: { hash: 'aa' }, last: { hash: 'bb' } },
+    log: { origin: testLog.origin, vkey: testLog.vkey },
+    issued_at: '1',
+    attestation,
+  };
+  const log = logOf(statement);
+  const { checkpoint } = parseProof(log.entries[0]?.proof ?? '');
+  const evidence = { statement, signature: 's', key_id: 'k1', log };
   const [k1, k2] = [
     { kid: 'k1', x: 'AQAB' },
     { kid: 'k2', x: 'AQAC' },
@@ -227,8 +250,10 @@ describe('cms evidence, where the evidence of the run is already', () => {
   const save = (given: object, keys: object[], events: object[] = [], tokens: object[] = []) =>
     cms(
       {
+        [`GET /computations/${id}/run`]: json({ id: 'r1', result: null }),
         [`GET /computations/${id}/evidence`]: json(given),
         'GET /.well-known/jwks.json': json({ keys }),
+        'GET /log/checkpoint': (_, response) => void response.end(checkpoint),
         [`GET /computations/${id}/events`]: json({ events, limit: 100, offset: 0, total: events.length }),
         [`GET /computations/${id}/attestation`]: json({ run_id: 'r1', verdict: null, checks: [], tokens }),
         'GET /storage': (_, response) => void response.end('another token'),
@@ -319,7 +344,12 @@ describe('files of this machine', () => {
   it('with evidence that was cut are named as such', async () => {
     mkdirSync('evidence');
     writeFileSync(join('evidence', 'evidence.json'), '{"statement":');
-    const { exitCode, stderr } = await cms({ [`GET /computations/${id}/run`]: silence }, ['evidence', id, '--run', 'r1']);
+    const { exitCode, stderr } = await cms({ [`GET /computations/${id}/run`]: json({ id: 'r1', result: null }) }, [
+      'evidence',
+      id,
+      '--run',
+      'r1',
+    ]);
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/^evidence already contains an evidence\.json that cannot be read\.\nNext: cms evidence /);
   });

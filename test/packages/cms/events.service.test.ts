@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createClient } from 'computation-management-client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { compileCache } from '../../support/compile-cache.ts';
 import { type Stack, startStack } from '../../../local/stack.ts';
 import { untilTestEnds } from '../../support/patience.ts';
 import { cmsIn } from './fake-terminal.ts';
@@ -125,7 +126,10 @@ describe('cms events', () => {
   it.skipIf(!existsSync('/dev/full'))('ends with a sentence when its output is full, and as ever when its notes are', () => {
     const program = join(import.meta.dirname, '../../../packages/cms/cms.ts');
     const run = (line: string) =>
-      spawnSync('sh', ['-c', `"$0" "$1" ${line}`, process.execPath, program], { encoding: 'utf8', env: { HOME: folder } });
+      spawnSync('sh', ['-c', `"$0" "$1" ${line}`, process.execPath, program], {
+        encoding: 'utf8',
+        env: { ...compileCache, HOME: folder },
+      });
     expect(run('--help >/dev/full')).toMatchObject({
       status: 1,
       stderr: 'The output could not be written: no space is left on the device.\n',

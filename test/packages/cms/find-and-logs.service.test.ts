@@ -9,12 +9,13 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Runs a command against a service that gives these answers one after the other. */
-async function cms(answers: object[], ...args: string[]) {
+/** Runs a command against a service that gives these answers one after the other, then finds nothing, or answers by the address. */
+async function cms(answers: object[] | ((url: string) => object), ...args: string[]) {
   const asked: string[] = [];
   server.answerWith((request, response) => {
     asked.push(String(request.url));
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answers.shift()));
+    const answer = Array.isArray(answers) ? (answers.shift() ?? { matches: [] }) : answers(String(request.url));
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   });
   const token = `e30.${Buffer.from(JSON.stringify({ sub: 'alice' })).toString('base64url')}.c2ln`;
   const env = { CMS_SERVER: server.endpoint, CMS_DOMAIN: 'd1', CMS_TOKEN: token };
@@ -36,10 +37,22 @@ describe('cms find', () => {
     const matches = ['wages.csv', 'w\u0430ges.csv'].map((name) => ({ kind: 'asset', id, name, owner: 'bob', matched: 'name' }));
     const near = await cms([{ matches: [] }, { matches: matches.slice(0, 1) }], 'find', 'wgaes.csv', '--kind', 'asset');
     expect(near).toMatchObject({ exitCode: 0, stdout: `Nothing found. Did you mean "wages.csv" (${id})?\n` });
-    expect(near.asked[1]).toBe('/d1/find?q=wga&kind=asset&limit=50');
+    expect(near.asked).toContain('/d1/find?q=wgaes&kind=asset&limit=50');
     expect((await cms([{ matches }], 'find', 'w')).stdout).toMatch(/ wages\.csv\n.* "w\u0430ges\.csv" \(not ASCII: U\+0430\)\n$/);
-    const opened = await cms([{ matches: [] }, { matches: matches.slice(0, 1) }], 'open', 'wgaes.csv');
-    expect(opened.stderr).toContain(`Nothing is named "wgaes.csv". Did you mean "wages.csv" (${id})?\n`);
+  });
+});
+
+describe('the suggestion of a name', () => {
+  it.each([
+    ['Readmision after discharge', 'Readmission after discharge', 'after discharge'],
+    ['Falls 2026 siet 496', 'Falls 2026 site 496', 'Falls 2026 496'],
+    ['Falls 2026 site 4996', 'Falls 2026 site 496', 'Falls 2026 site'],
+  ])('for %s comes from the index of names, however old its computation is', async (typed, name, found) => {
+    const match = { kind: 'computation', id, name, owner: 'bob', matched: 'name' };
+    const answer = (url: string) =>
+      url.includes('/find') ? { matches: new URL(url, server.endpoint).searchParams.get('q') === found ? [match] : [] } : none;
+    const none = { computations: [], limit: 100, offset: 0, total: 0 };
+    expect((await cms(answer, 'check', typed)).stderr).toContain(` Did you mean "${name}" (${id})?\n`);
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,12 +13,14 @@ import { writeSshKeys } from './ssh-keys.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cms-hijack-'));
 const key = writeSshKeys(folder);
+writeFileSync(`${key}.pub.secret`, Buffer.alloc(32, 7).toString('base64'));
 let stack: Stack;
 let as: Record<'alice' | 'mallory', Call>;
 let bob: ReturnType<typeof cmsIn>;
 
 beforeAll(async () => {
   stack = await startStack({ port: 0, simulator: false });
+  writeFileSync(`${key}.pub.key`, Buffer.alloc(32, 'k').toString('base64'));
   const user = async (name: string) => repeating(callAs(stack.baseUrl, await stack.token(name, ['d1:creator'])));
   as = { alice: await user('alice'), mallory: await user('mallory') };
   bob = cmsIn(folder, { env: { CMS_SERVER: stack.baseUrl }, userName: 'bob' });
@@ -34,7 +36,7 @@ type Command = ReturnType<typeof createProgram>;
 
 /**
  * The commands of `cms` that take the name of a computation or of an asset, each with a command line that comes as far as its first request
- * that changes something. FILE is a file of the user, and KEY its private key.
+ * that changes something. FILE is a file of the user, FILE.key a key of a file, and KEY the user's private key.
  */
 const commandLines: [command: string, line: string][] = [
   ['export', 'COMPUTATION'],
@@ -51,6 +53,9 @@ const commandLines: [command: string, line: string][] = [
   ['asset link', 'ASSET COMPUTATION'],
   ['asset unlink', 'ASSET COMPUTATION'],
   ['asset delete', 'ASSET --yes'],
+  ['asset key set', 'ASSET --key FILE.secret --key-held service'],
+  ['asset key show', 'ASSET'],
+  ['asset key remove', 'ASSET'],
   ['key upload', 'FILE COMPUTATION'],
   ['key remove', 'COMPUTATION'],
   ['key show', 'COMPUTATION'],
@@ -66,6 +71,7 @@ const commandLines: [command: string, line: string][] = [
   ['runs', 'COMPUTATION'],
   ['send', 'FILE --key KEY --computation COMPUTATION'],
   ['result', 'COMPUTATION --key KEY --output FILE.result'],
+  ['review', 'COMPUTATION --file FILE --release'],
   ['attest', '--computation COMPUTATION'],
   ['events', 'COMPUTATION'],
   ['logs', 'COMPUTATION'],
@@ -84,6 +90,8 @@ const changing = [
   'asset unlink ASSET',
   'asset unlink COMPUTATION',
   'asset delete ASSET',
+  'asset key set ASSET',
+  'asset key remove ASSET',
   'key upload COMPUTATION',
   'key remove COMPUTATION',
   'refuse COMPUTATION',
@@ -149,50 +157,46 @@ describe('a name that another user imitates', () => {
   const random = seededRandom(sampleSeed);
   const sample = [1 + Math.floor(random() * 199), 200];
   const lengths = amount({ sample, full: Array.from({ length: 200 }, (_, index) => index + 1) });
-  it.each(lengths)(
-    `of %i characters leads no command of cms to what is the other's (seed ${sampleSeed})`,
-    { timeout: 120_000 },
-    async (length) => {
-      const drawn = Array.from({ length: length - 1 }, () => letters[Math.floor(random() * letters.length)]).join('');
-      const name = `x${drawn}`.replace(/ $/, 'e');
-      const { computation = '', asset = '' } = await create('alice', name);
-      const ids = { computation, asset };
-      const imitations = Array.from({ length: amount({ sample: 60, full: 300 }) }, (_, index) => {
-        return lookAlikes[index % lookAlikes.length]?.(name, index) ?? '';
-      });
-      const others: Record<Kind, string | undefined>[] = [];
-      const worker = async () => {
-        for (let given = imitations.pop(); given !== undefined; given = imitations.pop()) {
-          if (given !== name) others.push(await create('mallory', given));
-        }
-      };
-      await Promise.all(Array.from({ length: 8 }, worker));
-      const changed: string[] = [];
-      for (const { place, kind, words } of cases) {
-        const { exitCode, stderr } = await bob(...words({ ...ids, [kind]: name }));
-        // Look-alikes may make the answer long, and then no name is resolved. They never make it another one.
-        if (exitCode === 2) expect(stderr, place).toContain('Use an identifier');
-        for (const line of stderr.split('\n').filter((each) => each.startsWith('{"changing":'))) {
-          const { changing: told } = JSON.parse(line) as { changing: { kind: Kind } };
-          expect(told, place).toEqual({ kind: told.kind, id: ids[told.kind], name, owner: 'alice' });
-          changed.push(place);
-        }
+  it.each(lengths)(`of %i characters leads no command of cms to what is the other's (seed ${sampleSeed})`, async (length) => {
+    const drawn = Array.from({ length: length - 1 }, () => letters[Math.floor(random() * letters.length)]).join('');
+    const name = `x${drawn}`.replace(/ $/, 'e');
+    const { computation = '', asset = '' } = await create('alice', name);
+    const ids = { computation, asset };
+    const imitations = Array.from({ length: amount({ sample: 30, full: 300 }) }, (_, index) => {
+      return lookAlikes[index % lookAlikes.length]?.(name, index) ?? '';
+    });
+    const others: Record<Kind, string | undefined>[] = [];
+    const worker = async () => {
+      for (let given = imitations.pop(); given !== undefined; given = imitations.pop()) {
+        if (given !== name) others.push(await create('mallory', given));
       }
-      if (changed.length > 0) expect([...new Set(changed)]).toEqual(changing);
+    };
+    await Promise.all(Array.from({ length: 8 }, worker));
+    const changed: string[] = [];
+    for (const { place, kind, words } of cases) {
+      const { exitCode, stderr } = await bob(...words({ ...ids, [kind]: name }));
+      // Look-alikes may make the answer long, and then no name is resolved. They never make it another one.
+      if (exitCode === 2) expect(stderr, place).toContain('Use an identifier');
+      for (const line of stderr.split('\n').filter((each) => each.startsWith('{"changing":'))) {
+        const { changing: told } = JSON.parse(line) as { changing: { kind: Kind } };
+        expect(told, place).toEqual({ kind: told.kind, id: ids[told.kind], name, owner: 'alice' });
+        changed.push(place);
+      }
+    }
+    if (changed.length > 0) expect([...new Set(changed)]).toEqual(changing);
 
-      others.push(await create('mallory', name));
-      for (const { place, kind, words } of cases) {
-        const refused = await bob(...words({ ...ids, [kind]: name }));
-        expect(refused, place).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`${ids[kind]} of alice`) });
-        expect(refused.stderr, place).not.toContain('"changing"');
-      }
-      expect(await bob('key', 'upload', `${key}.pub`, computation)).toMatchObject({ exitCode: 0 });
-      for (const other of others.flatMap((each) => each.computation ?? [])) {
-        const { body } = await as.alice('GET', `/d1/computations/${other}/events?limit=100`);
-        expect(body, other).toMatchObject({ events: [{ event_type: 'created', originator: 'mallory' }], total: 1 });
-      }
-      const { assets } = (await as.alice('GET', `/d1/computations/${computation}`)).body as { assets: { id: string }[] };
-      expect(assets.filter(({ id }) => others.some((other) => other.asset === id))).toEqual([]);
-    },
-  );
+    others.push(await create('mallory', name));
+    for (const { place, kind, words } of cases) {
+      const refused = await bob(...words({ ...ids, [kind]: name }));
+      expect(refused, place).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`${ids[kind]} of alice`) });
+      expect(refused.stderr, place).not.toContain('"changing"');
+    }
+    expect(await bob('key', 'upload', `${key}.pub`, computation)).toMatchObject({ exitCode: 0 });
+    for (const other of others.flatMap((each) => each.computation ?? [])) {
+      const { body } = await as.alice('GET', `/d1/computations/${other}/events?limit=100`);
+      expect(body, other).toMatchObject({ events: [{ event_type: 'created', originator: 'mallory' }], total: 1 });
+    }
+    const { assets } = (await as.alice('GET', `/d1/computations/${computation}`)).body as { assets: { id: string }[] };
+    expect(assets.filter(({ id }) => others.some((other) => other.asset === id))).toEqual([]);
+  });
 });

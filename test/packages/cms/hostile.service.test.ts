@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen } from '../../../local/machine/listen.ts';
 import { type Stack, startStack } from '../../../local/stack.ts';
 import { createProgram } from '../../../packages/cms/run-cms.ts';
+import { amount, sampleSeed } from '../../support/amounts.ts';
 import { cmsIn, type Ran } from './fake-terminal.ts';
 import { writeSshKeys } from './ssh-keys.ts';
 
@@ -25,7 +26,7 @@ const elsewhere: string[] = [];
 let stopAll: () => Promise<unknown>;
 let proxy: { endpoint: string };
 let other: { endpoint: string };
-type Hostility = (answer: Response, text: string) => { status: number; headers: Record<string, string>; text: string };
+type Hostility = (answer: Response, body: Buffer) => { status: number; headers: Record<string, string>; text: string | Buffer };
 let hostility: Hostility;
 
 /** Passes a request on to the service, and its answer back as the hostility changes it. */
@@ -38,19 +39,23 @@ async function passOn(request: IncomingMessage, response: ServerResponse): Promi
     headers: passed as Record<string, string>,
     ...(body.length > 0 ? { body } : {}),
   });
-  const changed = hostility(answer, await answer.text());
+  const changed = hostility(answer, Buffer.from(await answer.arrayBuffer()));
   response.writeHead(changed.status, changed.headers).end(changed.text);
 }
 
-/** Adds the payload to texts of an answer. */
+/** Adds the payload to texts of an answer, as the function says for their names. A checkpoint of the log is a `message`. Tiles stay. */
 function withPayload(isChanged: (name: string) => boolean): Hostility {
-  return ({ status, headers }, text) => {
-    const changed =
-      text === ''
-        ? ''
-        : JSON.stringify(
-            JSON.parse(text, (name, value: unknown) => (typeof value === 'string' && isChanged(name) ? value + payload : value)),
-          );
+  const inJson = (text: string) =>
+    JSON.stringify(
+      JSON.parse(text, (name, value: unknown) => (typeof value === 'string' && isChanged(name) ? value + payload : value)),
+    );
+  const changedBody = (type: string, body: Buffer) => {
+    if (body.length === 0 || /^application\/(?:octet-stream|zip)/.test(type)) return body;
+    if (type.startsWith('text/plain')) return isChanged('message') ? `${body.toString()}${payload}` : body;
+    return inJson(body.toString());
+  };
+  return ({ status, headers }, body) => {
+    const changed = changedBody(headers.get('content-type') ?? '', body);
     const kept = [...headers].filter(
       ([name]) => !['content-length', 'content-encoding', 'transfer-encoding', 'connection'].includes(name),
     );
@@ -140,6 +145,9 @@ const lines = (): Record<string, string[]> => ({
   'asset download': [asset, '--output', file('copy.csv')],
   'asset link': [asset, id],
   'asset unlink': [asset, id],
+  'asset key set': [asset, '--key', file('secret'), '--key-held', 'party'],
+  'asset key show': [asset],
+  'asset key remove': [asset],
   'asset delete': ['00000000-0000-8000-8000-000000000000', '--yes'],
   'key upload': [join(home, '.ssh/id_ed25519.pub'), id],
   'key remove': [id],
@@ -157,19 +165,19 @@ const lines = (): Record<string, string[]> => ({
   events: [id],
   logs: [id, '--run', run],
   find: ['penguins'],
-  open: ['data.csv'],
-  complete: ['asset', 'd'],
   status: [],
   doctor: [],
-  version: [],
   evidence: [id, '--output', file('evidence')],
   send: [file('data.csv'), '--computation', id, '--key', join(home, '.ssh/id_ed25519'), '--unbound'],
   result: [id, '--key', join(home, '.ssh/id_ed25519'), '--output', file('result.zip'), '--unbound'],
+  review: [id, '--file', file('data.csv'), '--release', '--yes'],
   attest: ['--computation', id],
+  broker: ['--trust-service-for-manifest'],
+  'log check': [],
   'cvm list': [],
   'cvm show': ['cvm-1'],
 });
-const withoutService = ['key create', 'login', 'logout', 'whoami', 'verify', 'completion'];
+const withoutService = ['encrypt', 'key create', 'login', 'logout', 'whoami', 'verify'];
 
 beforeAll(async () => {
   stack = await startStack({ port: 0, simulator: true });
@@ -190,7 +198,9 @@ beforeAll(async () => {
   stopAll = () => Promise.all([one.stop(), two.stop(), stack.stop()]);
   mkdirSync(home);
   writeSshKeys(home);
+  writeFileSync(file('secret'), Buffer.alloc(32, 7).toString('base64'));
   for (const name of ['mean.py', 'data.csv']) writeFileSync(file(name), `${name}\n`);
+  writeFileSync(file('data.key'), Buffer.alloc(32, 'k').toString('base64'));
   writeFileSync(
     file('study.yaml'),
     `computation: { name: Study, owner: alice }
@@ -208,6 +218,7 @@ parties:
   asset = items[0]?.id ?? '';
   ({ run } = JSON.parse((await cms('run', id, '--cvm', 'sim-1', '--json')).stdout) as { run: string });
   expect(await cms('watch', id, '--run', run)).toMatchObject({ exitCode: 0 });
+  expect(await cms('evidence', id, '--run', run, '--output', file('genuine'))).toMatchObject({ exitCode: 0 }); // shows the log
 });
 afterAll(async () => {
   await stopAll();
@@ -226,6 +237,12 @@ function leavesOf(command: Command, path: string[] = []): string[] {
   return command.commands.flatMap((each) => leavesOf(each, [...path, each.name()]));
 }
 
+/** The options for the two forms of output. In a sample, a command has one of them at each hostility, and the other at the next one. */
+function formsAt(turn: number): string[][] {
+  const [text, json] = [[], ['--json']];
+  return amount({ sample: [(turn + sampleSeed) % 2 === 0 ? text : json], full: [text, json] });
+}
+
 function expectOwn(name: string, { stdout, stderr }: Ran): void {
   for (const output of [stdout, stderr])
     expect([name, ofOthers.exec(output)?.[0], output.slice(0, 400)]).toEqual([name, undefined, expect.anything()]);
@@ -237,22 +254,25 @@ describe('a hostile service', () => {
     expect(Object.keys(lines()).sort()).toEqual(commands.filter((each) => !withoutService.includes(each)).sort());
   });
 
-  it.each(hostilities)('that answers %s writes no line and no escape of its own', async (_, make) => {
-    const env = await environment();
-    for (const [command, args] of Object.entries(lines())) {
-      for (const options of [[], ['--json']]) {
-        hostility = make();
-        const ending = new AbortController();
-        const timer = setTimeout(() => ending.abort(), 500);
-        const ran = await cmsIn(home, { env, signal: ending.signal, columns: 80, colours: false })(
-          ...command.split(' '),
-          ...args,
-          ...options,
-        );
-        clearTimeout(timer);
-        expectOwn(`${command} ${options.join('')}`, ran);
+  it.each(hostilities.map(([title, make], place) => [title, make, place] as const))(
+    'that answers %s writes no line and no escape of its own',
+    async (_, make, place) => {
+      const env = await environment();
+      for (const [index, [command, args]] of Object.entries(lines()).entries()) {
+        for (const options of formsAt(place + index)) {
+          hostility = make();
+          const ending = new AbortController();
+          const timer = setTimeout(() => ending.abort(), 500);
+          const ran = await cmsIn(home, { env, signal: ending.signal, columns: 80, colours: false })(
+            ...command.split(' '),
+            ...args,
+            ...options,
+          );
+          clearTimeout(timer);
+          expectOwn(`${command} ${options.join('')}`, ran);
+        }
       }
-    }
-    expect(elsewhere).toEqual([]);
-  });
+      expect(elsewhere).toEqual([]);
+    },
+  );
 });

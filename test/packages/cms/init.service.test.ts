@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from 'computation-management-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Context } from '../../../packages/cms/context/context.ts';
+import type { Session } from '../../../packages/cms/context/context.ts';
 import { exampleCollaboration, parseCollaboration } from '../../../packages/cms/collaboration/collaboration.ts';
 import { planAsset } from '../../../packages/cms/collaboration/sync.ts';
 import { type Stack, startStack } from '../../../local/stack.ts';
@@ -144,17 +144,18 @@ describe('cms init', () => {
         return await fetch(request);
       },
     });
-    const connection = { client: racing, server: stack.baseUrl, domain: 'd1', user: 'alice', profile: undefined };
     const planned = { file: 'mean.py', type: 'algorithm', description: 'changed' } as const;
     const given = { planned, file: join(folder, 'data', 'mean.py') };
-    const contextUntil = (signal: AbortSignal) =>
+    const sessionUntil = (signal: AbortSignal) =>
       ({
+        client: racing,
+        user: 'alice',
         terminal: { showsProgress: false, signal },
         outages: { noteWith: () => undefined },
         typed: 'cms init',
-      }) as unknown as Context;
+      }) as unknown as Session;
     const sync = async (signal: AbortSignal) =>
-      await (await planAsset(contextUntil(signal), connection, computation, given)).apply(computation, false);
+      await (await planAsset(sessionUntil(signal), computation, given)).apply(false, computation);
     await expect(sync(new AbortController().signal)).rejects.toMatchObject({
       code: 'precondition_failed',
     });
@@ -310,8 +311,9 @@ describe('cms init', () => {
     const openssh = readFileSync(join(folder, 'mallory/.ssh/id_ed25519'));
     const jwk = JSON.stringify(generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' }), null, 2);
     const base64 = (content: Buffer | string) => Buffer.from(content).toString('base64').replaceAll(/.{64}/g, '$&\n');
+    const utf16 = Buffer.from(base64(pem), 'utf16le');
     const plain = [pem, `\ufeff${pem}`, Buffer.from(pem, 'utf16le'), openssh, pair('der', 'pkcs8'), pair('der', 'sec1'), jwk];
-    const dresses = [...plain, ...plain.map(base64), base64(base64(pem)), Buffer.from(pem).toString('hex')];
+    const dresses = [...plain, ...plain.map(base64), base64(base64(pem)), Buffer.from(pem).toString('hex'), utf16];
     for (const [index, content] of dresses.entries()) {
       writeFileSync(join(study, 'data.csv'), content);
       give('Keys', 'assets: [{ file: data.csv, type: dataset }]');
@@ -374,20 +376,31 @@ describe('cms init', () => {
       name: string;
     };
     const agent_config = { attested_tls: true, server_ca_file: '/ca.pem' };
+    const result_review = { reviewers: ['rita', 'rob'], needed: 2 };
     await client.updateComputation({
       id: computation,
-      body: { ...fields, approval: 'all', consumers: ['bob'], providers: ['bob', 'mallory'], agent_config },
+      body: { ...fields, approval: 'all', consumers: ['bob'], providers: ['bob', 'mallory'], result_review, agent_config },
     });
     const protectedNow = async () => {
-      const { approval, consumers, providers, agent_config: config } = await client.getComputation({ id: computation });
+      const { approval, consumers, providers, agent_config: config, ...rest } = await client.getComputation({ id: computation });
       const [found] = await assetsOf('Lowered');
       const { use, content_access, checksum } = await client.getAsset({ id: found?.id ?? '' });
-      return [approval, consumers, providers, config.attested_tls, config.server_ca_file, use, content_access, checksum];
+      const trusted = [config.attested_tls, config.server_ca_file];
+      return [approval, consumers, providers, rest.result_review, ...trusted, use, content_access, checksum];
     };
     const before = await protectedNow();
-    expect(before.slice(0, -1)).toEqual(['all', ['bob'], ['bob', 'mallory'], true, '/ca.pem', 'approval', 'creator']);
+    expect(before.slice(0, -1)).toEqual([
+      'all',
+      ['bob'],
+      ['bob', 'mallory'],
+      result_review,
+      true,
+      '/ca.pem',
+      'approval',
+      'creator',
+    ]);
     const lowering =
-      ', approval: none, consumers: [bob, eve], providers: [mallory, eve], agent_config: { attested_tls: false, server_ca_file: /theirs.pem }';
+      ', approval: none, consumers: [bob, eve], providers: [mallory, eve], result_review: { reviewers: [rob, rita], needed: 1 }, agent_config: { attested_tls: false, server_ca_file: /theirs.pem }';
     give(
       'Lowered',
       'assets: [{ file: data.csv, name: innocent.csv, type: dataset, use: open, content_access: domain }]',
@@ -447,6 +460,33 @@ describe('cms init', () => {
 });
 
 describe('the file of a collaboration', () => {
+  it.each([
+    ['a merge key', '{ <<: {}, name: x, owner: alice }\nparties: {}', 'Merge keys (<<) are not supported'],
+    ['a name of two lines', '{ name: "a\\nb", owner: alice }\nparties: {}', 'without line ends'],
+    [
+      'a party that is the owner but for a capital',
+      '{ name: x, owner: alice }\nparties: { Alice: }',
+      'The computation names "alice"',
+    ],
+    [
+      'a reviewer who gets the result',
+      '{ name: x, owner: alice, consumers: [bob], result_review: { reviewers: [rita, bob], needed: 1 } }\nparties: {}',
+      'x.yaml:1:92: computation.result_review.reviewers.1: bob gets the result, and cannot review it.',
+    ],
+    [
+      'a review without named consumers',
+      '{ name: x, owner: alice, result_review: { reviewers: [rita], needed: 1 } }\nparties: {}',
+      'The consumers of a reviewed result are named. Add consumers.',
+    ],
+    [
+      'more reviewers needed than named',
+      '{ name: x, owner: alice, consumers: [bob], result_review: { reviewers: [rita], needed: 2 } }\nparties: {}',
+      'computation.result_review.needed: Expected at most the number of reviewers.',
+    ],
+  ])('is refused with %s', (_, rest, message) => {
+    expect(() => parseCollaboration(`computation: ${rest}\n`, 'x.yaml')).toThrow(message);
+  });
+
   it('can begin as what cms init --example prints', async () => {
     const { stdout } = await alice('init', '--example');
     expect(Object.keys(parseCollaboration(stdout, 'example.yaml').parties)).toEqual(['alice', 'bob']);
@@ -506,6 +546,7 @@ describe('the file of a collaboration', () => {
       consumers: ['0123'],
       providers: ['bob'],
       attestation_policy: policy,
+      result_review: { reviewers: ['rita', 'rob'], needed: 1 },
       agent_config: { attested_tls: true, cert_file: '/etc/agent.pem' },
     };
     const written = { computation, parties: { alice: { assets: [algorithm, { ...dataset, description: 'd' }] } } };

@@ -1,12 +1,25 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pause } from 'computation-management-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Profile, Profiles } from '../../../packages/cms/profile/profile.ts';
+import { compileCache } from '../../support/compile-cache.ts';
+import { locked, openProfiles, type Profile } from '../../../packages/cms/profile/profile.ts';
 import { tokenOf, withToken } from '../../../packages/cms/profile/token.ts';
 import { ownPort } from '../../support/service-process.ts';
-import { startAnsweringServer } from '../../support/answering-server.ts';
+import { startAnswering, startAnsweringServer } from '../../support/answering-server.ts';
 import { type IssuerServer, startIssuerServer } from '../../support/issuer-server.ts';
 import { cmsIn } from './fake-terminal.ts';
 
@@ -42,55 +55,82 @@ describe('the token of a profile', () => {
     credentials: { kind: 'issuer', issuer, client_id: 'cms', refresh_token: 'works once' },
   });
 
-  const terminal = { env: {}, signal: new AbortController().signal };
+  const terminal = { env: {}, signal: new AbortController().signal, note: () => undefined };
+  const stored = async (name: string, first: Profile) => {
+    const profiles = openProfiles({ env: {}, home: join(folder, name) });
+    await profiles.change('default', () => first);
+    return profiles;
+  };
 
-  it('is that of another command which renewed it at the same time', async () => {
-    server.onNextTokens((answer) => {
-      Object.assign(answer, { statusCode: 400, body: { error: 'invalid_grant' } });
+  it('is renewed once by commands that run at the same time, although the refresh token works once and the issuer is slow', async () => {
+    const used: (string | null)[] = [];
+    const strict = await startAnswering(async ({ method, body, headers }) => {
+      const address = `http://${String(headers['host'])}`;
+      if (method === 'GET') return { issuer: address, token_endpoint: `${address}/token` };
+      used.push(new URLSearchParams(body).get('refresh_token'));
+      const count = used.length;
+      await pause(100);
+      if (used.indexOf(used[count - 1] ?? '') !== count - 1) return { error: 'invalid_grant' };
+      return { access_token: tokenOfAlice({ jti: count }), token_type: 'bearer', expires_in: 600, refresh_token: `r${count}` };
     });
-    const stored = [profile('old', 0), profile('of the other', Number.MAX_SAFE_INTEGER)];
-    const profiles = { read: async () => stored.shift() } as unknown as Profiles;
-    expect(await tokenOf(profiles, 'default', terminal)({})).toBe('of the other');
+    const credentials = { kind: 'issuer', issuer: strict.endpoint, client_id: 'cms', refresh_token: 'r0' } as const;
+    const profiles = await stored('at-once', { ...profile('old', 0), credentials });
+    const sources = Array.from({ length: 6 }, () => tokenOf(profiles, 'default', terminal));
+    expect(new Set(await Promise.all(sources.map((source) => source({}))))).toEqual(new Set([tokenOfAlice({ jti: 1 })]));
+    const refused = { refused: tokenOfAlice({ jti: 1 }) };
+    expect(new Set(await Promise.all(sources.map((source) => source(refused))))).toEqual(new Set([tokenOfAlice({ jti: 2 })]));
+    expect(used).toEqual(['r0', 'r1']);
+    await strict.stop();
   });
 
   it('that arrives soon after Ctrl-C is stored, with the refresh token that takes the place of the one before', async () => {
     const ending = new AbortController();
     server.onNextTokens(() => ending.abort());
-    const written: Profile[] = [];
-    const profiles = {
-      read: async () => profile('old', 0),
-      change: async (_: string, next: (before: Profile) => Profile) => void written.push(next(profile('old', 0))),
-    } as unknown as Profiles;
-    await tokenOf(profiles, 'default', { env: {}, signal: ending.signal })({});
+    const profiles = await stored('ended', profile('old', 0));
+    await tokenOf(profiles, 'default', { ...terminal, signal: ending.signal })({});
     expect(ending.signal.aborted).toBe(true);
-    expect(written).toMatchObject([{ credentials: { refresh_token: expect.not.stringMatching('works once') } }]);
+    expect(await profiles.read('default')).toMatchObject({
+      credentials: { refresh_token: expect.not.stringMatching('works once') },
+    });
   });
 
   it.each([
     ['a program', { kind: 'program', issuer: '', client_id: 'cms' }],
-    ['npm start', { kind: 'local', user: 'alice', roles: [] }],
-  ] as const)('of %s is not waited for after Ctrl-C', async (_, credentials) => {
+    ['npm start', { kind: 'local', user: 'alice', roles: [] as string[] }],
+  ] satisfies [string, Profile['credentials']][])('of %s is not waited for after Ctrl-C', async (_, credentials) => {
     const silent = await startAnsweringServer();
     const ending = new AbortController();
     silent.answerWith(() => ending.abort(new Error('Ctrl-C')));
     const expired = { ...profile('old', 0), server: silent.endpoint, credentials: { ...credentials, issuer: silent.endpoint } };
-    const profiles = { read: async () => expired } as unknown as Profiles;
-    const source = tokenOf(profiles, 'default', { env: { CMS_CLIENT_SECRET: 's' }, signal: ending.signal });
-    await expect(source({})).rejects.toThrow('Ctrl-C');
+    const profiles = await stored(credentials.kind, expired);
+    const given = { ...terminal, env: { CMS_CLIENT_SECRET: 's' }, signal: ending.signal };
+    await expect(tokenOf(profiles, 'default', given)({})).rejects.toThrow('Ctrl-C');
     await silent.stop();
   });
 
-  it('is stored beside what other commands have changed meanwhile, and not after a logout', async () => {
-    const expired = profile('old', 0);
-    const outcomes: (Profile | undefined)[] = [];
-    for (const stored of [{ ...expired, computation: 'c1' }, undefined, profile('of the other', 0)]) {
-      const profiles = {
-        read: async () => expired,
-        change: async (_: string, next: (before: Profile | undefined) => Profile | undefined) => void outcomes.push(next(stored)),
-      } as unknown as Profiles;
-      await tokenOf(profiles, 'default', terminal)({});
-    }
-    expect(outcomes).toMatchObject([{ computation: 'c1', user: 'alice' }, undefined, { access_token: 'of the other' }]);
+  it.each([
+    [
+      'beside what another command has changed',
+      () => ({ ...profile('old', 0), computation: 'c1' }),
+      { computation: 'c1', user: 'alice' },
+    ],
+    ['not after a logout', () => undefined, undefined],
+    ['not over another login', () => profile('of the other', 0), { access_token: 'of the other' }],
+  ])('is stored %s meanwhile', async (name, meanwhile, outcome) => {
+    const profiles = await stored(name, profile('old', 0));
+    let changed: Promise<void> | undefined;
+    server.onNextTokens(() => {
+      changed = profiles.change('default', meanwhile);
+    });
+    const source = tokenOf(
+      { ...profiles, change: async (...given) => changed?.then(() => profiles.change(...given)) },
+      'default',
+      terminal,
+    );
+    await source({});
+    const kept = await profiles.read('default');
+    if (outcome === undefined) expect(kept).toBeUndefined();
+    else expect(kept).toMatchObject(outcome);
   });
 
   it('expires by the clock of this machine, although that is an hour ahead', () => {
@@ -292,6 +332,23 @@ describe('cms login --token', () => {
     },
   );
 
+  it('keeps what the same user approved and trusts on this machine, and nothing of another user', async () => {
+    const home = join(folder, 'again');
+    const cms = cmsIn(home);
+    const login = (sub: string) => cms('login', ...place, '--token', tokenOfAlice({ sub }));
+    const { read, change } = openProfiles({ env: {}, home });
+    const approved = { c1: { manifest_digest: 'a', configuration_digest: 'b' } };
+    const keys = { a1: { file: '/k', checksum: 'c', release_policy: null } };
+    const kept = { approved, keys, evidence_key: 'thumbprint' };
+    await login('alice');
+    await change('default', (stored) => stored && { ...stored, ...kept });
+    await login('alice');
+    expect(await read('default')).toMatchObject(kept);
+    await login('bob');
+    const ofBob = (await read('default')) ?? {};
+    expect(Object.keys(kept).filter((name) => name in ofBob)).toEqual([]);
+  });
+
   it('refuses a token that has expired', async () => {
     const token = tokenOfAlice({ exp: Math.floor(Date.now() / 1_000) - 7_200 });
     expect(await login(token)).toMatchObject({
@@ -317,6 +374,30 @@ describe('the file of profiles', () => {
     expect(readdirSync(join(home, '.config/cms'))).toEqual(['config.json']);
   });
 
+  it('is changed although killed commands left locks, whatever their time', async () => {
+    const order: string[] = [];
+    const isLeft = [-3_600, 31_536_000].map(async (ahead) => {
+      const lock = join(folder, `left${ahead}.lock`);
+      mkdirSync(lock);
+      const time = Date.now() / 1_000 + ahead;
+      utimesSync(lock, time, time);
+      await Promise.all(['a', 'b', 'c', 'd'].map((each) => locked(lock, async () => void order.push(`${ahead}${each}`))));
+      return existsSync(lock);
+    });
+    expect(await Promise.all(isLeft)).toEqual([false, false]);
+    expect(new Set(order).size).toBe(8);
+  });
+
+  it('is not waited for longer than the limit while another command works on it', async () => {
+    const lock = join(folder, 'held.lock');
+    const held = Promise.withResolvers<undefined>();
+    const holder = locked(lock, () => held.promise);
+    const failed = await locked(lock, async () => undefined, { longestWait: 50 }).catch((error: unknown) => error);
+    expect(failed).toMatchObject({ exitCode: 8, message: expect.stringContaining(`${lock} for more than`) });
+    held.resolve(undefined);
+    await holder;
+  });
+
   it('is that to which a link leads, also if it is not there yet', async () => {
     const home = join(folder, 'linked');
     mkdirSync(join(home, '.config/cms'), { recursive: true });
@@ -324,6 +405,16 @@ describe('the file of profiles', () => {
     for (const name of ['one', 'two']) await cmsIn(home)('login', ...place, '--token', tokenOfAlice(), '--profile', name);
     expect(readFileSync(join(home, 'elsewhere.json'), 'utf8')).toMatch(/"one"[^]*"two"/);
     expect(lstatSync(join(home, '.config/cms/config.json')).isSymbolicLink()).toBe(true);
+  });
+
+  it('is read with a byte order mark, and kept under another name if it is damaged', async () => {
+    const home = join(folder, 'marked');
+    const file = join(home, '.config/cms/config.json');
+    await cmsIn(home)('login', ...place, '--token', tokenOfAlice());
+    writeFileSync(file, `\ufeff${readFileSync(file, 'utf8')}`);
+    expect(await cmsIn(home)('whoami')).toMatchObject({ exitCode: 0 });
+    writeFileSync(file, '{');
+    expect((await cmsIn(home)('whoami')).stderr).toContain(`\nNext: mv ${file} ${file}.damaged\n`);
   });
 
   it('is never in the folder where a command is typed', async () => {
@@ -348,7 +439,7 @@ describe('a user whom this machine does not know by name, as in a container,', (
   const cms = (env: Record<string, string>, ...args: string[]) => {
     const preload = `data:text/javascript,${encodeURIComponent(nameless)}`;
     const program = join(import.meta.dirname, '../../../packages/cms/cms.ts');
-    const options = { encoding: 'utf8', env: { HOME: join(folder, 'nameless'), ...env } } as const;
+    const options = { encoding: 'utf8', env: { ...compileCache, HOME: join(folder, 'nameless'), ...env } } as const;
     const { status, stderr } = spawnSync(process.execPath, ['--import', preload, program, ...args], options);
     return { status, stderr };
   };

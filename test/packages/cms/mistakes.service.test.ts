@@ -138,7 +138,7 @@ describe('consent', () => {
     expect(stdout).toContain('  - alice lets carol receive the results [weaker]');
     await did('bob', 'refuse Study --reason "Not for carol."');
     expect((await as.alice('check', 'Study')).stdout).toContain('bob refuses: Not for carol.');
-    expect(await did('alice', 'todo')).toContain('Refusal of bob to approve Study');
+    await expect.poll(() => did('alice', 'todo'), untilTestEnds).toContain('Refusal of bob to approve Study');
     expect(await did('alice', 'approvals Study')).toContain('Refusal of bob: "Not for carol."');
   });
 });

@@ -30,6 +30,9 @@ export const mistakes: readonly Mistake[] = [
   alice('computation update Open --name ""', /'' is invalid/, /not empty/, /--help$/),
   alice('computation create', /Missing required argument 'NAME'/i, undefined, /^cms computation create --help$/),
   alice('help sing', /Unknown command 'sing'/, undefined, /^cms --help$/),
+  alice('attest --nonce abcd', /--nonce and --bound-to are for saved evidence/, /give its file too/, /^cms attest --help$/),
+  alice('attest a.bin --nonce abcd --bound-to b.pem', /'--bound-to <FILE>' cannot be used with/, undefined, /--help$/),
+  carol('review Open --file a.csv --unbound', /'--file <FILE>' cannot be used with option '--unbound'/, undefined, /--help$/),
   // names
   alice('check Nowhere', /no computation named "Nowhere"/, /The domain d1 has/, /^cms computation list$/),
   alice('check Opne', /no computation named "Opne"/, /Did you mean "Open"/, /^cms computation list$/),
@@ -40,7 +43,6 @@ export const mistakes: readonly Mistake[] = [
   alice('find "falls 496"', /Nothing found/, /beginnings of words/, /^cms computation list$/),
   alice('find "2026 site 496"', /Nothing found/, /beginnings of words/, /^cms computation list$/),
   alice('find 00000000-01f3', /Nothing found/, /first 18 characters/, /^cms computation list$/),
-  alice('open nothing', /Nothing is named "nothing"/, undefined, /^cms /),
   // who and where
   alice('todo --domain nowhere', /may not do this/, /no role/, /^cms login --local .*--role administrator$/),
   alice('todo --domain "a b"', /The domain/, /Expected/, /--help$/),
@@ -130,7 +132,7 @@ export const mistakes: readonly Mistake[] = [
   alice(
     'computation update Open --attestation-policy platform.yaml',
     /platform\.yaml: platforms:/,
-    /Expected a list of az-snp-vtpm, az-tdx-vtpm, snp, snp-vtpm, tdx\.\s+For example:/,
+    /Expected one of az-snp-vtpm, az-tdx-vtpm, snp, snp-vtpm, tdx\.\s+For example:/,
     /^cms cvm show CVM --policy$/,
   ),
   alice(
@@ -161,6 +163,7 @@ export const mistakes: readonly Mistake[] = [
   alice('cvm show plain-1 --policy', /No policy can be made from plain-1/, /It has no attestation/, /^cms cvm show plain-1$/),
   // runs
   alice('run Open --cvm sim-fail-1 --watch', /The run has failed/, /Likely the algorithm/, /^cms events/),
+  alice('run Open --cvm sim-reject-1 --watch', /The CVM rejected the run/, /did not begin the algorithm/, /^cms events/),
   alice(
     'logs Open',
     /The logs of this run are not shared/,

@@ -1,28 +1,19 @@
 import { parsePublicKey } from 'computation-management-formats/public-key';
-import {
-  type Client,
-  createClient,
-  type ProblemFields,
-  type Schemas,
-  ServiceProblem,
-  sizeText,
-} from 'computation-management-client';
+import { createClient, type ProblemFields, type Schemas, ServiceProblem, sizeText } from 'computation-management-client';
 import { configurationOf } from 'computation-management-formats/approval-text';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { agoText, describeCoverage } from 'computation-management-words';
 import { named, thenUse } from '../../../packages/cms/context/computation-reference.ts';
-import type { Context } from '../../../packages/cms/context/context.ts';
+import type { Session } from '../../../packages/cms/context/context.ts';
 import { formatCoverage, formatManifest } from '../../../packages/cms/context/coverage.ts';
 import type { Collaboration } from '../../../packages/cms/collaboration/collaboration.ts';
 import { findComputation } from '../../../packages/cms/collaboration/sync.ts';
 import { explainProblem } from '../../../packages/cms/context/explain-problem.ts';
 import { formatMissing, missingItems } from '../../../packages/cms/context/missing-items.ts';
-import { processTerminal, type Terminal } from '../../../packages/cms/terminal/terminal.ts';
+import { processTerminal } from '../../../packages/cms/terminal/terminal.ts';
 import { printableLines, commandLine } from '../../../packages/cms/terminal/text.ts';
 import { type Column, table } from '../../../packages/cms/terminal/table.ts';
 import type { Profile } from '../../../packages/cms/profile/profile.ts';
-import { liveLine } from '../../../packages/cms/terminal/progress.ts';
-import { watchOutages } from '../../../packages/cms/context/outages.ts';
 import { publicKey } from '../../support/ready-computation.ts';
 import { eventLine } from '../../../packages/cms/commands/watch-to-end.ts';
 
@@ -163,19 +154,6 @@ describe('a line of the timeline', () => {
   });
 });
 
-describe('the line at the bottom of a watched run', () => {
-  it('has the notes of an outage above it', () => {
-    const written: string[] = [];
-    const write = (text: string) => void written.push(text);
-    const live = liveLine({ out: write, err: write, showsProgress: true, now: () => 0 } as unknown as Terminal, 0);
-    const outages = watchOutages(write);
-    outages.noteWith(live.note);
-    for (const detail of ['Busy', 'Busy']) outages.began({ detail });
-    live.stop();
-    expect(written).toEqual(['\r\u001b[K', 'Busy. Trying again.\n', '\r\u001b[K⠋ 0 s', '\r\u001b[K']);
-  });
-});
-
 describe('a name among many computations', () => {
   it('is searched for with a note that an id in the file is faster', async () => {
     const client = createClient({
@@ -193,10 +171,14 @@ describe('a name among many computations', () => {
         }),
     });
     const notes: string[] = [];
-    const context = { command: (text: string) => `cms ${text}`, note: (text: string) => void notes.push(text) };
-    const connection = { client, server: '', domain: 'd1', user: 'alice', profile: undefined };
+    const session = {
+      command: (text: string) => `cms ${text}`,
+      note: (text: string) => void notes.push(text),
+      client,
+      domain: 'd1',
+    } as unknown as Session;
     const planned = { name: 'A b', owner: 'alice' } as Collaboration['computation'];
-    expect(await findComputation(context, connection, planned)).toMatchObject({ id: 'c1' });
+    expect(await findComputation(session, planned)).toMatchObject({ id: 'c1' });
     expect(notes).toEqual(['Searching 1000 computations of alice for "A b". To be faster, add its id to the file.\n']);
   });
 });
@@ -206,18 +188,19 @@ describe('a computation that cannot be stored as the default', () => {
     const place = { server: '', domain: 'd1', user: 'alice' };
     const profile: Profile = { ...place, credentials: { kind: 'token' }, access_token: '', expires_at: 0 };
     const notes: string[] = [];
-    const context = {
+    const session = {
+      ...place,
+      profile,
       terminal: { env: {} },
       note: (text: string) => void notes.push(text),
       profiles: {
         read: async () => profile,
         change: () => Promise.reject(new Error('EROFS: read-only file system')),
       },
-    } as unknown as Context;
-    const connection = { client: {} as Client, ...place, profile };
-    await thenUse(context, connection, 'c1');
+    } as unknown as Session;
+    await thenUse(session, 'c1');
     expect(notes).toEqual(['The computation c1 could not become the default: EROFS: read-only file system\n']);
-    expect(named(context, connection, 'c1')).toBe(' c1');
+    expect(named(session, 'c1')).toBe(' c1');
   });
 });
 
@@ -323,6 +306,7 @@ describe('the command to type next', () => {
     const run = { code: 'not_found', request: 'GET /d1/computations/c/run' } as const;
     expect(next({ ...run, detail: 'No such run of this computation.' }, { computation: 'c' })).toBe('cms runs c');
     expect(next({ ...run, detail: 'No such computation in this domain.' }, { computation: 'c' })).toBe('cms computation list');
+    expect(next({ ...run, detail: 'This computation has no run yet.' }, { computation: 'c' })).toBe('cms check c');
     expect(next({ code: 'not_found' })).toBe('cms computation list');
     const start = { code: 'not_found', request: 'POST /d1/computations/c/run' } as const;
     expect(next(start, { computation: 'c' })).toBe('cms computation list');
@@ -331,6 +315,21 @@ describe('the command to type next', () => {
     expect(next({ ...link, detail: 'No such asset in this domain.' })).toBe('cms asset list');
     expect(next({ code: 'invalid_request' })).toBe('cms computation update --help');
     expect(next({ code: 'conflict', reason: 'linked_too_widely' })).toBe('cms computation update --help');
+  });
+
+  it('is the same command with what it lacks: a key that signs, or a policy for a key', () => {
+    const unsigned = (typed: string, help: string) => {
+      const errors = [{ pointer: '/signature', detail: 'Expected a signature: this computation requires signed decisions.' }];
+      return explain({ code: 'invalid_request', errors }, { typed, help });
+    };
+    const review = unsigned('cms review c --release', 'cms review --help');
+    expect(review.message).toMatch(/^--key: Expected a signature/);
+    expect(review.next).toBe('cms review c --release --key KEYFILE');
+    expect(unsigned('cms review c --release --key id', 'cms review --help').next).toBe('cms review --help');
+    expect(unsigned('cms approve c', 'cms approve --help').next).toBe('cms approve c --sign KEYFILE');
+    const refused = { code: 'conflict', reason: 'no_release_policy' } as const;
+    const set = { typed: 'cms asset key set a --key k --key-held party', help: 'cms asset key set --help' };
+    expect(next(refused, set)).toBe(`${set.typed} --release-policy FILE`);
   });
 
   it('shows what answers in place of the service, or the asset whose content has another hash', () => {

@@ -92,6 +92,19 @@ describe('a signed approval', () => {
     });
   });
 
+  it.each(['aes256-gcm@openssh.com', 'chacha20-poly1305@openssh.com'])(
+    'of an OpenSSH key that is encrypted with %s is not asked for: the error names the cipher, and the command that changes it',
+    async (cipher) => {
+      const length = (text: string) => Buffer.concat([Buffer.from([0, 0, 0, text.length]), Buffer.from(text)]);
+      const key = Buffer.concat([Buffer.from('openssh-key-v1\0'), length(cipher), length('bcrypt')]).toString('base64');
+      const file = fileOf(`-----BEGIN OPENSSH PRIVATE KEY-----\n${key}\n-----END OPENSSH PRIVATE KEY-----\n`);
+      await expect(readPrivateKey(file, { env: { CMS_PASSPHRASE: 'secret' }, ask: undefined })).rejects.toMatchObject({
+        message: `cms cannot read ${file}: it is encrypted with ${cipher}.`,
+        next: `ssh-keygen -p -Z aes256-ctr -f ${file}`,
+      });
+    },
+  );
+
   it('refuses a public key, and a file that contains no key', async () => {
     await expect(readPrivateKey(fileOf('ssh-ed25519 AAAA alice'), nobody)).rejects.toThrow('is a public key');
     await expect(readPrivateKey(fileOf('hello'), nobody)).rejects.toMatchObject({

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { keysOf } from 'computation-management-counted-list/keys';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Table } from '../../../shared/table/table.ts';
 import { amount, oneOf } from '../../support/amounts.ts';
@@ -110,7 +111,7 @@ describe('a list that is read while changes and folds are under way', () => {
 describe('folds that die at any call, and several at once', () => {
   it.each([1, 3])(`leave each member once and no node that the tree lacks, %d at once (TEST_SEED=${seed})`, async (folders) => {
     const list = new PlainList(table, `dying-${folders}`);
-    const count = amount({ sample: 1_000, full: 6_000 });
+    const count = amount({ sample: 500, full: 6_000 });
     const numbers = Array.from({ length: count }, (_, index) => (index + 1) * 70); // far apart: many leaves
     await list.fill(numbers, 'a');
     for (let round = 0; round < amount({ sample: 5, full: 100 }); round++) {
@@ -167,5 +168,64 @@ describe('a page with folds between two of its calls', () => {
       calls = Math.max(calls, call);
     }
     expect(rounds).toBeGreaterThan(3);
+  });
+});
+
+describe('a read whose log comes two seconds after the head', () => {
+  it.each([
+    ['begins again, and contains the changes that folds have moved from the log meanwhile', 3_000, 2],
+    ['is returned as it is if no fold can have deleted its log', 500, 1],
+  ])('%s', async (_fact, pause, reads) => {
+    const list = new PlainList(table, `slow-${pause}`);
+    await list.set([1, 2].map((number) => [number, 'a']));
+    await list.open().fold({ least: 1 });
+    await list.set([3, 4].map((number) => [number, 'a']));
+    const [head] = [keysOf(list.name).head];
+    let heads = 0;
+    let held: Promise<void> | undefined;
+    const holding = tableThrough(table, async (send, { input }) => {
+      if (input.Key?.['sk'] === head.sk) {
+        heads += 1;
+        const answer = send();
+        held ??= answer.then(async () => {
+          for (let fold = 0; fold < 4; fold++) {
+            await list.open().fold({ least: 1 });
+            pass(pause);
+          }
+        });
+        return await answer;
+      }
+      await held;
+      return await send();
+    });
+    expect(await list.open(holding).page({ limit: 1, offset: 0 })).toEqual({ numbers: [4], total: 4 });
+    expect(heads).toBe(reads);
+  });
+});
+
+describe('a fold that another process overtakes', () => {
+  it('folds nothing once what it began with is replaced and deleted, and the list is whole', async () => {
+    const list = new PlainList(table, 'overtaken');
+    const nodes = '"pk":"nodes#';
+    await list.fill(
+      Array.from({ length: 500 }, (_, index) => (index + 1) * 70),
+      'a',
+    );
+    await list.set([[70, 'b']]);
+    let others = 0;
+    const overtaken = tableThrough(table, async (send, { input }) => {
+      if (others === 0 && 'RequestItems' in input && JSON.stringify(input.RequestItems).includes(nodes)) {
+        for (const number of [140, 210, 280, 350]) {
+          others += (await list.open().fold({ least: 1 })).folded;
+          await list.set([[number, 'c']]);
+          pass(3_000);
+        }
+      }
+      return await send();
+    });
+    expect(await list.open(overtaken).fold({ least: 1 })).toMatchObject({ folded: 0 });
+    expect(others).toBe(4);
+    await settle(list.open(), pass);
+    expect(await list.differences()).toEqual([]);
   });
 });

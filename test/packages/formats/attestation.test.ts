@@ -77,6 +77,14 @@ describe('an attestation policy', () => {
     expect(v.parse(attestationPolicyInput, given)).toMatchObject({ pcrs: { sha256: { 23: 'ab'.repeat(32) } }, minimum_tcb });
   });
 
+  it('says of a wrong entry which names it may be, and of a wrong list what it has', () => {
+    const refused = (given: object) =>
+      v.safeParse(attestationPolicyInput, { ...least, ...given }).issues?.map(({ message }) => message);
+    expect(refused({ platforms: ['sgx'] })).toEqual(['Expected one of az-snp-vtpm, az-tdx-vtpm, snp, snp-vtpm, tdx.']);
+    expect(refused({ platforms: 'snp' })).toEqual(['Expected a list of az-snp-vtpm, az-tdx-vtpm, snp, snp-vtpm, tdx.']);
+    expect(refused({ accepted_tcb_statuses: ['Fine'] })).toEqual([expect.stringMatching(/^Expected one of Config/)]);
+  });
+
   it.each([
     ['no platform', { ...least, platforms: [] }],
     ['another platform', { ...least, platforms: ['sgx'] }],

@@ -39,7 +39,7 @@ beforeAll(async () => {
   cvms = startSimulatedCvms({
     baseUrl: stack.baseUrl,
     token: (domain) => stack.token('simulated-cvms', [`${domain}:cvm`]),
-    listClaimedCvms: claimsOfSimulatedCvms,
+    listClaimedCvms: claimsOfSimulatedCvms(),
     pace,
   });
   algorithm = await createAsset('algorithm');

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { manifestFlaw } from '../../../packages/simulated-cvm/simulated-manifest-check.ts';
+import { manifestFlaw } from '../../../packages/simulated-cvm/simulated-cvm.ts';
 
 const hash = Array.from({ length: 32 }, (_, index) => index);
 const { publicKey } = generateKeyPairSync('ed25519');

@@ -18,6 +18,7 @@ import {
   type Genuine,
   type StatedApproval,
 } from './genuine-evidence.ts';
+import { logOf } from './test-log.ts';
 import { exitCodeOf } from '../../../packages/verify/finding.ts';
 import { mayBeNull, membersOf, namesMember, without } from './tamperings.ts';
 
@@ -44,7 +45,7 @@ function signedAnew(change: (statement: Statement) => void): FilesOfTest {
   change(statement);
   return {
     ...files,
-    evidence: JSON.stringify({ statement, signature: genuine.signed(statement), key_id: genuine.key_id, log: null }),
+    evidence: JSON.stringify({ statement, signature: genuine.signed(statement), key_id: genuine.key_id, log: logOf(statement) }),
   };
 }
 
@@ -100,6 +101,7 @@ describe('the check of genuine evidence', () => {
       'Only the service can know whether another run used the guest before, which the policy forbids.',
       expect.stringContaining('"dave" approved this manifest and configuration without a signature'),
       expect.stringMatching(/^The service alone says whose keys these are\./),
+      expect.stringMatching(/^Compare this state of the log with the other parties: 2 \S{43}\.$/),
       expect.stringContaining('as you said: this proves no TEE'),
     ]);
     expect(await sentences(without, 'not checked')).toEqual([expect.stringContaining('were not given')]);
@@ -186,7 +188,10 @@ describe('the check of genuine evidence', () => {
     const { statement, signature, key_id } = genuine;
     const reversed = Object.fromEntries(Object.entries(statement).reverse());
     expect(
-      await objections({ ...files, evidence: JSON.stringify({ log: null, key_id, signature, statement: reversed }, null, 4) }),
+      await objections({
+        ...files,
+        evidence: JSON.stringify({ log: genuine.log, key_id, signature, statement: reversed }, null, 4),
+      }),
     ).toEqual([]);
   });
 });
@@ -194,7 +199,7 @@ describe('the check of genuine evidence', () => {
 it('computes the name of each key', async () => {
   const { jwk, signed } = newServiceKey();
   const { statement, key_id } = genuine;
-  const evidence = JSON.stringify({ statement, key_id, signature: signed(statement), log: null });
+  const evidence = JSON.stringify({ statement, key_id, signature: signed(statement), log: logOf(statement) });
   const given = { evidence, keys: JSON.stringify({ keys: [{ ...jwk, kid: key_id }] }) };
   expect(await objections(given)).toEqual([
     expect.stringMatching(/^The key at place 1 of the given keys is named .*, but its thumbprint is /),
@@ -918,7 +923,12 @@ describe('a member of a statement', () => {
     const statement = without(genuine.statement, path, how);
     return objections({
       ...files,
-      evidence: JSON.stringify({ statement, signature: genuine.signed(statement), key_id: genuine.key_id, log: null }),
+      evidence: JSON.stringify({
+        statement,
+        signature: genuine.signed(statement),
+        key_id: genuine.key_id,
+        log: logOf(statement),
+      }),
     });
   };
   const missed = async (paths: string[], how: 'absent' | 'null') => {
@@ -957,7 +967,12 @@ describe('the sentences of the check', () => {
       const statement = JSON.parse(text) as object;
       return {
         ...files,
-        evidence: JSON.stringify({ statement, signature: genuine.signed(statement), key_id: genuine.key_id, log: null }),
+        evidence: JSON.stringify({
+          statement,
+          signature: genuine.signed(statement),
+          key_id: genuine.key_id,
+          log: logOf(statement),
+        }),
       };
     });
     const all: FilesOfTest[] = [
@@ -1166,7 +1181,7 @@ describe('an unreadable file', () => {
     const { statement, key_id } = genuine;
     const description = '"a": 1, "a": {"b": [{"c"';
     const changed = { ...statement, note: [description, { a: 1 }, { a: 2 }], a: description };
-    const evidence = JSON.stringify({ statement: changed, signature: genuine.signed(changed), key_id, log: null });
+    const evidence = JSON.stringify({ statement: changed, signature: genuine.signed(changed), key_id, log: logOf(changed) });
     expect(await objections({ ...files, evidence })).toEqual([
       'The statement has a member "note", which nobody checks.',
       'The statement has a member "a", which nobody checks.',

@@ -15,6 +15,10 @@ describe('the output of the check', () => {
     expect(quoted('al ice\u3164\ufe0f\u00a0\u2800"')).toBe('"al ice\\u{3164}\\u{fe0f}\\u{a0}\\u{2800}\\""');
   });
 
+  it('is made of files with a byte order mark too', () => {
+    expect(parseJson('\ufeff{"a":1}', 'The evidence')).toEqual({ a: 1 });
+  });
+
   it('has no control characters either where a file cannot be read', () => {
     expect(() => parseJson('\u001b[2J\nHOLDS', 'The evidence')).toThrow(/^The evidence is not JSON: [^\p{Cc}]*$/u);
   });

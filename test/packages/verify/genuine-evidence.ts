@@ -10,6 +10,7 @@ import {
 import { fingerprintOfCertificate } from 'computation-management-formats/certificates';
 import { canonicalDigest, canonicalJson, startDigest } from 'computation-management-formats/digests';
 import { numberedId } from 'computation-management-formats/identifiers';
+import { type LogProofs } from 'computation-management-formats/log-entry';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import type { ApprovalLevel } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
@@ -20,6 +21,7 @@ import { anEvent } from '../../support/append-to-journal.ts';
 import { strictPolicy } from '../../support/strict-policy.ts';
 import { certificatePem } from '../formats/openssh-keys.ts';
 import { coseOf, forgeSnp, messageOf, now, type SnpChange } from '../attestation/forge-snp.ts';
+import { logOf, testLog } from './test-log.ts';
 import { publicJwkOf } from '../../../shared/evidence/signing-key.ts';
 
 const { verifyToken } = byTestRoots;
@@ -118,6 +120,9 @@ export interface StatedApproval extends Record<string, unknown> {
   configuration_digest: string;
   cvm_ids: string[] | null;
   expires_at: string | null;
+  max_runs: number | null;
+  use: number | null;
+  approval_id: string | null;
   signature: string | null;
   key: string | null;
   journal_head: JournalHead | null;
@@ -128,6 +133,8 @@ export interface Genuine {
   statement: Record<string, unknown>;
   signature: string;
   key_id: string;
+  /** The entries of the run in the log, with their proofs. */
+  log: LogProofs;
   keys: { keys: object[] };
   /** The events from the first one of the run to its last, oldest first. */
   events: Event[];
@@ -155,7 +162,7 @@ export interface Start extends Record<string, unknown> {
     result_consumers: { user_key: string }[];
   };
   configuration: Configuration;
-  assets: { id: string; creator: string; use: string; checksum: string; key: null }[];
+  assets: { id: string; creator: string; use: string; checksum: string; key: object | null }[];
   approvals: StatedApproval[];
   result_consumers: string[];
   certificate: string;
@@ -174,8 +181,8 @@ interface Otherwise {
   tokens?: StatedToken[];
   /** Changes the hashes of tokens that the event which ends the run names. */
   frozen?: (hashes: string[]) => string[] | undefined;
-  /** The part of each event of the run that the CVM reports. */
-  duringRun?: Parameters<typeof anEvent>[0];
+  /** The part of each event of the run that the CVM reports, or that of each one by its place. */
+  duringRun?: Parameters<typeof anEvent>[0] | Parameters<typeof anEvent>[0][];
 }
 
 const ids = new Map<number, string>();
@@ -195,8 +202,9 @@ export function signedApproval(
   approved: Omit<Parameters<typeof approvalText>[0], 'approver'>,
 ): StatedApproval {
   const { manifest_digest, configuration_digest, cvm_ids = null, expires_at = null, journal_head = null } = approved;
+  const { max_runs = null, approval_id = null } = approved;
   const signature = sign(approvalText({ ...approved, approver: user }));
-  const limits = { cvm_ids, expires_at, max_runs: null, use: null, approval_id: null, journal_head };
+  const limits = { cvm_ids, expires_at, max_runs, use: max_runs, approval_id, journal_head };
   return { user, digest: manifest_digest, configuration_digest, ...limits, signature, key, approved_at: at(0) };
 }
 
@@ -291,7 +299,12 @@ export function genuineEvidence(events = 8, otherwise: Otherwise = {}): Genuine 
   const fromStart = [
     anEvent({ ...ofRun, event_type: 'started', originator: 'alice', details }),
     ...Array.from({ length: events }, (_, index) =>
-      anEvent({ ...ofRun, status: `Step${index}`, details: { index }, ...duringRun }),
+      anEvent({
+        ...ofRun,
+        status: `Step${index}`,
+        details: { index },
+        ...(Array.isArray(duringRun) ? duringRun[index] : duringRun),
+      }),
     ),
     anEvent({
       ...ofRun,
@@ -333,7 +346,7 @@ export function genuineEvidence(events = 8, otherwise: Otherwise = {}): Genuine 
     events: { started: ofThisRun[0], last: ofThisRun.at(-1) },
     attestation,
     certificate_fingerprint: fingerprintOfCertificate(certificate),
-    log: null,
+    log: { origin: testLog.origin, vkey: testLog.vkey },
     service_version: '0.1.0',
     issued_at: at(events + 4),
   };
@@ -343,6 +356,7 @@ export function genuineEvidence(events = 8, otherwise: Otherwise = {}): Genuine 
     statement,
     signature: signed(statement),
     key_id: jwk.kid,
+    log: logOf(statement),
     keys: { keys: [{ kty: 'RSA', n: 'AQAB', e: 'AQAB' }, jwk] },
     events: ofThisRun,
     before: journal.slice(0, before.length),
@@ -354,12 +368,12 @@ export function genuineEvidence(events = 8, otherwise: Otherwise = {}): Genuine 
 
 /** Returns the files as a user has them, with the events newest first. @param total the count that a page of events has */
 export function filesOf(
-  { statement, signature, key_id, keys, events, tokens, isPage = false }: Omit<Genuine, 'signed' | 'before' | 'after'>,
+  { statement, signature, key_id, log, keys, events, tokens, isPage = false }: Omit<Genuine, 'signed' | 'before' | 'after'>,
   total = events.length,
 ): { evidence: string; keys: string; events: string[]; tokens: Uint8Array[]; roots: Uint8Array[] } {
   const newestFirst = events.toReversed();
   return {
-    evidence: JSON.stringify({ statement, signature, key_id, log: null }),
+    evidence: JSON.stringify({ statement, signature, key_id, log }),
     keys: JSON.stringify(keys),
     events: [JSON.stringify(isPage ? { events: newestFirst, limit: 100, offset: 0, total } : newestFirst)],
     tokens,

@@ -3,7 +3,7 @@ import { amount, sampleSeed } from '../../support/amounts.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 import { lieAboutMachines, wronglyBelieved } from './machine-lies.ts';
 
-const lies = amount({ sample: 300, full: 5_000 });
+const lies = amount({ sample: 100, full: 5_000 });
 
 describe(`a service that lies about machines (seed ${sampleSeed})`, () => {
   it('is believed about none that the policy refuses, and about some that it allows', { timeout: 300_000 }, async () => {

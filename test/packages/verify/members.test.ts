@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import type * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { statementSchema } from '../../../packages/verify/statement.ts';
+import { amount, oneOf, sampleSeed } from '../../support/amounts.ts';
+import { strictPolicy } from '../../support/strict-policy.ts';
 import { byTestRoots } from '../attestation/by-test-roots.ts';
 import { coseOf } from '../attestation/forge-snp.ts';
 import { bodyAt, currentAt, forgeTdx } from '../attestation/forge-tdx.ts';
@@ -41,12 +43,27 @@ async function wholeEvidence() {
   const made = genuineEvidence(2, {
     level: 'all',
     tokens: [{ token: aToken().token }, { token, collateral: [tdx.collateral] }],
-    configure: ({ attestation_policy: policy }) => policy && (policy.measurements = [...policy.measurements, measurement ?? '']),
+    configure: (configuration) => {
+      configuration.result_review = { reviewers: ['alice'], needed: 1, consumers: ['bob', 'carol'] };
+      const { attestation_policy: policy } = configuration;
+      if (policy) policy.measurements = [...policy.measurements, measurement ?? ''];
+    },
     change: (start) => {
+      start.result_consumers = ['bob', 'carol'];
       start.assets.forEach((asset, place) => (asset.creator = ['alice', 'bob', 'carol'][place] ?? ''));
+      const minimum_tcb = { bootloader: 3, tee: 0, snp: 8, microcode: 115, fmc: null };
+      const release_policy = { ...strictPolicy, minimum_tcb };
+      Object.assign(start.assets[0] ?? {}, { key: { fingerprint: 'ab'.repeat(32), held: 'party', release_policy } });
       const [head] = before;
       const [, , , dave] = start.approvals;
-      if (head && dave) Object.assign(dave, { journal_head: { id: head.id, hash: head.hash }, cvm_ids: ['cvm-1'] });
+      if (head && dave)
+        Object.assign(dave, {
+          journal_head: { id: head.id, hash: head.hash },
+          cvm_ids: ['cvm-1'],
+          max_runs: 3,
+          use: 2,
+          approval_id: head.id,
+        });
     },
   });
   const files = filesOf({ ...made, events: [...made.before, ...made.events] });
@@ -105,8 +122,10 @@ function rowOf(path: string) {
 }
 
 const paths = pathsOf(statementSchema);
+/** The members that this run changes: in a sample every third, which the seed chooses. */
+const changed = paths.filter((_, at) => amount({ sample: (at + sampleSeed) % 3 === 0, full: true }));
 
-describe('the table of members in docs/evidence.md', () => {
+describe(`the table of members in docs/evidence.md (seed ${sampleSeed})`, () => {
   it('has a row for each member that the schema of the verifier lists, and no others', () => {
     expect(paths.length).toBeGreaterThan(90);
     expect(paths.filter((path) => !rowOf(path))).toEqual([]);
@@ -117,12 +136,12 @@ describe('the table of members in docs/evidence.md', () => {
     for (const { test } of rows) expect(() => readFileSync(new URL(`../../../docs/${test}`, import.meta.url))).not.toThrow();
   });
 
-  it('says what is unbound: a service that changes another member and signs again is found', { timeout: 120_000 }, async () => {
+  it('says what is unbound: a service that changes another member and signs again is found', async () => {
     const { made, files } = await wholeEvidence();
     const before = await checkEvidence(files);
     expect(before.filter(({ verdict }) => verdict === 'does not hold')).toEqual([]);
     const unfound = [];
-    for (const path of paths) {
+    for (const path of changed) {
       const name = path.split('.').at(-1) ?? '';
       const places = holdersOf(made.statement, path).length;
       expect([path, places > 0 || /\.(source|kbs|pcrs)\./.test(path)]).toEqual([path, true]);
@@ -130,12 +149,12 @@ describe('the table of members in docs/evidence.md', () => {
         const statement = structuredClone(made.statement);
         const holder = holdersOf(statement, path)[place] ?? {};
         holder[name] = otherThan(holder[name]);
-        const evidence = JSON.stringify({ statement, signature: made.signed(statement), key_id: made.key_id, log: null });
+        const evidence = JSON.stringify({ statement, signature: made.signed(statement), key_id: made.key_id, log: made.log });
         const found = (await checkEvidence({ ...files, evidence })).some(({ verdict }) => verdict === 'does not hold');
         if (!found) unfound.push(path);
       }
     }
-    expect([...new Set(unfound)].sort()).toEqual(paths.filter((path) => rowOf(path)?.isUnbound).sort());
+    expect([...new Set(unfound)].sort()).toEqual(changed.filter((path) => rowOf(path)?.isUnbound).sort());
   });
 
   it('is found where a service adds a member that the schema does not list, at every level', async () => {
@@ -147,13 +166,13 @@ describe('the table of members in docs/evidence.md', () => {
     for (const path of objects) {
       const isList = paths.some((each) => each.startsWith(`${path}[].`));
       for (const holder of holdersOf(made.statement, path === '' ? 'x' : `${path}${isList ? '[]' : ''}.x`)) {
-        for (const name of ['exit_code', 'constructor', '__proto__']) {
+        for (const name of oneOf(['exit_code', 'constructor', '__proto__'])) {
           Object.defineProperty(holder, name, { value: 0, enumerable: true, configurable: true, writable: true });
           const evidence = JSON.stringify({
             statement: made.statement,
             signature: made.signed(made.statement),
             key_id: made.key_id,
-            log: null,
+            log: made.log,
           });
           const said = (await checkEvidence({ ...files, evidence })).filter(({ verdict }) => verdict === 'does not hold');
           expect([

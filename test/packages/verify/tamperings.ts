@@ -20,6 +20,7 @@ export interface Tampering {
 export type Random = () => number;
 type Tamper = (genuine: Genuine, random: Random) => Omit<Tampering, 'kind' | 'genuine'>;
 
+const byLog = /proofs? |the log |log does not|of the log/i;
 const bySignature = /signature does not fit the statement|is not among the given keys/;
 const unreadable = /^The (?:evidence|file of events) (?:is not JSON|has )/;
 const byThumbprint = /^The key at place \d+ of the given keys is named .*, but its thumbprint is /;
@@ -39,12 +40,16 @@ const kinds: Record<string, Tamper> = {
     return {
       what,
       files: { ...files, evidence: text },
-      named: new RegExp(`${bySignature.source}|${unreadable.source}|nobody has signed`),
+      named: new RegExp(`${bySignature.source}|${unreadable.source}|nobody has signed|${byLog.source}`, byLog.flags),
     };
   },
   'the signature': (genuine, random) => {
     const { text: signature, what } = withOtherCharacter(genuine.signature, random);
     return { what, files: filesOf({ ...genuine, signature }), named: bySignature };
+  },
+  'the proofs of the log': (genuine, random) => {
+    const { changed: log, what } = changedSomewhere(genuine.log, random);
+    return { what, files: filesOf({ ...genuine, log }), named: byLog };
   },
   'the name of the key': (genuine, random) => {
     const { text: key_id, what } = withOtherCharacter(genuine.key_id, random);
@@ -233,7 +238,7 @@ const kindsOfTokens: Record<string, Tamper> = {
 
 /** The members that may be null (docs/contract.md, section 10). */
 export const mayBeNull =
-  /^(attestation|certificate|certificate_fingerprint|log|configuration\.(attestation_policy(\.(minimum_tcb(\.fmc)?|pcrs))?|result_review)|run\.(reason|reason_code)|assets\.\d\.key|approvals\.\d\.(cvm_ids|expires_at|signature|key|max_runs|use|approval_id|journal_head))$/;
+  /^(attestation|certificate|certificate_fingerprint|configuration\.(attestation_policy(\.(minimum_tcb(\.fmc)?|pcrs))?|result_review)|run\.(reason|reason_code)|assets\.\d\.key|approvals\.\d\.(cvm_ids|expires_at|signature|key|max_runs|use|approval_id|journal_head))$/;
 
 /** Returns the path of every member of a statement, of its objects and of those in its lists. */
 export function membersOf(value: unknown, path: string[] = []): string[] {

@@ -55,6 +55,8 @@ describe('changeCards', () => {
     ['/manifest/datasets/0/filename', 'b.csv', 'a.csv', 'The datasets have another order'],
     ['/manifest/result_consumers/1/user_key', null, 'k', 'the holder of the key invalid: "k" receives the results now'],
     ['/manifest/name', 'A', 'B\u202e"', `alice changed the name from A to "B\\u{202E}\\""`],
+    ['/max_runs', 3, 3, 'The approval was for 3 runs, which have all started'],
+    ['/max_runs', 1, 1, 'The approval was for one run, which has started'],
     ['/manifest', one, null, 'The manifest is not complete any more'],
     [
       '/configuration/agent_config/attested_tls',

@@ -24,6 +24,20 @@ const row = { asset_type: 'algorithm', checksum: '01', created_by: 'alice' };
 const owners = { assets: [row as Schemas['AssetRow']], usersWith: () => ['bob'] };
 
 describe('what an approval does not protect from', () => {
+  it('is that nobody but its creator knows who holds the key of a file', () => {
+    const path = 'asset-1/key/1';
+    const source = { kbs_resource_path: path };
+    const keyed = { ...row, id: 'asset-1', file_name: 'a.py' } as Schemas['AssetRow'];
+    const cautionsWith = (kbs_resource_path: string) =>
+      describeCoverage({ ...manifest, algorithm: { ...manifest.algorithm, source: { ...source, kbs_resource_path } } }, safe, {
+        ...owners,
+        assets: [keyed],
+      }).cautions.join(' ');
+    expect(cautionsWith(path)).toContain('The key of a.py goes only to the machine of an approved run');
+    expect(cautionsWith(path)).toContain('alice, or the operator of this service for alice.');
+    expect(cautionsWith('default/key/1')).not.toContain('The key of a.py');
+  });
+
   it('is always that the service names the parties', () => {
     const { cautions } = describeCoverage(fetched, safe, owners);
     expect(cautions).toEqual([

@@ -10,13 +10,28 @@ describe('csvText', () => {
     expect(csvText(rows)).toBe('name,size,reason,used,agent\r\n"a ""b"", c",5,,,\r\n"two\nlines",,,true,"{""state"":""x""}"\r\n');
   });
 
-  it.each(['=1+1', '+1', '-1', '@A1', ' =1', '\t=1', '\u00a0=1', '\uff1d1', '\r=1', '|calc', '%0', "=cmd|' /C calc'!A0"])(
-    'leaves no formula in %j, nor in a name of a field',
-    (text) => {
-      const [header = '', row = ''] = csvText([{ [text]: text }]).split(/\r\n(?=["'])/);
-      for (const found of [header, row]) expect(found).toMatch(/^"?'/);
-    },
-  );
+  it.each([
+    '=1+1',
+    '+1',
+    '-1',
+    '@A1',
+    ' =1',
+    '\t=1',
+    '\u00a0=1',
+    '\uff1d1',
+    '\uff0b1',
+    '\uff0d1',
+    '\uff20A1',
+    '\n=1',
+    '\n1',
+    '\r=1',
+    '|calc',
+    '%0',
+    "=cmd|' /C calc'!A0",
+  ])('leaves no formula in %j, nor in a name of a field', (text) => {
+    const [header = '', row = ''] = csvText([{ [text]: text }]).split(/\r\n(?=["'])/);
+    for (const found of [header, row]) expect(found).toMatch(/^"?'/);
+  });
 
   it('keeps numbers, and words that only contain such characters', () => {
     expect(csvText([{ a: -5, b: 'penguin-sizes.csv' }])).toBe('a,b\r\n-5,penguin-sizes.csv\r\n');

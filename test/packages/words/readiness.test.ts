@@ -48,6 +48,8 @@ describe('what a run waits for', () => {
   it.each([
     ['Missing algorithm', 'algorithm', 'An algorithm', undefined],
     ['Approval of bob for a.csv', 'approval', 'Approval of bob for a.csv', 'bob'],
+    ['Approval of rita as reviewer', 'approval', undefined, 'rita'],
+    ['Approval of bob, for 3 runs, all used', 'approval', undefined, 'bob'],
     ['Approval of "b b" (not ASCII: U+0430) as result consumer', 'approval', undefined, '"b b" (not ASCII: U+0430)'],
     [
       'Approval of bob, which allows only the CVM a',

@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
+import type { ResultReview } from 'computation-management-formats/result-review';
 import { describe, expect, it } from 'vitest';
-import { withdrawApproval } from '../../../shared/approvals/approve.ts';
+import { withdrawApproval, refuse } from '../../../shared/approvals/approve.ts';
 import { listApprovals } from '../../../shared/approvals/list-approvals.ts';
-import { refuse } from '../../../shared/approvals/refuse.ts';
 import { linkAsset, unlinkAsset } from '../../../shared/assets/link-asset.ts';
 import { updateAsset } from '../../../shared/assets/update-asset.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
@@ -11,8 +11,7 @@ import { readHead } from '../../../shared/journal/stored-journal.ts';
 import { removeKey, uploadKey } from '../../../shared/keys/participant-keys.ts';
 import { defaultAgentConfig } from '../../../shared/rows/agent-config.ts';
 import { fieldsOf, type Party } from '../../../shared/rows/computation.ts';
-import { readDefinition } from '../../../shared/rows/definition.ts';
-import { partiesOf } from '../../../shared/rows/parties.ts';
+import { readDefinition, partiesOf } from '../../../shared/rows/definition.ts';
 import { readComputation } from '../../../shared/rows/computation.ts';
 import { approvedKeys, computationKeys } from '../../../shared/table/keys.ts';
 import { getItems } from '../../../shared/table/table.ts';
@@ -46,10 +45,11 @@ interface Change {
   consumers?: string[];
   attested_tls?: boolean;
   attestation_policy?: AttestationPolicy;
+  result_review?: ResultReview | null;
 }
 
 async function update(domain: string, id: string, by: string, now: string, change: Change): Promise<void> {
-  const { consumers, attested_tls, attestation_policy, ...fields } = change;
+  const { consumers, attested_tls, attestation_policy, result_review, ...fields } = change;
   await updateComputation(stores.table, {
     domain,
     id,
@@ -60,6 +60,7 @@ async function update(domain: string, id: string, by: string, now: string, chang
       fields: { ...fieldsOf(row, row), ...fields },
       agent_config: { ...defaultAgentConfig, attested_tls: attested_tls ?? definition.agent_config.attested_tls },
       attestation_policy: attestation_policy ?? definition.attestation_policy,
+      result_review: result_review === undefined ? definition.result_review : result_review,
       consumers: consumers ?? definition.consumers,
       providers: definition.providers,
       permitted: allowed(),
@@ -239,6 +240,41 @@ describe('the reasons why an approval does not count', () => {
       ['carol', 'alice', minute(1)],
       [null, 'erin', minute(3)],
     ]);
+  });
+
+  it('name who changed which part of the review, and whom it is about', async () => {
+    const domain = newDomain();
+    const { id } = await aSharedComputation(stores, domain);
+    await update(domain, id, 'alice', minute(1), { consumers: ['carol'], result_review: { reviewers: ['rita'], needed: 1 } });
+    const keyOfRita = await upload(domain, id, 'rita', minute(2));
+    await anApproval(stores, domain, id, 'bob');
+    const result_review = { reviewers: ['rita', 'ruth', 'rob'], needed: 1 };
+    await update(domain, id, 'dave', minute(3), { result_review });
+    await update(domain, id, 'erin', minute(4), { consumers: ['aron', 'carol'], result_review: { ...result_review, needed: 2 } });
+    const keyOfRuth = await upload(domain, id, 'ruth', minute(5));
+    const ofReview = '/configuration/result_review';
+    const byDave = { by: 'dave', at: minute(3) };
+    const byErin = { by: 'erin', at: minute(4) };
+    expect(await reasons(domain, id)).toEqual([
+      { path: '/manifest/result_consumers/1/user_key', approved: null, current: keyOfRuth, user: 'ruth', ...byDave },
+      { path: `${ofReview}/consumers/1`, approved: null, current: 'aron', user: 'aron', ...byErin },
+      { path: `${ofReview}/reviewers/1`, approved: null, current: 'ruth', user: 'ruth', ...byDave },
+      { path: `${ofReview}/reviewers/2`, approved: null, current: 'rob', user: 'rob', ...byDave },
+      { path: `${ofReview}/needed`, approved: 1, current: 2, user: null, ...byErin },
+    ]);
+
+    await update(domain, id, 'erin', minute(6), { result_review: null });
+    const removed = { by: 'erin', at: minute(6) };
+    const found = await reasons(domain, id);
+    const fetched = '/manifest/result_consumers/0/user_key';
+    expect(found).toContainEqual(expect.objectContaining({ path: fetched, approved: null, user: 'alice', ...removed }));
+    expect(found).toContainEqual({ path: fetched, approved: keyOfRita, current: null, user: 'rita', ...removed });
+    for (const [list, user] of [
+      ['reviewers/0', 'rita'],
+      ['consumers/1', 'carol'],
+    ]) {
+      expect(found).toContainEqual({ path: `${ofReview}/${list}`, approved: user, current: null, user, ...removed });
+    }
   });
 
   it('name who changed which member of the policy', async () => {

@@ -22,6 +22,8 @@ function anApproval(user_id: string, fields: Partial<StoredApproval> = {}): Stor
     expires_at: null,
     signature: null,
     key: null,
+    max_runs: null,
+    approval_id: null,
     journal_head: null,
     approved_at: at,
     ...fields,

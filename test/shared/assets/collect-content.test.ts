@@ -33,7 +33,7 @@ const create = (asset: string | undefined, table = stores.table) =>
     content_access: 'creator',
     use: 'open',
     asset,
-    createdBy: 'alice',
+    by: 'alice',
     now: clockOfTests,
   });
 const replace = (id: string, asset: string | undefined, table = stores.table) =>

@@ -9,7 +9,9 @@ import { readAsset } from '../../../shared/rows/read-asset.ts';
 import { receiveUpload } from '../../../shared/assets/uploads.ts';
 import { linkAsset } from '../../../shared/assets/link-asset.ts';
 import { changeInputsLater } from '../../../shared/assets/change-linked-computations.ts';
+import { followTodo, rebuildTodo } from '../../../shared/todo/follow-changes.ts';
 import { readTodo } from '../../../shared/todo/read-todo.ts';
+import { streamOf } from '../../support/table-stream.ts';
 import { updateAsset } from '../../../shared/assets/update-asset.ts';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
 import { aComputation, addHalfLinks, anAsset, byAlice, publicKey, startStores } from '../../support/builders-store.ts';
@@ -84,12 +86,16 @@ describe('updateAsset', () => {
       user_key: '',
       content_access: 'creator',
       use: 'open',
-      createdBy: 'alice',
+      by: 'alice',
       now: byAlice.now,
     };
     const { id, upload_key } = await createAsset(stores.table, stores.content, given as Parameters<typeof createAsset>[2]);
-    const pending = async () =>
-      (await readTodo(stores.table, domain, 'alice', byAlice.now)).content.map(({ asset_id }) => asset_id);
+    const stream = streamOf(stores.table);
+    await rebuildTodo(stores.table, domain, byAlice.now);
+    const pending = async () => {
+      await followTodo(stores.table, stream.take(), byAlice.now);
+      return (await readTodo(stores.table, domain, 'alice', byAlice.now)).content.map(({ asset_id }) => asset_id);
+    };
     expect(await pending()).toContain(id);
     await update(id, { source, decompress: true });
     const fetched = {

@@ -16,7 +16,7 @@ const given_at = '2026-03-12T10:00:00.000Z';
 const fields = { file_name: 'a.csv', asset_type: 'dataset' as const, description: '', mime_type: '', user_key: '' };
 const open = { content_access: 'creator' as const, use: 'open' as const };
 const create = (domain: string) =>
-  createAsset(stores.table, stores.content, { domain, ...fields, ...open, createdBy: 'bob', now: given_at });
+  createAsset(stores.table, stores.content, { domain, ...fields, ...open, by: 'bob', now: given_at });
 
 /** Returns storage that gives back no object, but takes all other requests. */
 function brokenStorage({ client, bucket }: ContentStore): ContentStore {

@@ -30,12 +30,12 @@ const dataset = { asset_id: id, file_name: 'a.csv', asset_type: 'dataset' as con
 const definition: Definition = {
   agent_config: defaultAgentConfig,
   attestation_policy: null,
+  result_review: null,
   consumers: [],
   providers: [],
   algorithm: undefined,
   datasets: [dataset],
   acts: [],
-  former_providers: [],
   policy_changes: [],
   consumer_changes: [],
 };

@@ -1,6 +1,7 @@
 import type { AttestationPolicy } from 'computation-management-formats/attestation';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type AgentConfig, defaultAgentConfig, digestOfKey, type SealKey } from '../../../shared/rows/agent-config.ts';
+import { type AgentConfig, defaultAgentConfig } from '../../../shared/rows/agent-config.ts';
+import { digestOfKey, type SealKey } from '../../../shared/rows/sealed-key.ts';
 import { createComputation } from '../../../shared/computations/create-computation.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { readEvents } from '../../../shared/events/read-events.ts';
@@ -35,6 +36,7 @@ async function create(config: Partial<AgentConfig> = {}, consumers: string[] = [
     agent_config,
     seal,
     attestation_policy: null,
+    result_review: null,
     consumers,
     providers: [],
     ...byAlice,
@@ -58,6 +60,7 @@ const update = (id: string, change: Change) =>
     decide: (_row, definition) => ({
       fields: { ...fields, ...change.fields },
       agent_config: { ...definition.agent_config, server_key: '', ...change.config },
+      result_review: definition.result_review,
       attestation_policy: change.policy === undefined ? definition.attestation_policy : change.policy,
       consumers: change.consumers ?? definition.consumers,
       providers: [],
@@ -111,6 +114,7 @@ describe('updateComputation', () => {
     await update(id, { config: { log_level: 'debug' }, policy: null });
     expect(await readDefinition(embedded.table, id)).toMatchObject({
       attestation_policy: null,
+      result_review: null,
       agent_config: { log_level: 'debug' },
     });
   });

@@ -13,6 +13,7 @@ const claim: Claim = {
   run_command_id: 'run command',
   stop_command_id: 'stop command',
   has_server_key: false,
+  has_asset_keys: false,
 };
 const base = { id: 'r', run_id: 'run' };
 const accepted = (command_id: string): Report => ({ ...base, type: 'accepted', command_id, reason: '' });

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { ScanCommand } from '@aws-sdk/lib-dynamodb';
 import { keysOf } from 'computation-management-counted-list/keys';
-import { fillWorld, aRegisteredCvm, aStartedRun, type BenchWorld } from '../../../tools/bench/bench-world.ts';
-import { endpointCases } from '../../../tools/bench/endpoint-cases.ts';
-import { taskCases } from '../../../tools/bench/task-cases.ts';
+import { fillWorld, aRegisteredCvm, aStartedRun, type BenchWorld } from '../../bench/bench-world.ts';
+import { endpointCases } from '../../bench/endpoint-cases.ts';
+import { taskCases } from '../../bench/task-cases.ts';
 import { localFunctions } from '../../../local/functions/local-functions.ts';
 import { routes, type RouteName } from '../../../shared/endpoints/endpoints.ts';
 import { markForDeletion } from '../../../shared/assets/mark-for-deletion.ts';
@@ -15,7 +15,7 @@ import { takesKey, type Route } from '../../../shared/http/route.ts';
 import { keepProcessOfRun } from '../../../shared/rows/agent-tokens.ts';
 import { bindAgent, readAgentRecord, recordAgentProcess } from '../../../shared/attestation/agent-record.ts';
 import { writeSweepState } from '../../../shared/lifecycle/sweep-runs.ts';
-import { writableKey } from '../../../shared/table/keys.ts';
+import { releaseKeys, writableKey } from '../../../shared/table/keys.ts';
 import { openList, rowLists } from '../../../shared/table/row-lists.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { putItem } from '../../../shared/table/writes.ts';
@@ -65,6 +65,13 @@ export async function fillDomain(stores: Stores): Promise<BenchWorld> {
     { perSecond: 1, burst: 10 },
     { domain: world.domain, user: 'alice', tokens: 1, now: Date.now() },
   );
+  const keysOfReleases = [
+    releaseKeys.run(world.domain, used.run_id),
+    releaseKeys.session(world.domain, 'session'),
+    releaseKeys.evidence(world.domain, 'session', 0),
+    releaseKeys.ask(world.domain, 'alice', randomUUID()),
+  ];
+  for (const key of keysOfReleases) await putItem(stores.table, { ...key }); // a guest would make them
   const place = { domain: world.domain, cvm_id: 'cvm-1' };
   await writeSweepState(stores.table, { suspect: place, other: { domain: 'd10', cvm_id: 'cvm-1' } });
   return world;

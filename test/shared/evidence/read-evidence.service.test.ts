@@ -2,17 +2,28 @@ import { randomBytes } from 'node:crypto';
 import { UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { fingerprintOfCertificate } from 'computation-management-formats/certificates';
 import { canonicalDigest } from 'computation-management-formats/digests';
+import { logEntry, logTag } from 'computation-management-formats/log-entry';
+import { leafHash, openNote, parseCheckpoint, parseProof, verifyInclusion } from 'computation-management-transparency-log';
 import { checkEvidence } from 'computation-management-verify';
 import * as v from 'valibot';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { deleteComputation } from '../../../shared/computations/delete-computation.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { statementSchema } from '../../../shared/evidence/evidence.ts';
+import { integrateEntries, readLogIdentity } from '../../../shared/history/index.ts';
 import { readEvidence } from '../../../shared/evidence/read-evidence.ts';
 import { readPublishedKeys } from '../../../shared/evidence/signing-key.ts';
-import { runKeys } from '../../../shared/table/keys.ts';
+import { historyKeys, runKeys } from '../../../shared/table/keys.ts';
 import { type Table, getItem, queryPartition } from '../../../shared/table/table.ts';
-import { allowed, aReadyComputation, aRun, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
+import {
+  allowed,
+  aReadyComputation,
+  aRun,
+  endRunWith,
+  stageLogOf,
+  startStores,
+  type Stores,
+} from '../../support/builders-store.ts';
 import { clockOfTests } from '../../support/append-to-journal.ts';
 import { certificatePem } from '../../packages/formats/openssh-keys.ts';
 import { setTestEnvironment } from '../../support/test-environment.ts';
@@ -36,10 +47,13 @@ beforeEach(async () => {
 
 /** Opens KMS without the time limits of the service, which a busy machine may exceed. */
 const keys = () => openKms(patientDeadline);
-const end = () => endRunWith(stores, domain, runId);
+const end = async () => {
+  await endRunWith(stores, domain, runId);
+  await integrateEntries(stageLogOf(stores));
+};
 const remove = () => deleteComputation(stores.table, { domain, id: computationId, permit: allowed });
 const read = (table: Table = stores.table, now = clockOfTests) =>
-  readEvidence(table, keys(), { domain, computationId, runId, serviceVersion: '1.2.3', now });
+  readEvidence({ ...stageLogOf(stores), table }, { domain, computationId, runId, serviceVersion: '1.2.3', now });
 
 /** Changes an item as only another part of the service would have left it. */
 async function alter(key: { pk: string; sk: string }, UpdateExpression: string, values?: Record<string, unknown>): Promise<void> {
@@ -66,13 +80,44 @@ describe('readEvidence', () => {
       },
       certificate: null,
       certificate_fingerprint: null,
-      log: null,
+      log: await readLogIdentity(keys()),
       service_version: '1.2.3',
       issued_at: clockOfTests,
     });
     const jwks = { keys: await readPublishedKeys(keys()) };
     const findings = await checkEvidence({ evidence: JSON.stringify(evidence), keys: JSON.stringify(jwks) });
     expect(findings.filter(({ verdict }) => verdict === 'does not hold')).toEqual([]);
+  });
+
+  it('has the entries of the start and of the end, with proofs to the published checkpoint', async () => {
+    await end();
+    const { log, statement } = await read();
+    const { events } = v.parse(statementSchema, statement);
+    const { vkey, origin } = await readLogIdentity(keys());
+    const hashes = { 'run-start': events.started.hash, 'run-end': events.last.hash, result: '' };
+    expect(log.entries.map(({ type }) => type)).toEqual(['run-start', 'run-end']);
+    for (const { type, index, salt, proof } of log.entries) {
+      const { checkpoint, hashes: beside, index: proven } = parseProof(proof);
+      const { text } = await openNote(checkpoint, [vkey]);
+      const tag = logTag({ type, domain, computation: computationId, run: runId });
+      const entry = logEntry({ tag, salt: Buffer.from(salt, 'base64'), event_hash: hashes[type] });
+      const tree = parseCheckpoint(text);
+      expect([proven, tree.origin, verifyInclusion(leafHash(entry), index, tree, beside)]).toEqual([index, origin, true]);
+    }
+  });
+
+  it('throws log_pending until both entries are in the published log', async () => {
+    await endRunWith(stores, domain, runId);
+    await expect(read()).rejects.toMatchObject({ code: 'conflict', extras: { reason: 'log_pending' } });
+    await integrateEntries(stageLogOf(stores));
+    await expect(read()).resolves.toBeDefined();
+  });
+
+  it('throws log_contradicted for a run that ended otherwise before its table was restored', async () => {
+    await end();
+    const tag = Buffer.from(logTag({ type: 'run-end', domain, computation: computationId, run: runId })).toString('hex');
+    await alter(historyKeys.place(tag), 'SET entry = :entry', { ':entry': new Uint8Array(64) });
+    await expect(read()).rejects.toMatchObject({ code: 'conflict', extras: { reason: 'log_contradicted' } });
   });
 
   it('throws run_active while the run is active, and not_found for an unknown run', async () => {
@@ -85,7 +130,7 @@ describe('readEvidence', () => {
       [runId, runId],
       [computationId, '9f0c6a52-4a0e-4d6c-8a43-5d0f5f0e7c11'],
     ] as const) {
-      const reading = readEvidence(stores.table, keys(), { ...request, computationId: id, runId: run });
+      const reading = readEvidence(stageLogOf(stores), { ...request, computationId: id, runId: run });
       await expect(reading).rejects.toMatchObject({ code: 'not_found' });
     }
   });
@@ -135,7 +180,7 @@ describe('readEvidence', () => {
       },
     };
     const request = { domain, computationId, runId, serviceVersion: '1.2.3', now: clockOfTests };
-    await expect(readEvidence(stores.table, slow, request)).rejects.toMatchObject({
+    await expect(readEvidence({ ...stageLogOf(stores), kms: slow }, request)).rejects.toMatchObject({
       code: 'not_found',
     });
     expect(await queryPartition(stores.table, runKeys.partition(computationId))).toEqual([]);

@@ -11,7 +11,7 @@ import { findKeys } from '../../../shared/table/keys.ts';
 import { deleteItems, putItem } from '../../../shared/table/writes.ts';
 import { tableThrough } from '../../support/embedded-table.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { aComputation, allowed, anAsset, byAlice, startStores } from '../../support/builders-store.ts';
+import { aComputation, allowed, anAsset, aReviewedRun, byAlice, startStores } from '../../support/builders-store.ts';
 import { queryPartition } from '../../../shared/table/table.ts';
 
 const stores = sharedByTests(startStores);
@@ -102,6 +102,13 @@ describe('the index of names', () => {
     await deleteItems(table(), [findKeys.place(domain, 'computation', 'word#by', numberOf(id) ?? 0)]);
     expect(await rebuildNames(table(), { domain, kind: 'computation' })).toBe(1);
     expect(await placesIn(domain)).toEqual(places);
+  });
+
+  it('has no results of runs, also when it is made anew', async () => {
+    const { domain } = await aReviewedRun(stores, `d-${randomUUID().slice(0, 8)}`, 'handed in');
+    expect(await rebuildNames(table(), { domain, kind: 'asset' })).toBe(2);
+    expect(await found(domain, 'counts')).toEqual([]);
+    expect(await found(domain, 'counts.csv', { kind: 'asset' })).toEqual([]);
   });
 
   it('leaves out a row that has another name by now', async () => {

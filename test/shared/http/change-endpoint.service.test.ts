@@ -15,7 +15,6 @@ const thing = {
   uses: {},
   impact: '',
   access: { anyOf: ['edit'] },
-  status: 200,
   response: v.object({ count: v.number() }),
 } as const;
 const post = { ...thing, name: 'things/post', method: 'POST' } as const;
@@ -52,7 +51,7 @@ async function send(handler: Handler, key?: string) {
 function counter(before: () => void = () => undefined) {
   let count = 0;
   return changeEndpoint(post, {
-    change: async ({ table, answerKeeper }) => {
+    change: async ({ table, request: { answerKeeper } }) => {
       before();
       const result = await commitChange(table, new Transaction(), { count: count + 1 }, answerKeeper);
       count += 1;
@@ -87,7 +86,7 @@ describe('changeEndpoint', () => {
   it('keeps nothing if the answer breaks the contract', async () => {
     let shown: unknown = 'no number';
     const handler = changeEndpoint(post, {
-      change: ({ table, answerKeeper }) => commitChange(table, new Transaction(), {}, answerKeeper),
+      change: ({ table, request: { answerKeeper } }) => commitChange(table, new Transaction(), {}, answerKeeper),
       reply: () => ({ body: { count: shown as number } }),
     });
     expect(await send(handler, 'broken')).toMatchObject({ statusCode: 500 });
@@ -99,8 +98,8 @@ describe('changeEndpoint', () => {
 describe('the type of an endpoint', () => {
   const reply = () => ({ body: { count: 1 } });
 
-  const change = ({ table, answerKeeper }: Pick<ChangeRequest<typeof post>, 'table' | 'answerKeeper'>) =>
-    commitChange(table, new Transaction(), {}, answerKeeper);
+  const change = ({ table, request }: Pick<ChangeRequest<typeof post>, 'table' | 'request'>) =>
+    commitChange(table, new Transaction(), {}, request.answerKeeper);
 
   it('has a change that ends with commitChange', () => {
     changeEndpoint(post, { change, reply });

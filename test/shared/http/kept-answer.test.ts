@@ -140,6 +140,7 @@ const received: Received = {
   path: { domainID: 'd1', id: 'x' },
   query: { a: '1', b: '2' },
   body: '{"name":"N"}',
+  cookies: [],
   isBase64Encoded: false,
 };
 

@@ -78,9 +78,9 @@ describe('readBody', () => {
   });
 
   it.each(['[]', '{}', '"["', '"{"', '"\\"["', '"\\\\"'])(
-    'returns 40 times %s beside one another, which is no nesting',
+    'returns 100 times %s beside one another, which is no nesting',
     (value) => {
-      const body = `[${Array.from({ length: 40 }, () => value).join()}]`;
+      const body = `[${Array.from({ length: 100 }, () => value).join()}]`;
       expect(read(body)).toBe(body);
     },
   );

@@ -26,7 +26,8 @@ describe('readSegments', () => {
     const segments = items.map(parseSegment);
     expect(segments.length).toBeGreaterThan(4);
     const head = await readHead(embedded.table, id);
-    const read = (range: { from?: string; to?: string }) => readSegments(embedded.table, id, head, { ...noRange, ...range });
+    const read = (range: { from?: string; to?: string }) =>
+      readSegments({ table: embedded.table, computationId: id, head }, { ...noRange, ...range });
     const [, second, third] = segments as [Segment, Segment, Segment];
     expect(await read({})).toEqual(segments);
     expect(await read({ from: second.first_at, to: third.first_at })).toEqual([second, third]);

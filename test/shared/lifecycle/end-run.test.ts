@@ -3,7 +3,8 @@ import { numberedId } from 'computation-management-formats/identifiers';
 import { describe, expect, it } from 'vitest';
 import { removeAsset } from '../../../shared/rows/change-asset.ts';
 import { readAsset } from '../../../shared/rows/read-asset.ts';
-import { defaultAgentConfig, type SealKey } from '../../../shared/rows/agent-config.ts';
+import { defaultAgentConfig } from '../../../shared/rows/agent-config.ts';
+import type { SealKey } from '../../../shared/rows/sealed-key.ts';
 import { type ComputationToChange, readToChange } from '../../../shared/rows/change-computation.ts';
 import { type ComputationFields, readComputation } from '../../../shared/rows/computation.ts';
 import { type Run, type RunReference, readRun } from '../../../shared/rows/run.ts';
@@ -66,6 +67,7 @@ describe('endRun', () => {
       fields,
       agent_config,
       attestation_policy: null,
+      result_review: null,
       consumers: [],
       providers: [],
       permitted: allowed(),

@@ -41,12 +41,17 @@ describe('the client of Step Functions', () => {
     expect(stepFunctions.received).toEqual(['POST', 'POST']);
   });
 
-  it('leaves out a heartbeat that Step Functions throttles, and passes on another refusal', async () => {
+  it('leaves out and counts a heartbeat that Step Functions throttles, and passes on another refusal', async () => {
     const refusal = (name: string) => status(400, JSON.stringify({ __type: name, message: 'Refused' }));
     const executions = openExecutions(() => new Deadline(60_000));
     const throttled = refusal('ThrottlingException');
     stepFunctions.answerWith(throttled, throttled, throttled);
+    vi.stubEnv('METRICS_NAMESPACE', 'Test');
+    const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
     await expect(sendHeartbeat(executions, 'token')).resolves.toBeUndefined();
+    expect(write.mock.calls.filter(([line]) => String(line).includes('"HeartbeatsThrottled":1'))).toHaveLength(1);
+    write.mockRestore();
+    vi.stubEnv('METRICS_NAMESPACE', '');
     stepFunctions.answerWith(refusal('AccessDeniedException'));
     await expect(sendHeartbeat(executions, 'token')).rejects.toThrow('Refused');
   });

@@ -1,6 +1,6 @@
 import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions';
 import { describe, expect, it } from 'vitest';
-import { interpretable } from '../../../local/step-functions/definition.ts';
+import { interpretable } from '../../../local/step-functions/tasks.ts';
 import { runOverErrorName, stateMachineDefinition } from '../../../shared/lifecycle/state-machine.ts';
 
 interface Retrier {

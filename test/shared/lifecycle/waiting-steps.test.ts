@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeAsset } from '../../../shared/rows/change-asset.ts';
 import { markForDeletion } from '../../../shared/assets/mark-for-deletion.ts';
 import { readAsset } from '../../../shared/rows/read-asset.ts';
+import { recordOutcome } from '../../../shared/lifecycle/end-run.ts';
 import { awaitCvm, deliverStop, offerRun } from '../../../shared/lifecycle/waiting-steps.ts';
 import { readClaim } from '../../../shared/rows/claim.ts';
 import { listCommands } from '../../../shared/cvms/list-commands.ts';
@@ -14,7 +15,7 @@ import { Transaction } from '../../../shared/table/transaction.ts';
 import { cvmKeys } from '../../../shared/table/keys.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { aRun, aRunOnNewCvm, byAlice, endRunWith, startStores, type Stores } from '../../support/builders-store.ts';
-import { asReadBefore, beforeTheNextTransaction } from '../../support/interleave.ts';
+import { afterTheNextTransaction, asReadBefore, beforeTheNextTransaction } from '../../support/interleave.ts';
 import { recordTasks } from '../../support/simulated-step-functions.ts';
 
 let stores: Stores;
@@ -216,6 +217,14 @@ describe('awaitCvm', () => {
     const run = await aStartedRun();
     const task_token = aToken();
     beforeTheNextTransaction(stores.mortal, () => fail(run));
+    await awaitCvm(stores.mortal, stores.executions, { run, task_token });
+    expect(endedTasks.get(task_token)).toBe('completed');
+  });
+
+  it('completes its task when the run ends right after its token is stored, because nobody else has the token', async () => {
+    const run = await aStartedRun();
+    const task_token = aToken();
+    afterTheNextTransaction(stores.mortal, () => recordOutcome(stores.table, stores.executions, { run }, now));
     await awaitCvm(stores.mortal, stores.executions, { run, task_token });
     expect(endedTasks.get(task_token)).toBe('completed');
   });

@@ -29,6 +29,7 @@ const asset: StoredAsset = {
   content_key: 'content/inline/1',
   content_checksum: 'a'.repeat(64),
   upload_key: null,
+  key: null,
   closing_until: null,
   version: 3,
 };
@@ -39,6 +40,7 @@ const {
   upload_key: ____,
   closing_until: _____,
   version: ______,
+  key: _______,
   ...row
 } = asset;
 const link = { url: 'https://storage.example.com/1?X-Amz-Signature=1', expires_at: now };

@@ -7,7 +7,7 @@ import {
   readToChange,
   removeComputation,
 } from '../../../shared/rows/change-computation.ts';
-import { computationKeys, userKeys } from '../../../shared/table/keys.ts';
+import { computationKeys } from '../../../shared/table/keys.ts';
 import { Transaction, StaleReadError } from '../../../shared/table/transaction.ts';
 import { aComputation, byAlice } from '../../support/builders-store.ts';
 import { startEmbeddedTable } from '../../support/embedded-table.ts';
@@ -62,18 +62,14 @@ describe('replaceDefinition', () => {
   const replace = (before: string[], after: string[]) =>
     commit((transaction) => replaceDefinition(transaction, computation, withConsumers(before), withConsumers(after)));
   const listed = async () => (await getItem(embedded.table, computationKeys.consumers(computation.id)))?.['consumers'];
-  const isNoted = async (user: string) => (await getItem(embedded.table, userKeys.consumer(domain, user, 7))) !== undefined;
 
-  it('keeps the consumers in their order, and notes the computation with each of its users alone', async () => {
-    const seen = async () => [await listed(), await isNoted('alice'), await isNoted('bob'), await isNoted('carol')];
+  it('keeps the consumers in their order', async () => {
     await replace([], ['bob', 'alice']);
-    expect(await seen()).toEqual([['bob', 'alice'], true, true, false]);
+    expect(await listed()).toEqual(['bob', 'alice']);
     await replace(['bob', 'alice'], ['carol', 'bob']);
-    expect(await seen()).toEqual([['carol', 'bob'], false, true, true]);
-    await replace(['carol', 'bob'], ['bob', 'carol']);
-    expect(await seen()).toEqual([['bob', 'carol'], false, true, true]);
-    await replace(['bob', 'carol'], []);
-    expect(await seen()).toEqual([[], false, false, false]);
+    expect(await listed()).toEqual(['carol', 'bob']);
+    await replace(['carol', 'bob'], []);
+    expect(await listed()).toEqual([]);
   });
 
   it('adds nothing to the transaction if the list stays the same', () => {

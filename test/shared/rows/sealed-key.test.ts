@@ -1,20 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { localKms } from '../../../local/machine/kms.ts';
-import { digestOfKey, openKey, sealKey, type StoredKey } from '../../../shared/rows/agent-config.ts';
+import { digestOfKey, openKey, sealKey, type StoredKey } from '../../../shared/rows/sealed-key.ts';
 
 const { kms, sealingKeyArn } = localKms(undefined);
 beforeEach(() => vi.stubEnv('SEALING_KEY_ARN', sealingKeyArn));
 afterEach(() => vi.unstubAllEnvs());
 
 const sealed = async (plain: string, id = 'c1') =>
-  (await sealKey(kms, { computationId: id, plain })) as StoredKey & { sealed: string };
+  (await sealKey(kms, { owner: { computation: id }, plain })) as StoredKey & { sealed: string };
 
 describe('a sealed key', () => {
   it.each(['/etc/cocos/key.pem', '-----BEGIN PRIVATE KEY-----', 'x'.repeat(16 * 1024), 'é\u0000'])(
     'opens to %.20s',
     async (plain) => {
       const kept = await sealed(plain);
-      expect(await openKey(kms, 'c1', kept)).toBe(plain);
+      expect(await openKey(kms, { computation: 'c1' }, kept)).toBe(plain);
       expect(kept.digest).toBe(digestOfKey(plain));
     },
   );
@@ -31,7 +31,9 @@ describe('a sealed key', () => {
   });
 
   it('does not open for another computation', async () => {
-    await expect(openKey(kms, 'c2', await sealed('PRIVATE'))).rejects.toMatchObject({ name: 'InvalidCiphertextException' });
+    await expect(openKey(kms, { computation: 'c2' }, await sealed('PRIVATE'))).rejects.toMatchObject({
+      name: 'InvalidCiphertextException',
+    });
   });
 
   it('does not open if any byte of it was changed', async () => {
@@ -40,7 +42,7 @@ describe('a sealed key', () => {
     for (const index of [2, 20, bytes.length - 30, bytes.length - 10, bytes.length - 1]) {
       const changed = Buffer.from(bytes);
       changed[index] = (changed[index] ?? 0) ^ 1;
-      await expect(openKey(kms, 'c1', { ...kept, sealed: changed.toString('base64') })).rejects.toThrow();
+      await expect(openKey(kms, { computation: 'c1' }, { ...kept, sealed: changed.toString('base64') })).rejects.toThrow();
     }
   });
 });
@@ -48,6 +50,9 @@ describe('a sealed key', () => {
 describe('sealKey and openKey', () => {
   it('do not call KMS without a key', async () => {
     vi.stubEnv('SEALING_KEY_ARN', '');
-    expect([await sealKey(kms, { computationId: 'c1', plain: '' }), await openKey(kms, 'c1', '')]).toEqual(['', '']);
+    expect([
+      await sealKey(kms, { owner: { computation: 'c1' }, plain: '' }),
+      await openKey(kms, { computation: 'c1' }, ''),
+    ]).toEqual(['', '']);
   });
 });

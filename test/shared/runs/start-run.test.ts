@@ -111,6 +111,7 @@ describe('startRun', () => {
           fields: fieldsOf(row, row),
           agent_config,
           attestation_policy: null,
+          result_review: null,
           consumers: [],
           providers: [],
           permitted: allowed(),

@@ -3,6 +3,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { putContentCheck } from '../../../shared/rows/content-check.ts';
 import { collectContent } from '../../../shared/assets/collect-content.ts';
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
+import { waitFor } from '../../../shared/http/wait.ts';
+import { sweepRuns } from '../../../shared/lifecycle/sweep-runs.ts';
 import { Deadline, systemClock } from '../../../shared/runtime/deadline.ts';
 import { environment } from '../../../shared/runtime/environment.ts';
 import { log } from '../../../shared/runtime/log.ts';
@@ -10,6 +12,7 @@ import { purgeKeys, writableKey } from '../../../shared/table/keys.ts';
 import { transact } from '../../../shared/table/transaction.ts';
 import { putItem } from '../../../shared/table/writes.ts';
 import { aReadyComputation, aRun, byAlice, endRunWith, startStores } from '../../support/builders-store.ts';
+import { aWait } from '../../support/a-wait.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
 
 interface Described {
@@ -107,9 +110,44 @@ describe('a run', () => {
     await endRunWith(stores, domain, run, ['Failed', 'Failed']);
     expect([written('RunsStarted'), written('RunsEnded')]).toEqual([[{ RunsStarted: 1 }], [{ RunsEnded: 1, outcome: 'failed' }]]);
   });
+
+  it('that failed has an entry with the run, its CVM and the reason', async () => {
+    const { id } = await aReadyComputation(stores, domain);
+    vi.stubEnv('LOG_LEVEL', 'INFO');
+    const run = await aRun(stores, domain, id);
+    await endRunWith(stores, domain, run, ['Failed', 'Failed']);
+    const entries = lines.filter(({ message }) => message === 'A run failed.');
+    const reason = expect.stringMatching(/./) as string;
+    expect(entries).toMatchObject([{ level: 'INFO', domain, computation_id: id, run_id: run, cvm_id: 'cvm-1', reason }]);
+  });
+});
+
+describe('a request that waits', () => {
+  it('is counted if it is not held, because as many are held as may be', async () => {
+    const wait = (perStage: number) =>
+      waitFor(
+        stores.table,
+        aWait({ perStage }),
+        () => Promise.resolve(0),
+        () => false,
+      );
+    await wait(1);
+    expect(written('WaitsRefused')).toEqual([]);
+    await wait(0);
+    expect(written('WaitsRefused')).toEqual([{ WaitsRefused: 1 }]);
+  });
 });
 
 describe('a scheduled task', () => {
+  it('counts the active runs that the sweep has no calls for, if there are any', async () => {
+    for (const cvm of ['cvm-x', 'cvm-y', 'cvm-z']) await aRun(stores, domain, (await aReadyComputation(stores, domain)).id, cvm);
+    const sweep = (mostCalls: number) => sweepRuns(stores.table, stores.executions, later, { graceInSeconds: 0, mostCalls });
+    await sweep(200);
+    expect(written('Waiting')).toEqual([]);
+    await sweep(1);
+    expect(written('Waiting')).toEqual([{ Waiting: 2, task: 'lifecycle/sweep-runs' }]);
+  });
+
   it('counts the content checks that it has no time for, if there are any', async () => {
     await collectContent(stores.table, stores.content, later);
     lines = [];

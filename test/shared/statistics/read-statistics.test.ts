@@ -23,6 +23,7 @@ describe('readStatistics', () => {
         agent_config: defaultAgentConfig,
         seal: noKey,
         attestation_policy: null,
+        result_review: null,
         consumers: [],
         providers: [],
         by: 'alice',

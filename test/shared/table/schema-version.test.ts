@@ -29,7 +29,7 @@ const kinds: Record<string, { key: (run: Started) => AnyKey; read: (run: Started
     read: (run) => readComputation(stores.table, domain, run.computation_id),
   },
   run: {
-    key: (run) => runKey(domain, run.run_id) as RowKey,
+    key: (run) => runKey(domain, run.run_id),
     read: (run) => readRun(stores.table, domain, run.run_id),
   },
   asset: {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Deadline } from '../../../shared/runtime/deadline.ts';
-import { batched } from '../../../shared/table/batched.ts';
+import { batched } from 'computation-management-counted-list';
 import { writableKey } from '../../../shared/table/keys.ts';
 import { type Table, getItem, type Item } from '../../../shared/table/table.ts';
 import { putItem } from '../../../shared/table/writes.ts';

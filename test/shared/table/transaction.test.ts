@@ -285,7 +285,7 @@ describe('the repeat of a request', () => {
     const creation = createAsset(stores.table, stores.content, {
       ...given,
       domain,
-      createdBy: 'alice',
+      by: 'alice',
       now: byAlice.now,
       answerKeeper,
     });

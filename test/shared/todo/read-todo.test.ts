@@ -1,12 +1,11 @@
-import { numberedId } from 'computation-management-formats/identifiers';
+import { numberOf } from 'computation-management-formats/identifiers';
 import { describe, expect, it } from 'vitest';
 import { createAsset } from '../../../shared/assets/create-asset.ts';
 import { receiveUpload } from '../../../shared/assets/uploads.ts';
 import { uploadKey as storageKeyOf } from '../../../shared/rows/content-store.ts';
-import { withdrawApproval } from '../../../shared/approvals/approve.ts';
-import { refuse } from '../../../shared/approvals/refuse.ts';
+import { withdrawApproval, refuse } from '../../../shared/approvals/approve.ts';
 import { defaultAgentConfig } from '../../../shared/rows/agent-config.ts';
-import { computationNumber, fieldsOf } from '../../../shared/rows/computation.ts';
+import { fieldsOf } from '../../../shared/rows/computation.ts';
 import { createComputation } from '../../../shared/computations/create-computation.ts';
 import { updateComputation } from '../../../shared/computations/update-computation.ts';
 import { deleteAsset } from '../../../shared/assets/delete-asset.ts';
@@ -14,13 +13,18 @@ import { deleteComputation } from '../../../shared/computations/delete-computati
 import { purgeAll } from '../../../shared/deletion/purge-all.ts';
 import { linkAsset, unlinkAsset } from '../../../shared/assets/link-asset.ts';
 import { updateAsset } from '../../../shared/assets/update-asset.ts';
-import { computationKeys, userKeys } from '../../../shared/table/keys.ts';
-import { putItems } from '../../../shared/table/writes.ts';
+import { listKeys, lists, mailKeys, todoKeys } from '../../../shared/table/keys.ts';
+import { deleteItems, putItem } from '../../../shared/table/writes.ts';
+import { followTodo, recheckTodo } from '../../../shared/todo/follow-changes.ts';
 import { readTodo } from '../../../shared/todo/read-todo.ts';
+import { decideResult } from '../../../shared/results/decide-result.ts';
+import { hashOfUser, openList, rowLists } from '../../../shared/table/row-lists.ts';
+import { streamOf } from '../../support/table-stream.ts';
 import {
   aComputation,
   aDatasetOfBob,
   aKey,
+  aReviewedRun,
   allowed,
   anApproval,
   aReadyComputation,
@@ -32,25 +36,38 @@ import {
   startStores,
 } from '../../support/builders-store.ts';
 import { sharedByTests } from '../../support/shared-by-tests.ts';
-import { queryPartition } from '../../../shared/table/table.ts';
+import { getItem, queryPartition } from '../../../shared/table/table.ts';
 
 const stores = sharedByTests(startStores);
 
 let domains = 0;
 const newDomain = () => `d${++domains}`;
-const todoOf = (domain: string, user: string) => readTodo(stores.table, domain, user, byAlice.now);
+const stream = sharedByTests(() => Promise.resolve({ ...streamOf(stores.table), stop: () => Promise.resolve() }));
+let following: Promise<unknown> = Promise.resolve();
+/** Reads the open tasks after what has changed was followed. */
+async function todoOf(domain: string, user: string, now: string = byAlice.now) {
+  following = following.then(() => followTodo(stores.table, stream.take(), now));
+  await following;
+  return await readTodo(stores.table, domain, user, now);
+}
 const aPublicKey = 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=';
 const others = { reviews: 0, refusals: 0, invitations: 0 };
 const none = { approvals: 0, keys: 0, content: 0, ...others };
 const empty = { reviews: [], refusals: [], invitations: [] };
-const nothing = { approvals: [], keys: [], content: [], ...empty, totals: none, as_of: byAlice.now };
+const nothing = { approvals: [], keys: [], content: [], ...empty, totals: none, as_of: expect.any(String) };
 
 function update(
   domain: string,
   id: string,
-  change: { owner?: string; approval?: 'none' | 'all' | 'all_signed'; consumers?: string[]; providers?: string[] },
+  change: {
+    owner?: string;
+    approval?: 'none' | 'all' | 'all_signed';
+    consumers?: string[];
+    providers?: string[];
+    reviewers?: string[];
+  },
 ) {
-  const { consumers = [], providers = [], ...fields } = change;
+  const { consumers = [], providers = [], reviewers, ...fields } = change;
   return updateComputation(stores.table, {
     domain,
     seal: noKey,
@@ -61,11 +78,29 @@ function update(
       fields: { ...fieldsOf(row, row), ...fields },
       agent_config: defaultAgentConfig,
       attestation_policy: null,
+      result_review: reviewers ? { reviewers, needed: 1 } : null,
       consumers,
       providers,
       permitted: allowed(),
     }),
   });
+}
+
+/** Creates a computation as its owner. */
+async function create(domain: string, owner: string, index: number, providers: string[] = []): Promise<string> {
+  const given = {
+    domain,
+    fields: computationFields({ name: `computation ${index}`, owner }),
+    agent_config: defaultAgentConfig,
+    seal: noKey,
+    attestation_policy: null,
+    result_review: null,
+    consumers: [],
+    providers,
+    by: owner,
+    now: byAlice.now,
+  };
+  return (await createComputation(stores.table, given)).row.id;
 }
 
 describe('readTodo', () => {
@@ -211,26 +246,29 @@ describe('readTodo', () => {
     expect(await invited('dave')).toEqual([asked]);
   });
 
+  it('invites reviewers, who need a key, while consumers then need none', async () => {
+    const domain = newDomain();
+    const { id } = await aSharedComputation(stores, domain);
+    await update(domain, id, { consumers: ['carol'], reviewers: ['rita'] });
+    await aRefusal(domain, id, 'carol');
+    const open = { computation_id: id, name: 'Iris' };
+    expect(await todoOf(domain, 'rita')).toMatchObject({
+      keys: [open],
+      invitations: [{ ...open, owner: 'alice', expected: ['reviewer'] }],
+    });
+    await aKey(stores.table, domain, id, 'rita');
+    expect(await todoOf(domain, 'rita')).toMatchObject({ keys: [], invitations: [] });
+    expect((await todoOf(domain, 'carol')).keys).toEqual([]);
+  });
+
   it('lists the newest 20 invitations of each owner, after what others need', async () => {
     const domain = newDomain();
-    const create = (owner: string, index: number, providers: string[]) =>
-      createComputation(stores.table, {
-        domain,
-        fields: computationFields({ name: `computation ${index}`, owner }),
-        agent_config: defaultAgentConfig,
-        seal: noKey,
-        attestation_policy: null,
-        consumers: [],
-        providers,
-        by: owner,
-        now: byAlice.now,
-      });
-    await create('dave', 0, ['bob']);
-    for (let index = 1; index < 23; index++) await create('alice', index, ['bob']);
+    await create(domain, 'dave', 0, ['bob']);
+    for (let index = 1; index < 23; index++) await create(domain, 'alice', index, ['bob']);
     const { invitations, totals } = await todoOf(domain, 'bob');
     const newest = Array.from({ length: 20 }, (_, index) => `computation ${22 - index}`);
     expect(invitations.map(({ name }) => name)).toEqual([...newest, 'computation 0']);
-    expect(totals).toMatchObject({ invitations: 21 });
+    expect(totals).toMatchObject({ invitations: 23 });
   });
 
   it('tells the owner of the own refusal where it blocks a run', async () => {
@@ -268,16 +306,12 @@ describe('readTodo', () => {
     const domain = newDomain();
     const id = await aComputation(stores.table, domain);
     const users = (name: string, length: number) => Array.from({ length }, (_, index) => `${name}-${index}`);
+    const invited = async (user: string) => (await todoOf(domain, user)).totals.invitations;
     await update(domain, id, { providers: users('p', 100), consumers: users('c', 40) });
-    expect((await todoOf(domain, 'p-99')).invitations).toHaveLength(1);
-    const later = { ...userKeys.provider(domain, 'p-98', computationNumber(id)), named_in: 1_000 }; // of a later change
-    await putItems(stores.table, [later]);
+    expect(await invited('p-99')).toBe(1);
     await update(domain, id, { providers: users('q', 100), consumers: users('d', 40), owner: 'dave' });
-    for (const user of ['q-0', 'q-99', 'd-0', 'd-39']) expect((await todoOf(domain, user)).invitations).toHaveLength(1);
-    expect(await queryPartition(stores.table, userKeys.partition(domain, 'p-98'))).toEqual([later]);
-    for (const user of ['p-0', 'p-99', 'c-0', 'c-39']) {
-      expect(await queryPartition(stores.table, userKeys.partition(domain, user))).toEqual([]);
-    }
+    for (const user of ['q-0', 'q-99', 'd-0', 'd-39']) expect(await invited(user)).toBe(1);
+    for (const user of ['p-0', 'p-99', 'c-0', 'c-39']) expect(await invited(user)).toBe(0);
   });
 
   it('follows the owner', async () => {
@@ -293,7 +327,7 @@ describe('readTodo', () => {
     const { table, content } = stores;
     const fields = { description: '', mime_type: '', user_key: '', content_access: 'creator' as const, use: 'open' as const };
     const pending = (file_name: string) =>
-      createAsset(table, content, { domain, ...fields, file_name, asset_type: 'dataset', createdBy: 'bob', now: byAlice.now });
+      createAsset(table, content, { domain, ...fields, file_name, asset_type: 'dataset', by: 'bob', now: byAlice.now });
     const [first, second, third] = [await pending('a.csv'), await pending('b.csv'), await pending('c.csv')];
     const names = async () => (await todoOf(domain, 'bob')).content.map(({ file_name }) => file_name);
     expect(await names()).toEqual(['c.csv', 'b.csv', 'a.csv']);
@@ -309,20 +343,6 @@ describe('readTodo', () => {
     expect(await todoOf(domain, 'bob')).toEqual(nothing);
   });
 
-  it('leaves no invitation of a former provider behind that was not deleted', async () => {
-    const domain = newDomain();
-    const id = await aComputation(stores.table, domain);
-    await update(domain, id, { providers: ['carol', 'dave'] });
-    await update(domain, id, { providers: ['dave'] });
-    await update(domain, id, {});
-    for (const user of ['carol', 'dave'])
-      await putItems(stores.table, [{ ...userKeys.provider(domain, user, computationNumber(id)) }]);
-    await deleteComputation(stores.table, { domain, id, permit: allowed });
-    await purgeAll(stores.table, stores.content);
-    for (const user of ['carol', 'dave'])
-      expect(await queryPartition(stores.table, userKeys.partition(domain, user))).toEqual([]);
-  });
-
   it('leaves nothing behind when computations and assets are deleted', async () => {
     const domain = newDomain();
     const { id, algorithm, dataset } = await aSharedComputation(stores, domain);
@@ -336,99 +356,100 @@ describe('readTodo', () => {
     expect((await todoOf(domain, 'bob')).approvals).toMatchObject([{ computation_id: other }]);
     await deleteComputation(stores.table, { domain, id: other, permit: allowed });
     await purgeAll(stores.table, stores.content);
-    for (const user of ['alice', 'bob', 'carol', 'dave']) {
-      expect(await queryPartition(stores.table, userKeys.partition(domain, user))).toEqual([]);
-    }
+    for (const user of ['alice', 'bob', 'carol', 'dave']) expect(await todoOf(domain, user)).toEqual(nothing);
+    const left = await Promise.all(todoKeys.partitions(domain).map((pk) => queryPartition(stores.table, pk)));
+    expect(left.flat().filter(({ sk, refusals }) => refusals !== 0 && !String(sk).startsWith('asset#'))).toEqual([]);
   });
 
   it('names the newest computations first, up to 100, and an approval of an older one', async () => {
     const domain = newDomain();
     const { id } = await aSharedComputation(stores, domain);
-    const create = async (index: number) =>
-      createComputation(stores.table, {
-        domain,
-        fields: computationFields({ name: `computation ${index}`, owner: 'bob' }),
-        agent_config: defaultAgentConfig,
-        seal: noKey,
-        attestation_policy: null,
-        consumers: [],
-        providers: [],
-        by: 'bob',
-        now: byAlice.now,
-      });
-    for (let index = 0; index < 103; index++) await create(index);
+    for (let index = 0; index < 103; index++) await create(domain, 'bob', index);
     const { approvals, keys, totals } = await todoOf(domain, 'bob');
     expect(keys.map(({ name }) => name)).toEqual(Array.from({ length: 100 }, (_, index) => `computation ${102 - index}`));
     expect(approvals).toMatchObject([{ computation_id: id }]);
     expect(totals).toMatchObject({ approvals: 1, keys: 103, content: 0 });
   });
 
-  it('names first what the user did', async () => {
+  it('names the runs whose result waits for the decision of a reviewer, until the decision or the end of the review', async () => {
     const domain = newDomain();
-    const own = async () => {
-      const { id } = await aSharedComputation(stores, domain);
-      await aKey(stores.table, domain, id, 'bob');
-      return id;
-    };
-    const [first, second] = [await own(), await own()];
-    const named = await aComputation(stores.table, domain);
-    await update(domain, named, { owner: 'bob' });
-    const { approvals, keys } = await todoOf(domain, 'bob');
-    expect(approvals.map(({ computation_id }) => computation_id)).toEqual([second, first]);
-    expect(keys.map(({ computation_id }) => computation_id)).toEqual([named]);
-
-    const asked = (index: number) => userKeys.consumer(domain, 'bob', 5_000 + index);
-    const bury = async (
-      from: number,
-      until: number,
-      place = (index: number) => userKeys.owner(domain, 'bob', 1_000 + index, false),
-    ) => {
-      const keys = Array.from({ length: until - from }, (_, index) => place(from + index));
-      await putItems(
-        stores.table,
-        keys.map((key) => ({ ...key })),
-      ); // in deleted computations, which wait for nothing
-    };
-    await bury(0, 2_000, asked); // which others named bob in
-    await bury(0, 297); // with these, bob is in 300
-    const exact = { totals: { approvals: 2, keys: 1, content: 0, invitations: null } };
-    expect(await todoOf(domain, 'bob')).toMatchObject({ approvals, keys, ...exact });
-    await bury(297, 310);
-    const open = { totals: { approvals: null, keys: null, content: 0 } };
-    expect(await todoOf(domain, 'bob')).toMatchObject({ approvals, keys: [], ...open });
-    await bury(310, 2_000);
-    stores.proxy.reset();
-    expect(await readTodo(stores.mortal, domain, 'bob', byAlice.now)).toMatchObject({ approvals, ...open });
-    // What bob did, where others named bob, as what, the assets without content, and the parts of two computations.
-    expect(stores.proxy.calls.filter(({ operation }) => operation === 'Query')).toHaveLength(6);
+    const review = { reviewers: ['alice', 'rita'], needed: 1 };
+    const { computation_id, run_id, checksum } = await aReviewedRun(stores, domain, 'handed in', review);
+    const open = [{ computation_id, name: 'Reviewed', run_id }];
+    for (const user of ['alice', 'rita']) {
+      const { reviews, totals } = await todoOf(domain, user);
+      expect([reviews, totals.reviews]).toEqual([open, 1]);
+    }
+    const waiting = () => openList(stores.table, rowLists.waiting(domain, 'alice')).page({ limit: 10, offset: 0 });
+    expect((await waiting()).total).toBe(1);
+    const given = { decision: 'release' as const, checksum, note: '' };
+    const request = { domain, computationId: computation_id, runId: run_id, resultDays: 30, given, ...byAlice };
+    await decideResult(stores.table, request);
+    for (const user of ['alice', 'rita']) {
+      const { reviews, totals } = await todoOf(domain, user);
+      expect([reviews, totals.reviews]).toEqual([[], 0]);
+    }
+    expect((await waiting()).total).toBe(0);
   });
 
-  it('examines no older computations once it would read more than 1,000 assets', async () => {
+  it('notes news for a reviewer who gets mail when a result begins to wait, and not while it waits', async () => {
+    const domain = newDomain();
+    await putItem(stores.table, { ...mailKeys.wish(domain, hashOfUser('alice')), user_id: 'alice', address: '' });
+    const { run_id } = await aReviewedRun(stores, domain);
+    const key = mailKeys.news(domain, hashOfUser('alice'), 'tasks');
+    await todoOf(domain, 'alice');
+    expect(await getItem(stores.table, key)).toMatchObject({ domain_id: domain, kind: 'tasks' });
+    await deleteItems(stores.table, [key]);
+    const { pk, sk } = listKeys.row(lists.runs(domain), numberOf(run_id) ?? 0);
+    await followTodo(stores.table, { Records: [{ dynamodb: { Keys: { pk: { S: pk }, sk: { S: sk } } } }] }, byAlice.now);
+    expect(await getItem(stores.table, key)).toBeUndefined();
+  });
+
+  it('waits for a reviewer of an earlier run whom the computation names no more, and not after its deletion', async () => {
+    const domain = newDomain();
+    const { computation_id } = await aReviewedRun(stores, domain);
+    await update(domain, computation_id, { consumers: ['carol'] });
+    expect((await todoOf(domain, 'alice')).totals).toMatchObject({ reviews: 1 });
+    await deleteComputation(stores.table, { domain, id: computation_id, permit: allowed });
+    await purgeAll(stores.table, stores.content);
+    expect(await todoOf(domain, 'alice')).toEqual(nothing);
+  });
+
+  it('names first what the user did', async () => {
+    const domain = newDomain();
+    const [first, second] = [await create(domain, 'bob', 1), await create(domain, 'bob', 2)];
+    const other = await aComputation(stores.table, domain);
+    const assetId = await aDatasetOfBob(stores, domain, 'iris.csv');
+    await linkAsset(stores.table, { domain, assetId, computationId: other, ...byAlice });
+    const keys = async () => (await todoOf(domain, 'bob')).keys.map(({ computation_id }) => computation_id);
+    expect(await keys()).toEqual([second, first, other]);
+    await unlinkAsset(stores.table, { domain, assetId, computationId: other, ...byAlice });
+    await linkAsset(stores.table, { domain, assetId, computationId: other, ...byAlice, by: 'bob' });
+    expect(await keys()).toEqual([other, second, first]);
+    await update(domain, second, { owner: 'carol' });
+    await update(domain, first, { owner: 'carol', consumers: ['bob'] });
+    expect(await keys()).toEqual([other]);
+  });
+
+  it('asks for an approval again within a minute after it has expired', async () => {
     const domain = newDomain();
     const { id } = await aSharedComputation(stores, domain);
-    let assets = 1_000_000;
-    const createLinked = async (links: number) => {
-      const newer = await aComputation(stores.table, domain);
-      await update(domain, newer, { owner: 'bob' });
-      const name = (index: number) => `${newer}-${index}.csv`;
-      const linksOf = Array.from({ length: links }, (_, index) => ({
-        ...computationKeys.dataset(newer, name(index)),
-        file_name: name(index),
-        asset_type: 'dataset',
-        asset_id: numberedId(++assets),
-        linked_as: index + 1,
-        created_by: 'alice',
-      }));
-      await putItems(stores.table, linksOf); // of deleted assets
-    };
-    for (let count = 0; count < 9; count++) await createLinked(100);
-    await createLinked(98); // and two that are linked to the oldest
-    expect(await todoOf(domain, 'bob')).toMatchObject({
-      approvals: [{ computation_id: id }],
-      totals: { approvals: 1, keys: 10 },
-    });
-    await createLinked(1);
-    const open = { totals: { approvals: null, keys: null, content: 0 } };
-    expect(await todoOf(domain, 'bob')).toMatchObject({ approvals: [{ computation_id: id }], keys: { length: 10 }, ...open });
+    const at = (minutes: number) => new Date(Date.parse(byAlice.now) + minutes * 60_000).toISOString();
+    await anApproval(stores, domain, id, 'bob', { expires_at: at(10) });
+    expect((await todoOf(domain, 'bob')).totals).toMatchObject({ approvals: 0 });
+    await recheckTodo(stores.table, at(9));
+    expect((await todoOf(domain, 'bob', at(9))).totals).toMatchObject({ approvals: 0 });
+    await recheckTodo(stores.table, at(10));
+    expect((await readTodo(stores.table, domain, 'bob', at(10))).approvals).toMatchObject([{ computation_id: id }]);
+    expect(await recheckTodo(stores.table, at(11))).toBe(0);
+  });
+
+  it('costs two round trips at any number of tasks, three with refusals', async () => {
+    const domain = newDomain();
+    for (let count = 0; count < 120; count++) await aComputation(stores.table, domain, 'Iris', ['bob'], 'bob');
+    await todoOf(domain, 'bob');
+    stores.proxy.reset();
+    expect((await readTodo(stores.mortal, domain, 'bob', byAlice.now)).totals).toMatchObject({ keys: 120 });
+    expect(stores.proxy.calls.length).toBeLessThan(25);
   });
 });

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
@@ -83,6 +83,14 @@ it('lists what is there until when, and removes it without taking it from eviden
   const whole = /[0-9a-f]{64}/.exec(lines().at(-1) ?? '')?.[0] ?? '';
   expect((await readCollateral(embedded.table)).collateral).toHaveLength(0);
   expect(await readOneCollateral(embedded.table, whole)).toHaveProperty('tcb_info');
+  vi.stubEnv('DYNAMODB_ENDPOINT', '');
+  const folder = mkdtempSync(join(tmpdir(), 'collateral-'));
+  await expect(run('list', '--data', folder)).rejects.toMatchObject({
+    name: 'UsageError',
+    message: expect.stringContaining(folder),
+  });
+  expect(readdirSync(folder)).toEqual([]);
+  vi.stubEnv('DYNAMODB_ENDPOINT', embedded.endpoint);
   await expect(run('remove', hash)).rejects.toThrow(`There is no document ${hash}. Next: npm run collateral -- list`);
 });
 

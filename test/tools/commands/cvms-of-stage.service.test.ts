@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compileCache } from '../../support/compile-cache.ts';
 import { localCredentials } from '../../../local/machine/environment.ts';
 import { startStack, type Stack } from '../../../local/stack.ts';
 import { serveKms, startAnsweringStacks } from '../../support/answering-aws.ts';
@@ -54,9 +55,14 @@ afterAll(async () => {
 async function cvm(more: Record<string, string>, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const command = join(import.meta.dirname, '../../../tools/commands/cvm.ts');
   return await new Promise((resolve) => {
-    execFile(process.execPath, [command, ...args], { env: { ...variables, ...more } }, (error, stdout, stderr) => {
-      resolve({ code: Number(error?.code ?? 0), stdout, stderr });
-    });
+    execFile(
+      process.execPath,
+      [command, ...args],
+      { env: { ...compileCache, ...variables, ...more } },
+      (error, stdout, stderr) => {
+        resolve({ code: Number(error?.code ?? 0), stdout, stderr });
+      },
+    );
   });
 }
 

@@ -163,7 +163,7 @@ describe('npm run domain on one machine', () => {
 
   it('fails and tells how to start the service when it is not running', async () => {
     vi.stubEnv('PORT', '9');
-    const failure = { name: 'Error', message: expect.stringContaining('Start it with `npm start`') };
+    const failure = { name: 'Error', message: expect.stringContaining('Start the service with `npm start`') };
     await expect(domainCommand(['remove', '--domain', 'lab-7f3a'])).rejects.toMatchObject(failure);
   });
 });

@@ -76,6 +76,7 @@ describe('npm run index', () => {
     ];
     expect((await index('rebuild', '--all')).stdout.split('\n')).toEqual([
       'computations#young: the names of 1 rows are indexed anew.',
+      'computations#young: what waits in 1 computations and assets is listed anew, 1 failed.',
       'computations#young: number 1 is in state 0, in the list in state 1.',
       'computations#young: number 7 is in state 1, in the list in state 0.',
       'computations#young: 1 rows checked, 2 differences.',
@@ -97,7 +98,10 @@ describe('npm run index', () => {
   it.each(['check', 'rebuild'])('refuses to %s the lists of a domain that has none, and writes nothing', async (action) => {
     await aComputation(embedded.table, 'd1');
     const before = await keys();
-    const failure = { name: 'Error', message: 'The table has nothing in computations#d2, runs#d2, assets#d2, cvms#d2.' };
+    const failure = {
+      name: 'Error',
+      message: 'The table has nothing in computations#d2, runs#d2, assets#d2, results#d2, cvms#d2.',
+    };
     await expect(index(action, '--domain', 'd2')).rejects.toMatchObject(failure);
     expect(await keys()).toEqual(before);
   });

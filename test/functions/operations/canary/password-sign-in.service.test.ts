@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { passwordSignIn } from '../../../../functions/operations/canary/password-sign-in.ts';
+import { passwordSignIn } from '../../../../functions/operations/canary/canary-handler.ts';
 
 const asked: unknown[] = [];
 let answer: { status: number; body: object };

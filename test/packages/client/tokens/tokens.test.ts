@@ -116,6 +116,25 @@ describe('the sign-in of a user', () => {
     await expect(completeSignIn(options, mine, answer)).rejects.toMatchObject({ code: 'unexpected' });
   });
 
+  it('says both names of an issuer that is not the one that was asked', async () => {
+    server.onNextMetadata(({ body }) => (body['issuer'] = 'https://other.example.com'));
+    const detail = `The issuer's answer is not as expected: it names the issuer "https://other.example.com", not "${issuer}/".`;
+    await expect(beginSignIn({ ...application(), redirectUri: 'http://localhost:1' })).rejects.toMatchObject({ detail });
+  });
+
+  it('says that clocks may differ where a token is not valid yet', async () => {
+    server.onNextTokens(({ body }) => {
+      const claims = { ...claimsOf(body['id_token'] as string), nbf: Date.now() / 1_000 + 90 };
+      body['id_token'] = `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`.replace(
+        'e30',
+        Buffer.from('{"alg":"RS256"}').toString('base64url'),
+      );
+    });
+    await expect(loopbackSignIn({ ...application(), open: openPage })).rejects.toMatchObject({
+      detail: expect.stringContaining('Compare the clock of this machine'),
+    });
+  });
+
   it('brings the tokens through a loopback listener', async () => {
     const strayed = async (url: string) => {
       const back = new URL(url).searchParams.get('redirect_uri') ?? '';
@@ -126,6 +145,10 @@ describe('the sign-in of a user', () => {
         connect(Number(port), '127.0.0.1').end('GET // HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n').resume(),
         'end',
       );
+      const state = new URL(url).searchParams.get('state') ?? '';
+      const visit = `${back}?code=1&state=${state}`;
+      for (const method of ['HEAD', 'OPTIONS', 'POST']) expect((await fetch(visit, { method })).status).toBe(404);
+      expect((await fetch(visit, { headers: { purpose: 'prefetch' } })).status).toBe(404);
       await openPage(url);
     };
     const tokens = await loopbackSignIn({ ...application(), open: strayed });

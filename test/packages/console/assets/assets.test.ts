@@ -1,9 +1,11 @@
 import { createClient, type ProblemFields, type Schemas, ServiceProblem } from 'computation-management-client';
+import { hash } from 'node:crypto';
 import { mkdtempSync, openAsBlob, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { fileFault, hasNoPlace, linkConflict } from '../../../../packages/console/assets/asset-texts.ts';
+import { readFileKey } from '../../../../packages/console/assets/file-key.ts';
 import { contains, readOn } from '../../../../packages/console/assets/read-on.ts';
 import { expectReadable, expectSize, type Step, uploadFile } from '../../../../packages/console/assets/upload-file.ts';
 import { hasWork } from '../../../../packages/console/routing/unsaved-work.ts';
@@ -18,6 +20,20 @@ describe('a file to upload', () => {
 
   it('is refused above 5 GiB, before anything is created', () => {
     expect(fileFault({ size: fiveGiB + 1 })).toMatch(/^The file has 5.0\sGiB. Storage takes files of up to 5.0\sGiB/);
+  });
+});
+
+describe('the key of a file', () => {
+  it('is 32 bytes in base64, as cms encrypt writes them', async () => {
+    const base64 = btoa('k'.repeat(32));
+    expect(await readFileKey(new File([`${base64}\n`], 'a.key'))).toEqual({
+      base64,
+      fingerprint: hash('sha256', 'k'.repeat(32)),
+    });
+  });
+
+  it.each(['', 'nonsense', btoa('k'.repeat(31)), 'A'.repeat(5_000)])('is refused from the text %s', async (text) => {
+    expect(await readFileKey(new File([text], 'a.key'))).toMatch(/^This is no key of a file/);
   });
 });
 

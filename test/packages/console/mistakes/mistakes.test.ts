@@ -6,11 +6,13 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { fileFault, linkConflict } from '../../../../packages/console/assets/asset-texts.ts';
 import { checksumNote } from '../../../../packages/console/assets/asset-texts.ts';
-import { measurementNotes, pemNote, userNotes } from '../../../../packages/console/computations/form-notes.ts';
+import { measurementNotes } from '../../../../packages/console/attestation/machines.ts';
+import { pemNote, userNotes } from '../../../../packages/console/computations/form-notes.ts';
 import { machinesFor } from '../../../../packages/console/attestation/machines.ts';
 import { problemText } from '../../../../packages/console/loading/problem-text.ts';
 import { listAbove } from '../../../../packages/console/routing/places.ts';
 import { repairOf } from '../../../../packages/console/runs/repair.ts';
+import { strictPolicy } from '../../../support/strict-policy.ts';
 
 /** The screen, what was typed or done there, and what the console shows: what is wrong, why, and what to do next. */
 type Mistake = [screen: string, done: string, shown: string | undefined, ...parts: string[]];
@@ -50,25 +52,13 @@ const attested: NonNullable<Schemas['Cvm']['attestation']> = {
     { name: 'vmpl', passed: true, detail: 'the guest asked for the report at privilege level 0' },
   ],
 };
-const strict: Schemas['AttestationPolicy'] = {
-  platforms: ['snp'],
-  measurements: [hex('ab', 96)],
-  pcrs: null,
-  vmpl: 0,
-  minimum_tcb: null,
-  accepted_tcb_statuses: ['UpToDate'],
-  accepted_advisories: [],
-  allow_debug: false,
-  allow_reconnect: false,
-  allow_used_guest: false,
-};
 interface MachineGiven {
   attestation?: Partial<typeof attested> | null;
   presence?: Partial<Schemas['Presence']>;
-  policy?: Partial<typeof strict>;
+  policy?: Partial<typeof strictPolicy>;
 }
 const machine = ({ attestation = {}, presence = {}, policy: changed = {} }: MachineGiven) =>
-  machinesFor({ ...strict, ...changed }, [
+  machinesFor({ ...strictPolicy, ...changed }, [
     {
       id: 'cvm-1',
       presence: { state: 'connected', fit: 'ready', agent_state: null, last_seen_at: null, ...presence },
@@ -129,7 +119,7 @@ const mistakes: Mistake[] = [
   ],
   [form, 'a policy without a measurement', policy({ measurements: [] }), 'Expected 1 to 32 measurements of 96 hex digits.'],
   [form, '33 measurements', policy({ measurements: Array(33).fill(hex('ab', 96)) }), '1 to 32 measurements'],
-  [form, 'status `Good`', policy({ accepted_tcb_statuses: ['Good'] }), 'Expected a list of', 'UpToDate'],
+  [form, 'status `Good`', policy({ accepted_tcb_statuses: ['Good'] }), 'Expected one of', 'UpToDate'],
   [form, 'advisory `SA-837`', policy({ accepted_advisories: ['SA-837'] }), 'such as INTEL-SA-00837'],
   [form, 'least version 300', policy({ minimum_tcb: { bootloader: 300, tee: 0, snp: 0, microcode: 0 } }), '0 to 255'],
   [

@@ -11,12 +11,14 @@ describe('the phases of a run', () => {
   const events = [
     event('started', 0),
     event('ReceivingAlgorithm', 1),
+    event('key_released', 2),
+    event('key_refused', 3),
     event('Running', 4),
     event('Running', 5),
     event('AlgorithmRun', 6),
     event('Failed', 10),
     event('failed', 10),
-    event('Running', 12), // late
+    event('ReceivingData', 12), // late
   ];
 
   it('begin with their first event, and the one in which the run failed is the last', () => {

@@ -1,0 +1,3 @@
+declare module 'nodemailer' {
+  export function createTransport(options: object): { sendMail: (mail: object) => Promise<unknown>; close: () => void };
+}

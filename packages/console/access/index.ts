@@ -1,0 +1,3 @@
+export { DomainProvider, FrameProvider, useDomain, useFrame } from './console-context.ts';
+export { meIn, permissions, visibleDomains } from './permissions.ts';
+export { Refused } from './refused.tsx';

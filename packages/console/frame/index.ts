@@ -1,0 +1,6 @@
+export { Choice } from './choice.tsx';
+export { ConfirmModal, DeleteModal, type DialogProps, useAsked } from './confirm-modal.tsx';
+export { focusOn, focusTitle, isFocusLost, keepFocus } from './focus.ts';
+export { FormFrame } from './form-frame.tsx';
+export { PlaceTabs } from './place-tabs.tsx';
+export { Panel, ScreenFrame } from './screen-frame.tsx';

@@ -1,0 +1,15 @@
+/**
+ * The error for a request that the protocol refuses. Its message is a sentence for the client. `again`: another attestation may succeed,
+ * so the answer is 401. Else the request itself is wrong.
+ */
+export class Refused extends Error {
+  readonly again: boolean;
+
+  constructor(sentence: string, { again = false } = {}) {
+    super(sentence);
+    this.again = again;
+  }
+}
+
+/** Returns the error after which another attestation may succeed. */
+export const refusedNow = (why: string) => new Refused(`${why} Attest again.`, { again: true });

@@ -1,0 +1,165 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { canonicalJson } from 'computation-management-formats/digests';
+import * as v from 'valibot';
+import { readEventOf, sign } from '../evidence/index.ts';
+import { type Wait, waitFor } from '../http/wait.ts';
+import { readTokensOfRun } from '../rows/agent-tokens.ts';
+import { readEvidenceOf } from '../rows/key-session.ts';
+import { readRun } from '../rows/run.ts';
+import { parseSnapshot } from '../rows/run-snapshot.ts';
+import type { Kms } from '../runtime/clients.ts';
+import { conflict, notFound } from '../runtime/errors.ts';
+import { releaseKeys, runKeys } from '../table/keys.ts';
+import { parseStored } from '../table/stored.ts';
+import { type Item, type Table, getItem, queryPrefix } from '../table/table.ts';
+import {
+  type UserRequest,
+  commitChange,
+  type Committed,
+  StaleReadError,
+  Transaction,
+  withFreshReads,
+} from '../table/transaction.ts';
+import { setAttributes, putItem } from '../table/writes.ts';
+import { brokersAnswer, type BrokersAnswer } from './broker-answer.ts';
+
+/** The time in which a broker must answer. */
+export const brokerSeconds = 20;
+
+const ask = v.object({
+  ...v.entriesFromList(['id', 'asset', 'computation_id', 'run_id', 'session', 'asked_at', 'expires_at'], v.string()),
+  answer: v.optional(brokersAnswer),
+});
+type Ask = v.InferOutput<typeof ask>;
+const parseAsk = (item: Item) => parseStored(ask, item, 'request to a broker');
+
+/**
+ * Asks the broker of a user for a key, and waits up to 20 seconds for the answer.
+ * @returns undefined if none comes
+ * @throws ServiceError `unavailable` if too many requests wait already
+ */
+export async function askBroker(
+  table: Table,
+  wait: Wait,
+  { domain, user, ...asked }: Pick<Ask, 'asset' | 'computation_id' | 'run_id' | 'session'> & { domain: string; user: string },
+  now: string,
+): Promise<BrokersAnswer | undefined> {
+  const id = randomUUID();
+  const key = releaseKeys.ask(domain, user, id);
+  const expires = Date.parse(now) + brokerSeconds * 1_000;
+  const times = { asked_at: now, expires_at: new Date(expires).toISOString(), ttl: Math.ceil(expires / 1_000) + 3_600 };
+  await putItem(table, { ...key, id, ...asked, ...times });
+  const seen = await waitFor(
+    table,
+    wait,
+    async () => (await getItem(table, key)) ?? {},
+    ({ answer }) => answer !== undefined,
+  );
+  return parseAsk(seen).answer;
+}
+
+/** A request for a key of a user's asset, as the user's broker gets it. */
+interface Asked {
+  id: string;
+  asset: string;
+  run: string;
+  authorization: { statement: Record<string, unknown>; signature: string; key_id: string };
+  /** The body of the request that brought the evidence, as it was posted. */
+  evidence: string;
+}
+
+/** The most requests that a broker gets at once: the evidence of each may have 1 MiB, twice that as JSON, and a function answers with 6 MB. */
+export const mostAsked = 2;
+
+/**
+ * Lists the requests for keys of a user's assets that wait for the user's broker, oldest first, each with an authorization that is signed
+ * for the broker's nonce. Waits for the first one.
+ */
+export async function listAsked(
+  table: Table,
+  kms: Kms,
+  { domain, user, nonce }: { domain: string; user: string; nonce: string },
+  wait: Wait,
+): Promise<Asked[]> {
+  const look = async () => {
+    const items = await queryPrefix(table, releaseKeys.partition(domain), releaseKeys.prefixes.asked(user));
+    const at = new Date(wait.clock.now()).toISOString();
+    return items.map(parseAsk).filter(({ answer, expires_at }) => answer === undefined && expires_at > at);
+  };
+  const found = await waitFor(table, wait, look, ({ length }) => length > 0);
+  const asked = found.toSorted((one, other) => (one.asked_at < other.asked_at ? -1 : 1)).slice(0, mostAsked);
+  const issuedAt = wait.clock.now();
+  const all = await Promise.all(asked.map((each) => describe(table, kms, each, { domain, nonce, issuedAt })));
+  return all.flatMap((each) => each ?? []);
+}
+
+const authorizationSeconds = 300;
+
+/** Describes a request to a broker. Undefined if its run or its evidence is gone. */
+async function describe(
+  table: Table,
+  kms: Kms,
+  { id, asset, computation_id, run_id, session }: Ask,
+  { domain, nonce, issuedAt }: { domain: string; nonce: string; issuedAt: number },
+): Promise<Asked | undefined> {
+  const [run, item, evidence] = await Promise.all([
+    readRun(table, domain, run_id),
+    getItem(table, runKeys.snapshot(computation_id, run_id)),
+    readEvidenceOf(table, domain, session),
+  ]);
+  if (!run || !item || evidence === undefined) return undefined;
+  const [tokens, started] = await Promise.all([readTokensOfRun(table, run), readEventOf(table, run, 'started', run.started_at)]);
+  const { certificate, manifest_digest, configuration_digest, manifest, approvals } = parseSnapshot([item]);
+  const statement = {
+    type: 'run-authorization:v1',
+    nonce,
+    domain,
+    computation: computation_id,
+    run: run_id,
+    cvm: run.cvm_id,
+    certificate,
+    manifest_digest,
+    configuration_digest,
+    manifest,
+    approvals,
+    token_hashes: (tokens?.tokens ?? []).map(({ hash }) => hash),
+    started,
+    issued_at: new Date(issuedAt).toISOString(),
+    expires_at: new Date(issuedAt + authorizationSeconds * 1_000).toISOString(),
+  };
+  return { id, asset, run: run_id, authorization: { statement, ...(await sign(kms, canonicalJson(statement))) }, evidence };
+}
+
+/** Makes a nonce for a broker that sends none: 32 bytes, base64url. */
+export const newNonce = () => randomBytes(32).toString('base64url');
+
+interface Answering extends UserRequest {
+  id: string;
+  answer: BrokersAnswer;
+}
+
+/**
+ * Takes the answer of a user's broker to a request for a key, once.
+ * @throws ServiceError `not_found`; `conflict` (`request_over`) if it was answered before, or 20 seconds have passed
+ */
+export async function answerAsked(
+  table: Table,
+  { domain, by, id, answer, now, answerKeeper }: Answering,
+): Promise<Committed<{ id: string; asset: string; run: string }>> {
+  return await withFreshReads(table, async (table) => {
+    const Key = releaseKeys.ask(domain, by, id);
+    const item = await getItem(table, Key);
+    if (!item) throw notFound('request for a key of your assets');
+    const { asset, run_id, answer: before, expires_at } = parseAsk(item);
+    if (before !== undefined) throw conflict('request_over', 'The request was answered before.');
+    if (expires_at <= now) throw conflict('request_over', `The request waited for ${brokerSeconds} seconds, and is over.`);
+    const transaction = new Transaction();
+    const update = {
+      ...setAttributes({ answer }),
+      Key,
+      ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(answer)',
+    };
+    transaction.add({ update, otherwise: new StaleReadError() });
+    return await commitChange(table, transaction, { id, asset, run: run_id }, answerKeeper);
+  });
+}

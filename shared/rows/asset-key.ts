@@ -1,0 +1,98 @@
+import { attestationPolicy } from 'computation-management-formats/attestation';
+import { described, orNull, shownText } from 'computation-management-formats/fields';
+import * as v from 'valibot';
+import { assetKeys, runKeys } from '../table/keys.ts';
+import { parseStored } from '../table/stored.ts';
+import type { Item } from '../table/table.ts';
+import { type Action, StaleReadError } from '../table/transaction.ts';
+import { setAttributes } from '../table/writes.ts';
+import type { OfRun } from './run.ts';
+import { sealedKeyAttributes, type StoredKey, storedKeyOf } from './sealed-key.ts';
+
+/** The most releases of a key to the CVM of one run. */
+export const mostReleases = 4;
+
+/** The holders of keys of assets: the service, or a party with its broker. */
+const keyHolders = ['service', 'party'] as const;
+
+/** The schemas of the properties of an asset's key that parties rely on. A run keeps them with its snapshot. */
+export const shownKey = {
+  fingerprint: shownText(64, 'The SHA-256 of the key in hex.'),
+  held: described(
+    v.picklist(keyHolders),
+    'Who holds the key and can open it. `service`: the service. `party`: the creator of the asset, with a broker.',
+  ),
+  release_policy: orNull(
+    attestationPolicy,
+    'Which CVMs may get the key, beside the policy of the computation. null: that of the computation decides.',
+  ),
+};
+
+/** Schema of the key of an asset as the row of the asset has it, without the secret. */
+export const assetKeyOfRow = v.object({ ...shownKey, number: v.number() });
+export type AssetKey = v.InferOutput<typeof assetKeyOfRow>;
+
+/** Returns the path of an asset's key in the key broker of its domain. It is the same for every key of the asset. */
+export function pathOfKey(assetId: string): string {
+  return `${assetId}/key/1`;
+}
+
+/**
+ * Schema of the item at `assetKeys.key`: the totals of an asset's keys. It also has the fingerprint of the last key, and its secret,
+ * encrypted, if the service holds it.
+ */
+const storedTotals = v.object({ releases: v.number(), last_released_at: v.nullable(v.string()), fingerprint: v.string() });
+
+/** Parses how often keys of an asset were released, and when last. */
+export function parseTotals(item: Item | undefined): { releases: number; last_released_at: string | null } {
+  if (!item) return { releases: 0, last_released_at: null };
+  const { releases, last_released_at } = parseStored(storedTotals, item, 'key of an asset');
+  return { releases, last_released_at };
+}
+
+/**
+ * Parses the encrypted key of an asset. Returns '' if a party holds it.
+ * @throws StaleReadError if the item is of another key than the row of the asset
+ */
+export function parseSecret(item: Item | undefined, { fingerprint }: AssetKey): StoredKey | '' {
+  if (!item || parseStored(storedTotals, item, 'key of an asset').fingerprint !== fingerprint) throw new StaleReadError();
+  return storedKeyOf(item);
+}
+
+/**
+ * Returns the write that replaces the encrypted key of an asset and leaves the totals as they are.
+ * @param secret '' if the service holds none
+ */
+export function setSecret(assetId: string, secret: StoredKey | '', fingerprint: string): Action {
+  const kept = secret === '' ? {} : sealedKeyAttributes(secret);
+  const set = setAttributes({ fingerprint, ...kept });
+  const totals = 'releases = if_not_exists(releases, :none), last_released_at = if_not_exists(last_released_at, :never)';
+  return {
+    update: {
+      ...set,
+      Key: assetKeys.key(assetId),
+      UpdateExpression: `${set.UpdateExpression}, ${totals}${secret === '' ? ' REMOVE sealed_key, key_digest' : ''}`,
+      ExpressionAttributeValues: { ...set.ExpressionAttributeValues, ':none': 0, ':never': null },
+    },
+  };
+}
+
+const storedKeyOfRun = v.object({
+  ...assetKeyOfRow.entries,
+  asset: v.string(),
+  creator: v.string(),
+  /** The number of releases of the key in its run, at most `mostReleases`. */
+  releases: v.number(),
+});
+/** The key of an asset as a run keeps it from its start to its end. `key` is '' unless the service holds it. */
+export type KeyOfRun = v.InferOutput<typeof storedKeyOfRun> & { key: StoredKey | '' };
+
+/** Returns the item with the key that a run keeps of an asset, at `runKeys.assetKey`. */
+export function itemOfRun({ computation_id, run_id }: OfRun, { key, ...kept }: KeyOfRun) {
+  return { ...runKeys.assetKey(computation_id, run_id, kept.asset), ...kept, ...(key === '' ? {} : sealedKeyAttributes(key)) };
+}
+
+/** Parses the key that a run keeps of an asset. Undefined if the run is over, or the asset had no key when it started. */
+export function parseKeyOfRun(item: Item | undefined): KeyOfRun | undefined {
+  return item && { ...parseStored(storedKeyOfRun, item, 'key of a run'), key: storedKeyOf(item) };
+}

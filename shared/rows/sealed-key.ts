@@ -1,0 +1,89 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import * as v from 'valibot';
+import type { Kms } from '../runtime/clients.ts';
+import { environment } from '../runtime/environment.ts';
+import type { Item } from '../table/table.ts';
+
+/** A secret key as it is stored: encrypted, with a digest by which changes of the key are noticed. */
+export interface StoredKey {
+  /** The SHA-256 of the key in plain text, base64url. */
+  digest: string;
+  /** The encrypted key, as `sealKey` returns it, base64. */
+  sealed: string;
+}
+
+const sealedAttributes = v.object({ sealed_key: v.string(), key_digest: v.string() });
+
+/**
+ * The owner of a secret key: the private key of an agent to a computation, the key of a file to an asset, a secret of the service to its name. A key opens only for what it was
+ * encrypted for. KMS logs the identifier in plain text.
+ */
+export type OwnerOfKey = { computation: string } | { asset: string } | { secret: string };
+
+/** A secret key and what it is encrypted for: the arguments of `SealKey`. They have names so that nobody swaps them. */
+export interface KeyToSeal {
+  owner: OwnerOfKey;
+  plain: string;
+}
+
+/** Encrypts a secret key. Returns '' if the key is ''. */
+export type SealKey = (given: KeyToSeal) => Promise<StoredKey | ''>;
+
+/** Decrypts a secret key. Returns '' if there is none. */
+export type OpenKey = (owner: OwnerOfKey, stored: StoredKey | '') => Promise<string>;
+
+/** Returns the SHA-256 of a secret key, base64url, by which changes of the key are noticed. */
+export function digestOfKey(plain: string): string {
+  return createHash('sha256').update(plain).digest('base64url');
+}
+
+/** Returns the attributes with which an encrypted key is stored. */
+export function sealedKeyAttributes({ sealed, digest }: StoredKey): v.InferOutput<typeof sealedAttributes> {
+  return { sealed_key: sealed, key_digest: digest };
+}
+
+/** Returns the encrypted key that is in a stored item, or '' if the item has none. */
+export function storedKeyOf(item: Item | undefined): StoredKey | '' {
+  if (item?.['sealed_key'] === undefined) return '';
+  const { sealed_key, key_digest } = v.parse(sealedAttributes, item);
+  return { digest: key_digest, sealed: sealed_key };
+}
+
+/**
+ * The cipher of encrypted keys. Such a key is base64 of the length of the encrypted data key (2 bytes, big-endian), that data key,
+ * the nonce, the tag, and the encrypted text. KMS binds the data key to the owner.
+ */
+const cipher = 'aes-256-gcm';
+const lengthBytes = 2;
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** Encrypts a secret key with a data key that KMS makes in one call. Returns '' without a call if the key is ''. */
+export async function sealKey(kms: Kms, { owner, plain }: KeyToSeal): Promise<StoredKey | ''> {
+  if (plain === '') return '';
+  const dataKey = await kms.newDataKey(environment().SEALING_KEY_ARN, { ...owner });
+  const nonce = randomBytes(nonceBytes);
+  const encryption = createCipheriv(cipher, dataKey.plain, nonce);
+  const text = Buffer.concat([encryption.update(plain, 'utf8'), encryption.final()]);
+  const length = Buffer.alloc(lengthBytes);
+  length.writeUInt16BE(dataKey.encrypted.length);
+  const sealed = Buffer.concat([length, dataKey.encrypted, nonce, encryption.getAuthTag(), text]).toString('base64');
+  return { digest: digestOfKey(plain), sealed };
+}
+
+/**
+ * Decrypts a secret key with one call of KMS. Returns '' without a call if there is none.
+ * @throws Error if the key was encrypted for another owner
+ */
+export async function openKey(kms: Kms, owner: OwnerOfKey, kept: StoredKey | ''): Promise<string> {
+  if (kept === '') return '';
+  const bytes = Buffer.from(kept.sealed, 'base64');
+  const nonceAt = lengthBytes + bytes.readUInt16BE();
+  const tagAt = nonceAt + nonceBytes;
+  const textAt = tagAt + tagBytes;
+  const encrypted = bytes.subarray(lengthBytes, nonceAt);
+  const dataKey = await kms.openDataKey(environment().SEALING_KEY_ARN, encrypted, { ...owner });
+  const decryption = createDecipheriv(cipher, dataKey, bytes.subarray(nonceAt, tagAt));
+  decryption.setAuthTag(bytes.subarray(tagAt, textAt));
+  return Buffer.concat([decryption.update(bytes.subarray(textAt)), decryption.final()]).toString('utf8');
+}

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto';
+import { numberedId } from 'computation-management-formats/identifiers';
+import { compareEvidence } from 'computation-management-verify';
+import { describe, expect, it } from 'vitest';
+import { filesOf, genuineEvidence, newServiceKey } from './genuine-evidence.ts';
+
+const approval_id = randomUUID();
+const numbered = (use: number) =>
+  genuineEvidence(1, {
+    change: ({ approvals }) => approvals.forEach((each) => Object.assign(each, { max_runs: 3, approval_id, use })),
+  });
+
+/** Returns the file of the evidence of another run, signed again. */
+function ofOtherRun(
+  use: number,
+  change: (statement: ReturnType<typeof numbered>['statement']) => void = () => undefined,
+): string {
+  const evidence = numbered(use);
+  const statement = structuredClone(evidence.statement);
+  statement['run'] = { ...(statement['run'] as object), id: numberedId(43) };
+  change(statement);
+  return filesOf({ ...evidence, statement, signature: evidence.signed(statement) }).evidence;
+}
+
+const files = filesOf(numbered(1));
+const sentences = async (...others: string[]) =>
+  (await compareEvidence(files, others)).map(({ verdict, sentence }) => `${verdict}: ${sentence}`);
+
+describe('compareEvidence', () => {
+  it('finds two runs with one number of one approval', async () => {
+    const found = await sentences(ofOtherRun(2), ofOtherRun(1));
+    expect(found[0]).toMatch(/^holds: The other evidence \(1\), of the run .*, does not contradict this one/);
+    expect(found[1]).toMatch(/^does not hold: Two runs, .* have the same number, 1, of one approval of "alice"/);
+  });
+
+  it('lets a number be used again that a run without a CVM gave back', async () => {
+    const unaccepted = ofOtherRun(1, (statement) => {
+      const { last, started } = statement['events'] as { last: object; started: object };
+      const details = Buffer.from(JSON.stringify({ accepted: false })).toString('base64');
+      statement['events'] = { started, last: { ...last, details } };
+    });
+    expect((await sentences(unaccepted)).join()).toContain('does not contradict');
+  });
+
+  it('finds two statements about one run', async () => {
+    expect(await sentences(files.evidence)).toHaveLength(1);
+    const evidence = numbered(1);
+    const statement = { ...evidence.statement, service_version: '0.2.0' };
+    const other = filesOf({ ...evidence, statement, signature: evidence.signed(statement) }).evidence;
+    expect((await sentences(other))[0]).toContain('does not hold: The service has signed two different statements about the run');
+  });
+
+  it('compares nothing that the service did not sign', async () => {
+    const { signed } = newServiceKey();
+    const evidence = numbered(1);
+    const forged = filesOf({ ...evidence, signature: signed(evidence.statement) }).evidence;
+    expect((await sentences(forged))[0]).toContain('is not signed by the service');
+  });
+});
