@@ -1,7 +1,8 @@
 import { createHash, createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { BodyOf } from '../support/client.ts';
+import { untilTestEnds } from '../support/patience.ts';
 import { base64, itAs, newCvm, publicKey, useSession } from '../support/session.ts';
 
 const session = useSession();
@@ -574,8 +575,10 @@ describe('delete an asset', () => {
     expect((await session.call(remove, { path: { id } })).status).toBe(204);
     expect((await session.refused(get, { path: { id } })).code).toBe('not_found');
     expect((await session.refused(remove, { path: { id } })).code).toBe('not_found');
-    const { body } = await session.call('computations/get-computation', { path: { id: computationID } });
-    expect(body).toMatchObject({ assets: [] });
+    await vi.waitFor(async () => {
+      const computation = await session.done('computations/get-computation', { path: { id: computationID } });
+      expect(computation).toMatchObject({ assets: [] });
+    }, untilTestEnds);
   });
 
   it('answers 409 while an active run uses the asset, even unlinked', async () => {
@@ -600,9 +603,11 @@ describe('delete an asset', () => {
     for (const asset of [linked, unlinked]) await session.link(asset.id, id);
     await session.done(unlink, { path: { id: unlinked.id, computationID: id } });
     for (const asset of [linked, unlinked]) expect((await session.call(remove, { path: { id: asset.id } })).status).toBe(204);
-    const { assets = [] } = await session.done('computations/get-computation', { path: { id } });
-    const [algorithm] = assets;
-    expect(assets).toHaveLength(1);
+    const algorithm = await vi.waitFor(async () => {
+      const { assets = [] } = await session.done('computations/get-computation', { path: { id } });
+      expect(assets).toHaveLength(1);
+      return assets[0];
+    }, untilTestEnds);
     expect((await session.refused(remove, { path: { id: algorithm?.id ?? '' } })).reason).toBe('asset_in_use');
     await session.endRun(cvm);
   });

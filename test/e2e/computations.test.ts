@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { isDeployed } from '../support/target.ts';
+import { untilTestEnds } from '../support/patience.ts';
 import { itAs, newCvm, useSession } from '../support/session.ts';
 import { privateKey } from '../support/suite-state.ts';
 
@@ -337,9 +338,11 @@ describe('delete a computation', () => {
       expect([name, (await session.refused(name, { path: { id } })).status]).toEqual([name, 404]);
     }
     expect((await session.refused(remove, { path: { id } })).code).toBe('not_found');
-    expect(await ofIt()).toEqual([]);
-    const linked = await session.done('assets/list-linked-computations', { path: { id: asset.id } });
-    expect(linked).toMatchObject({ computations: [], total: 0 });
+    await vi.waitFor(async () => {
+      expect(await ofIt()).toEqual([]);
+      const linked = await session.done('assets/list-linked-computations', { path: { id: asset.id } });
+      expect(linked).toMatchObject({ computations: [], total: 0 });
+    }, untilTestEnds);
   });
 
   it('answers 409 with the id of the run while a run is active', async () => {
