@@ -1,6 +1,5 @@
 import type { Permitted } from '../http/caller.ts';
 import type { StoredAsset } from '../rows/asset.ts';
-import { removeAsset } from '../rows/change-asset.ts';
 import { isMarkedForDeletion, markForDeletion, removeDeletionMark } from './mark-for-deletion.ts';
 import { readAssetToChange } from '../rows/read-asset.ts';
 import { changeInputs } from '../rows/change-computation.ts';
@@ -10,10 +9,10 @@ import { usesAsset } from '../rows/run-snapshot.ts';
 import { readClaimsOfDomain } from '../rows/claim.ts';
 import { readComputation } from '../rows/computation.ts';
 import { conflict, preconditionFailed, resultConflict } from '../runtime/errors.ts';
-import { assetKeys, purgeKeys } from '../table/keys.ts';
+import { assetKeys } from '../table/keys.ts';
 import { deadlineOf, type Table, queryPartition } from '../table/table.ts';
 import { commitChange, type UserRequest, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
-import { beginPurge, purgeAssetLinks } from '../deletion/index.ts';
+import { type AssetPurge, beginPurge, deleteAssetIn, purgeAssetLinks } from '../deletion/index.ts';
 import { readLinkedIds } from '../rows/link.ts';
 
 interface DeleteRequest extends UserRequest {
@@ -49,7 +48,7 @@ async function readResultOf(
 }
 
 interface Deleted {
-  purge: ReturnType<typeof removal>['purge'];
+  purge: AssetPurge;
   permitted: Permitted;
 }
 
@@ -70,7 +69,8 @@ async function deleteUnlessLinkedWidely(table: Table, request: DeleteRequest): P
     const computations = await readRows(table, domain, linked);
     for (const { status, run } of computations) if (run && isActive(status)) await refuseIfUsedBy(table, run, id);
     if (matchesIfMatch && !matchesIfMatch(asset)) throw preconditionFailed();
-    const { transaction, purge } = removal(asset, request);
+    const transaction = new Transaction();
+    const purge = deleteAssetIn(transaction, domain, asset, request.by);
     for (const row of computations) changeInputs(transaction, { domain, row }, { addedDatasets: 0 });
     return await commitChange(table, transaction, { purge, permitted }, request.answerKeeper);
   });
@@ -94,7 +94,8 @@ async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise
       await refuseWhileUsed(table, domain, id);
       await refuseWhileLinkedOnesRun(table, domain, id);
       if (matchesIfMatch && !matchesIfMatch(asset)) throw preconditionFailed();
-      const { transaction, purge } = removal(asset, request);
+      const transaction = new Transaction();
+      const purge = deleteAssetIn(transaction, domain, asset, request.by);
       return await commitChange(table, transaction, { purge, permitted }, request.answerKeeper);
     });
   } catch (error) {
@@ -103,25 +104,6 @@ async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise
     await removing?.catch(() => undefined); // the mark expires
     throw error;
   }
-}
-
-/** Returns a transaction that removes an asset, and the record of what the purge must do afterwards. */
-function removal(asset: StoredAsset, { domain, by }: DeleteRequest) {
-  const purge = {
-    domain,
-    id: asset.id,
-    file_name: asset.file_name,
-    asset_type: asset.asset_type,
-    content_key: asset.content_key,
-    upload_key: asset.upload_key,
-    unread_key: asset.unread_key ?? null,
-    by,
-  };
-  const transaction = new Transaction();
-  removeAsset(transaction, domain, asset);
-  if (asset.key ?? asset.former_key) transaction.add({ delete: { Key: assetKeys.key(asset.id) } });
-  transaction.add({ put: { Item: { ...purgeKeys.purge('asset', asset.id), ...purge } } });
-  return { transaction, purge };
 }
 
 /** Throws if an active run of a linked computation uses the asset. @throws ServiceError `conflict` */

@@ -6,12 +6,12 @@ import { type Run, readRuns } from '../rows/run.ts';
 import { inParallel } from '../runtime/in-parallel.ts';
 import { removeAsset } from '../rows/change-asset.ts';
 import { removeRun } from '../rows/change-run.ts';
-import { computationKeys, listKeys, lists, purgeKeys, runKeys, writableKey } from '../table/keys.ts';
+import { assetKeys, computationKeys, listKeys, lists, purgeKeys, runKeys, writableKey } from '../table/keys.ts';
 import { clockOf, type Table, getItem, type Item, queryPrefix } from '../table/table.ts';
 import { openList, rowLists } from '../table/row-lists.ts';
 import { isDone, Transaction, withFreshReads } from '../table/transaction.ts';
-import { putContentCheck } from '../rows/content-check.ts';
-import { deleteAny, deleteItems, deleteItemsOf } from '../table/writes.ts';
+import type { StoredAsset } from '../rows/asset.ts';
+import { deleteItems, deleteItemsOf } from '../table/writes.ts';
 import { belongingsOfAsset, belongingsOfComputation, deleteInParts } from './belongings.ts';
 import { removeFromLinked, unlinkDeletedAsset } from '../rows/link.ts';
 import { parseStored } from '../table/stored.ts';
@@ -58,33 +58,38 @@ export async function* purgeInParts(table: Table, store: ContentStore, record: I
   } else {
     const purge = parseStored(computationPurge, record, 'purge of a computation');
     yield* listingsInParts(table, purge);
-    yield* resultsInParts(table, store, purge);
     yield* deleteInParts(table, belongingsOfComputation(table, purge.id));
   }
   await deleteItems(table, [writableKey(String(record['pk']), String(record['sk']))]);
   return true;
 }
 
-/** Deletes the results of the runs of a deleted computation: their assets with their contents, 24 in a part. */
-async function* resultsInParts(table: Table, store: ContentStore, { domain, id: computationId }: ComputationPurge): InParts {
-  const notes = await queryPrefix(table, runKeys.partition(computationId), runKeys.prefixes.resultAsset);
+/**
+ * Adds the deletion of an asset to a transaction, with the record of what its purge does afterwards.
+ * @param by the user who deletes it
+ * @returns the record
+ */
+export function deleteAssetIn(transaction: Transaction, domain: string, asset: StoredAsset, by: string): AssetPurge {
+  const { id, file_name, asset_type, content_key, upload_key, unread_key = null } = asset;
+  const purge = { domain, id, file_name, asset_type, content_key, upload_key, unread_key, by };
+  removeAsset(transaction, domain, asset);
+  if (asset.key ?? asset.former_key) transaction.add({ delete: { Key: assetKeys.key(id) } });
+  transaction.add({ put: { Item: { ...purgeKeys.purge('asset', id), ...purge } } });
+  return purge;
+}
+
+/** Deletes the results of the runs of a deleted computation, 24 in a part. Their contents are left to purges of their own. */
+async function* resultsInParts(table: Table, domain: string, notes: Item[]): InParts {
   for (let start = 0; start < notes.length; start += runsAtOnce) {
-    await inParallel(notes.slice(start, start + runsAtOnce), async (note) => {
-      const id = String(note['asset_id']);
-      const contents = await withFreshReads(table, async (table) => {
-        const asset = findAsset(await getItem(table, assetKey(domain, id)), id);
-        const keys = [asset?.content_key, asset?.upload_key, asset?.unread_key].filter((key) => typeof key === 'string');
-        if (!asset) return keys;
+    await inParallel(notes.slice(start, start + runsAtOnce), (note) =>
+      withFreshReads(table, async (table) => {
+        const asset = findAsset(await getItem(table, assetKey(domain, String(note['asset_id']))), String(note['asset_id']));
+        if (!asset) return;
         const transaction = new Transaction();
-        removeAsset(transaction, domain, asset);
-        const now = new Date(clockOf(table).now()).toISOString();
-        transaction.add(...keys.map((key) => putContentCheck(key, now))); // a purge that is cut off here forgets them
+        deleteAssetIn(transaction, domain, asset, asset.created_by);
         await transaction.commit(table);
-        return keys;
-      });
-      for (const key of contents) await deleteContent(store, key);
-      for await (const keys of belongingsOfAsset(table, id)) await deleteAny(table, keys);
-    });
+      }),
+    );
     yield;
   }
 }
@@ -111,17 +116,19 @@ async function* linksInParts(table: Table, purge: AssetPurge): InParts {
 }
 
 /**
- * Removes a deleted computation from the lists of its assets, and its runs from the list of runs, where readers could still see
- * them.
+ * Removes a deleted computation from the lists of its assets, and its runs and their results from theirs, where readers could still
+ * see them.
  */
 export async function purgeListings(table: Table, purge: ComputationPurge): Promise<void> {
   await doAllParts(listingsInParts(table, purge));
 }
 
-/** Removes a deleted computation from the lists of its assets, then its runs in parts. Links come first, because they are few. */
-async function* listingsInParts(table: Table, purge: ComputationPurge): InParts {
-  const { id } = purge;
-  const links = await queryPrefix(table, computationKeys.partition(id), computationKeys.prefixes.part);
+/** Removes a deleted computation from the lists of its assets, then results and runs in parts. Links come first, because they are few. */
+async function* listingsInParts(table: Table, { domain, id }: ComputationPurge): InParts {
+  const [links, results] = await Promise.all([
+    queryPrefix(table, computationKeys.partition(id), computationKeys.prefixes.part),
+    queryPrefix(table, runKeys.partition(id), runKeys.prefixes.resultAsset),
+  ]);
   await inParallel(
     links.filter((item) => 'asset_id' in item),
     async (link) => {
@@ -130,7 +137,8 @@ async function* listingsInParts(table: Table, purge: ComputationPurge): InParts 
       await isDone(transaction.commit(table)); // if not, another purge has done it
     },
   );
-  yield* runsInParts(table, purge);
+  yield* resultsInParts(table, domain, results);
+  yield* runsInParts(table, { domain, id });
 }
 
 /**

@@ -65,7 +65,7 @@ export function tasksOf(inputs: Inputs, reviewing: ReadonlySet<string>, at: stri
           approval && digest !== undefined && canGive && !hasRefused
             ? { because: becauseOf(approval), manifest_digest: digest }
             : null,
-        needs_key: !hasKey && mustHaveKey,
+        needs_key: !hasKey && mustHaveKey && !hasRefused,
         refusals: isOwner ? refusers.length : 0,
         refusers: isOwner ? refusers.slice(0, mostRefusers) : [],
         invitation: invited ? { owner: computation.owner, expected: parts.filter((part) => part !== 'owner') } : null,

@@ -1,8 +1,9 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { decisionText } from 'computation-management-formats/result-review';
 import type { BodyOf } from '../support/client.ts';
+import { untilTestEnds } from '../support/patience.ts';
 import { beforeAllAs, itAs, newCvm, publicKey, useSession } from '../support/session.ts';
 import type { Person } from '../support/target.ts';
 
@@ -154,6 +155,20 @@ describe('a result under review', () => {
     const id = (await resultOf(reviewed))?.asset ?? '';
     expect((await session.call('assets/delete-asset', { path: { id } })).status).toBe(204);
     expect((await session.call('assets/get-asset', { path: { id } })).status).toBe(404);
+  });
+});
+
+describe('the results of a computation that is deleted', () => {
+  it('are gone at once, as the computation is', async () => {
+    const reviewed = await session.reviewedRun();
+    await session.handIn(reviewed);
+    const id = (await resultOf(reviewed))?.asset ?? '';
+    expect((await session.call('computations/delete-computation', { path: reviewed.path })).status).toBe(204);
+    await vi.waitFor(async () => {
+      expect((await session.call('assets/get-asset', { path: { id } })).status).toBe(404);
+      const { assets } = await session.done('assets/list-assets', { query: { asset_type: 'result' } });
+      expect(assets.map((asset) => asset.id)).not.toContain(id);
+    }, untilTestEnds);
   });
 });
 

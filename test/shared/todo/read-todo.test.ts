@@ -246,6 +246,16 @@ describe('readTodo', () => {
     expect(await invited('dave')).toEqual([asked]);
   });
 
+  it('asks a consumer who refuses for no key, until the configuration changes', async () => {
+    const domain = newDomain();
+    const { id } = await aSharedComputation(stores, domain);
+    await update(domain, id, { consumers: ['carol'], approval: 'all' });
+    await aRefusal(domain, id, 'carol');
+    expect((await todoOf(domain, 'carol')).keys).toEqual([]);
+    await update(domain, id, { consumers: ['carol'], approval: 'all_signed' });
+    expect((await todoOf(domain, 'carol')).keys).toMatchObject([{ computation_id: id }]);
+  });
+
   it('invites reviewers, who need a key, while consumers then need none', async () => {
     const domain = newDomain();
     const { id } = await aSharedComputation(stores, domain);
