@@ -37,11 +37,7 @@ export async function deleteAsset(table: Table, request: DeleteRequest): Promise
 }
 
 /** Reads, for the result of a run, the owner of its computation, and whether it is released. Other assets count as released. */
-async function readResultOf(
-  table: Table,
-  domain: string,
-  { result_of }: StoredAsset,
-): Promise<{ owner?: string; isReleased: boolean }> {
+async function readResultOf(table: Table, domain: string, { result_of }: StoredAsset) {
   if (!result_of) return { isReleased: true };
   const { computation_id, run_id } = result_of;
   const [{ owner }, run] = await Promise.all([readComputation(table, domain, computation_id), readRun(table, domain, run_id)]);
@@ -107,20 +103,12 @@ async function deleteLinkedWidely(table: Table, request: DeleteRequest): Promise
 
 /** Returns a transaction that removes an asset, and the record of what the purge must do afterwards. */
 function removal(asset: StoredAsset, { domain, by }: DeleteRequest) {
-  const purge = {
-    domain,
-    id: asset.id,
-    file_name: asset.file_name,
-    asset_type: asset.asset_type,
-    content_key: asset.content_key,
-    upload_key: asset.upload_key,
-    unread_key: asset.unread_key ?? null,
-    by,
-  };
+  const { id, file_name, asset_type, content_key, upload_key, unread_key = null } = asset;
+  const purge = { domain, id, file_name, asset_type, content_key, upload_key, unread_key, by };
   const transaction = new Transaction();
   removeAsset(transaction, domain, asset);
-  if (asset.key ?? asset.former_key) transaction.add({ delete: { Key: assetKeys.key(asset.id) } });
-  transaction.add({ put: { Item: { ...purgeKeys.purge('asset', asset.id), ...purge } } });
+  if (asset.key ?? asset.former_key) transaction.add({ delete: { Key: assetKeys.key(id) } });
+  transaction.add({ put: { Item: { ...purgeKeys.purge('asset', id), ...purge } } });
   return { transaction, purge };
 }
 

@@ -9,7 +9,7 @@ import { removeRun } from '../rows/change-run.ts';
 import { computationKeys, listKeys, lists, purgeKeys, runKeys, writableKey } from '../table/keys.ts';
 import { clockOf, type Table, getItem, type Item, queryPrefix } from '../table/table.ts';
 import { openList, rowLists } from '../table/row-lists.ts';
-import { isDone, Transaction, withFreshReads } from '../table/transaction.ts';
+import { isDone, Transaction, writeFresh } from '../table/transaction.ts';
 import { putContentCheck } from '../rows/content-check.ts';
 import { deleteAny, deleteItems, deleteItemsOf } from '../table/writes.ts';
 import { belongingsOfAsset, belongingsOfComputation, deleteInParts } from './belongings.ts';
@@ -21,10 +21,7 @@ import { assetKey, findAsset } from '../rows/read-asset.ts';
 /** Work that stops after each part, so that other work can take turns with it. It may be left unfinished and begun again. */
 export type InParts<Result = void> = AsyncGenerator<undefined, Result>;
 
-const computationPurge = v.object({
-  domain: v.string(),
-  id: v.string(),
-});
+const computationPurge = v.object({ domain: v.string(), id: v.string() });
 /** The record of the deletion of a computation, from which its purge knows what to delete. */
 export type ComputationPurge = v.InferOutput<typeof computationPurge>;
 
@@ -71,15 +68,13 @@ async function* resultsInParts(table: Table, store: ContentStore, { domain, id: 
   for (let start = 0; start < notes.length; start += runsAtOnce) {
     await inParallel(notes.slice(start, start + runsAtOnce), async (note) => {
       const id = String(note['asset_id']);
-      const contents = await withFreshReads(table, async (table) => {
+      const contents = await writeFresh(table, async (table, transaction) => {
         const asset = findAsset(await getItem(table, assetKey(domain, id)), id);
         const keys = [asset?.content_key, asset?.upload_key, asset?.unread_key].filter((key) => typeof key === 'string');
         if (!asset) return keys;
-        const transaction = new Transaction();
         removeAsset(transaction, domain, asset);
         const now = new Date(clockOf(table).now()).toISOString();
         transaction.add(...keys.map((key) => putContentCheck(key, now))); // a purge that is cut off here forgets them
-        await transaction.commit(table);
         return keys;
       });
       for (const key of contents) await deleteContent(store, key);

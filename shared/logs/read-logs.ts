@@ -39,11 +39,7 @@ export interface LogPage {
  * Reads lines of the log of a run, or waits until there are more.
  * @throws ServiceError `not_found`; `forbidden`, with `reason: logs_not_shared` if nobody may read it; `invalid_request`
  */
-export async function readLogs(
-  table: Table,
-  { domain, id, run, level, after, limit, by, now, permit }: LogRequest,
-  wait: Wait,
-): Promise<LogPage & { permitted: Permitted }> {
+export async function readLogs(table: Table, { domain, id, run, level, after, limit, by, now, permit }: LogRequest, wait: Wait) {
   const row = await readComputation(table, domain, id);
   const runId = run ?? row.run?.id;
   const item = runId === undefined ? undefined : await getItem(table, runKeys.snapshot(id, runId));
