@@ -1,5 +1,4 @@
 import {
-  base64Text,
   described,
   longestRefusal,
   namedInput,
@@ -13,8 +12,10 @@ import { exactTimestamp, timestamp } from 'computation-management-formats/timest
 import * as v from 'valibot';
 import { mostChanges } from 'computation-management-formats/covered-changes';
 import {
+  hexDigest,
   journalHead,
   mostCvms,
+  signatureText,
   type StoredApproval,
   type StoredRefusal,
   type UsedRuns,
@@ -28,11 +29,6 @@ const ofConfiguration =
   'The digest of the configuration: the SHA3-256, lower-case hex, of the canonical JSON (RFC 8785) of `{agent_config, approval, ' +
   'attestation_policy, log_access, result_review}`. `agent_config` has `cert_file`, `server_ca_file`, `client_ca_file` and `attested_tls`, with defaults.';
 
-const hexDigest = v.pipe(
-  v.string('Expected 64 hex digits.'),
-  v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits in lower case.'),
-  v.metadata({ maxLength: 64 }),
-);
 const digest = described(hexDigest, ofDigest);
 const configurationDigest = described(hexDigest, ofConfiguration);
 
@@ -51,8 +47,6 @@ const approvalId = orNull(
 
 const seen = "The newest event of the computation's journal that the approver saw: its `id` and `hash`. null: none is named.";
 const expectedCvms = `Expected 1 to ${mostCvms} CVMs, or null.`;
-
-const longestSignature = 4_096;
 
 export const approvalInput = v.pipe(
   namedInput('ApprovalInput', 'An approval to give.', {
@@ -78,7 +72,7 @@ export const approvalInput = v.pipe(
     journal_head: v.optional(orNull(journalHead, seen)),
     signature: v.optional(
       orNull(
-        v.pipe(base64Text, v.maxLength(longestSignature, `Expected up to ${longestSignature} characters.`)),
+        signatureText,
         'A signature in base64, made with the private key of the public key that you uploaded to the computation. Sign the canonical ' +
           'JSON (RFC 8785), in UTF-8, of `{type: "computation-approval", domain, computation, approver, manifest_digest, ' +
           'configuration_digest}`, with `cvm_ids`, `expires_at`, `max_runs`, `approval_id` and `journal_head` if you send them, as you send them, identifiers in ' +

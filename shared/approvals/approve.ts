@@ -14,14 +14,7 @@ import { parseApproval, type StoredApproval, type StoredRefusal } from '../rows/
 import { conflict, invalid, ServiceError } from '../runtime/errors.ts';
 import { approvalIdKeys, approvedKeys, computationKeys } from '../table/keys.ts';
 import { getItems, type Table } from '../table/table.ts';
-import {
-  type Action,
-  commitChange,
-  type Committed,
-  Transaction,
-  type UserRequest,
-  withFreshReads,
-} from '../table/transaction.ts';
+import { type Action, type Committed, type UserRequest, makeChange } from '../table/transaction.ts';
 import {
   type Approval,
   type ApprovalInput,
@@ -55,7 +48,7 @@ export interface Decided {
  */
 export async function approve(table: Table, request: DecisionRequest<ApprovalInput>): Promise<Committed<Decided>> {
   const { domain, computationId, given, by, now, permit, answerKeeper } = request;
-  return await withFreshReads(table, async (table) => {
+  return await makeChange(table, answerKeeper, async (table, transaction) => {
     const computation = await readToChange(table, domain, computationId);
     const [inputs, certificates, isHeadKnown] = await Promise.all([
       readInputs(table, domain, computation.row),
@@ -87,12 +80,11 @@ export async function approve(table: Table, request: DecisionRequest<ApprovalInp
       ...(await signatureOf(request, inputs)),
       approved_at: now,
     };
-    const transaction = new Transaction();
     const describe = (given: StoredApproval) =>
       describeApproval(given, inputs.used_runs, ownReasons(given, inputs, now).map(explainChanges({ approval: given, inputs })));
     const before = inputs.approvals.find(({ user_id }) => user_id === by);
     if (before && isDeepStrictEqual(before, { ...approval, approved_at: before.approved_at })) {
-      return await commitChange(table, transaction, { decision: describe(before), permitted }, answerKeeper);
+      return { decision: describe(before), permitted };
     }
     await recordAct(table, transaction, computation, { user: by, now }, (run, snapshot) => actOf(approval, run, snapshot, now));
     if (approval.approval_id !== null) transaction.add(firstUseOf(domain, approval.approval_id));
@@ -113,7 +105,7 @@ export async function approve(table: Table, request: DecisionRequest<ApprovalInp
       },
     );
     if (hasRefused) transaction.add({ delete: { Key: computationKeys.refusal(computationId, by) } });
-    return await commitChange(table, transaction, { decision: describe(approval), permitted }, answerKeeper);
+    return { decision: describe(approval), permitted };
   });
 }
 
@@ -150,10 +142,7 @@ function relationsTo(inputs: Inputs): Relations {
  * no signature and the computation requires none.
  * @throws ServiceError `invalid_request`
  */
-async function signatureOf(
-  { domain, given, by }: DecisionRequest<ApprovalInput>,
-  { computation, keys, approvals }: Inputs,
-): Promise<Pick<StoredApproval, 'signature' | 'key'>> {
+async function signatureOf({ domain, given, by }: DecisionRequest<ApprovalInput>, { computation, keys, approvals }: Inputs) {
   const { signature, digest: manifest_digest, configuration_digest } = given;
   if (signature == null) {
     if (computation.approval !== 'all_signed') return { signature: null, key: null };
@@ -179,29 +168,25 @@ async function signatureOf(
  * on an approval of the caller: it goes on, but gets no keys any more. Two round trips, or three while a run is active.
  * @throws ServiceError `not_found`
  */
-export async function withdrawApproval(
-  table: Table,
-  request: UserRequest & { computationId: string },
-): Promise<Committed<object>> {
+export async function withdrawApproval(table: Table, request: UserRequest & { computationId: string }) {
   const { domain, computationId, by, now, answerKeeper } = request;
   const [approval, refusal] = [computationKeys.approval(computationId, by), computationKeys.refusal(computationId, by)];
-  return await withFreshReads(table, async (table) => {
+  return await makeChange(table, answerKeeper, async (table, transaction) => {
     const [given, refused, ...computationItems] = await getItems(table, [
       approval,
       refusal,
       ...keysToChange(domain, computationId),
     ]);
     const computation = parseToChange(domain, computationId, computationItems);
-    const transaction = new Transaction();
     await recordAct(table, transaction, computation, { user: by, now }, () => 'withdrew');
-    if (!given && !refused && transaction.isEmpty) return await commitChange(table, transaction, {}, answerKeeper);
+    if (!given && !refused && transaction.isEmpty) return {};
     const details = given ? { digest: parseApproval(given).digest } : {};
     const event = administrativeEvent('approval_withdrawn', by, details);
     const addedRefusals = refused ? -1 : 0;
     await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, addedRefusals, event, now });
     const keys = refused ? [refusal] : [approval, approvedKeys.approved(computationId, by)];
     transaction.add(...keys.map((Key) => ({ delete: { Key } })));
-    return await commitChange(table, transaction, {}, answerKeeper);
+    return {};
   });
 }
 
@@ -213,16 +198,15 @@ export async function withdrawApproval(
 export async function refuse(table: Table, request: DecisionRequest<RefusalInput>): Promise<Committed<Decided>> {
   const { domain, computationId, given, by, now, permit, answerKeeper } = request;
   const { reason } = given;
-  return await withFreshReads(table, async (table) => {
+  return await makeChange(table, answerKeeper, async (table, transaction) => {
     const computation = await readToChange(table, domain, computationId);
     const inputs = await readInputs(table, domain, computation.row);
     const permitted = permit({ ...relationsTo(inputs), provider: inputs.providers });
-    const transaction = new Transaction();
     const before = inputs.refusals.find(({ user_id }) => user_id === by);
     const { digest = null, configuration_digest } = approvableOf(inputs);
     const refusal: StoredRefusal = { user_id: by, digest, configuration_digest, reason, refused_at: now };
     if (before && isDeepStrictEqual(before, { ...refusal, refused_at: before.refused_at })) {
-      return await commitChange(table, transaction, { decision: describeRefusal(before), permitted }, answerKeeper);
+      return { decision: describeRefusal(before), permitted };
     }
     const event = administrativeEvent('approval_refused', by, { reason });
     await changeInputsWithEvent(table, transaction, computation, { addedDatasets: 0, addedRefusals: before ? 0 : 1, event, now });
@@ -232,6 +216,6 @@ export async function refuse(table: Table, request: DecisionRequest<RefusalInput
       const keys = [computationKeys.approval(computationId, by), approvedKeys.approved(computationId, by)];
       transaction.add(...keys.map((Key) => ({ delete: { Key } })));
     }
-    return await commitChange(table, transaction, { decision: describeRefusal(refusal), permitted }, answerKeeper);
+    return { decision: describeRefusal(refusal), permitted };
   });
 }

@@ -36,12 +36,7 @@ interface Since {
  * the asset if its creator changed it in place. A value was set by the newest event that changed it. Who named or removed a
  * consumer or reviewer, or changed a member of the policy or of the review, is kept with the computation.
  */
-export function explainChanges({
-  approval,
-  inputs,
-  approved: before,
-  newest = [],
-}: Since): (change: PlacedChange) => StaleReason {
+export function explainChanges({ approval, inputs, approved: before, newest = [] }: Since) {
   const { user_id: approver, approved_at } = approval;
   const now = aroundOf(inputs);
   const then = before?.around ?? now;
@@ -142,7 +137,7 @@ export function explainChanges({
     return last(isUpdateOf(member));
   };
 
-  return (placed) => {
+  return (placed: PlacedChange): StaleReason => {
     const { places: _, ...change } = placed;
     const user = userOf(placed);
     return { ...change, user, ...author(placed, user) };

@@ -4,7 +4,7 @@ import { approvableOf, draftOf, inputsOf, readParts } from '../rows/manifest.ts'
 import type { StoredApproval } from '../rows/stored-approval.ts';
 import { approvedKeys, cvmKeys } from '../table/keys.ts';
 import { type Table, getItemsOf } from '../table/table.ts';
-import { describeApproval, describeRefusal, type Approval, type Refusal } from './approval.ts';
+import { describeApproval, describeRefusal } from './approval.ts';
 import { becauseOf, neededApprovals, ownReasons } from './readiness.ts';
 import { explainChanges } from './explain-changes.ts';
 import { type Approved, aroundOf, parseApproved } from './stale-because.ts';
@@ -24,12 +24,7 @@ const mostEvents = 1_000;
  * @param at RFC 3339, UTC, milliseconds
  * @throws ServiceError `not_found`
  */
-export async function listApprovals(
-  table: Table,
-  domain: string,
-  id: string,
-  at: string,
-): Promise<{ needed: { user: string; because: string[] }[]; approvals: Approval[]; refusals: Refusal[] }> {
+export async function listApprovals(table: Table, domain: string, id: string, at: string) {
   const [computation, parts] = await Promise.all([readComputation(table, domain, id), readParts(table, id)]);
   const limiting = parts.approvals.flatMap(({ certificates }) => Object.keys(certificates));
   const [assets, certificates] = await Promise.all([

@@ -15,7 +15,7 @@ import type { SealKey } from '../rows/sealed-key.ts';
 import { conflict, notFound, resultConflict } from '../runtime/errors.ts';
 import { assetKeys, computationKeys } from '../table/keys.ts';
 import { getItem, getItems, type Table } from '../table/table.ts';
-import { type AnsweredRequest, commitChange, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
+import { type AnsweredRequest, commitChange, Transaction, withFreshReads } from '../table/transaction.ts';
 import { changeInputsLater, changeInputsOfLinked, completeChangeOfLinked } from './change-linked-computations.ts';
 import { withoutContent } from './fetched-by-agent.ts';
 
@@ -83,7 +83,6 @@ export const assetKeySchema = namedObject('AssetKey', 'The key of an encrypted f
   releases: described(v.number(), 'How often keys of the asset were released.'),
   last_released_at: orNull(timestamp, 'The time of the last release. null: none.'),
 });
-type DescribedKey = v.InferOutput<typeof assetKeySchema>;
 
 interface KeyRequest extends AnsweredRequest {
   id: string;
@@ -103,10 +102,7 @@ interface SetRequest extends KeyRequest {
  * others change no manifest. Every linked computation gets a new version before this returns.
  * @throws ServiceError `not_found`; `forbidden`; `conflict` if the asset has no checksum yet, or no policy says which CVMs may get the key
  */
-export async function setAssetKey(
-  table: Table,
-  { domain, id, given, brokerUrl, seal, now, permit, answerKeeper }: SetRequest,
-): Promise<Committed<{ key: DescribedKey; permitted: Permitted }>> {
+export async function setAssetKey(table: Table, { domain, id, given, brokerUrl, seal, now, permit, answerKeeper }: SetRequest) {
   return await changingLinked(table, { domain, id, now }, async (table, transaction) => {
     const [asset, item] = await Promise.all([readAssetToChange(table, domain, id), getItem(table, assetKeys.key(id))]);
     const permitted = permit(asset);
@@ -137,10 +133,7 @@ export async function setAssetKey(
  * Removes the key of an asset. Active runs keep theirs. No run starts with the asset until it has a key again. Does nothing if there is none.
  * @throws ServiceError `not_found`; `forbidden`
  */
-export async function removeAssetKey(
-  table: Table,
-  { domain, id, now, permit, answerKeeper }: KeyRequest,
-): Promise<Committed<{ permitted: Permitted }>> {
+export async function removeAssetKey(table: Table, { domain, id, now, permit, answerKeeper }: KeyRequest) {
   return await changingLinked(table, { domain, id, now }, async (table, transaction) => {
     const asset = await readAssetToChange(table, domain, id);
     const permitted = permit(asset);
@@ -159,10 +152,7 @@ export async function removeAssetKey(
  * Returns the key of an asset without the secret. One round trip.
  * @throws ServiceError `not_found` if there is no asset, or it has no key; `forbidden`
  */
-export async function readAssetKey(
-  table: Table,
-  { domain, id, permit }: Pick<KeyRequest, 'domain' | 'id' | 'permit'>,
-): Promise<{ key: DescribedKey; permitted: Permitted }> {
+export async function readAssetKey(table: Table, { domain, id, permit }: Pick<KeyRequest, 'domain' | 'id' | 'permit'>) {
   const [row, item] = await getItems(table, [assetKey(domain, id), assetKeys.key(id)]);
   const asset = parseAsset(row, id);
   const permitted = permit(asset);

@@ -3,7 +3,7 @@ import { changeInputs } from '../rows/change-computation.ts';
 import { maxTimeInMilliseconds } from '../runtime/deadline.ts';
 import { conflict } from '../runtime/errors.ts';
 import { deadlineOf, type Table, getItems, type Item } from '../table/table.ts';
-import { Transaction, StaleReadError, withFreshReads } from '../table/transaction.ts';
+import { Transaction, StaleReadError, writeFresh } from '../table/transaction.ts';
 import { placeTaken, refuseBeyondLimit } from './link-asset.ts';
 import { readLinkedComputations, readRows } from './linked-computations.ts';
 import { linkKey, readLinkedIds } from '../rows/link.ts';
@@ -32,12 +32,7 @@ const changedWithinMilliseconds = maxTimeInMilliseconds;
  * it was before. Covers the first 80 computations.
  * @returns the identifiers of the computations that did not fit into the transaction, for changeInputsLater
  */
-export async function changeInputsOfLinked(
-  table: Table,
-  transaction: Transaction,
-  domain: string,
-  assetId: string,
-): Promise<string[]> {
+export async function changeInputsOfLinked(table: Table, transaction: Transaction, domain: string, assetId: string) {
   const computations = await readLinkedComputations(table, domain, assetId);
   for (const row of computations.slice(0, computationsPerTransaction)) {
     changeInputs(transaction, { domain, row }, { addedDatasets: 0 });
@@ -57,10 +52,8 @@ export async function changeInputsLater(table: Table, domain: string, computatio
     if (sinceChange.elapsed >= startsEndWithinMilliseconds) return;
     const ids = computationIds.slice(start, start + computationsPerTransaction);
     const part = deadline.next();
-    await withFreshReads({ ...table, deadline: () => part }, async (table) => {
-      const transaction = new Transaction();
+    await writeFresh({ ...table, deadline: () => part }, async (table, transaction) => {
       for (const row of await readRows(table, domain, ids)) changeInputs(transaction, { domain, row }, { addedDatasets: 0 });
-      if (!transaction.isEmpty) await transaction.commit(table);
     });
   }
 }

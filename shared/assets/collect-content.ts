@@ -5,7 +5,7 @@ import { assetKey, findAsset } from '../rows/read-asset.ts';
 import { failureOf } from '../runtime/errors.ts';
 import { emitWaiting } from '../runtime/log.ts';
 import { deadlineOf, getItem, type Table } from '../table/table.ts';
-import { transact, Transaction, withFreshReads } from '../table/transaction.ts';
+import { transact, writeFresh } from '../table/transaction.ts';
 import { receiveUpload } from './uploads.ts';
 
 /**
@@ -24,12 +24,7 @@ const leastTimeInMilliseconds = 4_000;
  * @returns the number of checks processed
  * @throws AggregateError with all failures, in the end
  */
-export async function collectContent(
-  table: Table,
-  store: ContentStore,
-  now: string,
-  checksPerRead = mostChecksPerRead,
-): Promise<number> {
+export async function collectContent(table: Table, store: ContentStore, now: string, checksPerRead = mostChecksPerRead) {
   const failures = new Map<string, unknown>();
   let begun = 0;
   let from: string | undefined;
@@ -91,11 +86,9 @@ function report({ begun, left, failures }: { begun: number; left: number; failur
 async function removeResult(table: Table, contentKey: string): Promise<void> {
   const owner = ownerOfContent(contentKey);
   if (!owner) return;
-  await withFreshReads(table, async (table) => {
+  await writeFresh(table, async (table, transaction) => {
     const asset = findAsset(await getItem(table, assetKey(owner.domain, owner.assetId)), owner.assetId);
     if (!asset?.result_of) return;
-    const transaction = new Transaction();
     removeAsset(transaction, owner.domain, asset);
-    await transaction.commit(table);
   });
 }

@@ -36,11 +36,7 @@ export async function deleteAsset(table: Table, request: DeleteRequest): Promise
 }
 
 /** Reads, for the result of a run, the owner of its computation, and whether it is released. Other assets count as released. */
-async function readResultOf(
-  table: Table,
-  domain: string,
-  { result_of }: StoredAsset,
-): Promise<{ owner?: string; isReleased: boolean }> {
+async function readResultOf(table: Table, domain: string, { result_of }: StoredAsset) {
   if (!result_of) return { isReleased: true };
   const { computation_id, run_id } = result_of;
   const [{ owner }, run] = await Promise.all([readComputation(table, domain, computation_id), readRun(table, domain, run_id)]);

@@ -69,21 +69,13 @@ function isLarge({ content_key, size }: StoredAsset): boolean {
   return content_key !== null && size !== null && size > inlineLimitInBytes;
 }
 
-type Content = Pick<Asset, 'asset'> | Pick<Asset, 'download'>;
-
 /**
  * Returns the content of an asset in base64, or a download link if the content is larger than the inline limit. Undefined if the
  * asset has no content in storage.
  * @throws Error if the content is missing in storage
  * @throws ServiceError `not_found` if the asset was deleted meanwhile
  */
-async function contentOf(
-  table: Table,
-  store: ContentStore,
-  domain: string,
-  asset: StoredAsset,
-  now: string,
-): Promise<Content | undefined> {
+async function contentOf(table: Table, store: ContentStore, domain: string, asset: StoredAsset, now: string) {
   const { id, content_key, file_name } = asset;
   if (content_key === null) return undefined;
   if (isLarge(asset)) return { download: await presignDownload(store, content_key, file_name, now) };

@@ -2,18 +2,11 @@ import type { Permitted } from '../http/caller.ts';
 import type { StoredAsset } from '../rows/asset.ts';
 import { changeAsset } from '../rows/change-asset.ts';
 import { assetKey, parseAsset } from '../rows/read-asset.ts';
-import { changeInputsWithEvent, type ComputationToChange, keysToChange, parseToChange } from '../rows/change-computation.ts';
+import { changeInputsWithEvent, keysToChange, parseToChange } from '../rows/change-computation.ts';
 import { datasetsPerComputation, type StoredComputation } from '../rows/computation.ts';
 import { conflict, ServiceError } from '../runtime/errors.ts';
 import { administrativeEvent } from '../journal/event.ts';
-import {
-  type UserRequest,
-  commitChange,
-  type Committed,
-  Transaction,
-  StaleReadError,
-  withFreshReads,
-} from '../table/transaction.ts';
+import { type UserRequest, type Committed, StaleReadError, makeChange } from '../table/transaction.ts';
 import { computationKeys } from '../table/keys.ts';
 import { type Table, getItem, getItems } from '../table/table.ts';
 import { linkKey, removeLink, addToLinked, isInLinked } from '../rows/link.ts';
@@ -23,10 +16,7 @@ import { parseProviders } from '../rows/definition.ts';
  * Reads an asset, a computation and its providers, to link or unlink the asset. One round trip.
  * @throws ServiceError `not_found`
  */
-async function readToLink(
-  table: Table,
-  { domain, assetId, computationId }: LinkRequest,
-): Promise<{ asset: StoredAsset; computation: ComputationToChange; providers: string[] }> {
+async function readToLink(table: Table, { domain, assetId, computationId }: LinkRequest) {
   const keys = [assetKey(domain, assetId), computationKeys.providers(computationId), ...keysToChange(domain, computationId)];
   const [assetItem, providersItem, ...computationItems] = await getItems(table, keys);
   const asset = parseAsset(assetItem, assetId);
@@ -46,14 +36,13 @@ export interface LinkRequest extends UserRequest {
  */
 export async function linkAsset(table: Table, request: LinkRequest): Promise<Committed<Permitted>> {
   const { domain, assetId, computationId, by, now, answerKeeper } = request;
-  return await withFreshReads(table, async (table) => {
+  return await makeChange(table, answerKeeper, async (table, transaction) => {
     const { asset, computation, providers } = await readToLink(table, request);
     const permitted = request.permit(asset, computation.row, providers);
 
-    const transaction = new Transaction();
     const key = linkKey(computationId, asset);
     const existing = await getItem(table, key);
-    if (existing?.['asset_id'] === assetId) return await commitChange(table, transaction, permitted, answerKeeper);
+    if (existing?.['asset_id'] === assetId) return permitted;
     if (existing) throw placeTaken(asset);
     const addedDatasets = asset.asset_type === 'dataset' ? 1 : 0;
     if (addedDatasets > 0) refuseBeyondLimit(computation.row);
@@ -71,7 +60,7 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<Com
       otherwise: new StaleReadError(),
     });
     addToLinked(transaction, assetId, { id: computationId, version: computation.row.version + 1 });
-    return await commitChange(table, transaction, permitted, answerKeeper);
+    return permitted;
   });
 }
 
@@ -99,14 +88,13 @@ export function placeTaken({ asset_type, file_name }: StoredAsset, computation =
  */
 export async function unlinkAsset(table: Table, request: LinkRequest): Promise<Committed<Permitted>> {
   const { domain } = request;
-  return await withFreshReads(table, async (table) => {
+  return await makeChange(table, request.answerKeeper, async (table, transaction) => {
     const { asset, computation, providers } = await readToLink(table, request);
     const permitted = request.permit(asset, computation.row, providers);
-    const transaction = new Transaction();
     const isLinked = await removeLink(table, transaction, computation, asset, request);
     if (isLinked) changeAsset(transaction, domain, asset, {});
     else if (await isInLinked(table, asset.id, computation.row.id))
       throw new StaleReadError('The asset was renamed meanwhile, so that its link has another key.');
-    return await commitChange(table, transaction, permitted, request.answerKeeper);
+    return permitted;
   });
 }

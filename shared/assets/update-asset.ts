@@ -3,7 +3,7 @@ import { fetchedNames } from 'computation-management-formats/source';
 import { laterOf } from 'computation-management-formats/timestamps';
 import type { Permitted } from '../http/caller.ts';
 import type { AssetReplacement } from './asset-input.ts';
-import { type Asset, isContentWithheld, type StoredAsset } from '../rows/asset.ts';
+import { isContentWithheld, type StoredAsset } from '../rows/asset.ts';
 import { changeAsset } from '../rows/change-asset.ts';
 import { pendingContent } from './create-asset.ts';
 import { fetchedAfter, refuseMisfits, withoutContent } from './fetched-by-agent.ts';
@@ -13,7 +13,7 @@ import { type ContentStore, presignUpload, uploadKey } from '../rows/content-sto
 import { readAssetToChange } from '../rows/read-asset.ts';
 import { ForbiddenForNowError, preconditionFailed } from '../runtime/errors.ts';
 import { readOptionalKey } from '../rows/public-key.ts';
-import { type UserRequest, commitChange, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
+import { type UserRequest, makeChange } from '../table/transaction.ts';
 import type { Table } from '../table/table.ts';
 import {
   changeInputsLater,
@@ -38,17 +38,13 @@ interface UpdateRequest extends UserRequest {
  *   `precondition_failed`, after all of these; `unavailable`, also if not all linked computations were changed. The same request
  *   again completes that.
  */
-export async function updateAsset(
-  table: Table,
-  store: ContentStore,
-  request: UpdateRequest,
-): Promise<Committed<{ asset: StoredAsset & Asset; permitted: Permitted }>> {
+export async function updateAsset(table: Table, store: ContentStore, request: UpdateRequest) {
   const { domain, id, given, by, now, permit, matchesIfMatch, answerKeeper } = request;
   let written: WrittenContent | undefined;
   let later: string[] | undefined;
   /** The time at which the asset was last changed before the present update. Empty until the asset has been read. */
   let changedAt = '';
-  const updated = await withFreshReads(table, async (table) => {
+  const updated = await makeChange(table, answerKeeper, async (table, transaction) => {
     const current = await readAssetToChange(table, domain, id);
     const permitted = permit(current);
     const content_access = given.content_access ?? current.content_access;
@@ -95,7 +91,6 @@ export async function updateAsset(
     };
     changedAt = current.updated_at;
     const updated_at = isChanged(current, change) ? laterOf(current.updated_at, now) : current.updated_at;
-    const transaction = new Transaction();
     const changed = (['file_name', 'checksum', 'user_key', ...fetchedNames] as const).filter(
       (name) => !isDeepStrictEqual(current[name], change[name]),
     );
@@ -110,7 +105,7 @@ export async function updateAsset(
     const openKey = by === next.created_by ? next.upload_key : null;
     const upload = openKey === null ? {} : { upload: await presignUpload(store, openKey, now) };
     const withheld = isContentWithheld(next, by) ? { content_withheld: true as const } : {};
-    return await commitChange(table, transaction, { asset: { ...next, ...upload, ...withheld }, permitted }, answerKeeper);
+    return { asset: { ...next, ...upload, ...withheld }, permitted };
   });
   if (later) await changeInputsLater(table, domain, later);
   // The request may repeat one that died.
@@ -130,11 +125,7 @@ function hashOfRealFile({ checksum, content_checksum, source }: StoredAsset): st
  * Returns the changed content fields of an asset that gets or loses its `source` without new content: with a source, the service
  * stores no content; without one, an upload has to arrive, unless there is content. Undefined if neither happens.
  */
-function contentMoved(
-  { id, source, content_key }: StoredAsset,
-  newSource: StoredAsset['source'],
-  domain: string,
-): Partial<StoredAsset> | undefined {
+function contentMoved({ id, source, content_key }: StoredAsset, newSource: StoredAsset['source'], domain: string) {
   if (newSource) return isDeepStrictEqual(source, newSource) ? undefined : withoutContent;
   return source && content_key === null ? pendingContent(uploadKey(domain, id)) : undefined;
 }

@@ -19,7 +19,7 @@ import { assetKey, findAsset } from '../rows/read-asset.ts';
 import { findRun, runKey } from '../rows/run.ts';
 import { emitMetric, log } from '../runtime/log.ts';
 import { getItem, type Table } from '../table/table.ts';
-import { readSettled, Transaction, withFreshReads } from '../table/transaction.ts';
+import { readSettled, type Transaction, writeFresh } from '../table/transaction.ts';
 import { putItem } from '../table/writes.ts';
 
 const problemOfRead =
@@ -68,10 +68,9 @@ export async function receiveUpload(
     await deleteContent(store, key);
     return false;
   }
-  await withFreshReads(table, async (table) => {
+  await writeFresh(table, async (table, transaction) => {
     const pending = findAsset(await getItem(table, rowKey), owner.assetId);
     if (!pending || !awaits(pending, key)) return;
-    const transaction = new Transaction();
     const updated_at = laterOf(pending.updated_at, now);
     changeAsset(transaction, owner.domain, pending, {
       state: 'ready',
@@ -85,7 +84,6 @@ export async function receiveUpload(
       ...(pending.checksum === null && { changed_at: { ...pending.changed_at, checksum: updated_at } }),
     });
     await submitResult(table, transaction, { domain: owner.domain, asset: pending, now });
-    await transaction.commit(table);
   });
   return false;
 }
@@ -131,13 +129,11 @@ interface NotTaken {
  */
 async function expectAnother(table: Table, { domain, assetId, key, now, problem, unread_key = null }: NotTaken): Promise<void> {
   const upload_key = uploadKey(domain, assetId);
-  await withFreshReads(table, async (table) => {
+  await writeFresh(table, async (table, transaction) => {
     const pending = findAsset(await getItem(table, assetKey(domain, assetId)), assetId);
     if (pending?.upload_key !== key) return;
-    const transaction = new Transaction();
     changeAsset(transaction, domain, pending, { upload_key, unread_key, upload_problem: problem });
     for (const each of [key, upload_key]) transaction.add(putContentCheck(each, now));
-    await transaction.commit(table);
   });
 }
 

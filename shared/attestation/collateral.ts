@@ -23,10 +23,7 @@ const parseCollateral = (content: Uint8Array) => JSON.parse(Buffer.from(content)
 export async function readCollateral(table: Table): Promise<Pick<VerifyOptions, 'certificates' | 'collateral'>> {
   const items = await listCollateral(table);
   const contents = (kind: CollateralKind) => items.filter((item) => item.kind === kind).map(({ content }) => content);
-  return {
-    certificates: contents('certificate'),
-    collateral: contents('collateral').map(parseCollateral),
-  };
+  return { certificates: contents('certificate'), collateral: contents('collateral').map(parseCollateral) };
 }
 
 /** Lists the certificates and collaterals that operators have added and not removed, with the SHA-256 of each in hex. */

@@ -30,7 +30,6 @@ export const attestationOfRunSchema = namedObject(
     ),
   },
 );
-type AttestationOfRun = v.InferOutput<typeof attestationOfRunSchema>;
 
 /** Returns the attestation of the agent process that has or had a run, with links to its attestation tokens. Two round trips. */
 export async function describeAttestation(
@@ -38,7 +37,7 @@ export async function describeAttestation(
   store: ContentStore,
   run: Pick<Run, 'id' | 'computation_id' | 'status'>,
   now: string,
-): Promise<AttestationOfRun> {
+) {
   const run_id = run.id;
   const process = await readTokensOfRun(table, run);
   if (!process) return { run_id, verdict: null, checks: [], tokens: [] };

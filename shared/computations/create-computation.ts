@@ -2,19 +2,13 @@ import { numberedId } from 'computation-management-formats/identifiers';
 import type * as v from 'valibot';
 import { type Caller, requireAction } from '../http/caller.ts';
 import { nextNumber } from '../table/writes.ts';
-import { type UserRequest, commitChange, type Committed, Transaction } from '../table/transaction.ts';
+import { type UserRequest, commitChange, Transaction } from '../table/transaction.ts';
 import { lists } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { SealKey } from '../rows/sealed-key.ts';
 import { addComputation } from '../rows/change-computation.ts';
-import {
-  type ComputationFields,
-  type computationInput,
-  fieldsOf,
-  refuseUnfitReview,
-  type StoredComputation,
-} from '../rows/computation.ts';
-import { type Definition, emptyDefinition, type GivenDefinition, replaceDefinition } from '../rows/definition.ts';
+import { type ComputationFields, type computationInput, fieldsOf, refuseUnfitReview } from '../rows/computation.ts';
+import { emptyDefinition, type GivenDefinition, replaceDefinition } from '../rows/definition.ts';
 
 export interface NewComputation extends UserRequest, GivenDefinition {
   fields: ComputationFields;
@@ -25,10 +19,7 @@ export interface NewComputation extends UserRequest, GivenDefinition {
  * Creates a computation with its configuration, policy, consumers and providers. Two round trips, and a call of KMS if the
  * configuration has a private key.
  */
-export async function createComputation(
-  table: Table,
-  request: NewComputation,
-): Promise<Committed<{ row: StoredComputation; definition: Definition }>> {
+export async function createComputation(table: Table, request: NewComputation) {
   const { domain, fields, agent_config, attestation_policy, result_review, consumers, providers, seal, by, now, answerKeeper } =
     request;
   const id = numberedId(await nextNumber(table, lists.computations(domain)));
@@ -61,10 +52,7 @@ export async function createComputation(
  * @throws ServiceError `forbidden` if the caller may not create a computation for this owner;
  *   `invalid_request` for a review that does not fit the consumers
  */
-export function decideCreation(
-  body: v.InferOutput<typeof computationInput>,
-  caller: Caller,
-): Pick<NewComputation, 'fields' | 'by' | keyof GivenDefinition> {
+export function decideCreation(body: v.InferOutput<typeof computationInput>, caller: Caller) {
   const { agent_config, approval, attestation_policy, result_review, consumers, log_access, owner = caller.id, providers } = body;
   if (owner !== caller.id) requireAction(caller, 'administer');
   refuseUnfitReview(result_review, { owner, consumers });

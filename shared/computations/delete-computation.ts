@@ -3,7 +3,7 @@ import { readToChange, removeComputation } from '../rows/change-computation.ts';
 import type { StoredComputation } from '../rows/computation.ts';
 import { isActive } from '../rows/run.ts';
 import { conflict, preconditionFailed } from '../runtime/errors.ts';
-import { commitChange, type AnsweredRequest, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
+import { type AnsweredRequest, type Committed, makeChange } from '../table/transaction.ts';
 import { purgeKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { beginPurge, purgeListings } from '../deletion/index.ts';
@@ -22,19 +22,17 @@ interface DeleteRequest extends AnsweredRequest {
  */
 export async function deleteComputation(table: Table, request: DeleteRequest): Promise<Committed<Permitted>> {
   const { domain, id, permit, matchesIfMatch, answerKeeper } = request;
-  const { permitted, purge } = await withFreshReads(table, async (table) => {
+  const permitted = await makeChange(table, answerKeeper, async (table, transaction) => {
     const computation = await readToChange(table, domain, id);
     const { status, run } = computation.row;
     const permitted = permit(computation.row);
     if (isActive(status)) throw conflict('run_active', 'A run is active. Wait until it ends, or stop it.', run?.id);
     // Read after the row, so that the row's version guards it.
     if (matchesIfMatch && !matchesIfMatch(computation.row, await readDefinition(table, id))) throw preconditionFailed();
-    const transaction = new Transaction();
     removeComputation(transaction, computation);
-    const purge = { domain, id };
-    transaction.add({ put: { Item: { ...purgeKeys.purge('computation', id), ...purge } } });
-    return { permitted: await commitChange(table, transaction, permitted, answerKeeper), purge };
+    transaction.add({ put: { Item: { ...purgeKeys.purge('computation', id), domain, id } } });
+    return permitted;
   });
-  await beginPurge(table, (table) => purgeListings(table, purge));
+  await beginPurge(table, (table) => purgeListings(table, { domain, id }));
   return permitted;
 }

@@ -61,11 +61,7 @@ export function describeComputation(
  * Reads the row of a computation and its definition: configuration, policy, consumers, providers and links. One round trip.
  * @throws ServiceError `not_found`
  */
-export async function readToDescribe(
-  table: Table,
-  domain: string,
-  id: string,
-): Promise<{ row: StoredComputation; definition: Definition }> {
+export async function readToDescribe(table: Table, domain: string, id: string) {
   const [row, definition] = await Promise.all([readComputation(table, domain, id), readDefinition(table, id)]);
   return { row, definition };
 }

@@ -1,8 +1,8 @@
 import type * as v from 'valibot';
 import { type Caller, type Permitted, type Relations, requireActionToChange } from '../http/caller.ts';
 import { preconditionFailed } from '../runtime/errors.ts';
-import { administrativeEvent, type NewEvent } from '../journal/event.ts';
-import { type UserRequest, commitChange, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
+import { administrativeEvent } from '../journal/event.ts';
+import { type UserRequest, type Committed, makeChange } from '../table/transaction.ts';
 import type { Table } from '../table/table.ts';
 import type { AgentConfig, StoredAgentConfig } from '../rows/agent-config.ts';
 import { digestOfKey, type SealKey } from '../rows/sealed-key.ts';
@@ -45,20 +45,19 @@ interface UpdateRequest extends UserRequest {
  */
 export async function updateComputation(table: Table, request: UpdateRequest): Promise<Committed<Updated>> {
   const { domain, id, by, now, decide, answerKeeper } = request;
-  return await withFreshReads(table, async (table) => {
+  return await makeChange(table, answerKeeper, async (table, transaction) => {
     const computation = await readToChange(table, domain, id);
     const definition = await readDefinition(table, id); // read after the row, so that the row's version guards it
     const { fields, permitted, ...given } = decide(computation.row, definition);
     const seal = (plain: string) => request.seal({ owner: { computation: id }, plain });
     const agent_config = await configToStore(given.agent_config, definition.agent_config, seal);
     const after = { ...definition, ...given, agent_config };
-    const transaction = new Transaction();
     const [first, ...others] = changeEvents(computation.row, fields, changedParts(definition, after), by);
-    if (!first) return await commitChange(table, transaction, { row: computation.row, definition, permitted }, answerKeeper);
+    if (!first) return { row: computation.row, definition, permitted };
 
     const row = await replaceFields(table, transaction, computation, fields, { events: [first, ...others], now });
     replaceDefinition(transaction, { id, by, now }, definition, after);
-    return await commitChange(table, transaction, { row, definition: after, permitted }, answerKeeper);
+    return { row, definition: after, permitted };
   });
 }
 
@@ -79,12 +78,7 @@ async function configToStore(
  * Returns the events that record a change of a computation. They name the changed fields, never the values: a value may be a
  * private key.
  */
-function changeEvents(
-  current: StoredComputation,
-  { owner, ...fields }: ComputationFields,
-  parts: string[],
-  by: string,
-): NewEvent[] {
+function changeEvents(current: StoredComputation, { owner, ...fields }: ComputationFields, parts: string[], by: string) {
   const names = Object.keys(fields) as (keyof typeof fields)[];
   const changed = [...names.filter((name) => current[name] !== fields[name]), ...parts];
   return [

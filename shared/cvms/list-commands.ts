@@ -35,15 +35,6 @@ export interface Work<C = KeptCommand> {
 
 const nothingToDo: Work = { commands: [], run: null };
 
-interface Reading {
-  work: Work;
-  /**
-   * The commands that wait for the CVM, each as the identifier of the run and the kind of command. Some may have been answered or
-   * have expired.
-   */
-  issued: string[];
-}
-
 /**
  * Lists the commands that a CVM has not answered, and the run that holds it. Records that the CVM was heard. Private keys in the
  * commands are still sealed: see openWork.
@@ -64,7 +55,7 @@ async function readCommands(
   cvmId: string,
   now: string,
   refuse: (registered: Item | undefined) => void = () => undefined,
-): Promise<Reading> {
+) {
   const cvm = { domain, cvm_id: cvmId };
   return await withFreshReads(table, async (table) => {
     const [registered, claimItem] = await getItems(table, [cvmKeys.cvm(domain, cvmId), claimKey(cvm)]);
@@ -138,10 +129,7 @@ function commandTypesOf({ offer_token, accepted_at, stop_token }: Claim): Comman
   return types;
 }
 
-function heldRun(
-  { run_id, computation_id, run_command_id, accepted_at, stop_command_id }: Claim,
-  status: HeldRun['status'],
-): HeldRun {
+function heldRun({ run_id, computation_id, run_command_id, accepted_at, stop_command_id }: Claim, status: HeldRun['status']) {
   return {
     id: run_id,
     computation_id,

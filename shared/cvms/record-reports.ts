@@ -73,20 +73,14 @@ async function readItemsOfBatch(table: Table, { domain, cvmId, reports }: Batch)
   return { runs, claimItem: claims.length > 0 ? items[0] : undefined, registered };
 }
 
-interface Recorded {
-  /** The outcomes of the reports of a batch, by the places of the reports in the batch. */
-  outcomes: Map<number, Outcome>;
-  acceptedAt: string | undefined;
-}
-
 /** Records the reports of a batch on each run of the CVM, and notifies the executions of the runs. */
 async function recordForRuns(
   table: Table,
   executions: Executions,
   { domain, reports, now }: Batch,
   { runs, claimItem }: Pick<BatchItems, 'runs' | 'claimItem'>,
-): Promise<Recorded> {
-  const outcomes = new Map<number, Outcome>();
+) {
+  const outcomes = new Map<number, Outcome>(); // by the places of the reports in the batch
   let acceptedAt: string | undefined;
   for (const run of runs) {
     const reference = referenceTo(domain, run);

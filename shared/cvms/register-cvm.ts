@@ -7,14 +7,7 @@ import { preconditionFailed, conflict, notFound } from '../runtime/errors.ts';
 import { hasAttributes, isAbsent, nextNumber, setAttributesIf } from '../table/writes.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
 import { assertUnclaimed, type Claim } from '../rows/claim.ts';
-import {
-  commitChange,
-  type AnsweredRequest,
-  type Committed,
-  Transaction,
-  withFreshReads,
-  StaleReadError,
-} from '../table/transaction.ts';
+import { type AnsweredRequest, type Committed, type Transaction, StaleReadError, makeChange } from '../table/transaction.ts';
 import { lists, cvmKeys, listKeys } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { Cvm, CvmInput, CvmReference, StoredCvm } from '../rows/cvm.ts';
@@ -37,19 +30,18 @@ export async function registerCvm(table: Table, request: RegisterRequest): Promi
   const { domain, cvmId, given, now, matchesIfMatch, answerKeeper } = request;
   const change = changeOf(given);
   let number: number | undefined;
-  return await withFreshReads(table, async (table) => {
+  return await makeChange(table, answerKeeper, async (table, transaction) => {
     const { cvm, ...rest } = await readCvmAndClaim(table, { domain, cvmId }, now);
     const isOfCertificate = change.certificate !== undefined && change.certificate !== (cvm?.certificate ?? null);
     if (isOfCertificate) refuseIfHeld(cvmId, rest.claim);
     if (matchesIfMatch && !(cvm && matchesIfMatch(describeCvm(cvm, rest, now)))) throw preconditionFailed();
-    const transaction = new Transaction();
     if (isOfCertificate) {
       assertUnclaimed(transaction, { domain, cvm_id: cvmId });
       exchangeKey(transaction, { domain, cvmId }, { before: cvm?.public_key_hash, after: change.public_key_hash });
     }
     if (cvm) {
       const next = replaced(transaction, domain, cvm, change, now);
-      return await commitChange(table, transaction, { cvm: describeCvm(next, rest, now), isNew: false }, answerKeeper);
+      return { cvm: describeCvm(next, rest, now), isNew: false };
     }
     number ??= await nextNumber(table, lists.cvms(domain));
     const added: StoredCvm = {
@@ -64,7 +56,7 @@ export async function registerCvm(table: Table, request: RegisterRequest): Promi
       version: 1,
     };
     addCvm(transaction, domain, added);
-    return await commitChange(table, transaction, { cvm: describeCvm(added, rest, now), isNew: true }, answerKeeper);
+    return { cvm: describeCvm(added, rest, now), isNew: true };
   });
 }
 
@@ -73,12 +65,7 @@ function refuseIfHeld(cvmId: string, claim: Claim | undefined): void {
   if (claim) throw conflict('cvm_busy', `A run holds the CVM ${cvmId}. Wait until it ends, or stop it.`, claim.run_id);
 }
 
-const withoutCertificate = {
-  certificate: null,
-  certificate_fingerprint: null,
-  certificate_sha512: null,
-  public_key_hash: null,
-};
+const withoutCertificate = { certificate: null, certificate_fingerprint: null, certificate_sha512: null, public_key_hash: null };
 
 type Change = Pick<StoredCvm, 'description'> & Partial<Pick<StoredCvm, keyof typeof withoutCertificate | 'agent_url'>>;
 
@@ -156,19 +143,15 @@ interface DeleteRequest extends AnsweredRequest, CvmReference {
  * Deletes a registered CVM with its signs of life. Two round trips.
  * @throws ServiceError `not_found`; `conflict` while a run holds it; `precondition_failed`
  */
-export async function deleteCvm(
-  table: Table,
-  { domain, cvmId, now, matchesIfMatch, answerKeeper }: DeleteRequest,
-): Promise<Committed<object>> {
-  return await withFreshReads(table, async (table) => {
+export async function deleteCvm(table: Table, { domain, cvmId, now, matchesIfMatch, answerKeeper }: DeleteRequest) {
+  return await makeChange(table, answerKeeper, async (table, transaction) => {
     const { cvm, ...rest } = await readCvmAndClaim(table, { domain, cvmId }, now);
     if (!cvm) throw notFound('registered CVM');
     refuseIfHeld(cvmId, rest.claim);
     if (matchesIfMatch && !matchesIfMatch(describeCvm(cvm, rest, now))) throw preconditionFailed();
-    const transaction = new Transaction();
     removeCvm(transaction, domain, cvm);
     assertUnclaimed(transaction, { domain, cvm_id: cvmId });
-    return await commitChange(table, transaction, {}, answerKeeper);
+    return {};
   });
 }
 

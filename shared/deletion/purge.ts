@@ -9,7 +9,7 @@ import { removeRun } from '../rows/change-run.ts';
 import { assetKeys, computationKeys, listKeys, lists, purgeKeys, runKeys, writableKey } from '../table/keys.ts';
 import { clockOf, type Table, getItem, type Item, queryPrefix } from '../table/table.ts';
 import { openList, rowLists } from '../table/row-lists.ts';
-import { isDone, Transaction, withFreshReads } from '../table/transaction.ts';
+import { isDone, Transaction, writeFresh } from '../table/transaction.ts';
 import type { StoredAsset } from '../rows/asset.ts';
 import { deleteItems, deleteItemsOf } from '../table/writes.ts';
 import { belongingsOfAsset, belongingsOfComputation, deleteInParts } from './belongings.ts';
@@ -21,10 +21,7 @@ import { assetKey, findAsset } from '../rows/read-asset.ts';
 /** Work that stops after each part, so that other work can take turns with it. It may be left unfinished and begun again. */
 export type InParts<Result = void> = AsyncGenerator<undefined, Result>;
 
-const computationPurge = v.object({
-  domain: v.string(),
-  id: v.string(),
-});
+const computationPurge = v.object({ domain: v.string(), id: v.string() });
 /** The record of the deletion of a computation, from which its purge knows what to delete. */
 export type ComputationPurge = v.InferOutput<typeof computationPurge>;
 
@@ -81,15 +78,13 @@ export function deleteAssetIn(transaction: Transaction, domain: string, asset: S
 /** Deletes the results of the runs of a deleted computation, 24 in a part. Their contents are left to purges of their own. */
 async function* resultsInParts(table: Table, domain: string, notes: Item[]): InParts {
   for (let start = 0; start < notes.length; start += runsAtOnce) {
-    await inParallel(notes.slice(start, start + runsAtOnce), (note) =>
-      withFreshReads(table, async (table) => {
-        const asset = findAsset(await getItem(table, assetKey(domain, String(note['asset_id']))), String(note['asset_id']));
-        if (!asset) return;
-        const transaction = new Transaction();
-        deleteAssetIn(transaction, domain, asset, asset.created_by);
-        await transaction.commit(table);
-      }),
-    );
+    await inParallel(notes.slice(start, start + runsAtOnce), async (note) => {
+      const id = String(note['asset_id']);
+      await writeFresh(table, async (table, transaction) => {
+        const asset = findAsset(await getItem(table, assetKey(domain, id)), id);
+        if (asset) deleteAssetIn(transaction, domain, asset, asset.created_by);
+      });
+    });
     yield;
   }
 }

@@ -184,11 +184,7 @@ async function removeData(storage: DomainStorage, { domain, say }: RemovalOption
 }
 
 /** Calls `work` for each object of a domain in storage. @returns the number of objects and their bytes */
-async function eachObject(
-  { client, bucket: Bucket }: ContentStore,
-  domain: string,
-  work: (key: string) => Promise<void>,
-): Promise<ContentCounts> {
+async function eachObject({ client, bucket: Bucket }: ContentStore, domain: string, work: (key: string) => Promise<void>) {
   const counts = { objects: 0, bytes: 0 };
   for (const Prefix of contentPrefixesOf(domain)) {
     for await (const { Contents = [] } of paginateListObjectsV2({ client }, { Bucket, Prefix })) {

@@ -60,7 +60,7 @@ export const withdrawApprovalRoute = {
   path: '/{domainID}/computations/{id}/approvals',
   summary: 'Withdraw your approval or your refusal',
   access: { anyOf: ['view'] },
-  uses: { table: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'] },
+  uses: { table: changes },
   impact: 'Users cannot withdraw their approvals and refusals.',
   description: 'Also succeeds if you have neither approved nor refused. Does not stop active runs.',
 } as const satisfies Route;

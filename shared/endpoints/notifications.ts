@@ -54,11 +54,7 @@ export const unsubscribeRoute = {
   path: '/unsubscribe/{secret}',
   takesKey: false,
   summary: 'Unsubscribe with the link of a mail (RFC 8058)',
-  uses: {
-    table: ['GetItem', 'PutItem', 'BatchWriteItem'],
-    sealingKey: ['GenerateDataKey', 'Decrypt'],
-    seals: 'secret',
-  },
+  uses: { table: ['GetItem', 'PutItem', 'BatchWriteItem'], sealingKey: ['GenerateDataKey', 'Decrypt'], seals: 'secret' },
   impact: 'Users cannot unsubscribe from mail with its link.',
   bodyLimit: 4 * 1024,
   isForm: true,

@@ -42,12 +42,7 @@ export async function listEvents(
   return { ...(await watchEvents(table, computation, filter, { after, limit }, wait)), limit, offset: 0 };
 }
 
-async function readPageOfEvents(
-  table: Table,
-  { domain, id }: { domain: string; id: string },
-  query: EventQuery,
-  paging: Paging,
-): Promise<EventPage> {
+async function readPageOfEvents(table: Table, { domain, id }: { domain: string; id: string }, query: EventQuery, paging: Paging) {
   const filter = parseEventQuery(query);
   const [row, page] = await Promise.all([getItem(table, computationKey(domain, id)), readEvents(table, id, filter, paging)]);
   parseComputation(row, id);

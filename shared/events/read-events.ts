@@ -167,12 +167,7 @@ export async function findPosition(table: Table, computationId: string, eventId:
  * Looks for an event of a computation under a number. Returns `maybe partly visible` if the event is missing, but may belong to
  * an append that is only partly visible yet.
  */
-async function findNumbered(
-  table: Table,
-  computationId: string,
-  eventId: string,
-  number: number,
-): Promise<JournalPosition | 'maybe partly visible' | undefined> {
+async function findNumbered(table: Table, computationId: string, eventId: string, number: number) {
   const [headItem, item] = await getItems(table, [journalKeys.head(computationId), journalKeys.event(computationId, number)]);
   const head = parseHead(headItem);
   if (item) return parseStoredEvent(item).id === eventId ? { number, head } : undefined;

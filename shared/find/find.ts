@@ -2,7 +2,7 @@ import { described, namedObject, orNull, shownText } from 'computation-managemen
 import * as v from 'valibot';
 import { findKeys } from '../table/keys.ts';
 import { getItems, queryPrefix, type Table } from '../table/table.ts';
-import { findableOf, type NamedRow, rowKeyOf } from './index-names.ts';
+import { findableOf, rowKeyOf } from './index-names.ts';
 import { comparable, findKinds, type FindKind, matchOf, numberIn, placesToLook, type Question } from './names.ts';
 
 /** The largest number of rows that a search reads for each kind of match. */
@@ -70,10 +70,7 @@ export async function find(table: Table, { domain, kind, limit, ...question }: F
  * Reads from the index of names which rows of one kind may match a text in one way: those of the shortest of the lists of rows
  * that must all have them.
  */
-async function candidates(
-  table: Table,
-  { domain, kind, places }: { domain: string; kind: FindKind; places: readonly string[] },
-): Promise<{ rows: NamedRow[]; truncated: boolean }> {
+async function candidates(table: Table, { domain, kind, places }: { domain: string; kind: FindKind; places: readonly string[] }) {
   const partition = findKeys.partition(domain, kind);
   const options = { limit: mostCandidates + 1, attributes: ['sk'] };
   const lists = await Promise.all(places.map((place) => queryPrefix(table, partition, place, options)));

@@ -161,10 +161,7 @@ async function complete(stage: StageLog, { size, planned }: Head, published: Pub
   const readTile: ReadTile = async (path) => added.get(path) ?? (await stored(path));
   const tree = await continuing(published, grown, readTile);
   await Promise.all([...tiles.map((tile) => storeTile(store, tile)), putPlaces(table, size, planned)]);
-  const update = {
-    UpdateExpression: 'SET entry_count = :grown REMOVE planned',
-    ExpressionAttributeValues: { ':grown': grown },
-  };
+  const update = { UpdateExpression: 'SET entry_count = :grown REMOVE planned', ExpressionAttributeValues: { ':grown': grown } };
   if (!(await updateIf(table, historyKeys.head, update, stillHas(size, 'attribute_exists')))) return; // another one did
   await publishTree(stage, tree, published, readTile);
   await deleteWaiting(
@@ -216,10 +213,7 @@ async function rebuildHead({ table, store }: StageLog, { size }: Head, { size: p
   emitMetric('LogRebuilt', 1);
   const to = Math.min(published, size + mostRebuilt);
   await putPlaces(table, size, await readEntries(size, to, published, tileReader(store)));
-  const update = {
-    UpdateExpression: 'SET entry_count = :to REMOVE planned',
-    ExpressionAttributeValues: { ':to': to },
-  };
+  const update = { UpdateExpression: 'SET entry_count = :to REMOVE planned', ExpressionAttributeValues: { ':to': to } };
   const ConditionExpression = `${size === 0 ? 'attribute_not_exists(pk) OR ' : ''}entry_count = :size`;
   await updateIf(table, historyKeys.head, update, { ConditionExpression, ExpressionAttributeValues: { ':size': size } });
 }

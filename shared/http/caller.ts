@@ -148,7 +148,8 @@ export function requireActionToChange(caller: Caller, action: AccessAction): voi
   if (!caller.actions.has(action)) throw new ForbiddenForNowError(forbidden(caller, { anyOf: [action] }).message);
 }
 
-const relationNames: Record<Relation, string> = {
+/** Names each relation where a text says who may send a request. */
+export const relationNames: Record<Relation, string> = {
   owner: 'the owner of the computation',
   creator: 'the creator of an asset concerned',
   consumer: 'a result consumer',

@@ -112,11 +112,7 @@ function replaceHead(computationId: string, read: JournalHead, next: JournalHead
   return { put: { Item, ...condition }, otherwise: new JournalMovedError() };
 }
 
-async function sealTail(
-  table: Table,
-  computationId: string,
-  head: JournalHead,
-): Promise<{ actions: Action[]; head: JournalHead }> {
+async function sealTail(table: Table, computationId: string, head: JournalHead) {
   const tail = await readTail({ table, computationId, head });
   const { item, bytes } = segmentItem(computationId, tail);
   return {

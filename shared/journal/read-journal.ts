@@ -145,10 +145,7 @@ interface SegmentPosition {
  * @throws JournalGapError if a segment is missing
  * @throws Error if a segment is damaged
  */
-export async function readSegments(
-  journal: Journal,
-  { from, to }: { from?: string | undefined; to?: string | undefined },
-): Promise<Segment[]> {
+export async function readSegments(journal: Journal, { from, to }: { from?: string | undefined; to?: string | undefined }) {
   const { table, computationId, head } = journal;
   if (head.sealed === 0 || (from !== undefined && from > head.sealed_at)) return [];
   const endsWithin = to !== undefined && to < head.sealed_at;
@@ -199,12 +196,7 @@ function cut(start: SegmentPosition, end: SegmentPosition, marks: SegmentPositio
 const isBefore = (one: SegmentPosition, other: SegmentPosition) =>
   one.at < other.at || (one.at === other.at && one.number < other.number);
 
-async function querySegments(
-  { table, computationId }: Journal,
-  start: SegmentPosition,
-  end: SegmentPosition,
-  limit?: number,
-): Promise<Segment[]> {
+async function querySegments({ table, computationId }: Journal, start: SegmentPosition, end: SegmentPosition, limit?: number) {
   const keyOf = ({ at, number }: SegmentPosition) => journalKeys.segment(computationId, at, number);
   return (await queryBetween(table, keyOf(start), keyOf(end), { limit })).map(parseSegment);
 }

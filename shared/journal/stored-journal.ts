@@ -146,14 +146,7 @@ const journalHeadSchema = v.object({
 /** The state of a journal: how many events it has, the last one's time and hash, and which events index segments cover. */
 export type JournalHead = v.InferOutput<typeof journalHeadSchema>;
 
-const emptyHead: JournalHead = {
-  count: 0,
-  last_at: '',
-  sealed: 0,
-  sealed_at: '',
-  unsealed_bytes: 0,
-  marks: noMarks,
-};
+const emptyHead: JournalHead = { count: 0, last_at: '', sealed: 0, sealed_at: '', unsealed_bytes: 0, marks: noMarks };
 
 /** Parses the head of a journal. Returns an empty head if there is no item, as for a journal without events. */
 export function parseHead(item: Item | undefined): JournalHead {

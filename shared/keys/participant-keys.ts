@@ -8,15 +8,14 @@ import {
 } from '../rows/change-computation.ts';
 import { administrativeEvent, type NewEvent } from '../journal/event.ts';
 import {
-  commitChange,
   type UserRequest,
   type AnswerKeeper,
   type Committed,
   type Action,
-  Transaction,
+  type Transaction,
   readSettled,
   StaleReadError,
-  withFreshReads,
+  makeChange,
 } from '../table/transaction.ts';
 import { approvedKeys, computationKeys, type Key } from '../table/keys.ts';
 import { type Table, type Item, getItems } from '../table/table.ts';
@@ -109,17 +108,16 @@ export async function uploadKey(
   answerKeeper?: AnswerKeeper,
 ): Promise<Committed<{ uploaded: true }>> {
   const { user_id: user, uploaded_at: now } = key;
-  return await withFreshReads(table, async (table) => {
+  return await makeChange(table, answerKeeper, async (table, transaction) => {
     const found = await readToChangeKey(table, domain, computationId, user);
     const { before } = found;
-    const transaction = new Transaction();
     if (before?.user_key === key.user_key && before.is_consumer === key.is_consumer) {
-      return await commitChange(table, transaction, { uploaded: true }, answerKeeper);
+      return { uploaded: true };
     }
     const event = administrativeEvent('key_uploaded', user, { fingerprint: key.fingerprint });
     await recordKeyChange(table, transaction, found, { user, after: key, event, now });
     transaction.add(replacementOf(before, { ...computationKeys.userKey(computationId, user), ...key }));
-    return await commitChange(table, transaction, { uploaded: true }, answerKeeper);
+    return { uploaded: true };
   });
 }
 
@@ -151,12 +149,11 @@ interface RemovalRequest extends UserRequest {
 export async function removeKey(table: Table, request: RemovalRequest): Promise<Committed<object>> {
   const { domain, computationId, user, by, now, permitOther, answerKeeper } = request;
   const Key = computationKeys.userKey(computationId, user);
-  return await withFreshReads(table, async (table) => {
+  return await makeChange(table, answerKeeper, async (table, transaction) => {
     const found = await readToChangeKey(table, domain, computationId, user);
     const { before, computation } = found;
     if (user !== by) permitOther(computation.row.owner);
-    const transaction = new Transaction();
-    if (!before) return await commitChange(table, transaction, {}, answerKeeper);
+    if (!before) return {};
     const details = { user, fingerprint: before.fingerprint };
     const event = administrativeEvent('key_removed', by, details);
     await recordKeyChange(table, transaction, found, { user, event, now });
@@ -166,7 +163,7 @@ export async function removeKey(table: Table, request: RemovalRequest): Promise<
       { delete: { Key: computationKeys.approval(computationId, user) } },
       { delete: { Key: approvedKeys.approved(computationId, user) } },
     );
-    return await commitChange(table, transaction, {}, answerKeeper);
+    return {};
   });
 }
 

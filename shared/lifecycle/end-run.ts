@@ -8,7 +8,7 @@ import { giveBackRun } from '../rows/stored-approval.ts';
 import { emitMetric, log } from '../runtime/log.ts';
 import { cvmKeys, runKeys, type Key } from '../table/keys.ts';
 import { type Item, type Table, getItem, getItems } from '../table/table.ts';
-import { StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
+import { StaleReadError, Transaction, withFreshReads, writeFresh } from '../table/transaction.ts';
 import { hasAttributes, setAttributesIf } from '../table/writes.ts';
 import { failuresOf, parseProcessOfRun, parseTokens, type TokenOfProcess, tokensOfRun } from '../rows/agent-tokens.ts';
 import { changeRun } from '../rows/change-run.ts';
@@ -132,12 +132,10 @@ export async function recordOutcome(
  */
 export async function completeStop(table: Table, executions: Executions, run: RunReference, now: string): Promise<void> {
   const way = waysToEnd.completeStop.unconfirmed;
-  await withFreshReads(table, async (table) => {
+  await writeFresh(table, async (table, transaction) => {
     const claim = await readClaim(table, run);
     if (!claim || claim.outcome) return;
-    const transaction = new Transaction();
     changeClaim(transaction, claim, { set: { outcome: endingOf(way, 'stopping') }, unless: ['outcome'] });
-    await transaction.commit(table);
   });
   const claim = await readClaim(table, run); // read again: it contains the tokens that were stored before it had an outcome
   if (claim && !(await completeWaitingTasks(executions, claim))) await endRun(table, run, { way }, now);

@@ -11,7 +11,6 @@ import {
   StartExecutionCommand,
   TaskDoesNotExist,
   TaskTimedOut,
-  type ExecutionStatus,
 } from '@aws-sdk/client-sfn';
 import { type RunReference, referenceTo } from '../rows/run.ts';
 import { clientLimits, sharedClient } from '../runtime/clients.ts';
@@ -72,12 +71,7 @@ export async function startExecution(
 }
 
 /** Reads the status of an execution for a run, eventually consistent. Undefined if it was never started. */
-export async function executionStatus(
-  executions: Executions,
-  action: ExecutionAction,
-  runId: string,
-  resumed = 0,
-): Promise<ExecutionStatus | undefined> {
+export async function executionStatus(executions: Executions, action: ExecutionAction, runId: string, resumed = 0) {
   const name = executionName(action, runId, resumed);
   const executionArn = `${executions.stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`;
   try {

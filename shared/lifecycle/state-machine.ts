@@ -50,30 +50,21 @@ const retry = [
 const retryForLong = [{ ErrorEquals: ['States.ALL'], IntervalSeconds: 1, BackoffRate: 2, MaxAttempts: 25, MaxDelaySeconds: 60 }];
 
 /** Returns a state of the state machine that calls a function and waits until the task is completed by its token. */
-function waitForCvm(functionName: string) {
-  return {
-    Type: 'Task',
-    Resource: 'arn:aws:states:::lambda:invoke.waitForTaskToken',
-    Parameters: { FunctionName: functionName, Payload: { 'run.$': '$', 'task_token.$': '$$.Task.Token' } },
-    ResultPath: null,
-    Retry: retry,
-  };
+function waitForCvm(FunctionName: string) {
+  const Parameters = { FunctionName, Payload: { 'run.$': '$', 'task_token.$': '$$.Task.Token' } };
+  const Resource = 'arn:aws:states:::lambda:invoke.waitForTaskToken';
+  return { Type: 'Task', Resource, Parameters, ResultPath: null, Retry: retry };
 }
 
 /** Returns a state of the state machine that calls a function and goes on when it has returned. */
-function call(functionName: string) {
-  return {
-    Type: 'Task',
-    Resource: 'arn:aws:states:::lambda:invoke',
-    Parameters: { FunctionName: functionName, 'Payload.$': '$' },
-    ResultPath: null,
-    Retry: retryForLong,
-  };
+function call(FunctionName: string) {
+  const Parameters = { FunctionName, 'Payload.$': '$' };
+  return { Type: 'Task', Resource: 'arn:aws:states:::lambda:invoke', Parameters, ResultPath: null, Retry: retryForLong };
 }
 
 /** Returns a state of the state machine that notes why the run ends. */
-function recordEnding(endedBy: EndedBy, next: string) {
-  return { Type: 'Pass', Result: endedBy, ResultPath: '$.ended_by', Next: next };
+function recordEnding(endedBy: EndedBy) {
+  return { Type: 'Pass', Result: endedBy, ResultPath: '$.ended_by', Next: 'Record the outcome' };
 }
 
 /** Returns a rule of the state machine that goes to another state after one of the given errors. */
@@ -118,10 +109,10 @@ export function stateMachineDefinition(functionName: (step: LifecycleStep) => st
         ],
         Next: 'Record the outcome',
       },
-      'No CVM accepted the run': recordEnding('not_accepted', 'Record the outcome'),
-      'The CVM fell silent': recordEnding('silence', 'Record the outcome'),
-      'The run took too long': recordEnding('run_timeout', 'Record the outcome'),
-      'A step failed': recordEnding('failure', 'Record the outcome'),
+      'No CVM accepted the run': recordEnding('not_accepted'),
+      'The CVM fell silent': recordEnding('silence'),
+      'The run took too long': recordEnding('run_timeout'),
+      'A step failed': recordEnding('failure'),
       'Record the outcome': { ...call(functionName('record-outcome')), End: true },
 
       'Deliver the stop': {

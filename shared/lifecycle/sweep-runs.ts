@@ -4,7 +4,7 @@ import { failureOf } from '../runtime/errors.ts';
 import { emitWaiting } from '../runtime/log.ts';
 import { sweepKeys } from '../table/keys.ts';
 import { type Table, getItem, getItems, type Item } from '../table/table.ts';
-import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { writeFresh } from '../table/transaction.ts';
 import { putItem } from '../table/writes.ts';
 import { readClaims, type Claim, changeClaim, readClaim, type CvmOfClaim } from '../rows/claim.ts';
 import { completeStop, endRun } from './end-run.ts';
@@ -97,10 +97,7 @@ export async function sweepRuns(
   const unseen = claims.length - seenSuspects.length - seenOthers.length;
   if (unseen > 0) {
     emitWaiting('lifecycle/sweep-runs', unseen);
-    await writeSweepState(table, {
-      suspect: seenSuspects.at(-1) ?? state.suspect,
-      other: seenOthers.at(-1) ?? state.other,
-    });
+    await writeSweepState(table, { suspect: seenSuspects.at(-1) ?? state.suspect, other: seenOthers.at(-1) ?? state.other });
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} runs could not be swept.`);
   return ended;
@@ -173,12 +170,10 @@ export async function resumeRun(
 
 /** Counts another execution of a run, so that the sweep finds the execution by its name. @returns the count */
 async function takeNextName(table: Table, { resumed: before = 0, ...run }: Claim): Promise<number> {
-  return await withFreshReads(table, async (table) => {
+  return await writeFresh(table, async (table, transaction) => {
     const claim = await readClaim(table, run);
     if (!claim || (claim.resumed ?? 0) > before) return claim?.resumed ?? before;
-    const transaction = new Transaction();
     changeClaim(transaction, claim, { set: { resumed: before + 1 } });
-    await transaction.commit(table);
     return before + 1;
   });
 }

@@ -2,7 +2,7 @@ import { cancelDeletions } from '../assets/index.ts';
 import { assetsOfRun } from '../rows/run-snapshot.ts';
 import { runKeys } from '../table/keys.ts';
 import { type Table, getItems } from '../table/table.ts';
-import { Transaction, withFreshReads } from '../table/transaction.ts';
+import { Transaction, writeFresh } from '../table/transaction.ts';
 import { changeClaim, claimKey, parseClaimOf, type Claim, readClaim } from '../rows/claim.ts';
 import { addCommand, removeCommand } from '../rows/command.ts';
 import { completeTask, failTaskAsOver, type Executions } from './executions.ts';
@@ -21,7 +21,7 @@ export async function offerRun(
   { run, task_token }: WaitingStep,
   { now, acceptInSeconds }: { now: string; acceptInSeconds: number },
 ): Promise<void> {
-  await withFreshReads(table, async (table) => {
+  await writeFresh(table, async (table, transaction) => {
     const keys = [runKey(run.domain, run.run_id), runKeys.snapshot(run.computation_id, run.run_id), claimKey(run)];
     const [runItem, snapshot, claimItem] = await getItems(table, keys);
     const claim = parseClaimOf(run, claimItem);
@@ -39,13 +39,8 @@ export async function offerRun(
       }
     }
 
-    const transaction = new Transaction();
-    changeClaim(transaction, claim, {
-      set: { offer_token: task_token },
-      unless: ['accepted_at', 'outcome', 'stop_token'],
-    });
+    changeClaim(transaction, claim, { set: { offer_token: task_token }, unless: ['accepted_at', 'outcome', 'stop_token'] });
     addCommand(transaction, run, { type: 'run', id: claim.run_command_id, now, lifetimeInSeconds: acceptInSeconds });
-    await transaction.commit(table);
   });
 }
 
@@ -112,7 +107,7 @@ async function storeTaskToken(
   { run, task_token }: WaitingStep,
   add: (transaction: Transaction, claim: Claim) => void,
 ): Promise<void> {
-  const isWaiting = await withFreshReads(table, async (table) => {
+  const isWaiting = await writeFresh(table, async (table, transaction) => {
     const claim = await readClaim(table, run);
     if (!claim) {
       await failTaskAsOver(executions, task_token);
@@ -122,9 +117,7 @@ async function storeTaskToken(
       await completeTask(executions, task_token);
       return false;
     }
-    const transaction = new Transaction();
     add(transaction, claim);
-    await transaction.commit(table);
     return true;
   });
   if (isWaiting && !(await readClaim(table, run))) await completeTask(executions, task_token); // the run has ended since

@@ -17,7 +17,7 @@ const userKey = 'MCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=';
 const checksum = '4e64fd1cbf1d6e7ab9a2d9b35b8e0a5c3f1f4b9e0f4c6d3a1b2c3d4e5f60718a';
 const hash = [...Buffer.from(checksum, 'hex')];
 export const manifestDigest = '8a1e5d7fbb0f0c2b6f7ad2b4ce4a7f0f3e0c9f6a0b51c8d21f7d3f4b6a5c9e10';
-export const configurationDigest = 'b2c9f0d4a7135e8816f3ca0d92b74e5f1d6c8a3b0e9f72415d8c6b3a90e1f7d2';
+const configurationDigest = 'b2c9f0d4a7135e8816f3ca0d92b74e5f1d6c8a3b0e9f72415d8c6b3a90e1f7d2';
 /** The members that a page of a list has beside its entries. */
 const page = { limit: 10, offset: 0, total: 1 };
 const content = 'c3BlY2llcyxpc2xhbmQK';
@@ -25,16 +25,11 @@ const keyId = 'y1mDWXSP0kLwpJdu0ZyYjhFZ0TFXv4LiWjXQy7uVvSY';
 
 const name = 'Body mass by species';
 const named = { name, description: 'Penguins of the Palmer Archipelago' };
+/** The digests of what a run was started with. */
+export const digests = { manifest_digest: manifestDigest, configuration_digest: configurationDigest };
 const computationBody = { ...named, agent_config: { log_level: 'info' } };
 
-const computationRow = {
-  id: computationId,
-  ...named,
-  owner: 'alice',
-  status: 'completed',
-  created_at: at,
-  updated_at: at,
-};
+const computationRow = { id: computationId, ...named, owner: 'alice', status: 'completed', created_at: at, updated_at: at };
 
 const coveredConfig = { cert_file: '', server_ca_file: '', client_ca_file: '', attested_tls: false };
 const agentConfig = { log_level: 'info', ...coveredConfig };
@@ -50,23 +45,21 @@ const run = {
   reason: 'The CVM finished the run.',
   reason_code: null,
   result: null,
-  manifest_digest: manifestDigest,
-  configuration_digest: configurationDigest,
+  ...digests,
 };
 
 const { result: _, ...ranWithoutReview } = run;
 
 const stoppingRun = { ...run, status: 'stopping', ended_at: null, reason: null };
 
+const settings = { approval: 'none', attestation_policy: null, log_access: 'none', result_review: null };
+
 const owner = { user: 'alice', parts: ['owner', 'consumer'], invited: false };
 
 const computation = {
   ...computationRow,
   agent_config: agentConfig,
-  approval: 'none',
-  log_access: 'none',
-  attestation_policy: null,
-  result_review: null,
+  ...settings,
   consumers: [],
   providers: [],
   assets: [{ id: assetId, file_name: 'penguins.csv', asset_type: 'dataset' }],
@@ -77,9 +70,7 @@ const computation = {
 const newComputation = { ...computation, status: 'created', assets: [], parties: [owner], run: null };
 
 const described = { file_name: 'penguins.csv', description: '344 penguins', asset_type: 'dataset', mime_type: 'text/csv' };
-const assetBody = {
-  asset: { ...described, asset: content, user_key: userKey, content_access: 'creator', use: 'approval' },
-};
+const assetBody = { asset: { ...described, asset: content, user_key: userKey, content_access: 'creator', use: 'approval' } };
 
 const notFetched = { source: null, kbs: null, decompress: null, algo_type: null, algo_args: null };
 const assetRow = {
@@ -197,13 +188,7 @@ const evidence = {
     run: ranWithoutReview,
     manifest,
     manifest_digest: manifestDigest,
-    configuration: {
-      agent_config: coveredConfig,
-      approval: 'none',
-      attestation_policy: null,
-      log_access: 'none',
-      result_review: null,
-    },
+    configuration: { agent_config: coveredConfig, ...settings },
     configuration_digest: configurationDigest,
     assets: [{ id: assetId, creator: 'bob', use: 'open', checksum, key: null }],
     approval: 'none',
@@ -231,7 +216,8 @@ const decided = {
   note: 'No group with fewer than ten people.',
   decided_at: later,
 } as const;
-const resultOfRun = { state: 'released', asset: assetId, checksum, size: 20_480, decisions: [decided] } as const;
+const file = { checksum, size: 20_480 };
+const resultOfRun = { state: 'released', asset: assetId, ...file, decisions: [decided] };
 
 const resultEvidence = {
   ...evidence,
@@ -241,13 +227,9 @@ const resultEvidence = {
     domain: 'd1',
     computation: computationId,
     run: runId,
-    manifest_digest: manifestDigest,
-    configuration_digest: configurationDigest,
+    ...digests,
     result_review: { reviewers: ['rita'], needed: 1, consumers: ['alice', 'carol'] },
-    state: 'released',
-    asset: assetId,
-    checksum,
-    size: 20_480,
+    ...resultOfRun,
     decisions: [{ ...decided, checksum, signature: null, key: null }],
     event: { ...event, event_type: 'result_released' },
     ...issued,
@@ -296,24 +278,16 @@ export const cvmBody = { description: 'Rack 4', certificate, agent_url: 'cvm-1.e
 
 export const cvm = {
   id: 'cvm-1',
-  description: 'Rack 4',
-  agent_url: 'cvm-1.example.com:7002',
+  ...cvmBody,
   attestation: null,
-  certificate,
   certificate_fingerprint: '2c176ed581aeb5df73c4502444fa761f5f750f1dffd9edaee4583db788052f7c',
   created_at: at,
   updated_at: at,
   presence: { state: 'connected', last_seen_at: later, agent_state: 'ReceivingManifest', fit: 'ready' },
 };
 
-const heldRun = {
-  id: runId,
-  computation_id: computationId,
-  status: 'running',
-  run_command_id: commandId,
-  accepted_at: null,
-  stop_command_id: null,
-};
+const ofCommand = { run_command_id: commandId, accepted_at: null, stop_command_id: null };
+const heldRun = { id: runId, computation_id: computationId, status: 'running', ...ofCommand };
 
 const running = { event_type: 'Running', status: 'InProgress' };
 const reports = [
@@ -337,6 +311,7 @@ const authorization = {
   signature: 'b'.repeat(86),
   key_id: keyId,
 };
+export const missingItems = { keys: ['alice'], hashes: ['penguins.csv'], info: ['Missing algorithm'] };
 const nonce = `${'A'.repeat(86)}==`;
 
 /** Examples of the request and the response of each endpoint, for the OpenAPI document. Tests check that they fit the schemas. */
@@ -352,7 +327,7 @@ export const examples = {
   'statistics/get-statistics': { response: { comp_stats: [{ day: '2025-07-17', status: 'completed', count: 3 }] } },
   'keys/upload-key': { request: { key: userKey }, response: { uploaded: true } },
   'keys/check-key': { response: { uploaded: true } },
-  'runs/dry-run': { response: { missing_items: { keys: ['alice'], hashes: ['penguins.csv'], info: ['Missing algorithm'] } } },
+  'runs/dry-run': { response: { missing_items: missingItems } },
   'runs/stop-run': { response: stoppingRun },
   'runs/get-manifest': { response: manifest },
   'assets/create-asset': { request: assetBody, response: asset },
@@ -373,7 +348,7 @@ export const examples = {
   'attestation/get-attestation': { response: attestationOfRun },
   'evidence/get-evidence': { response: evidence },
   'results/hand-in-result': {
-    request: { file_name: 'income.csv', size: 20_480, checksum },
+    request: { file_name: 'income.csv', ...file },
     response: { ...asset, asset_type: 'result', file_name: 'income.csv' },
   },
   'results/decide-result': {

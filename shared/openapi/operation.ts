@@ -1,5 +1,5 @@
 import { rolesWith } from 'computation-management-formats/vocabulary';
-import type { Relation } from '../http/caller.ts';
+import { type Relation, relationNames } from '../http/caller.ts';
 import { eitherOf } from '../runtime/errors.ts';
 import { routes, type KnownRoute } from '../endpoints/endpoints.ts';
 import { isLimited, statusOf, takesKey, type Route } from '../http/route.ts';
@@ -59,11 +59,8 @@ function accessOf(route: Route): string {
 }
 
 function relationIn({ path }: Route, relation: Relation): string {
-  if (relation === 'owner') return 'the owner of the computation';
-  if (relation === 'consumer') return 'a result consumer';
-  if (relation === 'reviewer') return 'a reviewer of results';
-  if (relation === 'provider') return 'a provider whom the computation names (to refuse)';
-  return path.includes('/assets/') ? 'the creator of the asset' : 'the creator of an asset in it';
+  if (relation === 'creator') return path.includes('/assets/') ? 'the creator of the asset' : 'the creator of an asset in it';
+  return relation === 'provider' ? 'a provider whom the computation names (to refuse)' : relationNames[relation];
 }
 
 function success(route: Route, example: unknown, components: Components) {

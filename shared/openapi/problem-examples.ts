@@ -2,7 +2,7 @@ import { type Role, rolesWith } from 'computation-management-formats/vocabulary'
 import * as v from 'valibot';
 import { forbidden } from '../http/caller.ts';
 import { contentTooLarge, inlineLimitInBytes } from '../rows/asset.ts';
-import { computationId, configurationDigest, manifestDigest, runId } from './examples.ts';
+import { computationId, digests, manifestDigest, missingItems, runId } from './examples.ts';
 import {
   errorTable,
   notFound,
@@ -102,7 +102,7 @@ const conflictExtras: Partial<Record<ConflictReason, ErrorExtras>> = {
   run_active: { run_id: runId },
   cvm_busy: { run_id: runId },
   asset_in_use: { run_id: runId },
-  stale_digest: { manifest_digest: manifestDigest, configuration_digest: configurationDigest },
+  stale_digest: digests,
 };
 
 const gatewayOnly = {
@@ -155,10 +155,8 @@ function sampleOf(code: ErrorCode, route: Route): Sample {
       const role: Role = rolesWith(...access.anyOf).includes('viewer') ? 'cvm' : 'viewer';
       return { detail: forbidden({ id: 'bob', roles: new Set([role]), actions: new Set() }, access).message };
     }
-    case 'incomplete': {
-      const missing_items = { keys: ['alice'], hashes: ['penguins.csv'], info: ['Missing algorithm'] };
-      return { detail: 'The computation is not ready to run. See `missing_items`.', extras: { missing_items } };
-    }
+    case 'incomplete':
+      return { detail: 'The computation is not ready to run. See `missing_items`.', extras: { missing_items: missingItems } };
     case 'too_large':
       return { detail: tooLarge[route.name] ?? 'The body has 262145 bytes. The limit is 262144 bytes.' };
     case 'not_found':

@@ -50,7 +50,7 @@ interface Attesting {
  * @throws ServiceError `forbidden` if no active run of the domain has a key, or the evidence does not hold; `unauthenticated` if the nonce does
  *   not hold
  */
-export async function attest(services: Services, { domain, session = '', body, now }: Attesting): Promise<{ token: string }> {
+export async function attest(services: Services, { domain, session = '', body, now }: Attesting) {
   const { table, kms } = services;
   const runs = await readKeyedRuns(table, domain);
   if (runs.length === 0) throw refused(`No active run of the domain ${domain} has a key.`);

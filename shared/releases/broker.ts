@@ -12,14 +12,7 @@ import { conflict, notFound } from '../runtime/errors.ts';
 import { releaseKeys, runKeys } from '../table/keys.ts';
 import { parseStored } from '../table/stored.ts';
 import { type Item, type Table, getItem, queryPrefix } from '../table/table.ts';
-import {
-  type UserRequest,
-  commitChange,
-  type Committed,
-  StaleReadError,
-  Transaction,
-  withFreshReads,
-} from '../table/transaction.ts';
+import { type UserRequest, StaleReadError, makeChange } from '../table/transaction.ts';
 import { setAttributes, putItem } from '../table/writes.ts';
 import { brokersAnswer, type BrokersAnswer } from './broker-answer.ts';
 
@@ -142,24 +135,20 @@ interface Answering extends UserRequest {
  * Takes the answer of a user's broker to a request for a key, once.
  * @throws ServiceError `not_found`; `conflict` (`request_over`) if it was answered before, or 20 seconds have passed
  */
-export async function answerAsked(
-  table: Table,
-  { domain, by, id, answer, now, answerKeeper }: Answering,
-): Promise<Committed<{ id: string; asset: string; run: string }>> {
-  return await withFreshReads(table, async (table) => {
+export async function answerAsked(table: Table, { domain, by, id, answer, now, answerKeeper }: Answering) {
+  return await makeChange(table, answerKeeper, async (table, transaction) => {
     const Key = releaseKeys.ask(domain, by, id);
     const item = await getItem(table, Key);
     if (!item) throw notFound('request for a key of your assets');
     const { asset, run_id, answer: before, expires_at } = parseAsk(item);
     if (before !== undefined) throw conflict('request_over', 'The request was answered before.');
     if (expires_at <= now) throw conflict('request_over', `The request waited for ${brokerSeconds} seconds, and is over.`);
-    const transaction = new Transaction();
     const update = {
       ...setAttributes({ answer }),
       Key,
       ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(answer)',
     };
     transaction.add({ update, otherwise: new StaleReadError() });
-    return await commitChange(table, transaction, { id, asset, run: run_id }, answerKeeper);
+    return { id, asset, run: run_id };
   });
 }

@@ -25,11 +25,7 @@ export async function readProcesses(table: Table, runs: readonly KeyedRun[]): Pr
 }
 
 /** Finds the run of an SNP guest: one whose agent process sent evidence of this guest. @param guest its REPORT_ID */
-export async function runOfGuest(
-  table: Table,
-  runs: readonly KeyedRun[],
-  guest: string | null,
-): Promise<ProcessOfKeyedRun | undefined> {
+export async function runOfGuest(table: Table, runs: readonly KeyedRun[], guest: string | null) {
   if (guest === null) return undefined;
   return (await readProcesses(table, runs)).find(({ tokens }) => guestsIn(tokens).includes(guest));
 }

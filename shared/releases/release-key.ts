@@ -47,11 +47,9 @@ export async function releaseKey<Made>(
 ): Promise<Made> {
   return await withFreshReads(table, async (table) => {
     const at = now();
-    const state = await readState(table, request);
-    const why = whyNot(state, request, at);
-    if (why !== undefined || state.key === undefined) return await refuse(table, state, request, why ?? noKey, at);
-    const made = await make(state.key);
-    await release(table, state, state.key, request, at);
+    const { state, key } = await readToRelease(table, request, at);
+    const made = await make(key);
+    await release(table, state, key, request, at);
     return made;
   });
 }
@@ -61,12 +59,16 @@ export async function releaseKey<Made>(
  * @returns the key of the asset, as its run keeps it
  */
 export async function checkRelease(table: Table, request: KeyRequest, now: () => string): Promise<KeyOfRun> {
-  return await withFreshReads(table, async (table) => {
-    const state = await readState(table, request);
-    const why = whyNot(state, request, now());
-    if (why !== undefined || state.key === undefined) return await refuse(table, state, request, why ?? noKey, now());
-    return state.key;
-  });
+  return await withFreshReads(table, async (table) => (await readToRelease(table, request, now())).key);
+}
+
+/** Reads what a release depends on, and refuses the request of the guest unless every condition holds. */
+async function readToRelease(table: Table, request: KeyRequest, at: string): Promise<{ state: State; key: KeyOfRun }> {
+  const state = await readState(table, request);
+  const { key } = state;
+  const why = whyNot(state, request, at);
+  if (why !== undefined || key === undefined) return await refuse(table, state, request, why ?? noKey, at);
+  return { state, key };
 }
 
 /** Refuses the request of the guest of a run for a key, with a sentence of another part, such as of a broker. Throws. */

@@ -1,18 +1,16 @@
 import { isSignatureOf } from 'computation-management-formats/approval-signature';
 import { decisionText } from 'computation-management-formats/result-review';
 import { system } from 'computation-management-formats/vocabulary';
-import type { Permitted } from '../http/caller.ts';
 import type { StoredAsset } from '../rows/asset.ts';
 import { changeAsset } from '../rows/change-asset.ts';
 import { changeResult } from '../rows/change-run.ts';
 import { putExpiry } from '../rows/content-check.ts';
 import { assetKey, findAsset } from '../rows/read-asset.ts';
-import { type ResultOfRun, type StatedDecision, withDecision } from '../rows/result.ts';
-import type { Run } from '../rows/run.ts';
+import { type ResultOfRun, withDecision } from '../rows/result.ts';
 import { conflict, invalid } from '../runtime/errors.ts';
 import { runKeys } from '../table/keys.ts';
 import { type Table, getItem } from '../table/table.ts';
-import { commitChange, type Committed, StaleReadError, Transaction, withFreshReads } from '../table/transaction.ts';
+import { StaleReadError, makeChange } from '../table/transaction.ts';
 import { readReviewedRun, type ResultRequest, type ReviewedRun } from './reviewed-run.ts';
 import type { ResultDecisionInput } from './result-input.ts';
 
@@ -28,13 +26,10 @@ interface DecisionRequest extends ResultRequest {
  * @throws ServiceError `not_found`; `forbidden`; `conflict` if the file is not there or is another one, if the caller has decided, or
  *   if the result is released or withheld; `invalid_request` for a signature that is missing or not the caller's
  */
-export async function decideResult(
-  table: Table,
-  request: DecisionRequest,
-): Promise<Committed<{ run: Run; permitted: Permitted }>> {
+export async function decideResult(table: Table, request: DecisionRequest) {
   const { domain, given, resultDays, by, now, answerKeeper } = request;
   const { decision, checksum, note } = given;
-  return await withFreshReads(table, async (table) => {
+  return await makeChange(table, answerKeeper, async (table, transaction) => {
     const reviewed = await readReviewedRun(table, request);
     const { computation, run, review, permitted } = reviewed;
     refuseDecision(run, given, by);
@@ -42,7 +37,6 @@ export async function decideResult(
     const decided = { reviewer: by, decision, note, decided_at: now };
     const result = withDecision(run.result, review, decided);
     const { state } = result;
-    const transaction = new Transaction();
     const asset = await readFile(table, domain, run.result);
     const Item = { ...runKeys.decision(run.computation_id, run.id, by), ...decided, checksum, ...signed };
     transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() });
@@ -63,7 +57,7 @@ export async function decideResult(
       changeAsset(transaction, domain, asset, { result_of: { ...asset.result_of, readers } });
       if (asset.content_key !== null) transaction.add(putExpiry(asset.content_key, resultDays, now));
     }
-    return await commitChange(table, transaction, { run: { ...run, result }, permitted }, answerKeeper);
+    return { run: { ...run, result }, permitted };
   });
 }
 
@@ -94,10 +88,7 @@ async function readFile(table: Table, domain: string, { asset: id }: ResultOfRun
  * if the reviewer sent no signature and the run requires none.
  * @throws ServiceError `invalid_request`
  */
-async function signatureOf(
-  { run, review, snapshot }: ReviewedRun,
-  { domain, given, by }: DecisionRequest,
-): Promise<Pick<StatedDecision, 'signature' | 'key'>> {
+async function signatureOf({ run, review, snapshot }: ReviewedRun, { domain, given, by }: DecisionRequest) {
   const { signature, checksum, decision, note } = given;
   if (signature == null) {
     if (snapshot.approval !== 'all_signed') return { signature: null, key: null };

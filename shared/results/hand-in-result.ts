@@ -1,8 +1,7 @@
 import { numberedId } from 'computation-management-formats/identifiers';
 import { resultType } from 'computation-management-formats/vocabulary';
 import { fetchedAfter, pendingContent } from '../assets/index.ts';
-import type { Permitted } from '../http/caller.ts';
-import type { Asset, StoredAsset } from '../rows/asset.ts';
+import type { StoredAsset } from '../rows/asset.ts';
 import { addAsset, removeAsset } from '../rows/change-asset.ts';
 import { changeResult, noteResultAsset } from '../rows/change-run.ts';
 import { putContentCheck } from '../rows/content-check.ts';
@@ -11,7 +10,7 @@ import { assetKey, findAsset } from '../rows/read-asset.ts';
 import { conflict, ServiceError } from '../runtime/errors.ts';
 import { lists } from '../table/keys.ts';
 import { type Table, getItem } from '../table/table.ts';
-import { commitChange, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
+import { type Transaction, makeChange } from '../table/transaction.ts';
 import { nextNumber } from '../table/writes.ts';
 import type { ResultInput } from './result-input.ts';
 import { readReviewedRun, type ResultRequest } from './reviewed-run.ts';
@@ -24,14 +23,10 @@ const largestResultInBytes = 5 * 1024 ** 3;
  * before, until the first decision. Four round trips.
  * @throws ServiceError `not_found`; `forbidden`; `too_large`; `conflict` if the run has not completed, or a reviewer has decided
  */
-export async function handInResult(
-  table: Table,
-  store: ContentStore,
-  request: ResultRequest & { given: ResultInput },
-): Promise<Committed<{ asset: StoredAsset & Asset; permitted: Permitted }>> {
+export async function handInResult(table: Table, store: ContentStore, request: ResultRequest & { given: ResultInput }) {
   const { domain, given, by, now, answerKeeper } = request;
   const { file_name, size, checksum } = given;
-  return await withFreshReads(table, async (table) => {
+  return await makeChange(table, answerKeeper, async (table, transaction) => {
     const { computation, run, review, permitted } = await readReviewedRun(table, request);
     const { result } = run;
     if (size > largestResultInBytes) {
@@ -41,7 +36,6 @@ export async function handInResult(
       const detail = 'A reviewer has decided on the file that was handed in, so no other file can take its place.';
       throw conflict('result_decided', detail, run.id);
     }
-    const transaction = new Transaction();
     await removeEarlier(table, transaction, { domain, run, now });
     const id = numberedId(await nextNumber(table, lists.assets(domain)));
     const upload_key = uploadKey(domain, id);
@@ -71,7 +65,7 @@ export async function handInResult(
     const handedIn = { ...result, state: 'awaiting_file' as const, asset: id, checksum, size };
     await changeResult(table, transaction, computation, { run, result: handedIn, events: [], now });
     const asset = { ...row, upload: await presignUpload(store, upload_key, now) };
-    return await commitChange(table, transaction, { asset, permitted }, answerKeeper);
+    return { asset, permitted };
   });
 }
 

@@ -1,6 +1,7 @@
 import { decisions, reviewNote } from 'computation-management-formats/result-review';
-import { base64Text, described, fileName, namedInput, orNull } from 'computation-management-formats/fields';
+import { described, fileName, namedInput, orNull } from 'computation-management-formats/fields';
 import * as v from 'valibot';
+import { signatureText } from '../rows/stored-approval.ts';
 
 const checksum = v.pipe(
   v.string('Expected a SHA3-256 in hex, 64 digits.'),
@@ -23,8 +24,6 @@ export const resultInput = namedInput('ResultInput', 'The file with the result t
 });
 export type ResultInput = v.InferOutput<typeof resultInput>;
 
-const longestSignature = 4_096;
-
 /** The schema of the request with which a reviewer decides on the result of a run. */
 export const resultDecisionInput = namedInput('ResultDecisionInput', 'A decision on the result of a run.', {
   decision: described(v.picklist(decisions), 'Whether the consumers may get the result. Final.'),
@@ -32,7 +31,7 @@ export const resultDecisionInput = namedInput('ResultDecisionInput', 'A decision
   note: v.optional(reviewNote, ''),
   signature: v.optional(
     orNull(
-      v.pipe(base64Text, v.maxLength(longestSignature, `Expected up to ${longestSignature} characters.`)),
+      signatureText,
       'A signature in base64, by the private key of your public key in the manifest of the run. Sign the canonical JSON (RFC 8785), in ' +
         'UTF-8, of `{type: "result-decision", domain, computation, run, reviewer, manifest_digest, checksum, decision, note}`, with ' +
         'the `checksum` in lower case. `reviewer` is your `sub`, an omitted `note` is an empty text. Algorithms as for approvals. ' +

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { runReference, type RunReference } from './run.ts';
-import { cvmKeys, keyToWrite, type Key, type RowKey } from '../table/keys.ts';
+import { cvmKeys, keyToWrite, type RowKey } from '../table/keys.ts';
 import { type Table, getItem, type Item, queryPartition, queryPrefix } from '../table/table.ts';
 import { type Transaction, StaleReadError } from '../table/transaction.ts';
 import { setAttributesIf } from '../table/writes.ts';
@@ -154,13 +154,7 @@ export function assertUnclaimed(transaction: Transaction, cvm: CvmOfClaim): void
   transaction.add({ check, otherwise: new StaleReadError() });
 }
 
-interface ClaimCondition {
-  Key: Key;
-  ConditionExpression: string;
-  ExpressionAttributeValues: Record<string, unknown>;
-}
-
-function stillClaimed(claim: CvmOfClaim & Pick<Claim, 'run_id'>, unless: string[] = []): ClaimCondition {
+function stillClaimed(claim: CvmOfClaim & Pick<Claim, 'run_id'>, unless: string[] = []) {
   return {
     Key: keyToWrite(claimKey(claim)),
     ConditionExpression: ['run_id = :run_id', ...unless.map((name) => `attribute_not_exists(${name})`)].join(' AND '),

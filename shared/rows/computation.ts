@@ -86,10 +86,7 @@ const policy = orNull(attestationPolicyInput, ofPolicy);
  * Schemas of the fields of a computation that users give, in the body of a request and in the row. `owner` is not among them,
  * because its default depends on the caller.
  */
-const givenFields = {
-  name: computationName,
-  description: v.optional(description, ''),
-};
+const givenFields = { name: computationName, description: v.optional(description, '') };
 
 const inputEntries = {
   ...givenFields,

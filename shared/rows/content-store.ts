@@ -124,12 +124,7 @@ export async function presignUpload(store: ContentStore, key: string, now: strin
 }
 
 /** Signs a request with which a user downloads content within an hour, under the file name of the asset. */
-export async function presignDownload(
-  store: ContentStore,
-  key: string,
-  fileName: string,
-  now: string,
-): Promise<NonNullable<Asset['download']>> {
+export async function presignDownload(store: ContentStore, key: string, fileName: string, now: string) {
   const command = new GetObjectCommand({
     ...place(store, key),
     ResponseContentType: 'application/octet-stream',

@@ -35,11 +35,7 @@ const consumersSchema = v.object({ consumers: v.array(v.string()), changes: v.op
 
 const providersSchema = v.object({ providers: v.array(v.string()) });
 
-const actSchema = v.object({
-  user_id: v.string(),
-  is_consumer: v.optional(v.boolean()),
-  is_link: v.optional(v.literal(true)),
-});
+const actSchema = v.object({ user_id: v.string(), is_consumer: v.optional(v.boolean()), is_link: v.optional(v.literal(true)) });
 
 const storedPolicy = v.object({
   attestation_policy: v.optional(v.nullable(attestationPolicy), null),

@@ -9,10 +9,7 @@ import { parseStored } from '../table/stored.ts';
  * Schema of the lease that a gateway renews. All CVMs that are connected to the gateway count as last seen when it was renewed,
  * so they need no write each.
  */
-const lease = v.object({
-  renewed_at: v.string(),
-  is_over: v.optional(v.boolean()),
-});
+const lease = v.object({ renewed_at: v.string(), is_over: v.optional(v.boolean()) });
 
 type Lease = v.InferOutput<typeof lease>;
 
@@ -27,12 +24,7 @@ const lifetimeInSeconds = 90 * 24 * 60 * 60;
 
 /** Renews the lease by which a gateway counts as alive, or ends it. */
 export async function renewLease(table: Table, gateway: string, now: string, { isOver = false } = {}): Promise<void> {
-  await putItem(table, {
-    ...gatewayKeys.lease(gateway),
-    renewed_at: now,
-    is_over: isOver,
-    ttl: endOf(now),
-  });
+  await putItem(table, { ...gatewayKeys.lease(gateway), renewed_at: now, is_over: isOver, ttl: endOf(now) });
 }
 
 function endOf(now: string): number {

@@ -3,7 +3,7 @@ import type { StoredAsset } from './asset.ts';
 import { type Table, getItems, getItem, queryPrefix } from '../table/table.ts';
 import { assetKey, findAsset } from './read-asset.ts';
 import { keysToChange, parseToChange, type ComputationToChange, changeInputsWithEvent } from './change-computation.ts';
-import { Transaction, withFreshReads, StaleReadError } from '../table/transaction.ts';
+import { type Transaction, StaleReadError, writeFresh } from '../table/transaction.ts';
 import { administrativeEvent } from '../journal/event.ts';
 import { isActive } from './run.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
@@ -32,15 +32,14 @@ interface DeletedAssetRequest {
 /** Unlinks an asset whose row has been deleted from a computation. Does nothing if there is no such link or computation. */
 export async function unlinkDeletedAsset(table: Table, request: DeletedAssetRequest): Promise<void> {
   const { domain, asset, computationId } = request;
-  await withFreshReads(table, async (table) => {
+  await writeFresh(table, async (table, transaction) => {
     const keys = [assetKey(domain, asset.id), ...keysToChange(domain, computationId)];
     const [assetItem, ...computationItems] = await getItems(table, keys);
     if (findAsset(assetItem, asset.id))
       throw new StaleReadError('The transaction that deletes the asset is only partly visible.');
     if (!findComputation(computationItems[0], computationId)) return;
     const computation = parseToChange(domain, computationId, computationItems);
-    const transaction = new Transaction();
-    if (await removeLink(table, transaction, computation, asset, request)) await transaction.commit(table);
+    await removeLink(table, transaction, computation, asset, request);
   });
 }
 
@@ -65,10 +64,7 @@ export async function removeLink(
   const event = administrativeEvent('asset_unlinked', by, details);
   const addedDatasets = asset_type === 'dataset' ? -1 : 0;
   await changeInputsWithEvent(table, transaction, computation, { addedDatasets, event, now });
-  transaction.add({
-    delete: { Key: key, ...hasAttributes({ asset_id }) },
-    otherwise: new StaleReadError(),
-  });
+  transaction.add({ delete: { Key: key, ...hasAttributes({ asset_id }) }, otherwise: new StaleReadError() });
   const removed = { computation: computationNumber(computationId), version: computation.row.version + 1 };
   removeFromLinked(transaction, asset_id, removed, new StaleReadError());
   if (isActive(status) && run) keepForRun(transaction, asset_id, run);

@@ -44,9 +44,7 @@ export type Run = v.InferOutput<typeof runSchema>;
  * Schema of the identifiers of a run, its computation, CVM and domain: the input of the run's execution. The steps of the
  * execution read everything else when they need it.
  */
-export const runReference = v.object({
-  ...v.entriesFromList(['domain', 'computation_id', 'run_id', 'cvm_id'], v.string()),
-});
+export const runReference = v.object({ ...v.entriesFromList(['domain', 'computation_id', 'run_id', 'cvm_id'], v.string()) });
 export type RunReference = v.InferOutput<typeof runReference>;
 
 /** The identifiers of a run and its computation. */

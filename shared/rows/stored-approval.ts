@@ -1,4 +1,4 @@
-import { described, namedInput } from 'computation-management-formats/fields';
+import { base64Text, described, namedInput } from 'computation-management-formats/fields';
 import { comparedId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import { computationKeys } from '../table/keys.ts';
@@ -10,15 +10,21 @@ import type { RunReference } from './run.ts';
 /** The most CVMs that an approval can name. */
 export const mostCvms = 100;
 
+/** Schema of a digest or a hash that a user sends. */
+export const hexDigest = v.pipe(
+  v.string('Expected 64 hex digits.'),
+  v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits in lower case.'),
+  v.metadata({ maxLength: 64 }),
+);
+
+const longestSignature = 4_096;
+/** Schema of a signature that a user sends. */
+export const signatureText = v.pipe(base64Text, v.maxLength(longestSignature, `Expected up to ${longestSignature} characters.`));
+
 /** Schema of an event of the journal that an approval names: the newest that its user saw. */
 export const journalHead = namedInput('JournalHead', 'An event of the journal.', {
   id: described(comparedId(), 'The identifier of the event.'),
-  hash: v.pipe(
-    v.string('Expected 64 hex digits.'),
-    v.regex(/^[0-9a-f]{64}$/, 'Expected 64 hex digits in lower case.'),
-    v.description('The hash of the event.'),
-    v.metadata({ maxLength: 64 }),
-  ),
+  hash: described(hexDigest, 'The hash of the event.'),
 });
 
 const storedApproval = v.object({

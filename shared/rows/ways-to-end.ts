@@ -64,11 +64,7 @@ export const waysToEnd = {
     assetDeleted: { statuses: failed, reason: (id) => `The asset ${id} was deleted while the run started.` },
   },
   completeStop: {
-    unconfirmed: {
-      statuses: cancelledByStop,
-      reason: () => 'Stopped; no CVM confirmed it in time.',
-      is_confirmed: false,
-    },
+    unconfirmed: { statuses: cancelledByStop, reason: () => 'Stopped; no CVM confirmed it in time.', is_confirmed: false },
   },
   recordOutcome: {
     not_accepted: { statuses: failedUnlessStopping, reason: () => 'No CVM accepted the run in time.' },
@@ -85,9 +81,7 @@ export const waysToEnd = {
       reason: () => 'The execution of the run is gone: it was never started, or got lost.',
     },
   },
-  startRun: {
-    notStarted: { statuses: failedUnlessStopping, reason: () => 'The run could not be started.' },
-  },
+  startRun: { notStarted: { statuses: failedUnlessStopping, reason: () => 'The run could not be started.' } },
 } as const satisfies Record<string, Record<string, WayToEnd>>;
 
 /** The events of an agent that end a run, as type and status. */

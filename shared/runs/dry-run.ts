@@ -2,7 +2,7 @@ import { plainName } from 'computation-management-formats/quoted-name';
 import { keysWithoutPolicy, readinessOf, type CvmOfRun } from '../approvals/index.ts';
 import { judgeTokens } from '../attestation/index.ts';
 import { isActive } from '../rows/run.ts';
-import { type Inputs, type MissingItems, readInputs } from '../rows/manifest.ts';
+import { type Inputs, readInputs } from '../rows/manifest.ts';
 import { conflict, type ServiceError, truncate } from '../runtime/errors.ts';
 import { cvmKeys } from '../table/keys.ts';
 import { deadlineOf, type Table } from '../table/table.ts';
@@ -61,12 +61,7 @@ export async function judgeCvm(
 /**
  * Lists the reasons why a run cannot start on a CVM now, approvals and manifest aside. The first reason is the answer to a start.
  */
-export function refusalsOf(
-  inputs: Inputs,
-  { id, presence, claim }: CvmForRun,
-  judged: JudgedTokens | undefined,
-  now: string,
-): ServiceError[] {
+export function refusalsOf(inputs: Inputs, { id, presence, claim }: CvmForRun, judged: JudgedTokens | undefined, now: string) {
   const { status, run } = inputs.computation;
   const unattested = judged?.refusal;
   const notReady = presence && whyNotReady(id, presence, now);
@@ -124,10 +119,7 @@ interface ReadinessRequest {
  * Three round trips, or five with a CVM and an attestation policy.
  * @throws ServiceError `not_found`
  */
-export async function readReadiness(
-  table: Table,
-  { domain, id, cvmId, at }: ReadinessRequest,
-): Promise<{ missing: MissingItems; warnings: string[]; digest: string | undefined; configuration_digest: string }> {
+export async function readReadiness(table: Table, { domain, id, cvmId, at }: ReadinessRequest) {
   const [computation, cvm] = await Promise.all([
     readComputation(table, domain, id),
     cvmId === undefined ? undefined : readCvmForRun(table, { domain, cvm_id: cvmId }, at),

@@ -20,12 +20,7 @@ interface DigestedManifest {
  * Reads the manifest of a run, or, without `runId`, the manifest that a run would get now, approved or not.
  * @throws ServiceError `not_found`; `incomplete` with the missing items, because an incomplete manifest would crash an agent
  */
-export async function readManifest(
-  table: Table,
-  domain: string,
-  id: string,
-  runId: string | undefined,
-): Promise<DigestedManifest> {
+export async function readManifest(table: Table, domain: string, id: string, runId: string | undefined) {
   return runId === undefined ? await manifestOfNow(table, domain, id) : await manifestOfRun(table, domain, id, runId);
 }
 

@@ -33,12 +33,7 @@ export async function listRuns(
  * Lists the runs of a computation, newest first. All runs, and those with each final status, are numbered without gaps, so a page
  * is a range of numbers. Two round trips, or three for later pages. A computation that the domain does not have has no runs.
  */
-async function listRunsOf(
-  table: Table,
-  domain: string,
-  id: string,
-  { limit, offset, status }: RunsRequest,
-): Promise<{ runs: Run[]; total: number }> {
+async function listRunsOf(table: Table, domain: string, id: string, { limit, offset, status }: RunsRequest) {
   if (numberOf(id) === undefined) return { runs: [], total: 0 };
   const among = status ?? 'all';
   const range = (last: number) => {
@@ -70,12 +65,7 @@ const lastOrdinal = 999_999_999;
  * Reads a run of a computation, or, without `runId`, the latest run. One round trip.
  * @throws ServiceError `not_found` if the computation does not exist, was never run or has no such run
  */
-export async function readRunOfComputation(
-  table: Table,
-  domain: string,
-  computationId: string,
-  runId: string | undefined,
-): Promise<Run> {
+export async function readRunOfComputation(table: Table, domain: string, computationId: string, runId: string | undefined) {
   const [computation, older] = await Promise.all([
     readComputation(table, domain, computationId),
     runId === undefined ? undefined : readRun(table, domain, runId),

@@ -21,7 +21,7 @@ import { countRun } from '../rows/stored-approval.ts';
 import { ServiceError } from '../runtime/errors.ts';
 import { emitMetric, log } from '../runtime/log.ts';
 import { assetKeys, lists } from '../table/keys.ts';
-import { deadlineOf, getItemsOf, type Table } from '../table/table.ts';
+import { deadlineOf, type Table, getItemsOf } from '../table/table.ts';
 import {
   commitChange,
   type UserRequest,
@@ -160,12 +160,7 @@ async function readKeys(table: Table, inputs: Inputs): Promise<KeyOfRun[]> {
  * that the run holds the CVM.
  * @throws ServiceError `incomplete`, since an approval may have expired
  */
-async function transactionOf(
-  table: Table,
-  reference: RunReference,
-  found: Found,
-  { by, now }: { by: string; now: string },
-): Promise<Transaction> {
+async function transactionOf(table: Table, reference: RunReference, found: Found, { by, now }: { by: string; now: string }) {
   const { computation, inputs, cvm, judged, keys } = found;
   const { domain, computation_id, cvm_id } = reference;
   const snapshot = snapshotOf(found, table, now);

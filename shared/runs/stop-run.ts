@@ -5,7 +5,7 @@ import { type Run, referenceTo } from '../rows/run.ts';
 import { readCreators } from '../rows/run-snapshot.ts';
 import { conflict, ServiceError } from '../runtime/errors.ts';
 import type { Table } from '../table/table.ts';
-import { commitChange, type UserRequest, type Committed, Transaction, withFreshReads } from '../table/transaction.ts';
+import { type UserRequest, type Committed, makeChange } from '../table/transaction.ts';
 import { changeRun } from '../rows/change-run.ts';
 import { startExecutionByName, type Executions } from '../lifecycle/index.ts';
 
@@ -24,35 +24,26 @@ interface StopRequest extends UserRequest {
 }
 
 /**
- * Stops the active run of a computation: records the request, then starts the execution that delivers the stop. A repeated call
+ * Stops the active run of a computation: changes it to `stopping`, then starts the execution that delivers the stop. A repeated call
  * starts the execution if a crash prevented that.
  * @throws ServiceError `not_found`; `conflict` if no run is active
  */
 export async function stopRun(table: Table, executions: Executions, request: StopRequest): Promise<Committed<Stopping>> {
-  const stopping = await withFreshReads(table, (table) => requestStop(table, request));
-  await startExecutionByName(table, executions, 'stop', referenceTo(request.domain, stopping.run));
+  const { domain, computationId, by, now, permit, answerKeeper } = request;
+  const stopping = await makeChange(table, answerKeeper, async (table, transaction): Promise<Stopping> => {
+    const computation = await readToChange(table, domain, computationId);
+    const permitted = await permitStop(table, computation.row, permit);
+    const { status, run } = computation.row;
+    if (status === 'stopping' && run) return { run, permitted };
+    if (status !== 'running' || !run) throw conflict('nothing_to_stop', 'No run of this computation is active.');
+
+    const stopping: Run = { ...run, status: 'stopping' };
+    const entry = { originator: by, details: {}, now };
+    await changeRun(table, transaction, computation, { before: run, after: stopping }, entry);
+    return { run: stopping, permitted };
+  });
+  await startExecutionByName(table, executions, 'stop', referenceTo(domain, stopping.run));
   return stopping;
-}
-
-/**
- * Changes an active run to `stopping`, unless the run is stopping already.
- * @throws ServiceError `not_found`; `conflict` if no run is active
- */
-async function requestStop(
-  table: Table,
-  { domain, computationId, by, now, permit, answerKeeper }: StopRequest,
-): Promise<Committed<Stopping>> {
-  const computation = await readToChange(table, domain, computationId);
-  const permitted = await permitStop(table, computation.row, permit);
-  const { status, run } = computation.row;
-  const transaction = new Transaction();
-  if (status === 'stopping' && run) return await commitChange(table, transaction, { run, permitted }, answerKeeper);
-  if (status !== 'running' || !run) throw conflict('nothing_to_stop', 'No run of this computation is active.');
-
-  const stopping: Run = { ...run, status: 'stopping' };
-  const entry = { originator: by, details: {}, now };
-  await changeRun(table, transaction, computation, { before: run, after: stopping }, entry);
-  return await commitChange(table, transaction, { run: stopping, permitted }, answerKeeper);
 }
 
 /**

@@ -1,6 +1,13 @@
 import { ConfiguredRetryStrategy } from '@smithy/core/retry';
 import { growingPause, type DeadlineSource } from './deadline.ts';
-import { KMSClient, GetPublicKeyCommand, SignCommand, GenerateDataKeyCommand, DecryptCommand } from '@aws-sdk/client-kms';
+import {
+  KMSClient,
+  GetPublicKeyCommand,
+  SignCommand,
+  type SignCommandInput,
+  GenerateDataKeyCommand,
+  DecryptCommand,
+} from '@aws-sdk/client-kms';
 
 const clients = new Map<() => unknown, unknown>();
 
@@ -30,11 +37,7 @@ export function forgetClients(): void {
  * The time limits of a call to AWS, in milliseconds. The limits leave time for another attempt before the deadline if a socket
  * hangs.
  */
-export const clientLimits = {
-  connectionTimeout: 1_000,
-  requestTimeout: 2_000,
-  throwOnRequestTimeout: true,
-} as const;
+export const clientLimits = { connectionTimeout: 1_000, requestTimeout: 2_000, throwOnRequestTimeout: true } as const;
 
 /**
  * The most attempts of a call to AWS. With the SDK's default of 3, about one caller in a hundred would get a 503 if every fifth
@@ -84,32 +87,25 @@ export function keysInKms(): (deadline: DeadlineSource) => Kms {
   const client = new KMSClient({ requestHandler: clientLimits });
   return (deadline) => {
     const untilDeadline = () => ({ abortSignal: deadline().signal() });
+    const sign = async (request: SignCommandInput) => {
+      const { Signature } = await client.send(new SignCommand(request), untilDeadline());
+      return given(Signature);
+    };
     return {
       publicKey: async (KeyId) => {
         const { PublicKey } = await client.send(new GetPublicKeyCommand({ KeyId }), untilDeadline());
         return given(PublicKey);
       },
-      sign: async (KeyId, Message) => {
-        const request = { KeyId, Message, MessageType: 'DIGEST', SigningAlgorithm: 'ECDSA_SHA_256' } as const;
-        const { Signature } = await client.send(new SignCommand(request), untilDeadline());
-        return given(Signature);
-      },
-      signEd25519: async (KeyId, Message) => {
-        const request = { KeyId, Message, MessageType: 'RAW', SigningAlgorithm: 'ED25519_SHA_512' } as const;
-        const { Signature } = await client.send(new SignCommand(request), untilDeadline());
-        return given(Signature);
-      },
+      sign: (KeyId, Message) => sign({ KeyId, Message, MessageType: 'DIGEST', SigningAlgorithm: 'ECDSA_SHA_256' }),
+      signEd25519: (KeyId, Message) => sign({ KeyId, Message, MessageType: 'RAW', SigningAlgorithm: 'ED25519_SHA_512' }),
       newDataKey: async (KeyId, EncryptionContext) => {
         const request = { KeyId, KeySpec: 'AES_256', EncryptionContext } as const;
         const { Plaintext, CiphertextBlob } = await client.send(new GenerateDataKeyCommand(request), untilDeadline());
         return { plain: given(Plaintext), encrypted: given(CiphertextBlob) };
       },
       openDataKey: async (KeyId, CiphertextBlob, EncryptionContext) => {
-        const { Plaintext } = await client.send(
-          new DecryptCommand({ KeyId, CiphertextBlob, EncryptionContext }),
-          untilDeadline(),
-        );
-        return given(Plaintext);
+        const command = new DecryptCommand({ KeyId, CiphertextBlob, EncryptionContext });
+        return given((await client.send(command, untilDeadline())).Plaintext);
       },
     };
   };

@@ -42,15 +42,7 @@ function describe(thrown: unknown, budget = { left: maxErrorsPerEntry }): unknow
   const more = (each: unknown) => (budget.left > 0 ? [describe(each, budget)] : []);
   const [describedCause] = cause === undefined ? [] : more(cause);
   const parts = thrown instanceof AggregateError ? { errors: thrown.errors.flatMap(more) } : {};
-  return {
-    name,
-    message,
-    code,
-    status: status ?? $metadata?.httpStatusCode,
-    stack,
-    ...parts,
-    cause: describedCause,
-  };
+  return { name, message, code, status: status ?? $metadata?.httpStatusCode, stack, ...parts, cause: describedCause };
 }
 
 interface ErrorDetails {

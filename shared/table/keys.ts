@@ -12,22 +12,26 @@ import { createHash } from 'node:crypto';
  */
 const shardCount = 8;
 
-function shardsOf(place: string): string[] {
-  return Array.from({ length: shardCount }, (_, shard) => `${place}#${shard}`);
+function shardsOf(place: string, count = shardCount): string[] {
+  return Array.from({ length: count }, (_, shard) => `${place}#${shard}`);
 }
 
 /**
- * Returns the partition, one of eight, in which an item of all domains is stored.
+ * Returns the partition, one of eight or of `count`, in which an item of all domains is stored.
  * @param place the name that the partitions have in common
  * @param by the sort key of the item, whose hash selects the partition
  */
-function shardOf(place: string, by: string): string {
-  return `${place}#${hashByte(by) % shardCount}`;
+function shardOf(place: string, by: string, count = shardCount): string {
+  const [byte = 0] = createHash('sha256').update(by).digest();
+  return `${place}#${byte % count}`;
 }
 
-function hashByte(by: string): number {
-  const [byte = 0] = createHash('sha256').update(by).digest();
-  return byte;
+/** Returns the first and the last key of what is due in a partition that is sorted by time. */
+function dueIn(pk: string, from: string, to: string): [AnyKey, AnyKey] {
+  return [
+    { pk, sk: from },
+    { pk, sk: to },
+  ];
 }
 
 /** The partition key and the sort key of an item in the table. It is enough to read the item; to write it takes a `Key`. */
@@ -217,6 +221,8 @@ export const approvedKeys = {
   approved: (computationId: string, userId: string): Key => writableKey(approvedKeys.partition(computationId), userId),
 };
 
+const ofTodo = (domain: string, by: string | number, sk: string) => writableKey(shardOf(`todo#${domain}`, String(by)), sk);
+
 /**
  * Keys of what is known of the users for whom computations and assets wait (shared/todo/). It is made from the table's stream, and
  * changes only with the lists of `lists.waiting` and `lists.updated`. The users of one partition are of all computations.
@@ -240,23 +246,21 @@ export const todoKeys = {
     return what === 'asset' ? keyOfRow(lists.assets(domain), Number(number)) : undefined;
   },
   head: (domain: string, computation: number): Key => todoKeys.ofComputation(domain, computation, 'head'),
-  user: (domain: string, computation: number, userId: string): Key =>
-    todoKeys.ofComputation(domain, computation, `user#${userId}`),
+  user: (domain: string, computation: number, userId: string) => todoKeys.ofComputation(domain, computation, `user#${userId}`),
   ofComputation: (domain: string, computation: number, what: string): Key =>
-    writableKey(shardOf(`todo#${domain}`, String(computation)), `${todoKeys.prefixOf(computation)}${what}`),
-  asset: (domain: string, asset: number): Key =>
-    writableKey(shardOf(`todo#${domain}`, String(asset)), `asset#${padded(asset, 15)}`),
+    ofTodo(domain, computation, `${todoKeys.prefixOf(computation)}${what}`),
+  asset: (domain: string, asset: number): Key => ofTodo(domain, asset, `asset#${padded(asset, 15)}`),
   /** The key of the users for whose decision the result of a run waits. */
-  run: (domain: string, run: number): Key => writableKey(shardOf(`todo#${domain}`, String(run)), `run#${padded(run, 15)}`),
+  run: (domain: string, run: number): Key => ofTodo(domain, run, `run#${padded(run, 15)}`),
   /** The key of the same users, beside the tasks of the computation of the run. */
   review: (domain: string, computation: number, run: number): Key =>
     todoKeys.ofComputation(domain, computation, `run#${padded(run, 15)}`),
   /** The key of an invitation. Without a number: the beginning of those of the owner. Without an owner: of all of the user. */
   invitation: (domain: string, userHash: string, ownerHash = '', computation?: number): Key => {
     const number = computation === undefined ? '' : padded(computation, 15);
-    return writableKey(shardOf(`todo#${domain}`, userHash), `invited#${userHash}#${ownerHash}${ownerHash && '#'}${number}`);
+    return ofTodo(domain, userHash, `invited#${userHash}#${ownerHash}${ownerHash && '#'}${number}`);
   },
-  refusals: (domain: string, userHash: string): Key => writableKey(shardOf(`todo#${domain}`, userHash), `refusals#${userHash}`),
+  refusals: (domain: string, userHash: string): Key => ofTodo(domain, userHash, `refusals#${userHash}`),
 };
 
 /**
@@ -268,10 +272,7 @@ export const recheckKeys = {
   recheck: (at: string, thing: string): Key => writableKey(shardOf('rechecks', thing), `${at}#${thing}`),
   thing: (kind: string, domain: string, number: number) => `${kind}#${domain}#${number}`,
   isOf: (sk: string, at: string) => sk.startsWith(`${at}#`),
-  dueIn: (shard: string, now: string): [AnyKey, AnyKey] => [
-    { pk: shard, sk: '0' },
-    { pk: shard, sk: `${now}$` }, // after `#`
-  ],
+  dueIn: (shard: string, now: string) => dueIn(shard, '0', `${now}$`), // after `#`
 };
 
 /**
@@ -286,9 +287,7 @@ export const positionKeys = {
 };
 
 /** The key of the note that the follower of the table on one machine had followed all changes when it ended. */
-export const followerKeys = {
-  end: writableKey('follower', 'end'),
-};
+export const followerKeys = { end: writableKey('follower', 'end') };
 
 const ofJournal = (computationId: string, sk: string) => writableKey(journalKeys.partition(computationId), sk);
 
@@ -387,12 +386,9 @@ export const cvmKeys = {
   command: ({ domain, cvm_id, run_id }: CommandedRun, type: 'run' | 'stop'): Key =>
     writableKey(cvmKeys.commands(domain, cvm_id), `${run_id}#${type}`),
   /** The partitions of the items that tell gateways which CVMs have a command. Gateways read all of these partitions. */
-  pendingShards: Array.from({ length: pendingShardCount }, (_, shard) => `pending-commands#${shard}`),
+  pendingShards: shardsOf('pending-commands', pendingShardCount),
   pending: ({ domain, cvm_id, run_id }: CommandedRun, type: 'run' | 'stop'): Key =>
-    writableKey(
-      `pending-commands#${hashByte(`${domain}#${cvm_id}`) % pendingShardCount}`,
-      `${domain}#${cvm_id}#${run_id}#${type}`,
-    ),
+    writableKey(shardOf('pending-commands', `${domain}#${cvm_id}`, pendingShardCount), `${domain}#${cvm_id}#${run_id}#${type}`),
   agent: (domain: string, cvmId: string): Key => writableKey(`agent#${domain}#${cvmId}`, 'agent'),
   process: (domain: string, cvmId: string, process: string): Key => writableKey(`agent#${domain}#${cvmId}`, `process#${process}`),
 };
@@ -431,10 +427,7 @@ export const assetKeys = {
 export const contentCheckKeys = {
   shards: shardsOf('content-checks'),
   check: (dueAt: string, contentKey: string): Key => writableKey(shardOf('content-checks', contentKey), `${dueAt}#${contentKey}`),
-  dueIn: (shard: string, now: string, from = '0'): [AnyKey, AnyKey] => [
-    { pk: shard, sk: from },
-    { pk: shard, sk: `${now}#` },
-  ],
+  dueIn: (shard: string, now: string, from = '0') => dueIn(shard, from, `${now}#`),
 };
 
 /**
@@ -457,10 +450,7 @@ export const collateralKeys = {
 /**
  * Keys of what is stored once for the whole table: the version of the stored shapes, and whether the table trusts test evidence.
  */
-export const schemaKeys = {
-  version: writableKey('schema', 'version'),
-  roots: writableKey('schema', 'roots'),
-};
+export const schemaKeys = { version: writableKey('schema', 'version'), roots: writableKey('schema', 'roots') };
 
 /** Keys of the answers that are stored for 24 hours for repeats of requests with an Idempotency-Key. */
 export const answerKeys = {
@@ -526,9 +516,7 @@ export const findKeys = {
 };
 
 /** Keys of the secrets that the service makes for itself, encrypted. */
-export const secretKeys = {
-  secret: (name: string): Key => writableKey('secrets', name),
-};
+export const secretKeys = { secret: (name: string): Key => writableKey('secrets', name) };
 
 /**
  * Keys of mail to users: for each domain who wants mail, and to which address; what is to be told to them; and when each user got mail,
@@ -544,9 +532,7 @@ export const mailKeys = {
 };
 
 /** The key of the state that the sweep of lost runs keeps between its calls. */
-export const sweepKeys = {
-  state: writableKey('sweep', 'state'),
-};
+export const sweepKeys = { state: writableKey('sweep', 'state') };
 
 const ofReleases = (domain: string, sk: string) => writableKey(releaseKeys.partition(domain), sk);
 

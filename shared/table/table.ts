@@ -179,11 +179,7 @@ export function queryBetween(table: Table, first: AnyKey, last: AnyKey, options?
 const itemsPerPage = 1_000;
 
 /** Yields the items of a partition in pages of 1,000, in the order of their sort keys. */
-export async function* pagesOf(
-  table: Table,
-  pk: string,
-  options?: Pick<QueryOptions, 'attributes'>,
-): AsyncGenerator<Item[], void> {
+export async function* pagesOf(table: Table, pk: string, options?: Pick<QueryOptions, 'attributes'>) {
   for (let after: AnyKey | undefined; ;) {
     const items = await queryPartition(table, pk, { ...options, limit: itemsPerPage, after });
     yield items;

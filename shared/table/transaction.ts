@@ -3,6 +3,7 @@ import { TransactionCanceledException } from '@aws-sdk/client-dynamodb';
 import { TransactWriteCommand, type TransactWriteCommandInput, TransactGetCommand } from '@aws-sdk/lib-dynamodb';
 import type { Key, AnyKey } from './keys.ts';
 import { deadlineOf, type Table, type Item } from './table.ts';
+import type { WriteCondition } from './writes.ts';
 
 /** The error of a transaction in which a condition does not hold and whose action names no other error (`otherwise`). */
 export class ConditionFailedError extends Error {
@@ -159,19 +160,13 @@ function isTransient(error: unknown): boolean {
   return isCancelledForNow(error) || (error instanceof Error && transientNames.has(error.name));
 }
 
-interface Condition {
-  ConditionExpression?: string;
-  ExpressionAttributeNames?: Record<string, string>;
-  ExpressionAttributeValues?: Record<string, unknown>;
-}
-
-interface AtKey extends Condition {
+interface AtKey extends Partial<WriteCondition> {
   Key: Key;
 }
 
 /** A write or a check of one item in a transaction. Has exactly one of put, update, delete and check. */
 export interface Action {
-  put?: Condition & { Item: Record<string, unknown> & Key };
+  put?: Partial<WriteCondition> & { Item: Record<string, unknown> & Key };
   update?: AtKey & { UpdateExpression: string };
   delete?: AtKey;
   check?: AtKey & { ConditionExpression: string };
@@ -264,6 +259,32 @@ export async function withFreshReads<T>(table: Table, decide: (table: Table) => 
     () => decide(shared),
     (error) => error instanceof StaleReadError,
   );
+}
+
+/**
+ * Makes the change of a request: commits what `decide` adds to a transaction, together with the answer made of its result. Calls `decide`
+ * again after each StaleReadError. See `commitChange`.
+ * @param decide reads, decides and adds to the transaction, with the table passed to it
+ */
+export async function makeChange<T extends object>(
+  table: Table,
+  answerKeeper: AnswerKeeper | undefined,
+  decide: (table: Table, transaction: Transaction) => Promise<T>,
+): Promise<Committed<T>> {
+  return await withFreshReads(table, async (table) => {
+    const transaction = new Transaction();
+    return await commitChange(table, transaction, await decide(table, transaction), answerKeeper);
+  });
+}
+
+/** Commits what `decide` adds to a transaction, if anything, as `makeChange` does, for work that is not the change of a request. */
+export async function writeFresh<T>(table: Table, decide: (table: Table, transaction: Transaction) => Promise<T>): Promise<T> {
+  return await withFreshReads(table, async (table) => {
+    const transaction = new Transaction();
+    const result = await decide(table, transaction);
+    if (!transaction.isEmpty) await transaction.commit(table);
+    return result;
+  });
 }
 
 const transientReasons = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded']);

@@ -1,12 +1,5 @@
 import { ConditionalCheckFailedException, TransactionConflictException } from '@aws-sdk/client-dynamodb';
-import {
-  BatchWriteCommand,
-  DeleteCommand,
-  PutCommand,
-  UpdateCommand,
-  type UpdateCommandInput,
-  type UpdateCommandOutput,
-} from '@aws-sdk/lib-dynamodb';
+import { BatchWriteCommand, DeleteCommand, PutCommand, UpdateCommand, type UpdateCommandInput } from '@aws-sdk/lib-dynamodb';
 import { type AnyKey, type Key, type List, listKeys } from './keys.ts';
 import { deadlineOf, processAll, type Table, until, type Item } from './table.ts';
 
@@ -138,11 +131,7 @@ type Attempt<Output> = { isDone: true; output: Output } | { isDone: false; failu
  * Updates an item if its condition holds. Returns the whole item after the update, or the item that did not meet the condition.
  * An update without a condition creates the item if it does not exist.
  */
-export function tryUpdate(
-  table: Table,
-  key: Key,
-  update: Update & { ConditionExpression?: string },
-): Promise<Attempt<UpdateCommandOutput>> {
+export function tryUpdate(table: Table, key: Key, update: Update & { ConditionExpression?: string }) {
   const command = new UpdateCommand({
     TableName: table.name,
     Key: { pk: key.pk, sk: key.sk },

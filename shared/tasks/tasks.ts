@@ -52,10 +52,7 @@ export const tasks = [
   {
     name: 'lifecycle/deliver-stop',
     trigger: 'state machine',
-    uses: {
-      table: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'],
-      stateMachine: ['SendTaskSuccess', 'SendTaskFailure'],
-    },
+    uses: { table: ['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem'], stateMachine: ['SendTaskSuccess', 'SendTaskFailure'] },
     times: ['STOP_TIMEOUT_SECONDS'],
     timeoutInSeconds: 30,
     impact: 'CVMs get no stop commands. Stopped runs end as cancelled while their CVM still computes.',
@@ -150,11 +147,7 @@ export const tasks = [
   {
     name: 'maintenance/receive-upload',
     trigger: 'upload',
-    uses: {
-      table: adds,
-      content: ['GetObject', 'DeleteObject'],
-      bucket: ['ListBucket'],
-    },
+    uses: { table: adds, content: ['GetObject', 'DeleteObject'], bucket: ['ListBucket'] },
     timeoutInSeconds: 900,
     impact: 'Uploaded assets stay pending, so computations cannot be run.',
   },
