@@ -22,7 +22,7 @@ import { addRunCommands } from './commands/runs.ts';
 import { addStatusCommand, addTodoCommand } from './commands/todo.ts';
 import { contextOf, type GlobalOptions, type WrapAction } from './context/context.ts';
 import { interrupted } from './context/outages.ts';
-import { asCmsError, CmsError, codeOf, type ExitCode, exitCodes, UsageError } from './terminal/cms-error.ts';
+import { asCmsError, CmsError, codeOf, errorOf, type ExitCode, exitCodes, UsageError } from './terminal/cms-error.ts';
 import type { Terminal } from './terminal/terminal.ts';
 import { jsonText, commandLine } from './terminal/text.ts';
 
@@ -110,7 +110,7 @@ function usageError(command: Command, args: readonly string[], printed: string[]
 function withNext(error: unknown, { help, typed }: { help: string; typed: string }): CmsError {
   if (isOfNetwork(error)) {
     const message = `No connection: ${printable(causeOf(error))}`;
-    return new CmsError(message, { next: typed, exitCode: exitCodes.unavailable, cause: error });
+    return errorOf('unavailable', message, typed, error);
   }
   if (!(error instanceof CmsError)) return asCmsError(error).leadingTo(help);
   return error.next === undefined && error.exitCode === exitCodes.usage ? error.leadingTo(help) : error;

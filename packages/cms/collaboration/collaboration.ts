@@ -151,10 +151,8 @@ export const usualCollaboration = 'collaboration.yaml';
 /** Reads the file of `cms init`. @throws CmsError that names each mistake in the file with its line */
 export async function readCollaboration(file: string): Promise<Collaboration> {
   const content = await readFile(file).catch((error: unknown) => {
-    throw new UsageError(
-      whyUnreadable(file, error),
-      isMissing(error) ? `cms init --example > ${shellWord(file)}` : filesBeside(file),
-    );
+    const message = whyUnreadable(file, error);
+    throw new UsageError(message, isMissing(error) ? `cms init --example > ${shellWord(file)}` : filesBeside(file));
   });
   if (isUtf8(content)) return parseCollaboration(new TextDecoder().decode(content), file);
   const isUtf16 = /^(?:\xff\xfe|\xfe\xff)/.test(content.toString('latin1', 0, 2));

@@ -14,7 +14,7 @@ import type { Session } from '../context/context.ts';
 import { tellChanged } from '../context/find-by-name.ts';
 import type { GivenKey } from '../files/key-files.ts';
 import { measure, upload, usualUse } from '../files/transfers.ts';
-import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { errorOf, UsageError } from '../terminal/cms-error.ts';
 import { type Collaboration, nameOf, type PlannedAsset } from './collaboration.ts';
 
 /** A part of a collaboration (computation, asset or key), and what `cms init` did about it. */
@@ -67,10 +67,8 @@ export async function planComputation(
   if (!found) {
     if (user !== owner) {
       const name = JSON.stringify(planned.name);
-      throw new CmsError(`${userText(owner)} has not created the computation ${name} yet, and must type this first.`, {
-        next: context.typed,
-        exitCode: exitCodes.notFound,
-      });
+      const message = `${userText(owner)} has not created the computation ${name} yet, and must type this first.`;
+      throw errorOf('notFound', message, context.typed);
     }
     const create = async () => ({ id: (await client.createComputation({ body: fields })).id, step: done('created') });
     return { id: undefined, lowers: [], apply: create };
@@ -151,9 +149,11 @@ export async function findComputation(
     return await client.getComputation({ id, peek: 'true' }).catch((cause: unknown) => {
       if (!(cause instanceof ServiceProblem) || cause.code !== 'not_found') throw cause;
       // A file that names a computation never creates another one: each repeat would do so again.
-      throw new CmsError(
+      throw errorOf(
+        'notFound',
         `The domain ${domain} has no computation ${id}. Correct this id in the file. To create a computation, remove the id.`,
-        { next: command('computation list'), exitCode: exitCodes.notFound, cause },
+        command('computation list'),
+        cause,
       );
     });
   }

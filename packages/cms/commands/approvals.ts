@@ -14,7 +14,7 @@ import { formatCoverage, coverageOf, staleApprovals, staleText } from '../contex
 import { noteLikeCvms } from '../context/find-by-name.ts';
 import { keyFile } from '../context/missing-items.ts';
 import { publicKeyBeside, readPrivateKey } from '../files/key-files.ts';
-import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { CmsError, errorOf, UsageError } from '../terminal/cms-error.ts';
 import { table } from '../terminal/table.ts';
 import { hanging, shellPath } from '../terminal/text.ts';
 import { type CmsCommand, laterTime, type LaterTime, wholeNumber } from './options.ts';
@@ -58,7 +58,7 @@ export function addApprovalCommands(program: CmsCommand): void {
         const given = options[option as 'digest' | 'configuration']?.toLowerCase() ?? current;
         if (given === current) continue;
         const next = context.command(`manifest${named(context, id)}`);
-        throw new CmsError(`--${option} is not the current digest, which is ${current}.`, { next, exitCode: exitCodes.conflict });
+        throw errorOf('conflict', `--${option} is not the current digest, which is ${current}.`, next);
       }
       for (const cvm of options.cvm ?? []) await noteLikeCvms(context, cvm);
       const approved = { domain, computation: id, approver: user, manifest_digest, configuration_digest, ...limits };

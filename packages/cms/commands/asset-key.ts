@@ -14,7 +14,7 @@ import type { Context, Session } from '../context/context.ts';
 import { readFileKey } from '../files/encrypt-file.ts';
 import { textOf } from '../files/read-file.ts';
 import { expectFile } from '../files/transfers.ts';
-import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { errorOf, UsageError } from '../terminal/cms-error.ts';
 import { details } from '../terminal/table.ts';
 import { trustedKey } from './broker.ts';
 import { readPolicy } from './computations.ts';
@@ -166,10 +166,8 @@ async function expectPolicy({ client, typed }: Session, computation: string | un
   if (computation !== undefined && (await client.getComputation({ id: computation })).attestation_policy !== null) return;
   const other =
     computation === undefined ? 'name a computation that has a policy' : 'have its owner give the computation a policy';
-  throw new CmsError(`Nothing says which CVMs may get the key. Give the key a policy of its own, or ${other}.`, {
-    next: `${typed} --release-policy FILE`,
-    exitCode: exitCodes.conflict,
-  });
+  const message = `Nothing says which CVMs may get the key. Give the key a policy of its own, or ${other}.`;
+  throw errorOf('conflict', message, `${typed} --release-policy FILE`);
 }
 
 /** Returns the asset of the caller that an earlier try added and linked. @throws CmsError if another one has its place */
@@ -186,8 +184,6 @@ async function addedEarlier(
   const before = (await linkedAsset(session, computation, { file_name: name, asset_type: type }))?.before;
   if (!before || (before.file_name === name && before.checksum === checksum && (before.source?.url ?? undefined) === url))
     return before;
-  throw new CmsError(`The computation has another ${type} ${quotedName(before.file_name)} of yours. Unlink it first.`, {
-    next: session.command(`asset unlink ${before.id} ${computation}`),
-    exitCode: exitCodes.conflict,
-  });
+  const message = `The computation has another ${type} ${quotedName(before.file_name)} of yours. Unlink it first.`;
+  throw errorOf('conflict', message, session.command(`asset unlink ${before.id} ${computation}`));
 }

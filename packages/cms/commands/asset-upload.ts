@@ -86,10 +86,8 @@ async function uploadOne(context: Session, file: string, options: Options): Prom
     const id = await identified(context, 'asset', asset);
     const key = isOf(context, context.profile) ? context.profile.keys?.[id] : undefined;
     if (!key) return await uploadInto(context, id, file);
-    throw new UsageError(
-      `The key of this asset is on this machine, so that its file leaves only encrypted. Nothing was uploaded.`,
-      context.command(`asset key set ${id} --key ${shellWord(key.file)} --key-held party`),
-    );
+    const message = `The key of this asset is on this machine, so that its file leaves only encrypted. Nothing was uploaded.`;
+    throw new UsageError(message, context.command(`asset key set ${id} --key ${shellWord(key.file)} --key-held party`));
   }
   const fields = fieldsOf(options, await chosenType(context, options.type, file));
   return await upload(context, { file, ...fields, ...given({ file_name, mime_type, content_access }) });

@@ -15,7 +15,7 @@ import { appendDecision, type Decision, readDecisions } from '../files/decision-
 import { readFileKey } from '../files/encrypt-file.ts';
 import { type Material, materialFrom, verifierFor } from '../files/read-file.ts';
 import type { Profile } from '../profile/profile.ts';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { CmsError, errorOf } from '../terminal/cms-error.ts';
 import { type CmsCommand, wholeNumber } from './options.ts';
 
 interface Options extends Material {
@@ -82,10 +82,8 @@ const logOf = ({ profiles, profileName }: Context) =>
 async function recordsOf(session: Session): Promise<Profile> {
   const profile = await session.profiles.read(session.profileName);
   if (isOf(session, profile)) return profile;
-  throw new CmsError('A broker needs a login on this machine: what it may release is kept with the login.', {
-    next: 'cms login --help',
-    exitCode: exitCodes.notLoggedIn,
-  });
+  const message = 'A broker needs a login on this machine: what it may release is kept with the login.';
+  throw errorOf('notLoggedIn', message, 'cms login --help');
 }
 
 /**
@@ -103,7 +101,7 @@ export async function trustedKey(
   if (!found) {
     const others = published.map(({ name }) => name).join(', ');
     const message = `The service does not publish the key ${printable(trusted)} that you trust, but ${others || 'none'}. Compare it with other parties before you trust another.`;
-    throw new CmsError(message, { next: 'cms broker --evidence-key THUMBPRINT', exitCode: exitCodes.refused });
+    throw errorOf('refused', message, 'cms broker --evidence-key THUMBPRINT');
   }
   await context.profiles.change(context.profileName, (stored) =>
     isOf(context, stored) && stored.evidence_key !== trusted ? { ...stored, evidence_key: trusted } : stored,

@@ -74,10 +74,8 @@ export function readPolicy(
   const names = (issue.path ?? []).map(({ key }) => key).filter((key) => typeof key === 'string');
   const what = names.length === 0 ? 'Expected the fields platforms and measurements, in YAML or JSON.' : describe(issue);
   const example = 'For example:\n  platforms: [snp]\n  measurements: [96 hex digits, 96 hex digits]';
-  throw new UsageError(
-    `${file}: ${names.length === 0 ? '' : `${names.join('.')}: `}${what} ${example}`,
-    command('cvm show CVM --policy'),
-  );
+  const message = `${file}: ${names.length === 0 ? '' : `${names.join('.')}: `}${what} ${example}`;
+  throw new UsageError(message, command('cvm show CVM --policy'));
 }
 
 /** Prints a computation, without the private key of its agent. The service gives the key to those who may change the computation. */

@@ -158,10 +158,8 @@ async function readKnowledge(
 async function readEvidence(path: string, options: VerifyFiles) {
   const found = await stat(path).catch(() => undefined);
   if (!found) {
-    throw new UsageError(
-      `There is no ${JSON.stringify(path)} here.`,
-      path === defaultDirectory ? 'cms evidence' : filesBeside(path),
-    );
+    const message = `There is no ${JSON.stringify(path)} here.`;
+    throw new UsageError(message, path === defaultDirectory ? 'cms evidence' : filesBeside(path));
   }
   const isDirectory = found.isDirectory();
   const there = isDirectory ? await readdir(path) : [];

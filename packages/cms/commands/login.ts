@@ -6,7 +6,7 @@ import { roles } from 'computation-management-formats/vocabulary';
 import { agoText, shellWord, userText } from 'computation-management-words';
 import * as v from 'valibot';
 import type { Context } from '../context/context.ts';
-import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { type CmsError, errorOf, UsageError } from '../terminal/cms-error.ts';
 import { noting } from '../terminal/progress.ts';
 import { details } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -125,7 +125,7 @@ async function loggedIn(context: Context, target: Profile, options: Options, kno
     const { exp = Infinity } = claimsOf(given, context.typed);
     if (exp * 1_000 <= terminal.now()) {
       const message = `The token expired ${agoText(new Date(exp * 1_000).toISOString(), terminal.now())}.`;
-      throw new CmsError(message, { next: context.typed, exitCode: exitCodes.notLoggedIn });
+      throw errorOf('notLoggedIn', message, context.typed);
     }
     return { ...withToken(target, given), credentials: { kind: 'token' } };
   }
@@ -197,11 +197,12 @@ async function logInLocally(
     if (!(error instanceof ServiceProblem)) throw error;
     if (error.code === 'invalid_request') throw wrongMember(error, { user, domain });
     if (error.code !== 'unexpected') throw error;
-    throw new CmsError(`${server} is not a service of npm start, so it does not support --local. Log in with its issuer.`, {
-      next: `cms login --server ${shellWord(server)} --domain ${shellWord(domain)} --issuer URL --client-id ID`,
-      exitCode: exitCodes.notLoggedIn,
-      cause: error,
-    });
+    throw errorOf(
+      'notLoggedIn',
+      `${server} is not a service of npm start, so it does not support --local. Log in with its issuer.`,
+      `cms login --server ${shellWord(server)} --domain ${shellWord(domain)} --issuer URL --client-id ID`,
+      error,
+    );
   });
   return { ...withToken(target, token), credentials: { kind: 'local', user, roles } };
 }

@@ -193,10 +193,8 @@ export async function chosenType(context: Context, given: AssetType | undefined,
   const answer = given ?? (await asked(context, 'Its type, algorithm or dataset'));
   const type = assetTypes.find((each) => each === answer);
   if (type !== undefined) return type;
-  throw new UsageError(
-    'Choose the type of the asset: --type algorithm or --type dataset.',
-    `${context.typed} --type ${programs.test(file) ? 'algorithm' : 'dataset'}`,
-  );
+  const message = 'Choose the type of the asset: --type algorithm or --type dataset.';
+  throw new UsageError(message, `${context.typed} --type ${programs.test(file) ? 'algorithm' : 'dataset'}`);
 }
 
 /** Says what the default of `--use` means for a new asset. Empty if the option was given, or every run may use it. */

@@ -17,7 +17,7 @@ import { asked, confirm, type Context, type Session } from '../context/context.t
 import { readPrivateKey } from '../files/key-files.ts';
 import { download, expectFile, handIn, measure } from '../files/transfers.ts';
 import { writeWhole } from '../files/write-whole.ts';
-import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { CmsError, errorOf, UsageError } from '../terminal/cms-error.ts';
 import { noting, startProgress } from '../terminal/progress.ts';
 import { signText } from './approvals.ts';
 import { agentOptionNames, type CmsCommand, given } from './options.ts';
@@ -83,10 +83,7 @@ async function getReleased(
   const { id: runId, computation_id: id } = run;
   const { asset } = result;
   if (result.state !== 'released' || asset === null) {
-    throw new CmsError(await whyNotYet(context, run, result), {
-      next: context.command(`events ${id} --run ${shellWord(runId)}`),
-      exitCode: exitCodes.conflict,
-    });
+    throw errorOf('conflict', await whyNotYet(context, run, result), context.command(`events ${id} --run ${shellWord(runId)}`));
   }
   const { statement } = await context.client.getResult({ id, run: runId });
   const { size, checksum } = await writeWhole(output, async (file) => {
@@ -213,9 +210,8 @@ async function review(context: Session, id: string, options: ReviewOptions): Pro
   const key = options.key === undefined ? undefined : await readPrivateKey(options.key, context.terminal);
   let run = await client.getRun({ id, run: options.run });
   const { id: runId } = run;
-  if (!run.result) throw new CmsError('The result of this run has no review.', { exitCode: exitCodes.conflict });
-  const refuse = (message: string, next: string) =>
-    new CmsError(message, { next: context.command(next), exitCode: exitCodes.conflict });
+  if (!run.result) throw errorOf('conflict', 'The result of this run has no review.');
+  const refuse = (message: string, next: string) => errorOf('conflict', message, context.command(next));
   if (isOver(run)) throw refuse(withoutResult(run), `runs ${id}`);
   const { state, decisions: made } = run.result;
   if (made.some(({ reviewer }) => reviewer === user))
@@ -231,7 +227,7 @@ async function review(context: Session, id: string, options: ReviewOptions): Pro
   const before = run.result;
   if (before && before.asset !== null && before.checksum !== checksum) {
     const other = 'Another file was handed in, with the SHA3-256 ' + printable(before.checksum ?? '');
-    if (before.decisions.length > 0) throw new CmsError(`${other}. Review that one.`, { exitCode: exitCodes.conflict });
+    if (before.decisions.length > 0) throw errorOf('conflict', `${other}. Review that one.`);
     if (options.yes !== true) await confirm(context, `${other}. Hand in yours in its place?`);
   }
   const decision = await chosenDecision(context, options);
@@ -275,10 +271,8 @@ async function signDecision(
   const { configuration, manifest } = (await client.getEvidence({ id: computation, run: id })).statement;
   if (!key) {
     if (configuration.approval !== 'all_signed') return undefined;
-    throw new UsageError(
-      '--key: This computation requires signed decisions. Nothing was handed in.',
-      `${typed} --key ${keyFile}`,
-    );
+    const message = '--key: This computation requires signed decisions. Nothing was handed in.';
+    throw new UsageError(message, `${typed} --key ${keyFile}`);
   }
   const own = configuration.result_review?.reviewers.indexOf(decided.reviewer) ?? -1;
   const signed = signText(key, decisionText({ domain, computation, run: id, manifest_digest, ...decided }));
@@ -379,7 +373,7 @@ async function untilUnderReview(context: Session, id: string, run: string): Prom
       await pause(pauseInMilliseconds, signal);
     }
     const message = 'The file was handed in, but the service has not noted it.';
-    throw new CmsError(message, { next: context.typed, exitCode: exitCodes.unavailable });
+    throw errorOf('unavailable', message, context.typed);
   };
   return await noting(() => context.note('Waiting until the service has noted the file.\n'), work);
 }

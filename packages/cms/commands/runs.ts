@@ -5,7 +5,7 @@ import { agoText, userText } from 'computation-management-words';
 import { sendFiles, type SendOptions } from '../agent/send-files.ts';
 import { asked } from '../context/context.ts';
 import { noteLikeCvms } from '../context/find-by-name.ts';
-import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { errorOf, UsageError } from '../terminal/cms-error.ts';
 import { computationId, named, thenUse } from '../context/computation-reference.ts';
 import { statusColour } from '../terminal/table.ts';
 import { interrupted } from '../context/outages.ts';
@@ -69,10 +69,8 @@ export function addRunCommands(program: CmsCommand): void {
     .onComputation(async (context, id, options: { run?: string }) => {
       const run = options.run ?? (await context.client.getComputation({ id })).run?.id;
       if (run === undefined) {
-        throw new CmsError('This computation was never run.', {
-          next: context.command(`run${named(context, id)} --cvm ${await context.exampleCvm()}`),
-          exitCode: exitCodes.notFound,
-        });
+        const message = 'This computation was never run.';
+        throw errorOf('notFound', message, context.command(`run${named(context, id)} --cvm ${await context.exampleCvm()}`));
       }
       await watchToEnd(context, { id, run, isNamed: options.run !== undefined });
     });

@@ -1,7 +1,7 @@
 import { type Client, findRows, page, pause, type Schemas, ServiceProblem } from 'computation-management-client';
 import { plainName, quotedName } from 'computation-management-formats/quoted-name';
 import { userText } from 'computation-management-words';
-import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { CmsError, errorOf, UsageError } from '../terminal/cms-error.ts';
 import { jsonText } from '../terminal/text.ts';
 import type { Context, Session } from './context.ts';
 
@@ -123,7 +123,7 @@ async function ambiguous(
 async function unknown({ command, client, domain }: Session, kind: Named, given: string, known: Match[]): Promise<CmsError> {
   const near = await suggestion(client, given, { kind, known });
   const message = `The domain ${domain} has no ${kind} named ${quotedName(given)}.${near}`;
-  return new CmsError(message, { next: command(`${kind} list`), exitCode: exitCodes.notFound });
+  return errorOf('notFound', message, command(`${kind} list`));
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ServiceProblem } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { sentence } from 'computation-management-words';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { CmsError, errorOf, exitCodes } from '../terminal/cms-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** Notes once that the service does not answer, and once that the service answers again. */
@@ -46,5 +46,5 @@ export function interrupted(
   next?: string,
 ): unknown {
   const isSaid = error instanceof CmsError && error.exitCode === exitCodes.interrupted;
-  return signal.aborted && !isSaid ? new CmsError(message, { next, exitCode: exitCodes.interrupted, cause: error }) : error;
+  return signal.aborted && !isSaid ? errorOf('interrupted', message, next, error) : error;
 }

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { causeOf } from 'computation-management-client';
 import { hashOfBytes } from 'computation-management-formats/digests';
 import type { Context } from '../context/context.ts';
-import { CmsError, codeOf, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { CmsError, codeOf, errorOf, UsageError } from '../terminal/cms-error.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { readBytes } from './read-file.ts';
 import { expectFile } from './transfers.ts';
@@ -65,7 +65,7 @@ export async function encryptFile(
     return { file: output, key: keyFile, copy, fingerprint: hashOfBytes(key), checksum, size };
   } catch (cause) {
     if (context.terminal.signal.aborted) {
-      throw new CmsError('Interrupted. The file is not encrypted.', { exitCode: exitCodes.interrupted, cause });
+      throw errorOf('interrupted', 'Interrupted. The file is not encrypted.', undefined, cause);
     }
     throw new CmsError(`The file is not encrypted: ${causeOf(cause)}`, { cause });
   } finally {
