@@ -12,7 +12,7 @@ interface Options extends ListOptions {
   follow?: boolean;
 }
 
-export function addEventsCommand(program: CmsCommand): void {
+export function addEventCommands(program: CmsCommand): void {
   program
     .subcommand('events', 'list the events of a computation, newest first, or follow them')
     .listOptions()
@@ -55,18 +55,7 @@ export function addEventsCommand(program: CmsCommand): void {
         );
       }
     });
-}
 
-/** Formats the details of an event in one line, without the fields that say nothing to people. */
-const shortDetails = ({ details }: Schemas['Event']) => fieldsText(detailFields(details, ['asset_id', 'occurred_at']));
-
-interface LogsOptions {
-  run?: string;
-  level?: (typeof logLevels)[number];
-  follow?: boolean;
-}
-
-export function addLogsCommand(program: CmsCommand): void {
   program
     .subcommand('logs', "print the agent's log of a run, if `log_access` lets you read it")
     .option('--run <RUN>', 'the run; default: the latest')
@@ -89,4 +78,13 @@ export function addLogsCommand(program: CmsCommand): void {
       }
       context.print({ items }, () => '');
     });
+}
+
+/** Formats the details of an event in one line, without the fields that say nothing to people. */
+const shortDetails = ({ details }: Schemas['Event']) => fieldsText(detailFields(details, ['asset_id', 'occurred_at']));
+
+interface LogsOptions {
+  run?: string;
+  level?: (typeof logLevels)[number];
+  follow?: boolean;
 }

@@ -94,6 +94,46 @@ export function addEvidenceCommands(program: CmsCommand): void {
     .does(async (context, path: string, options: VerifyFiles) => {
       await verify(context, path, options);
     });
+
+  program
+    .subcommand('log', 'the log of the service, which is the same for everyone')
+    .subcommand('check', 'check that the log continues what you saw, and has no second entry of the runs that you can read')
+    .repeatable('--with <FILE>', 'evidence of another party, to compare with')
+    .does(async (context, options: { with?: string[] }) => {
+      const { server } = await context.target();
+      const known = (await readPins(context)).get(server);
+      const none = new UsageError('No log of this service was seen here yet.', context.command('evidence'));
+      if (!known) throw none;
+      const readShown = async (file: string) => {
+        const { log } = await logOfEvidence(await textOf(file));
+        if (log.origin === known.origin && log.vkey === known.vkey) return log;
+        const message = `${file} is of another log, ${log.origin}. If this service signed it, the service has shown two logs.`;
+        throw new UsageError(message, `cms verify ${shellWord(file)}`);
+      };
+      const shown = await Promise.all((options.with ?? []).map(readShown));
+      const tags = await tagsOfRuns(context);
+      const pin = await followService(context, { server, shown, tags });
+      if (!pin) throw none;
+      const state = checkpointIn(pin.checkpoint);
+      const { origin, size } = state;
+      const before = new Map(Object.entries(pin.tags));
+      const found = await noting(
+        () => context.note('Reading the entries of the log.\n'),
+        () => findSecondEntries(pin, pin.checked, before, tilesOf(server, context.terminal.signal)),
+      ).catch(async (error: unknown) => {
+        throw error instanceof LogAlarm ? await saveAlarm(context, server, error) : error;
+      });
+      await replacePin(context, server, pin, { ...pin, checked: size, tags: Object.fromEntries(found) });
+      const read = size - pin.checked;
+      const runs = found.size / loggedActs.length;
+      context.print({ origin, size, checkpoint: pin.checkpoint, entries_read: read, runs }, () =>
+        [
+          `The log ${origin} continues what was seen of it. It has ${size} entries.\n`,
+          `No second entry of the ${runs === 1 ? 'run' : `${runs} runs`} that you know is among the ${read} that were read.\n`,
+        ].join(''),
+      );
+      context.note(`Compare with the other parties: ${shortForm(state)}\n`);
+    });
 }
 
 /** Collects the keys of witnesses that an option gives. @throws InvalidArgumentError for a text that is no such key */
@@ -186,48 +226,6 @@ async function readEvidence(path: string, options: VerifyFiles) {
     ...(options.token && { tokens: await Promise.all(options.token.map(readBytes)) }),
     ...(await materialFrom(options)),
   };
-}
-
-export function addLogCommands(program: CmsCommand): void {
-  program
-    .subcommand('log', 'the log of the service, which is the same for everyone')
-    .subcommand('check', 'check that the log continues what you saw, and has no second entry of the runs that you can read')
-    .repeatable('--with <FILE>', 'evidence of another party, to compare with')
-    .does(async (context, options: { with?: string[] }) => {
-      const { server } = await context.target();
-      const known = (await readPins(context)).get(server);
-      const none = new UsageError('No log of this service was seen here yet.', context.command('evidence'));
-      if (!known) throw none;
-      const readShown = async (file: string) => {
-        const { log } = await logOfEvidence(await textOf(file));
-        if (log.origin === known.origin && log.vkey === known.vkey) return log;
-        const message = `${file} is of another log, ${log.origin}. If this service signed it, the service has shown two logs.`;
-        throw new UsageError(message, `cms verify ${shellWord(file)}`);
-      };
-      const shown = await Promise.all((options.with ?? []).map(readShown));
-      const tags = await tagsOfRuns(context);
-      const pin = await followService(context, { server, shown, tags });
-      if (!pin) throw none;
-      const state = checkpointIn(pin.checkpoint);
-      const { origin, size } = state;
-      const before = new Map(Object.entries(pin.tags));
-      const found = await noting(
-        () => context.note('Reading the entries of the log.\n'),
-        () => findSecondEntries(pin, pin.checked, before, tilesOf(server, context.terminal.signal)),
-      ).catch(async (error: unknown) => {
-        throw error instanceof LogAlarm ? await saveAlarm(context, server, error) : error;
-      });
-      await replacePin(context, server, pin, { ...pin, checked: size, tags: Object.fromEntries(found) });
-      const read = size - pin.checked;
-      const runs = found.size / loggedActs.length;
-      context.print({ origin, size, checkpoint: pin.checkpoint, entries_read: read, runs }, () =>
-        [
-          `The log ${origin} continues what was seen of it. It has ${size} entries.\n`,
-          `No second entry of the ${runs === 1 ? 'run' : `${runs} runs`} that you know is among the ${read} that were read.\n`,
-        ].join(''),
-      );
-      context.note(`Compare with the other parties: ${shortForm(state)}\n`);
-    });
 }
 
 /** The number of runs from which reading their list takes seconds, so that a note announces the wait. */

@@ -25,7 +25,7 @@ import { expectFile } from '../files/transfers.ts';
 import type { CmsCommand } from './options.ts';
 import { shellPath } from '../terminal/text.ts';
 
-export function addInitCommand(program: CmsCommand): void {
+export function addInitCommands(program: CmsCommand): void {
   program
     .subcommand('init', 'set up your part of a collaboration from a YAML file; repeat it whenever the file has changed')
     .argument('[FILE]', 'the collaboration')
@@ -96,9 +96,7 @@ export function addInitCommand(program: CmsCommand): void {
       const items = missingItems(missing_items, { id, isSigned: approval === 'all_signed', assets, ownKey });
       context.note(`Missing before a run:\n${formatMissing(items, { user, command: context.command })}`);
     });
-}
 
-export function addExportCommand(program: CmsCommand): void {
   program
     .subcommand('export', 'print the collaboration file of a computation, which cms init reads; each party adds its key')
     .onComputation(async (context, id) => {
