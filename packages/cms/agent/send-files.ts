@@ -190,7 +190,7 @@ export async function openRightAgentSoon(...given: Parameters<typeof openRightAg
       }
     }
   };
-  return await noting(() => note('Waiting for the agent to answer.\n'), open);
+  return await noting(note, 'Waiting for the agent to answer.\n', open);
 }
 
 /** Returns whether an error of a connection may pass because the agent does not listen yet: nobody answers at the address. */
@@ -216,10 +216,8 @@ export async function untilEvent(
     if (events.includes(`${event_type}/${status}`)) found.abort();
   };
   try {
-    const { status, reason } = await noting(
-      () => context.note(`Waiting until ${awaited}.\n`),
-      () => waitForRun(context.client, { id, run, signal, onInterruption: context.outages.began, onEvent }),
-    );
+    const wait = () => waitForRun(context.client, { id, run, signal, onInterruption: context.outages.began, onEvent });
+    const { status, reason } = await noting(context.note, `Waiting until ${awaited}.\n`, wait);
     if (found.signal.aborted) return;
     throw errorOf(
       status === 'cancelled' ? 'runCancelled' : 'runFailed',

@@ -42,17 +42,11 @@ export function addEventCommands(program: CmsCommand): void {
         });
         return;
       }
-      for await (const event of watchEvents(client, {
-        ...filter,
-        signal: terminal.signal,
-        onInterruption: context.outages.began,
-      })) {
+      const watched = { ...filter, signal: terminal.signal, onInterruption: context.outages.began };
+      for await (const event of watchEvents(client, watched)) {
         const { timestamp, originator, event_type, status } = event;
-        terminal.out(
-          context.isJson
-            ? `${jsonText(event)}\n`
-            : `${printable([timestamp, userText(originator), event_type, status, shortDetails(event)].join('  ').trimEnd())}\n`,
-        );
+        const line = [timestamp, userText(originator), event_type, status, shortDetails(event)].join('  ').trimEnd();
+        terminal.out(`${context.isJson ? jsonText(event) : printable(line)}\n`);
       }
     });
 

@@ -64,11 +64,8 @@ export function addEvidenceCommands(program: CmsCommand): void {
       for (const token of tokens) await saveToken(options.output, token);
       const stated = statement === undefined ? [evidence] : [evidence, statement];
       const logs = await Promise.all(stated.map(async (each) => await logOfEvidence(JSON.stringify(each))));
-      await followService(context, {
-        server,
-        shown: logs.map(({ log }) => log),
-        tags: logs.flatMap(({ tags }) => [...tags]),
-      });
+      const tags = logs.flatMap((each) => [...each.tags]);
+      await followService(context, { server, shown: logs.map(({ log }) => log), tags });
       const { result: resultFile, ...always } = evidenceFiles;
       const files = [...Object.values(always), ...(statement ? [resultFile] : []), ...tokens.map(tokenFile)];
       if (options.verify === true) {
@@ -117,21 +114,17 @@ export function addEvidenceCommands(program: CmsCommand): void {
       const state = checkpointIn(pin.checkpoint);
       const { origin, size } = state;
       const before = new Map(Object.entries(pin.tags));
-      const found = await noting(
-        () => context.note('Reading the entries of the log.\n'),
-        () => findSecondEntries(pin, pin.checked, before, tilesOf(server, context.terminal.signal)),
-      ).catch(async (error: unknown) => {
+      const find = () => findSecondEntries(pin, pin.checked, before, tilesOf(server, context.terminal.signal));
+      const found = await noting(context.note, 'Reading the entries of the log.\n', find).catch(async (error: unknown) => {
         throw error instanceof LogAlarm ? await saveAlarm(context, server, error) : error;
       });
       await replacePin(context, server, pin, { ...pin, checked: size, tags: Object.fromEntries(found) });
       const read = size - pin.checked;
       const runs = found.size / loggedActs.length;
-      context.print({ origin, size, checkpoint: pin.checkpoint, entries_read: read, runs }, () =>
-        [
-          `The log ${origin} continues what was seen of it. It has ${size} entries.\n`,
-          `No second entry of the ${runs === 1 ? 'run' : `${runs} runs`} that you know is among the ${read} that were read.\n`,
-        ].join(''),
-      );
+      const shownRuns = runs === 1 ? 'run' : `${runs} runs`;
+      const text = `The log ${origin} continues what was seen of it. It has ${size} entries.
+No second entry of the ${shownRuns} that you know is among the ${read} that were read.\n`;
+      context.print({ origin, size, checkpoint: pin.checkpoint, entries_read: read, runs }, () => text);
       context.note(`Compare with the other parties: ${shortForm(state)}\n`);
     });
 }
@@ -207,15 +200,11 @@ async function readEvidence(path: string, options: VerifyFiles) {
     there.includes(evidenceFiles[name]) ? join(path, evidenceFiles[name]) : undefined;
   const evidence = await textOf(isDirectory ? join(path, evidenceFiles.evidence) : path);
   const saved = isDirectory ? undefined : archiveIn(evidence);
-  const [keysFile, result, events] = [
-    options.keys ?? inDirectory('keys'),
-    options.result ?? inDirectory('result'),
-    inDirectory('events'),
-  ];
+  const keysFile = options.keys ?? inDirectory('keys');
+  const result = options.result ?? inDirectory('result');
   const keys = keysFile === undefined ? saved?.keys : await textOf(keysFile);
-  if (keys === undefined) {
-    throw new UsageError('The public keys are missing.', `cms verify ${shellWord(path)} --keys FILE`);
-  }
+  if (keys === undefined) throw new UsageError('The public keys are missing.', `cms verify ${shellWord(path)} --keys FILE`);
+  const events = inDirectory('events');
   const eventFiles = options.events ?? (events === undefined ? undefined : [events]);
   const tokens = there.filter((name) => name.endsWith(tokenEnding)).map((name) => join(path, name));
   return {

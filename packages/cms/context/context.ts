@@ -103,7 +103,8 @@ export function contextOf(
         const { pathname, searchParams } = new URL(request.url);
         if (request.method !== 'GET' && !pathname.endsWith('/dryrun')) await printBefore({ beforeChange });
         const isHeld = searchParams.has('wait'); // the service answers late as it is asked to
-        const response = await (isHeld ? fetch(request) : noting(outages.waits, () => fetch(request)));
+        const send = () => fetch(request);
+        const response = await (isHeld ? send() : noting(outages.waits, 'The service takes long to answer.\n', send));
         if (isAnswered(response)) outages.ended();
         return response.ok ? await withIdentifiers(response) : response;
       },

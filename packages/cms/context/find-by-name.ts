@@ -66,7 +66,8 @@ export async function identified(context: Session, kind: Named, given: string): 
   }
 }
 
-function unlessUnknown(error: unknown): undefined {
+/** Makes undefined of the error for something that the service does not know. @throws any other error */
+export function unlessUnknown(error: unknown): undefined {
   if (!(error instanceof ServiceProblem) || error.code !== 'not_found') throw error;
 }
 

@@ -45,10 +45,7 @@ export function tokenOf(
       );
       return renewed;
     };
-    return await noting(
-      () => terminal.note('Waiting for a new token.\n'),
-      () => profiles.renewing(name, work, terminal.signal),
-    );
+    return await noting(terminal.note, 'Waiting for a new token.\n', () => profiles.renewing(name, work, terminal.signal));
   }
 }
 
