@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { type KeyObject } from 'node:crypto';
 import { open, stat, writeFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { causeOf, isLoopback, pause, type Schemas, ServiceProblem, sizeText, waitForRun } from 'computation-management-client';
+import { causeOf, isLoopback, pause, type Schemas, sizeText, waitForRun } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { quotedName, userText } from 'computation-management-formats/quoted-name';
 import { decisionText, decisions, longestNote } from 'computation-management-formats/result-review';
@@ -12,6 +12,7 @@ import { type AgentConnection, AgentError } from '../agent/agent-connection.ts';
 import { type AgentOptions, type KnownRun, readKnownRun } from '../agent/right-agent.ts';
 import { openRightAgentSoon, refused, untilEvent } from '../agent/send-files.ts';
 import { named } from '../context/computation-reference.ts';
+import { unlessUnknown } from '../context/find-by-name.ts';
 import { keyFile } from '../context/missing-items.ts';
 import { asked, confirm, type Context, type Session } from '../context/context.ts';
 import { readPrivateKey } from '../files/key-files.ts';
@@ -66,20 +67,14 @@ export function addResultCommands(program: CmsCommand): void {
         throw new UsageError(`${output} is there already.`, `${context.typed} --output FILE`);
       }
       const run = await context.client.getRun({ id, run: options.run });
-      if (run.result && options.key === undefined) {
-        await getReleased(context, { run, result: run.result, output });
-        return;
-      }
+      if (run.result && options.key === undefined) return await getReleased(context, { run, result: run.result, output });
       const fetched = await fetchFromAgent(context, id, { ...options, run: run.id, output });
       context.print({ run: run.id, output, ...fetched }, () => `Saved the result in ${output}.\n`);
     });
 }
 
 /** Downloads a released result, which must be the file that the statement about it names. @throws CmsError that says where it is otherwise */
-async function getReleased(
-  context: Session,
-  { run, result, output }: { run: Run; result: Result; output: string },
-): Promise<void> {
+async function getReleased(context: Session, { run, result, output }: { run: Run; result: Result; output: string }) {
   const { id: runId, computation_id: id } = run;
   const { asset } = result;
   if (result.state !== 'released' || asset === null) {
@@ -91,11 +86,8 @@ async function getReleased(
     if (given.checksum === statement.checksum) return given;
     throw new CmsError('The service gives another file than the one that its signed statement names. Nothing was saved.');
   });
-  context.print(
-    { run: runId, output, size, checksum, decisions: result.decisions },
-    () =>
-      `Saved the result in ${output} (${sizeText(size)})\n  SHA3-256 ${checksum}, as the statement says\n${decisionsText(result)}`,
-  );
+  const saved = `Saved the result in ${output} (${sizeText(size)})\n  SHA3-256 ${checksum}, as the statement says\n`;
+  context.print({ run: runId, output, size, checksum, decisions: result.decisions }, () => saved + decisionsText(result));
   context.note(`Next: ${context.command(`evidence ${id} --run ${shellWord(runId)} --verify`)}\n`);
 }
 
@@ -135,7 +127,7 @@ async function mayBeSimulated(
 ): Promise<boolean> {
   const isNamed = [agent, agentFingerprint, agentCertificate, unbound].some((option) => option !== undefined);
   if (isNamed || configuration.attestation_policy || !isLoopback(new URL(client.baseUrl))) return false;
-  return !(await isRegistered(client, run.cvm_id));
+  return (await client.getCvm({ cvmID: run.cvm_id }).catch(unlessUnknown)) === undefined;
 }
 
 /** Returns the result of a run that a simulated CVM has. Undefined if there is none. */
@@ -144,13 +136,6 @@ async function simulatedResult({ client: { baseUrl } }: Session, run: string): P
   const answer = await fetch(`${baseUrl}/local/results/${encodeURIComponent(run)}`, request).catch(() => undefined);
   const isSmall = Number(answer?.headers.get('content-length') ?? Infinity) <= largestSimulatedResult;
   return answer?.ok === true && isSmall ? Buffer.from(await answer.arrayBuffer()) : undefined;
-}
-
-async function isRegistered(client: Session['client'], cvmID: string): Promise<boolean> {
-  const found = await client.getCvm({ cvmID }).catch((error: unknown) => {
-    if (!(error instanceof ServiceProblem) || error.code !== 'not_found') throw error;
-  });
-  return found !== undefined;
 }
 
 interface Fetched {
@@ -238,23 +223,20 @@ async function review(context: Session, id: string, options: ReviewOptions): Pro
   await handIn(context, { id, run: runId, file, file_name: basename(file) });
   const result = await untilUnderReview(context, id, runId);
 
+  const handedIn = { run: runId, file, ...about, size, checksum };
+  const check = checked ?? null;
   if (decision === undefined) {
-    context.print(
-      { run: runId, file, ...about, size, checksum, result, check: checked ?? null },
-      () => 'Handed in. You have not decided: --release lets the consumers have it, --withhold never.\n',
-    );
-    context.note(
-      `Next: ${context.command(`review ${id} --run ${shellWord(runId)} --file ${shellWord(file)}${options.key === undefined ? '' : ` --key ${shellWord(options.key)}`} --release`)}\n`,
-    );
+    const undecided = 'Handed in. You have not decided: --release lets the consumers have it, --withhold never.\n';
+    context.print({ ...handedIn, result, check }, () => undecided);
+    const withKey = options.key === undefined ? '' : ` --key ${shellWord(options.key)}`;
+    const next = `review ${id} --run ${shellWord(runId)} --file ${shellWord(file)}${withKey} --release`;
+    context.note(`Next: ${context.command(next)}\n`);
     return;
   }
   const body = { decision, checksum, note, ...given({ signature }) };
-  const decided = await client.decideResult({ id, run: runId, body });
-  context.print(
-    { run: runId, file, ...about, size, checksum, decision, note, check: checked ?? null, result: decided.result },
-    () =>
-      `You ${decision} the result${signature === undefined ? '' : ', signed'}. It is ${printable(decided.result?.state ?? '')}.\n`,
-  );
+  const decided = (await client.decideResult({ id, run: runId, body })).result;
+  const said = `You ${decision} the result${signature === undefined ? '' : ', signed'}. It is ${printable(decided?.state ?? '')}.\n`;
+  context.print({ ...handedIn, decision, note, check, result: decided }, () => said);
   context.note(`Next: ${context.command(`evidence${named(context, id)} --verify`)}\n`);
 }
 
@@ -296,9 +278,8 @@ async function fileToReview(
   }
   if (result?.state === 'under_review' && result.asset !== null) {
     await download(context, { id: result.asset, file: output, mustBeNew: false });
-    context.note(
-      'This is the file that was handed in. The agent signs no result: only who fetched it knows that it is the result.\n',
-    );
+    const caution = 'The agent signs no result: only who fetched it knows that it is the result.';
+    context.note(`This is the file that was handed in. ${caution}\n`);
     return { file: output };
   }
   if (await stat(output).catch(() => undefined)) {

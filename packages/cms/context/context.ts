@@ -206,20 +206,14 @@ export type WrapAction = <Given extends unknown[]>(
 ) => (...given: Given) => Promise<void>;
 
 /** Asks for confirmation. @throws CmsError if the answer is not yes, or nobody can answer */
-export async function confirm(
-  { terminal: { ask }, typed }: Pick<Context, 'terminal' | 'typed'>,
-  question: string,
-): Promise<void> {
+export async function confirm({ terminal: { ask }, typed }: Context, question: string): Promise<void> {
   if (!ask) throw new UsageError('Cannot ask for confirmation: this is not a terminal.', `${typed} --yes`);
   const answer = await ask(`${question} [y/N] `);
   if (!/^y(es)?$/i.test(answer.trim())) throw new CmsError('Nothing was done.');
 }
 
 /** Asks for a value that a command lacks. Returns undefined if nobody can answer, or the answer is empty. */
-export async function asked(
-  { terminal: { ask }, isJson }: Pick<Context, 'terminal' | 'isJson'>,
-  what: string,
-): Promise<string | undefined> {
+export async function asked({ terminal: { ask }, isJson }: Context, what: string): Promise<string | undefined> {
   return (isJson ? undefined : (await ask?.(`${what}: `))?.trim()) || undefined;
 }
 
