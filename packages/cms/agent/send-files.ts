@@ -50,10 +50,8 @@ export async function sendFiles(
   refuseUnused(planned, options);
   if (!known.isApproved && options.yes !== true) {
     context.note('This machine has no record of your approval: manifest, policy and CVM are what the service says.\n');
-    await confirm(
-      context,
-      `Send to the run ${printable(run.id)} of ${plainName(known.manifest.name)} on ${plainName(run.cvm_id)}?`,
-    );
+    const name = plainName(known.manifest.name);
+    await confirm(context, `Send to the run ${printable(run.id)} of ${name} on ${plainName(run.cvm_id)}?`);
   }
   await printBefore(context);
   (await openRightAgentSoon(context, known, options)).close();
@@ -102,10 +100,8 @@ async function placeOf(file: string, { manifest }: KnownRun, key: KeyObject): Pr
   const declared = (isIt(manifest.algorithm) ? manifest.algorithm : dataset) ?? sealed;
   const refuse = (message: string) => new UsageError(`${file}: ${message} Nothing was sent.`);
   if (!declared) {
-    const names = manifest.datasets.map(({ filename }) => plainName(filename)).join(', ');
-    throw refuse(
-      `no file with its SHA3-256, ${found.toString('hex')}, is in the manifest of the run (the algorithm${names && `, ${names}`}).`,
-    );
+    const names = ['the algorithm', ...manifest.datasets.map(({ filename }) => plainName(filename))].join(', ');
+    throw refuse(`no file with its SHA3-256, ${found.toString('hex')}, is in the manifest of the run (${names}).`);
   }
   if (declared.source?.url !== undefined) throw refuse('the agent fetches this file by itself.');
   if (declared.source && isIt(declared)) throw refuse('this is the plain file, and the agent expects it encrypted.');

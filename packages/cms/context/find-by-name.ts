@@ -58,9 +58,8 @@ export async function identified(context: Session, kind: Named, given: string): 
     }
     // The service's search does not know it yet, nor perhaps another one of that name.
     if (searches === mostSearches) {
-      throw new CmsError(
-        `The ${kind} named ${quotedName(given)} is too new to be found by its name. Use its identifier: ${only.id}`,
-      );
+      const what = `The ${kind} named ${quotedName(given)}`;
+      throw new CmsError(`${what} is too new to be found by its name. Use its identifier: ${only.id}`);
     }
     await pause(pauseInMilliseconds, context.terminal.signal);
   }
@@ -87,11 +86,8 @@ const distinct = <Each extends Match>(all: readonly Each[]) => [...new Map(all.m
  * Prints the name, the identifier and the owner of what a command names, on standard error, before the first request that changes
  * something. Prints nothing for what the service does not know, since the service then refuses the change.
  */
-export function tellChanged(
-  { beforeChange, isJson, terminal }: Context,
-  kind: Named,
-  read: () => Promise<Owned | undefined>,
-): void {
+export function tellChanged(context: Context, kind: Named, read: () => Promise<Owned | undefined>): void {
+  const { beforeChange, isJson, terminal } = context;
   beforeChange.push(async () => {
     const found = await read();
     if (!found) return;
@@ -115,9 +111,10 @@ async function ambiguous(
   const byId = (one: Match, other: Match) => (one.id < other.id ? 1 : -1); // newest first
   const all = distinct([...own.filter((each) => isNamed(each, given)).sort(byId), ...[...fitting].sort(byId)]);
   const list = all.map(({ id, owner }) => `\n  ${id} of ${userText(owner ?? '')}`).join('');
+  const quoted = quotedName(given);
   const found = truncated
-    ? `More ${kind}s may be named ${quotedName(given)} than the service lists`
-    : `Several ${kind}s are named ${quotedName(given)}`;
+    ? `More ${kind}s may be named ${quoted} than the service lists`
+    : `Several ${kind}s are named ${quoted}`;
   return new UsageError(`${found}. Use an identifier:${list}`, session.command(`${kind} list`));
 }
 

@@ -115,10 +115,8 @@ export async function readFileKey(file: string): Promise<Buffer> {
 async function writeNew(file: string, key: Buffer): Promise<void> {
   const opened = await open(file, 'wx', 0o600).catch((error: unknown) => {
     const name = JSON.stringify(file);
-    const isThere = codeOf(error) === 'EEXIST';
-    throw new UsageError(
-      isThere ? `There is a file ${name} already, and no key is replaced.` : `Cannot write ${name}: ${causeOf(error)}`,
-    );
+    if (codeOf(error) === 'EEXIST') throw new UsageError(`There is a file ${name} already, and no key is replaced.`);
+    throw new UsageError(`Cannot write ${name}: ${causeOf(error)}`);
   });
   try {
     await opened.writeFile(`${key.toString('base64')}\n`);
