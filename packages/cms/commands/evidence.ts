@@ -122,9 +122,9 @@ export function addEvidenceCommands(program: CmsCommand): void {
       const read = size - pin.checked;
       const runs = found.size / loggedActs.length;
       const shownRuns = runs === 1 ? 'run' : `${runs} runs`;
-      const text = `The log ${origin} continues what was seen of it. It has ${size} entries.
-No second entry of the ${shownRuns} that you know is among the ${read} that were read.\n`;
-      context.print({ origin, size, checkpoint: pin.checkpoint, entries_read: read, runs }, () => text);
+      const continued = `The log ${origin} continues what was seen of it. It has ${size} entries.\n`;
+      const second = `No second entry of the ${shownRuns} that you know is among the ${read} that were read.\n`;
+      context.print({ origin, size, checkpoint: pin.checkpoint, entries_read: read, runs }, () => continued + second);
       context.note(`Compare with the other parties: ${shortForm(state)}\n`);
     });
 }

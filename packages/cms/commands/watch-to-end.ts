@@ -146,12 +146,12 @@ const padded = (text: string, width: number) => {
 };
 
 /** The mark before an event of the service, and its colour, by the type of the event. */
-const looks: Record<string, readonly [mark: string, colour: 'green' | 'red']> = {
-  completed: ['✓', 'green'],
-  failed: ['✗', 'red'],
-};
+const looks = new Map([
+  ['completed', ['✓', 'green'] as const],
+  ['failed', ['✗', 'red'] as const],
+]);
 
 function lookOf({ event_type, originator, status }: Schemas['Event']) {
-  if (originator === 'system') return looks[event_type] ?? ([' ', 'yellow'] as const);
+  if (originator === 'system') return looks.get(event_type) ?? ([' ', 'yellow'] as const);
   return [' ', /^(Failed|Warning|failure)$/.test(status) ? 'red' : undefined] as const;
 }
