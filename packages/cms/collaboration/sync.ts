@@ -194,7 +194,7 @@ export async function planAsset(
       const { asset: _content, id, ...rest } = earlier;
       const changed = changedIn(earlier, fields);
       if (changed.length === 0) return done(id, `unchanged${stays(lowers, mayLower)}`);
-      await client.updateAsset({ id, body: { asset: { id, ...rest, ...fields } }, ifMatch: linked?.ifMatch });
+      await client.updateAsset({ id, body: { asset: { id, ...rest, ...fields } }, ifMatch: linked.ifMatch });
       return done(id, `changed: ${changed.join(', ')}${stays(lowers, mayLower)}`);
     }
     const asset =
