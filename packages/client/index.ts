@@ -10,21 +10,9 @@ export {
   type ProblemFields,
   ServiceProblem,
 } from './calls/service-problem.ts';
-export {
-  type Arguments,
-  type CallOptions,
-  type Client,
-  type ClientOptions,
-  createClient,
-  type Data,
-  type Operation,
-  type OptionalIfEmpty,
-  PathParameterError,
-  wholeAnswer,
-  type WholeAnswer,
-} from './calls/create-client.ts';
+export * from './calls/create-client.ts';
 export { type KeyOwners, readKeyOwners } from './calls/key-owners.ts';
-export { findRows, type Item, items, type ListOperation, type Page, page, pages } from './calls/pages.ts';
+export * from './calls/pages.ts';
 export { newKey, type RetryOptions, type Token, type TokenSource } from './calls/retrying-fetch.ts';
 export { AddressError, isLoopback, serverAddress } from './calls/web-address.ts';
 export { readLog } from './calls/read-log.ts';
@@ -32,26 +20,8 @@ export { pause, retryUntilAborted, type RetryUntilAbortedOptions, type SetTimer 
 export { fetchToken, tokensOfEvidence } from './transfer/fetch-token.ts';
 export { largestUploadInBytes, sizeText } from './transfer/sizes.ts';
 export { isEndOfRun, waitForRun, watchEvents, type WatchOptions, watchRun, type WatchRunOptions } from './calls/watch.ts';
-export {
-  clientCredentials,
-  issueLocalToken,
-  keptToken,
-  localToken,
-  type LocalTokenOptions,
-  refreshTokens,
-  signedIn,
-} from './tokens/token-sources.ts';
-export {
-  beginSignIn,
-  completeSignIn,
-  type DeviceCode,
-  deviceSignIn,
-  type DeviceSignInOptions,
-  type PendingSignIn,
-  type SignInOptions,
-  type SignOutOptions,
-  signOutPage,
-} from './tokens/sign-in.ts';
+export * from './tokens/token-sources.ts';
+export * from './tokens/sign-in.ts';
 export { type IssuerOptions, readClaims, type TokenSet } from './tokens/issuer.ts';
 export { onlyCreatorUploads, renewUpload } from './transfer/renew-upload.ts';
 export { type Cut, CutOffError } from './transfer/repeat-transfer.ts';

@@ -9,10 +9,10 @@ import { addComputationCommands } from './commands/computations.ts';
 import { addCvmCommands } from './commands/cvms.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addEncryptCommand } from './commands/encrypt.ts';
-import { addEventsCommand, addLogsCommand } from './commands/events.ts';
-import { addEvidenceCommands, addLogCommands } from './commands/evidence.ts';
+import { addEventCommands } from './commands/events.ts';
+import { addEvidenceCommands } from './commands/evidence.ts';
 import { addFindCommand } from './commands/find.ts';
-import { addExportCommand, addInitCommand } from './commands/init.ts';
+import { addInitCommands } from './commands/init.ts';
 import { addKeyCommands } from './commands/keys.ts';
 import { addLoginCommands } from './commands/login.ts';
 import { addCheckCommand, addManifestCommand } from './commands/manifest.ts';
@@ -22,7 +22,7 @@ import { addRunCommands } from './commands/runs.ts';
 import { addStatusCommand, addTodoCommand } from './commands/todo.ts';
 import { contextOf, type GlobalOptions, type WrapAction } from './context/context.ts';
 import { interrupted } from './context/outages.ts';
-import { asCmsError, CmsError, codeOf, type ExitCode, exitCodes, UsageError } from './terminal/cms-error.ts';
+import { asCmsError, CmsError, codeOf, errorOf, type ExitCode, exitCodes, UsageError } from './terminal/cms-error.ts';
 import type { Terminal } from './terminal/terminal.ts';
 import { jsonText, commandLine } from './terminal/text.ts';
 
@@ -110,7 +110,7 @@ function usageError(command: Command, args: readonly string[], printed: string[]
 function withNext(error: unknown, { help, typed }: { help: string; typed: string }): CmsError {
   if (isOfNetwork(error)) {
     const message = `No connection: ${printable(causeOf(error))}`;
-    return new CmsError(message, { next: typed, exitCode: exitCodes.unavailable, cause: error });
+    return errorOf('unavailable', message, typed, error);
   }
   if (!(error instanceof CmsError)) return asCmsError(error).leadingTo(help);
   return error.next === undefined && error.exitCode === exitCodes.usage ? error.leadingTo(help) : error;
@@ -151,37 +151,7 @@ export function createProgram(version: string, wrapAction: WrapAction): Command 
     .option('--server <URL>', 'the service (CMS_SERVER; default: that of the profile)')
     .option('--domain <DOMAIN>', 'the domain (CMS_DOMAIN; default: that of the profile)')
     .option('--profile <NAME>', 'the login to use (CMS_PROFILE; default: default)');
-  const groups: [string, ((program: CmsCommand) => void)[]][] = [
-    ['Begin:', [addLoginCommands, addStatusCommand, addTodoCommand, addFindCommand]],
-    [
-      'Set up:',
-      [
-        addInitCommand,
-        addExportCommand,
-        addComputationCommands,
-        addEncryptCommand,
-        addAssetCommands,
-        addKeyCommands,
-        addCvmCommands,
-      ],
-    ],
-    ['Decide:', [addCheckCommand, addManifestCommand, addApprovalCommands]],
-    [
-      'Run and prove:',
-      [
-        addRunCommands,
-        addAgentCommands,
-        addResultCommands,
-        addBrokerCommand,
-        addEventsCommand,
-        addLogsCommand,
-        addEvidenceCommands,
-        addLogCommands,
-      ],
-    ],
-    ['Help:', [addHelpCommand, addDoctorCommand]],
-  ];
-  for (const [group, adders] of groups) {
+  for (const [group, adders] of Object.entries(groups)) {
     program.commandsGroup(group);
     for (const add of adders) add(program);
   }
@@ -189,6 +159,22 @@ export function createProgram(version: string, wrapAction: WrapAction): Command 
   refuseEmptyValues(program);
   return program;
 }
+
+/** The functions that add the commands, by the title of their group in the help. */
+const groups: Record<string, ((program: CmsCommand) => void)[]> = {
+  'Begin:': [addLoginCommands, addStatusCommand, addTodoCommand, addFindCommand],
+  'Set up:': [addInitCommands, addComputationCommands, addEncryptCommand, addAssetCommands, addKeyCommands, addCvmCommands],
+  'Decide:': [addCheckCommand, addManifestCommand, addApprovalCommands],
+  'Run and prove:': [
+    addRunCommands,
+    addAgentCommands,
+    addResultCommands,
+    addBrokerCommand,
+    addEventCommands,
+    addEvidenceCommands,
+  ],
+  'Help:': [addHelpCommand, addDoctorCommand],
+};
 
 const examples = `
 Examples:

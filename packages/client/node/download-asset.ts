@@ -45,13 +45,11 @@ export async function downloadAsset(client: Client, options: DownloadOptions): P
   if (asset.content_withheld === true) {
     throw problem(403, 'forbidden', `Only ${asset.created_by} gets the content of ${asset.file_name}.`, asset);
   }
-  if (asset.source)
-    throw problem(
-      404,
-      'not_found',
-      `The service has no content of ${asset.file_name}: ${asset.source.url === undefined ? 'its party sends it, encrypted' : `the agent fetches it from ${asset.source.url}`}.`,
-      asset,
-    );
+  if (asset.source) {
+    const { url } = asset.source;
+    const where = url === undefined ? 'its party sends it, encrypted' : `the agent fetches it from ${url}`;
+    throw problem(404, 'not_found', `The service has no content of ${asset.file_name}: ${where}.`, asset);
+  }
   if (asset.state === 'pending') throw problem(404, 'not_found', `The content of ${asset.file_name} has not arrived yet.`, asset);
   const path = join(dirname(file), partName(basename(file), id));
   if (asset.asset === undefined) await receiveAt(path, client, asset, options);

@@ -3,11 +3,4 @@ export { FileChangedError, measureFile, type MeasuredFile, tooLarge, type Transf
 export { loopbackSignIn, type LoopbackSignInOptions } from './loopback-sign-in.ts';
 export { neverProxyLoopback } from './never-proxy-loopback.ts';
 export { type Cut, CutOffError } from '../transfer/repeat-transfer.ts';
-export {
-  uploadAsset,
-  uploadContent,
-  type UploadContentOptions,
-  type UploadOptions,
-  uploadResult,
-  type UploadResultOptions,
-} from './upload-asset.ts';
+export * from './upload-asset.ts';

@@ -98,9 +98,7 @@ export async function asProblem<Answer>(
 
 async function problemOf(error: unknown, request: string): Promise<unknown> {
   if (error instanceof AuthorizationResponseError) return refusal(401, error.error_description ?? error.error, request, error);
-  if (error instanceof ResponseBodyError) {
-    return refusal(error.status, error.error_description ?? error.error, request, error);
-  }
+  if (error instanceof ResponseBodyError) return refusal(error.status, error.error_description ?? error.error, request, error);
   if (error instanceof WWWAuthenticateChallengeError) return refusal(error.status, await reasonOf(error), request, error);
   if (error instanceof OperationProcessingError) {
     const status = error.cause instanceof Response ? error.cause.status : 200;

@@ -115,15 +115,10 @@ export async function issueLocalToken(options: LocalTokenOptions): Promise<strin
   const { access_token, message } = (await response.json().catch(() => ({}))) as { access_token?: string; message?: string };
   if (access_token !== undefined) return access_token;
   const { status } = response;
-  if (status === 400 && message !== undefined) {
+  if (status === 400 && message !== undefined)
     throw new ServiceProblem({ status, code: 'invalid_request', detail: message, request });
-  }
-  throw new ServiceProblem({
-    status,
-    code: 'unexpected',
-    detail: `${baseUrl} gives no tokens: it is not \`npm start\`.`,
-    request,
-  });
+  const detail = `${baseUrl} gives no tokens: it is not \`npm start\`.`;
+  throw new ServiceProblem({ status, code: 'unexpected', detail, request });
 }
 
 /** Returns a token source for a service that `npm start` runs, for `createClient`. */

@@ -43,12 +43,8 @@ export async function changeForUpload(
   const body = { asset: { ...asset, ...content } };
   const changed = await client.updateAsset({ domainID, id, body, ifMatch: etag ?? undefined, signal });
   if (changed.upload || changed.state === 'ready') return changed;
-  throw new ServiceProblem({
-    status: 403,
-    code: 'forbidden',
-    detail: onlyCreatorUploads(asset),
-    request: `upload of the asset ${id}`,
-  });
+  const detail = onlyCreatorUploads(asset);
+  throw new ServiceProblem({ status: 403, code: 'forbidden', detail, request: `upload of the asset ${id}` });
 }
 
 export function onlyCreatorUploads({ created_by, file_name }: Pick<Schemas['Asset'], 'created_by' | 'file_name'>): string {

@@ -30,11 +30,8 @@ export async function sendAlgorithm(
   agent: AgentConnection,
   { type, args, requirements, ...sent }: SentFile & { type: string; args: string[]; requirements?: string | undefined },
 ): Promise<void> {
-  const metadata = {
-    ...signedAs('Algo', sent.key),
-    algo_type: type,
-    ...(args.length > 0 ? { algo_args: args.map(inHeader) } : {}),
-  };
+  const given = args.length > 0 ? { algo_args: args.map(inHeader) } : {};
+  const metadata = { ...signedAs('Algo', sent.key), algo_type: type, ...given };
   const messages = async function* () {
     yield* chunks(sent, (chunk) => field(1, chunk));
     if (requirements !== undefined) yield* chunks({ file: requirements }, (chunk) => field(2, chunk));
@@ -68,11 +65,8 @@ const mostParts = 1024;
  */
 export async function fetchToken(agent: AgentConnection, platform: keyof typeof platformTypes, nonce: Buffer): Promise<Buffer> {
   const type = platformTypes[platform];
-  const request = [
-    ...field(1, nonce),
-    ...field(2, nonce.subarray(0, sizeOfVtpmNonce)),
-    ...(type === 0 ? [] : [Buffer.from([3 << 3, type])]),
-  ];
+  const asked = type === 0 ? [] : [Buffer.from([3 << 3, type])];
+  const request = [...field(1, nonce), ...field(2, nonce.subarray(0, sizeOfVtpmNonce)), ...asked];
   const parts: Buffer[] = [];
   for await (const part of contents(agent.call('Attestation', {}, [request]))) {
     parts.push(part);

@@ -122,9 +122,8 @@ function comparePeer(socket: Socket | TLSSocket, expected: string): void {
   const peer = 'getPeerX509Certificate' in socket ? socket.getPeerX509Certificate() : undefined;
   const found = peer?.fingerprint256.replaceAll(':', '').toLowerCase();
   if (found === expected) return;
-  throw new AnotherAgentError(
-    `The agent has ${found === undefined ? 'no certificate' : `a certificate with the SHA-256 ${found}`}.`,
-  );
+  const shown = found === undefined ? 'no certificate' : `a certificate with the SHA-256 ${found}`;
+  throw new AnotherAgentError(`The agent has ${shown}.`);
 }
 
 /** Resolves when a gRPC call to the agent has succeeded. Rejects with AgentError, or an error of the connection. */
@@ -170,10 +169,8 @@ async function writeTo(stream: ClientHttp2Stream, messages: Messages): Promise<v
   const write = promisify((part: Buffer, done: (error?: Error | null) => void) => stream.write(part, done));
   for await (const message of messages) {
     const head = Buffer.alloc(5);
-    head.writeUInt32BE(
-      message.reduce((length, part) => length + part.length, 0),
-      1,
-    );
+    const size = message.reduce((length, part) => length + part.length, 0);
+    head.writeUInt32BE(size, 1);
     for (const part of [head, ...message]) await write(part);
   }
   stream.end();

@@ -9,7 +9,7 @@ import { shellWord } from 'computation-management-words';
 import { isOf } from '../context/computation-reference.ts';
 import type { Context, Session } from '../context/context.ts';
 import { readBytes, type Material, materialFrom, verifierFor } from '../files/read-file.ts';
-import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { CmsError, errorOf, UsageError } from '../terminal/cms-error.ts';
 import { fetchToken } from './agent-calls.ts';
 import { AgentConnection, AgentError, AnotherAgentError, unavailable } from './agent-connection.ts';
 
@@ -53,10 +53,7 @@ export async function readKnownRun(
   const manifest = await client.getManifest({ id, run: run.id });
   const [manifest_digest, configuration_digest] = [canonicalDigest(manifest), canonicalDigest(configuration)];
   const otherwise = (message: string) =>
-    new CmsError(`${message} Nothing was sent.`, {
-      next: context.command(`manifest ${id} --run ${shellWord(run.id)}`),
-      exitCode: exitCodes.conflict,
-    });
+    errorOf('conflict', `${message} Nothing was sent.`, context.command(`manifest ${id} --run ${shellWord(run.id)}`));
   if (run.computation_id !== id || manifest.id !== id || run.id !== (options.run ?? run.id)) {
     throw otherwise('The service returned another computation or run than the one asked for.');
   }
@@ -91,10 +88,8 @@ export async function openRightAgent(context: Session, known: KnownRun, options:
   const { agent_config, attestation_policy } = known.configuration;
   const fingerprint = await fingerprintIn(options);
   if (fingerprint === undefined && options.unbound !== true) {
-    throw new UsageError(
-      `${risk} Give --agent-fingerprint or --agent-certificate, which the owner of the CVM has.`,
-      `${context.typed} --agent-fingerprint SHA256`,
-    );
+    const message = `${risk} Give --agent-fingerprint or --agent-certificate, which the owner of the CVM has.`;
+    throw new UsageError(message, `${context.typed} --agent-fingerprint SHA256`);
   }
   const note = warned.has(context) ? () => undefined : context.note;
   warned.add(context);
@@ -112,18 +107,14 @@ export async function openRightAgent(context: Session, known: KnownRun, options:
   }
   const withTls = agent_config.cert_file !== '';
   if (fingerprint !== undefined && !withTls) {
-    throw new CmsError('The agent has no certificate to compare: agent_config of the computation has no cert_file.', {
-      next: context.help,
-      exitCode: exitCodes.conflict,
-    });
+    const message = 'The agent has no certificate to compare: agent_config of the computation has no cert_file.';
+    throw errorOf('conflict', message, context.help);
   }
   const { cvm_id } = known.run;
   const address = options.agent ?? (await context.client.getCvm({ cvmID: cvm_id })).agent_url;
   if (!address || !isAgentUrl(address)) {
-    throw new CmsError(`The address of the agent on ${cvm_id} is not known. Its owner knows it.`, {
-      next: `${context.typed} --agent HOST:7002`,
-      exitCode: exitCodes.incomplete,
-    });
+    const message = `The address of the agent on ${cvm_id} is not known. Its owner knows it.`;
+    throw errorOf('incomplete', message, `${context.typed} --agent HOST:7002`);
   }
   const agent = await AgentConnection.open({
     address,
@@ -132,10 +123,7 @@ export async function openRightAgent(context: Session, known: KnownRun, options:
     ...(withTls ? { tls: await clientIdentity(options) } : {}),
   }).catch((error: unknown) => {
     throw error instanceof AnotherAgentError
-      ? new CmsError(`${error.message} That is not the one that you gave. Nothing was sent.`, {
-          exitCode: exitCodes.refused,
-          cause: error,
-        })
+      ? errorOf('refused', `${error.message} That is not the one that you gave. Nothing was sent.`, undefined, error)
       : error;
   });
   try {
@@ -233,10 +221,7 @@ async function withManifest(verdict: Verdict, manifest: Schemas['Manifest'], may
 
 function noEvidence(error: unknown): never {
   if (!(error instanceof AgentError) || error.code === unavailable) throw error;
-  throw new CmsError(`The agent gives no evidence: ${printable(error.message)}. Nothing was sent.`, {
-    exitCode: exitCodes.refused,
-    cause: error,
-  });
+  throw errorOf('refused', `The agent gives no evidence: ${printable(error.message)}. Nothing was sent.`, undefined, error);
 }
 
 async function demandEvidence(agent: AgentConnection, known: KnownRun, options: Material): Promise<void> {
@@ -245,7 +230,5 @@ async function demandEvidence(agent: AgentConnection, known: KnownRun, options: 
   if (failed.length === 0) return;
   const all = [...verdict.checks.filter(({ passed }) => !passed), ...failed];
   const reasons = all.map(({ name, detail }) => `${name}: ${printable(detail)}`).join('\n');
-  throw new CmsError(`The evidence of the agent does not satisfy the attestation policy. Nothing was sent.\n${reasons}`, {
-    exitCode: exitCodes.refused,
-  });
+  throw errorOf('refused', `The evidence of the agent does not satisfy the attestation policy. Nothing was sent.\n${reasons}`);
 }

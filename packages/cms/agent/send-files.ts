@@ -9,7 +9,7 @@ import { plainName } from 'computation-management-formats/quoted-name';
 import { shellWord } from 'computation-management-words';
 import { confirm, type Context, printBefore, type Session } from '../context/context.ts';
 import { readPrivateKey } from '../files/key-files.ts';
-import { CmsError, codeOf, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { type CmsError, codeOf, errorOf, UsageError } from '../terminal/cms-error.ts';
 import { noting, startProgress } from '../terminal/progress.ts';
 import { sendAlgorithm, sendDataset, type SentFile } from './agent-calls.ts';
 import { AgentError, unavailable } from './agent-connection.ts';
@@ -50,10 +50,8 @@ export async function sendFiles(
   refuseUnused(planned, options);
   if (!known.isApproved && options.yes !== true) {
     context.note('This machine has no record of your approval: manifest, policy and CVM are what the service says.\n');
-    await confirm(
-      context,
-      `Send to the run ${printable(run.id)} of ${plainName(known.manifest.name)} on ${plainName(run.cvm_id)}?`,
-    );
+    const name = plainName(known.manifest.name);
+    await confirm(context, `Send to the run ${printable(run.id)} of ${name} on ${plainName(run.cvm_id)}?`);
   }
   await printBefore(context);
   (await openRightAgentSoon(context, known, options)).close();
@@ -69,10 +67,8 @@ export async function sendFiles(
 /** Checks that a run has not ended. @throws CmsError if the run has ended, so that its agent takes no file */
 function expectActive({ id, status, reason, ended_at }: KnownRun['run'], context: Context): void {
   if (ended_at === null) return;
-  throw new CmsError(`The run ${id} has ${printable(status)}, so its agent takes no file: ${printable(reason ?? '')}`, {
-    next: context.command('todo'),
-    exitCode: exitCodes.conflict,
-  });
+  const message = `The run ${id} has ${printable(status)}, so its agent takes no file: ${printable(reason ?? '')}`;
+  throw errorOf('conflict', message, context.command('todo'));
 }
 
 /** Checks that each option of `cms send` is for a file that is sent. @throws CmsError for an option that no file uses */
@@ -104,10 +100,8 @@ async function placeOf(file: string, { manifest }: KnownRun, key: KeyObject): Pr
   const declared = (isIt(manifest.algorithm) ? manifest.algorithm : dataset) ?? sealed;
   const refuse = (message: string) => new UsageError(`${file}: ${message} Nothing was sent.`);
   if (!declared) {
-    const names = manifest.datasets.map(({ filename }) => plainName(filename)).join(', ');
-    throw refuse(
-      `no file with its SHA3-256, ${found.toString('hex')}, is in the manifest of the run (the algorithm${names && `, ${names}`}).`,
-    );
+    const names = ['the algorithm', ...manifest.datasets.map(({ filename }) => plainName(filename))].join(', ');
+    throw refuse(`no file with its SHA3-256, ${found.toString('hex')}, is in the manifest of the run (${names}).`);
   }
   if (declared.source?.url !== undefined) throw refuse('the agent fetches this file by itself.');
   if (declared.source && isIt(declared)) throw refuse('this is the plain file, and the agent expects it encrypted.');
@@ -145,7 +139,7 @@ async function sendOne(
       const why = printable(causeOf(error));
       if (attempt === attempts || context.terminal.signal.aborted) {
         const message = `${printable(file)} was not sent: ${why}.`;
-        throw new CmsError(message, { next: context.typed, exitCode: exitCodes.unavailable, cause: error });
+        throw errorOf('unavailable', message, context.typed, error);
       }
       context.note(`The connection was cut: ${why}. Sending ${printable(file)} again.\n`);
     } finally {
@@ -159,18 +153,16 @@ async function sendOne(
 }
 
 /** Returns the error of an agent that refused a file or the result, with a hint about the reason. */
-export function refused(what: string, { message }: AgentError, { command }: Context, { run }: KnownRun): CmsError {
+export function refused(what: string, { message: said }: AgentError, { command }: Context, { run }: KnownRun): CmsError {
   const hints: [RegExp, string][] = [
     [/hash does not match/, ' It is not the file of the manifest.'],
     [/signature verification|Unauthenticated/i, ' The key is not the one of the manifest.'],
     [/HTTP status 4(13|31)/, ' Something before the agent limits what passes: ask the owner of the CVM.'],
     [/not expecting this operation/, ' It waits for something else now, or has it already.'],
   ];
-  const hint = hints.find(([pattern]) => pattern.test(message))?.[1] ?? '';
-  return new CmsError(`The agent refused ${printable(what)}: ${printable(message)}.${hint}`, {
-    next: command(`watch ${run.computation_id} --run ${shellWord(run.id)}`),
-    exitCode: exitCodes.refused,
-  });
+  const hint = hints.find(([pattern]) => pattern.test(said))?.[1] ?? '';
+  const message = `The agent refused ${printable(what)}: ${printable(said)}.${hint}`;
+  return errorOf('refused', message, command(`watch ${run.computation_id} --run ${shellWord(run.id)}`));
 }
 
 const patienceInMilliseconds = 60_000;
@@ -188,13 +180,13 @@ export async function openRightAgentSoon(...given: Parameters<typeof openRightAg
         if (!isPassing(error) || terminal.signal.aborted) throw error;
         if (performance.now() > until) {
           const message = `The agent does not answer: ${printable(causeOf(error))}.`;
-          throw new CmsError(message, { next: typed, exitCode: exitCodes.unavailable, cause: error });
+          throw errorOf('unavailable', message, typed, error);
         }
         await pause(pauseInMilliseconds, terminal.signal);
       }
     }
   };
-  return await noting(() => note('Waiting for the agent to answer.\n'), open);
+  return await noting(note, 'Waiting for the agent to answer.\n', open);
 }
 
 /** Returns whether an error of a connection may pass because the agent does not listen yet: nobody answers at the address. */
@@ -220,15 +212,14 @@ export async function untilEvent(
     if (events.includes(`${event_type}/${status}`)) found.abort();
   };
   try {
-    const { status, reason } = await noting(
-      () => context.note(`Waiting until ${awaited}.\n`),
-      () => waitForRun(context.client, { id, run, signal, onInterruption: context.outages.began, onEvent }),
-    );
+    const wait = () => waitForRun(context.client, { id, run, signal, onInterruption: context.outages.began, onEvent });
+    const { status, reason } = await noting(context.note, `Waiting until ${awaited}.\n`, wait);
     if (found.signal.aborted) return;
-    throw new CmsError(`The run has ${printable(status)}: ${printable(reason ?? '')}`, {
-      next: context.command(`events ${id} --run ${shellWord(run)}`),
-      exitCode: status === 'cancelled' ? exitCodes.runCancelled : exitCodes.runFailed,
-    });
+    throw errorOf(
+      status === 'cancelled' ? 'runCancelled' : 'runFailed',
+      `The run has ${printable(status)}: ${printable(reason ?? '')}`,
+      context.command(`events ${id} --run ${shellWord(run)}`),
+    );
   } catch (error) {
     if (!found.signal.aborted) throw error;
   }

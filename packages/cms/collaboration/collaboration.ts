@@ -1,14 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import {
-  certificate,
-  computationName,
-  description,
-  fileName,
-  mimeType,
-  userId as user,
-} from 'computation-management-formats/fields';
+import { certificate, computationName, description, fileName, mimeType, userId } from 'computation-management-formats/fields';
 import { attestationPolicyInput } from 'computation-management-formats/attestation';
 import { holdsPrivateKey } from 'computation-management-formats/holds-private-key';
 import { fetched, misfits, sourceTypeOf } from 'computation-management-formats/source';
@@ -119,7 +112,7 @@ const agentConfig = v.strictObject({
 });
 
 function users(most: number) {
-  return v.pipe(v.array(user, 'Expected a list of users.'), v.maxLength(most, `Expected up to ${most} users.`));
+  return v.pipe(v.array(userId, 'Expected a list of users.'), v.maxLength(most, `Expected up to ${most} users.`));
 }
 
 const computation = v.strictObject({
@@ -127,7 +120,7 @@ const computation = v.strictObject({
   id: v.exactOptional(v.pipe(v.string(), v.uuid('Expected the identifier of a computation, a UUID.'))),
   name: computationName,
   description: v.exactOptional(description),
-  owner: user,
+  owner: userId,
   approval: v.exactOptional(v.picklist(approvalLevels, 'Expected none, all or all_signed.')),
   log_access: v.exactOptional(v.picklist(logAccesses, 'Expected none or parties.')),
   consumers: v.exactOptional(users(mostConsumers)),
@@ -140,7 +133,7 @@ const computation = v.strictObject({
 /** The file of `cms init`: a computation and what each party brings. Each party runs `cms init` with the same file. */
 const collaborationSchema = v.strictObject({
   computation,
-  parties: recordOf(user, v.nullable(party), 'Expected parties by user.'),
+  parties: recordOf(userId, v.nullable(party), 'Expected parties by user.'),
 });
 /** The content of the file of `cms init`. */
 export type Collaboration = v.InferOutput<typeof collaborationSchema>;
@@ -151,10 +144,8 @@ export const usualCollaboration = 'collaboration.yaml';
 /** Reads the file of `cms init`. @throws CmsError that names each mistake in the file with its line */
 export async function readCollaboration(file: string): Promise<Collaboration> {
   const content = await readFile(file).catch((error: unknown) => {
-    throw new UsageError(
-      whyUnreadable(file, error),
-      isMissing(error) ? `cms init --example > ${shellWord(file)}` : filesBeside(file),
-    );
+    const message = whyUnreadable(file, error);
+    throw new UsageError(message, isMissing(error) ? `cms init --example > ${shellWord(file)}` : filesBeside(file));
   });
   if (isUtf8(content)) return parseCollaboration(new TextDecoder().decode(content), file);
   const isUtf16 = /^(?:\xff\xfe|\xfe\xff)/.test(content.toString('latin1', 0, 2));
@@ -220,9 +211,7 @@ function contentOf(document: Document, file: string): unknown {
 }
 
 function refuse(mistakes: string[]): void {
-  if (mistakes.length > 0) {
-    throw new UsageError(mistakes.map(printable).join('\n'), 'cms init --example');
-  }
+  if (mistakes.length > 0) throw new UsageError(mistakes.map(printable).join('\n'), 'cms init --example');
 }
 
 /** Returns the mistake that a schema found in a value of a file, in a sentence. */
@@ -260,32 +249,28 @@ function offsetOf(document: Document, path: unknown[]): number {
  */
 function conflictsIn({ computation, parties }: Collaboration): { path: unknown[]; problem: string }[] {
   const conflicts: { path: unknown[]; problem: string }[] = [];
+  const add = (path: unknown[], text: string) => conflicts.push({ path, problem: `${path.join('.')}: ${text}` });
   const { owner, consumers = [], providers = [], result_review } = computation;
   const reviewers = result_review?.reviewers ?? [];
   const users = [owner, ...consumers, ...providers, ...reviewers];
-  if (result_review && consumers.length === 0) {
-    const problem = 'computation.result_review: The consumers of a reviewed result are named. Add consumers.';
-    conflicts.push({ path: ['computation', 'result_review'], problem });
-  }
+  const place = ['computation', 'result_review'];
+  if (result_review && consumers.length === 0) add(place, 'The consumers of a reviewed result are named. Add consumers.');
   for (const [index, user] of reviewers.entries()) {
-    const path = ['computation', 'result_review', 'reviewers', index];
-    const problem = `${path.join('.')}: ${userText(user)} gets the result, and cannot review it.`;
-    if (user === owner || consumers.includes(user)) conflicts.push({ path, problem });
+    if (user !== owner && !consumers.includes(user)) continue;
+    add([...place, 'reviewers', index], `${userText(user)} gets the result, and cannot review it.`);
   }
   for (const party of Object.keys(parties)) {
     const other = users.find((each) => each.toLowerCase() === party.toLowerCase());
     if (other === undefined || users.includes(party) || Object.hasOwn(parties, other)) continue;
-    const problem = `parties.${party}: The computation names ${JSON.stringify(other)}. Users differ by the case of letters.`;
-    conflicts.push({ path: ['parties', party], problem });
+    add(['parties', party], `The computation names ${JSON.stringify(other)}. Users differ by the case of letters.`);
   }
   const names = new Map<string, string>();
   for (const [user, party] of Object.entries(parties)) {
     for (const [index, planned] of (party?.assets ?? []).entries()) {
-      const path = ['parties', user, 'assets', index];
       const taken = planned.type === 'algorithm' ? 'the algorithm' : `the dataset ${nameOf(planned)}`;
       const first = names.get(taken);
       if (first === undefined) names.set(taken, user);
-      else conflicts.push({ path, problem: `${path.join('.')}: ${first} already brings ${taken}.` });
+      else add(['parties', user, 'assets', index], `${first} already brings ${taken}.`);
     }
   }
   return conflicts;

@@ -1,20 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  type Arguments,
-  assetWithoutReading,
-  pages,
-  type Schemas,
-  ServiceProblem,
-  wholeAnswer,
-} from 'computation-management-client';
+import { type Arguments, assetWithoutReading, pages, type Schemas, wholeAnswer } from 'computation-management-client';
 import { userText, usersText } from 'computation-management-words';
 import { approvalLevels } from 'computation-management-formats/vocabulary';
 import { uploadedKey } from '../context/computation-reference.ts';
 import type { Session } from '../context/context.ts';
-import { tellChanged } from '../context/find-by-name.ts';
+import { tellChanged, unlessUnknown } from '../context/find-by-name.ts';
 import type { GivenKey } from '../files/key-files.ts';
 import { measure, upload, usualUse } from '../files/transfers.ts';
-import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { errorOf, UsageError } from '../terminal/cms-error.ts';
 import { type Collaboration, nameOf, type PlannedAsset } from './collaboration.ts';
 
 /** A part of a collaboration (computation, asset or key), and what `cms init` did about it. */
@@ -67,10 +60,8 @@ export async function planComputation(
   if (!found) {
     if (user !== owner) {
       const name = JSON.stringify(planned.name);
-      throw new CmsError(`${userText(owner)} has not created the computation ${name} yet, and must type this first.`, {
-        next: context.typed,
-        exitCode: exitCodes.notFound,
-      });
+      const message = `${userText(owner)} has not created the computation ${name} yet, and must type this first.`;
+      throw errorOf('notFound', message, context.typed);
     }
     const create = async () => ({ id: (await client.createComputation({ body: fields })).id, step: done('created') });
     return { id: undefined, lowers: [], apply: create };
@@ -104,30 +95,30 @@ type Protection = 'consumers' | 'providers' | 'approval' | 'log_access' | 'attes
 /** Returns the protections that a change of a computation takes away. */
 function loweredBy(before: Body, after: Body): (Lowering & { field: Protection })[] {
   const lowers: (Lowering & { field: Protection })[] = [];
-  const lower = (field: Protection, what: string, from: string, to: string) =>
-    lowers.push({ field, what, before: from, after: to });
+  const lower = (field: Protection, before: string, after: string, what: string = field) =>
+    lowers.push({ field, what, before, after });
   for (const [field, everybody] of [
     ['consumers', 'all with the role result_consumer'],
     ['providers', 'all who provide assets'],
   ] as const) {
     const [users, others] = [before[field] ?? [], after[field] ?? []];
     const isWider = others.length === 0 || others.some((user) => !users.includes(user));
-    if (users.length > 0 && isWider) lower(field, field, usersText(users), usersText(others) || everybody);
+    if (users.length > 0 && isWider) lower(field, usersText(users), usersText(others) || everybody);
   }
   const [level = 'none', asked = 'none'] = [before.approval, after.approval];
-  if (approvalLevels.indexOf(asked) < approvalLevels.indexOf(level)) lower('approval', 'approval', level, asked);
-  if (before.log_access !== 'parties' && after.log_access === 'parties') lower('log_access', 'log_access', 'none', 'parties');
+  if (approvalLevels.indexOf(asked) < approvalLevels.indexOf(level)) lower('approval', level, asked);
+  if (before.log_access !== 'parties' && after.log_access === 'parties') lower('log_access', 'none', 'parties');
   const [policy, otherPolicy] = [before.attestation_policy, after.attestation_policy];
   if (policy && !isDeepStrictEqual(policy, otherPolicy))
-    lower('attestation_policy', 'attestation_policy', 'as it is', otherPolicy ? 'another one' : 'none');
+    lower('attestation_policy', 'as it is', otherPolicy ? 'another one' : 'none');
   const [review, otherReview] = [before.result_review, after.result_review];
   const isSameGroup = isDeepStrictEqual(review?.reviewers.toSorted(), otherReview?.reviewers.toSorted());
   if (review && !(isSameGroup && otherReview && otherReview.needed >= review.needed))
-    lower('result_review', 'result_review', reviewText(review), otherReview ? reviewText(otherReview) : 'none');
+    lower('result_review', reviewText(review), otherReview ? reviewText(otherReview) : 'none');
   const [config = {}, changed = {}] = [before.agent_config, after.agent_config];
-  if (config.attested_tls === true && changed.attested_tls !== true) lower('agent_config', 'attested_tls', 'true', 'false');
+  if (config.attested_tls === true && changed.attested_tls !== true) lower('agent_config', 'true', 'false', 'attested_tls');
   for (const field of ['cert_file', 'server_ca_file', 'client_ca_file', 'server_key'] as const) {
-    if (config[field] && changed[field] !== config[field]) lower('agent_config', field, 'as it is', 'another one');
+    if (config[field] && changed[field] !== config[field]) lower('agent_config', 'as it is', 'another one', field);
   }
   return lowers;
 }
@@ -148,28 +139,22 @@ export async function findComputation(
   { id, name, owner }: Collaboration['computation'],
 ): Promise<Row | undefined> {
   if (id !== undefined) {
-    return await client.getComputation({ id, peek: 'true' }).catch((cause: unknown) => {
-      if (!(cause instanceof ServiceProblem) || cause.code !== 'not_found') throw cause;
-      // A file that names a computation never creates another one: each repeat would do so again.
-      throw new CmsError(
-        `The domain ${domain} has no computation ${id}. Correct this id in the file. To create a computation, remove the id.`,
-        { next: command('computation list'), exitCode: exitCodes.notFound, cause },
-      );
-    });
+    const row = await client.getComputation({ id, peek: 'true' }).catch(unlessUnknown);
+    if (row) return row;
+    // A file that names a computation never creates another one: each repeat would do so again.
+    const message = `The domain ${domain} has no computation ${id}. Correct this id in the file. To create a computation, remove the id.`;
+    throw errorOf('notFound', message, command('computation list'));
   }
+  const quoted = JSON.stringify(name);
   const found: Row[] = [];
   for await (const { items, offset, total } of pages(client, 'listComputations', { owner })) {
     found.push(...items.filter((each) => each.name === name && each.owner === owner));
     if (offset > 0 || total < manyComputations) continue;
-    note(
-      `Searching ${total} computations of ${userText(owner)} for ${JSON.stringify(name)}. To be faster, add its id to the file.\n`,
-    );
+    note(`Searching ${total} computations of ${userText(owner)} for ${quoted}. To be faster, add its id to the file.\n`);
   }
   if (found.length < 2) return found[0];
   const list = found.map((each) => `  id: ${each.id}`).join('\n');
-  throw new UsageError(
-    `${userText(owner)} has several computations named ${JSON.stringify(name)}. Add one of these to the file:\n${list}`,
-  );
+  throw new UsageError(`${userText(owner)} has several computations named ${quoted}. Add one of these to the file:\n${list}`);
 }
 
 type Asset = Schemas['Asset'];
@@ -190,43 +175,37 @@ export async function planAsset(
   const file_name = nameOf(planned);
   const done = (asset: string, outcome: string) => ({ step: { subject: asset_type, name: file_name, outcome }, asset });
   const linked = id === undefined ? undefined : await linkedAsset(context, id, { file_name, asset_type });
+  const earlier = linked?.before;
   const isUpload =
     file === undefined
-      ? linked?.before.source?.url !== planned.source?.url
-      : linked?.before.checksum == null ||
-        linked.before.source !== null ||
-        linked.before.checksum !== (await measure(context, file)).checksum;
+      ? earlier?.source?.url !== planned.source?.url
+      : earlier?.checksum == null || earlier.source !== null || earlier.checksum !== (await measure(context, file)).checksum;
   const open = { use: 'open', content_access: 'domain' } as const;
-  const lowered = (['use', 'content_access'] as const).filter(
-    (name) => linked && linked.before[name] !== open[name] && others[name] === open[name],
-  );
-  const lowers = lowered.map((name) => ({
-    what: `${name} of ${file_name}`,
-    before: linked?.before[name] ?? '',
-    after: open[name],
-  }));
+  const isLowered = (name: keyof typeof open) => earlier && earlier[name] !== open[name] && others[name] === open[name];
+  const lowered = (['use', 'content_access'] as const).filter(isLowered);
+  const lowers = lowered.map((name) => ({ what: `${name} of ${file_name}`, before: earlier?.[name] ?? '', after: open[name] }));
   const apply = async (mayLower: boolean, computationID: string) => {
     // A new asset takes over who may use and read the one before.
-    const { use = usualUse(asset_type), content_access } = linked?.before ?? {};
+    const { use = usualUse(asset_type), content_access } = earlier ?? {};
     const before = { use, ...(content_access === undefined ? {} : { content_access }) };
-    const kept = mayLower ? {} : Object.fromEntries(lowered.map((name) => [name, linked?.before[name]]));
+    const kept = mayLower ? {} : Object.fromEntries(lowered.map((name) => [name, earlier?.[name]]));
     const fields = { file_name, asset_type, ...others, ...kept };
-    if (linked && (file === undefined || !isUpload)) {
-      const changed = changedIn(linked.before, fields);
-      if (changed.length === 0) return done(linked.before.id, `unchanged${stays(lowers, mayLower)}`);
-      const { asset: _content, ...rest } = linked.before;
-      await client.updateAsset({ id: linked.before.id, body: { asset: { ...rest, ...fields } }, ifMatch: linked.ifMatch });
-      return done(linked.before.id, `changed: ${changed.join(', ')}${stays(lowers, mayLower)}`);
+    if (earlier && (file === undefined || !isUpload)) {
+      const { asset: _content, id, ...rest } = earlier;
+      const changed = changedIn(earlier, fields);
+      if (changed.length === 0) return done(id, `unchanged${stays(lowers, mayLower)}`);
+      await client.updateAsset({ id, body: { asset: { id, ...rest, ...fields } }, ifMatch: linked.ifMatch });
+      return done(id, `changed: ${changed.join(', ')}${stays(lowers, mayLower)}`);
     }
     const asset =
       file === undefined
         ? await client.createAsset({ body: { asset: { ...before, ...fields } } })
         : await upload(context, { ...before, ...fields, file });
-    if (linked) await client.unlinkAsset({ id: linked.before.id, computationID });
+    if (earlier) await client.unlinkAsset({ id: earlier.id, computationID });
     await client.linkAsset({ id: asset.id, computationID });
     const made = file === undefined ? 'created and linked' : 'uploaded and linked';
     const isClosed = others.use === undefined && asset.use === 'approval' ? '; runs need your approval' : '';
-    const outcome = `${made}${linked ? '; replaces the previous one' : isClosed}`;
+    const outcome = `${made}${earlier ? '; replaces the previous one' : isClosed}`;
     return done(asset.id, `${outcome}${stays(lowers, mayLower)}`);
   };
   return { isUpload, lowers, apply };

@@ -14,10 +14,10 @@ import { formatCoverage, coverageOf, staleApprovals, staleText } from '../contex
 import { noteLikeCvms } from '../context/find-by-name.ts';
 import { keyFile } from '../context/missing-items.ts';
 import { publicKeyBeside, readPrivateKey } from '../files/key-files.ts';
-import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { CmsError, errorOf, UsageError } from '../terminal/cms-error.ts';
 import { table } from '../terminal/table.ts';
 import { hanging, shellPath } from '../terminal/text.ts';
-import { type CmsCommand, laterTime, type LaterTime, wholeNumber } from './options.ts';
+import { type CmsCommand, given, laterTime, type LaterTime, wholeNumber } from './options.ts';
 
 interface Options {
   sign?: string;
@@ -55,46 +55,38 @@ export function addApprovalCommands(program: CmsCommand): void {
       const covered = await coverageOf(context, { id, computation });
       const { manifest_digest, configuration_digest } = covered;
       for (const [option, current] of Object.entries({ digest: manifest_digest, configuration: configuration_digest })) {
-        const given = options[option as 'digest' | 'configuration']?.toLowerCase() ?? current;
-        if (given === current) continue;
+        if ((options[option as 'digest' | 'configuration']?.toLowerCase() ?? current) === current) continue;
         const next = context.command(`manifest${named(context, id)}`);
-        throw new CmsError(`--${option} is not the current digest, which is ${current}.`, { next, exitCode: exitCodes.conflict });
+        throw errorOf('conflict', `--${option} is not the current digest, which is ${current}.`, next);
       }
       for (const cvm of options.cvm ?? []) await noteLikeCvms(context, cvm);
       const approved = { domain, computation: id, approver: user, manifest_digest, configuration_digest, ...limits };
       const key = options.sign === undefined ? undefined : await readPrivateKey(options.sign, context.terminal);
       const signed = key && signApproval(key, approved);
       const isUnsigned = !signed && computation.approval === 'all_signed';
-      const given = signed ? { signature: signed.signature } : {};
       if (signed || isUnsigned) await expectOwnKey(context, id, { ...options, fingerprint: signed?.fingerprint });
       if (!context.isJson) {
-        const stale = await staleApprovals(context, id, (given) => given.user === user);
+        const stale = await staleApprovals(context, id, (each) => each.user === user);
         context.note(`${formatCoverage(covered, context.terminal, { computation, you: user, limits, stale })}\n`);
       }
       if (!areGiven && options.yes !== true) {
         await confirm(context, `Approve runs with this manifest and this configuration${limitsText(limits)}?`);
       }
-      const body = { digest: manifest_digest, configuration_digest, ...limits, ...given };
+      const body = { digest: manifest_digest, configuration_digest, ...limits, ...given({ signature: signed?.signature }) };
       const approval = await client.approve({ id, body });
       const needed = computation.approval === 'none' ? {} : { needed: partiesOf(covered) };
       const { journal_head: _, ...kept } = { ...limits, ...needed, ...(signed && { key: signed.key }) };
       const { configuration } = covered;
       await keepWithLogin(context, 'approved', id, { manifest_digest, configuration_digest, configuration, ...kept });
       const copy = signed && (await keepCopy(context, id, signed));
-      context.print(
-        { ...approval, ...(copy !== undefined && { signed_copy: copy }) },
-        () =>
-          `${userText(approval.user)} has approved the manifest ${manifest_digest.slice(0, 12)}…${approval.signed ? ', signed' : ''}${limitsText(limitsOf(approval))}.\n` +
-          (copy === undefined ? '' : `Your signed copy is ${shellPath(copy, context.terminal.home)}.\n`),
-      );
-      if (!approval.stale) context.note(`Next: ${context.command(`check${named(context, id)}`)}\n`);
-      else {
-        const why =
-          options.expires === undefined
-            ? 'the key or the configuration has changed since'
-            : 'perhaps it has expired, by the clock of the service';
-        context.note(`The approval does not count: ${why}.\nNext: ${context.command(`approvals${named(context, id)}`)}\n`);
-      }
+      const how = `${approval.signed ? ', signed' : ''}${limitsText(limitsOf(approval))}`;
+      const said = `${userText(approval.user)} has approved the manifest ${manifest_digest.slice(0, 12)}…${how}.\n`;
+      const keptCopy = copy === undefined ? '' : `Your signed copy is ${shellPath(copy, context.terminal.home)}.\n`;
+      context.print({ ...approval, ...given({ signed_copy: copy }) }, () => said + keptCopy);
+      const changed = 'the key or the configuration has changed since';
+      const why = options.expires === undefined ? changed : 'perhaps it has expired, by the clock of the service';
+      if (approval.stale) context.note(`The approval does not count: ${why}.\n`);
+      context.note(`Next: ${context.command(`${approval.stale ? 'approvals' : 'check'}${named(context, id)}`)}\n`);
     });
 
   program.subcommand('approvals', 'list whose approval a run needs, and who has given it').onComputation(async (context, id) => {
@@ -103,10 +95,9 @@ export function addApprovalCommands(program: CmsCommand): void {
     const items = rows.map(({ user, because, approval = null }) => ({ user, because, approval }));
     const { now } = context.terminal;
     const stale = context.isJson ? [] : await staleApprovals(context, id);
-    const refusals = answer.refusals.map(({ user, reason }) => {
-      const line = printable(`Refusal of ${userText(user)}: ${quotedName(reason)}`);
-      return `${hanging(line, context.terminal.columns)}\n`;
-    });
+    const refusals = answer.refusals
+      .map(({ user, reason }) => printable(`Refusal of ${userText(user)}: ${quotedName(reason)}`))
+      .map((line) => `${hanging(line, context.terminal.columns)}\n`);
     context.print({ items, refusals: answer.refusals }, () =>
       items.length + refusals.length === 0
         ? 'No run needs an approval, and nobody has given one.\n'
@@ -152,13 +143,10 @@ export function addApprovalCommands(program: CmsCommand): void {
 }
 
 /** Returns the users who bring the files or receive the results, as far as the service names them. */
-const partiesOf = ({ files, receivers }: Awaited<ReturnType<typeof coverageOf>>) =>
-  [
-    ...new Set([
-      ...files.map(({ asset }) => asset?.created_by),
-      ...receivers.flatMap(({ users }) => (users?.length === 1 ? users : [])),
-    ]),
-  ].filter((user) => user !== undefined);
+const partiesOf = ({ files, receivers }: Awaited<ReturnType<typeof coverageOf>>) => {
+  const named = receivers.flatMap(({ users }) => (users?.length === 1 ? users : []));
+  return [...new Set([...files.flatMap(({ asset }) => asset?.created_by ?? []), ...named])];
+};
 
 /** Says how many runs have used an approval, such as `1 of 3`. Empty for one without a limit. */
 const runsText = (approval: Pick<Schemas['Approval'], 'used_runs' | 'max_runs'> | undefined) =>
@@ -178,9 +166,8 @@ async function expectOwnKey(
 ): Promise<void> {
   const uploaded = await uploadedKey(context, id);
   const beside = sign === undefined ? undefined : publicKeyBeside(sign);
-  const upload = context.command(
-    `key upload ${beside === undefined ? `${keyFile}.pub` : shellWord(beside)}${named(context, id)}`,
-  );
+  const file = beside === undefined ? `${keyFile}.pub` : shellWord(beside);
+  const upload = context.command(`key upload ${file}${named(context, id)}`);
   if (uploaded === undefined) {
     const message = 'You have uploaded no key to this computation. Upload the public key that belongs to your signing key.';
     throw new CmsError(message, { next: upload });

@@ -6,6 +6,7 @@ import { hashOfBytes } from 'computation-management-formats/digests';
 import { printable } from 'computation-management-formats/printable';
 import { quotedName } from 'computation-management-formats/quoted-name';
 import { sourceTypeOf } from 'computation-management-formats/source';
+import type { AssetType } from 'computation-management-formats/vocabulary';
 import { agoText, keyHolders, shellWord } from 'computation-management-words';
 import * as v from 'valibot';
 import { linkedAsset } from '../collaboration/sync.ts';
@@ -14,7 +15,7 @@ import type { Context, Session } from '../context/context.ts';
 import { readFileKey } from '../files/encrypt-file.ts';
 import { textOf } from '../files/read-file.ts';
 import { expectFile } from '../files/transfers.ts';
-import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { errorOf, UsageError } from '../terminal/cms-error.ts';
 import { details } from '../terminal/table.ts';
 import { trustedKey } from './broker.ts';
 import { readPolicy } from './computations.ts';
@@ -90,10 +91,7 @@ function keyDetails(
   return details([
     ['Key', `${number}, SHA-256 ${fingerprint}`],
     ['Who can open it', keyHolders[held]],
-    [
-      'Which CVMs get it',
-      release_policy ? 'those of its own policy and that of the computation' : 'those of the policy of the computation',
-    ],
+    ['Which CVMs get it', `those of ${release_policy ? 'its own policy and that' : 'the policy'} of the computation`],
     ['Released', last_released_at === null ? 'never' : `${releases} times, last ${agoText(last_released_at, terminal.now())}`],
   ]);
 }
@@ -113,17 +111,13 @@ export const addEncryptedOptions = (command: CmsCommand) =>
  * command is cut off, it can be typed again: it goes on with the asset that it linked.
  * @param url the address of the encrypted file. Undefined: its creator sends it
  */
-export async function addEncrypted(
-  context: Context,
-  url: string | undefined,
-  file: string,
-  options: AddEncryptedOptions,
-): Promise<void> {
+export async function addEncrypted(context: Context, url: string | undefined, file: string, options: AddEncryptedOptions) {
   const { keyHeld, releasePolicy, name = basename(file) } = options;
-  if (keyHeld === undefined) {
-    const message = 'Choose who holds the key: --key-held party or --key-held service.';
-    throw new UsageError(message, `${context.typed} --key-held party`);
-  }
+  if (keyHeld === undefined)
+    throw new UsageError(
+      'Choose who holds the key: --key-held party or --key-held service.',
+      `${context.typed} --key-held party`,
+    );
   await expectFile(file);
   const type = await chosenType(context, options.type, file);
   const session = await context.connect();
@@ -135,9 +129,8 @@ export async function addEncrypted(
   const { key, checksum } = encrypted;
   const source = url === undefined ? {} : { source: { type: sourceTypeOf(url) ?? ('https' as const), url } };
   const earlier = computation === undefined ? undefined : await addedEarlier(session, computation, { name, type, checksum, url });
-  const { id, file_name } =
-    earlier ??
-    (await client.createAsset({ body: { asset: { file_name: name, checksum, ...source, ...fieldsOf(options, type) } } }));
+  const fields = { file_name: name, checksum, ...source, ...fieldsOf(options, type) };
+  const { id, file_name } = earlier ?? (await client.createAsset({ body: { asset: fields } }));
   try {
     if (computation !== undefined && !earlier) await client.linkAsset({ id, computationID: computation });
     const held = { keyHeld, ...(releasePolicy !== undefined && { releasePolicy }) };
@@ -147,9 +140,8 @@ export async function addEncrypted(
       () => `${encryptedText(encrypted)}Added ${printable(file_name)} as ${id}\n${keyDetails(answer, context)}`,
     );
   } catch (error) {
-    context.note(
-      `The asset ${id} was added without its key. Fix that, then run: ${context.command(`asset key set ${id} --key ${shellWord(key)} --key-held ${keyHeld}`)}\n`,
-    );
+    const again = context.command(`asset key set ${id} --key ${shellWord(key)} --key-held ${keyHeld}`);
+    context.note(`The asset ${id} was added without its key. Fix that, then run: ${again}\n`);
     throw error;
   }
   const next = [
@@ -166,28 +158,19 @@ async function expectPolicy({ client, typed }: Session, computation: string | un
   if (computation !== undefined && (await client.getComputation({ id: computation })).attestation_policy !== null) return;
   const other =
     computation === undefined ? 'name a computation that has a policy' : 'have its owner give the computation a policy';
-  throw new CmsError(`Nothing says which CVMs may get the key. Give the key a policy of its own, or ${other}.`, {
-    next: `${typed} --release-policy FILE`,
-    exitCode: exitCodes.conflict,
-  });
+  const message = `Nothing says which CVMs may get the key. Give the key a policy of its own, or ${other}.`;
+  throw errorOf('conflict', message, `${typed} --release-policy FILE`);
 }
 
 /** Returns the asset of the caller that an earlier try added and linked. @throws CmsError if another one has its place */
 async function addedEarlier(
   session: Session,
   computation: string,
-  {
-    name,
-    type,
-    checksum,
-    url,
-  }: { name: string; type: Schemas['Asset']['asset_type']; checksum: string; url: string | undefined },
+  { name, type, checksum, url }: { name: string; type: AssetType; checksum: string; url: string | undefined },
 ): Promise<Schemas['Asset'] | undefined> {
   const before = (await linkedAsset(session, computation, { file_name: name, asset_type: type }))?.before;
   if (!before || (before.file_name === name && before.checksum === checksum && (before.source?.url ?? undefined) === url))
     return before;
-  throw new CmsError(`The computation has another ${type} ${quotedName(before.file_name)} of yours. Unlink it first.`, {
-    next: session.command(`asset unlink ${before.id} ${computation}`),
-    exitCode: exitCodes.conflict,
-  });
+  const message = `The computation has another ${type} ${quotedName(before.file_name)} of yours. Unlink it first.`;
+  throw errorOf('conflict', message, session.command(`asset unlink ${before.id} ${computation}`));
 }

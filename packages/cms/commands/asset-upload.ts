@@ -9,16 +9,7 @@ import { defaultComputation, isOf } from '../context/computation-reference.ts';
 import { identified } from '../context/find-by-name.ts';
 import { expectFile, measure, upload, uploadInto } from '../files/transfers.ts';
 import { addEncrypted, type AddEncryptedOptions, addEncryptedOptions } from './asset-key.ts';
-import {
-  type AssetOptions,
-  type CmsCommand,
-  chosenComputation,
-  chosenType,
-  fieldsOf,
-  given,
-  makeAsset,
-  useNote,
-} from './options.ts';
+import { type AssetOptions, type CmsCommand, chosenComputation, chosenType, fieldsOf, given } from './options.ts';
 
 type Fields = Schemas['AssetInputFields'];
 
@@ -43,11 +34,8 @@ export function addUploadCommand(asset: CmsCommand): void {
     .choice('--content-access <WHO>', 'who gets the content: only you, or every member of the domain', ['creator', 'domain'])
     .excluding('--asset <ASSET>', 'the asset to fill: one of yours that has no content yet', fields)
     .does(async (context, files: string[], options: Options) => {
-      for (const option of ['name', 'asset'] as const) {
-        if (options[option] !== undefined && files.length > 1) {
-          throw new UsageError(`--${option} goes with one file.`, context.help);
-        }
-      }
+      const single = (['name', 'asset'] as const).find((option) => options[option] !== undefined);
+      if (single && files.length > 1) throw new UsageError(`--${single} goes with one file.`, context.help);
       if (options.asset === undefined) {
         if (options.type === undefined) for (const file of files) await expectFile(file); // before it is asked for
         options.type = await chosenType(context, options.type, files[0] ?? '');
@@ -67,7 +55,8 @@ export function addUploadCommand(asset: CmsCommand): void {
         // Also before an error: these are uploaded.
         if (context.isJson && uploaded.length > 0) context.print({ items: uploaded }, () => '');
       }
-      const links = () => uploaded.map((each) => `asset link ${each.id}${chosen(session)}`);
+      const chosen = defaultComputation(session) === undefined ? ' COMPUTATION' : '';
+      const links = () => uploaded.map((each) => `asset link ${each.id}${chosen}`);
       const next = options.asset !== undefined ? ['todo'] : id === undefined ? links() : [];
       if (next.length > 0) context.note(`Next: ${next.map((each) => context.command(each)).join('\n      ')}\n`);
     });
@@ -76,9 +65,8 @@ export function addUploadCommand(asset: CmsCommand): void {
 /** The fields of an asset without its content. */
 type Uploaded = Omit<Schemas['Asset'], 'asset' | 'upload' | 'download'>;
 
-function uploadedText(file: string, { id, size, checksum }: Uploaded): string {
-  return `Uploaded ${printable(file)} (${sizeText(size)}) as ${id}\n  SHA3-256 ${printable(checksum ?? '')}\n`;
-}
+const uploadedText = (file: string, { id, size, checksum }: Uploaded) =>
+  `Uploaded ${printable(file)} (${sizeText(size)}) as ${id}\n  SHA3-256 ${printable(checksum ?? '')}\n`;
 
 async function uploadOne(context: Session, file: string, options: Options): Promise<Schemas['Asset']> {
   const { name: file_name, mimeType: mime_type, contentAccess: content_access, asset } = options;
@@ -86,21 +74,11 @@ async function uploadOne(context: Session, file: string, options: Options): Prom
     const id = await identified(context, 'asset', asset);
     const key = isOf(context, context.profile) ? context.profile.keys?.[id] : undefined;
     if (!key) return await uploadInto(context, id, file);
-    throw new UsageError(
-      `The key of this asset is on this machine, so that its file leaves only encrypted. Nothing was uploaded.`,
-      context.command(`asset key set ${id} --key ${shellWord(key.file)} --key-held party`),
-    );
+    const message = `The key of this asset is on this machine, so that its file leaves only encrypted. Nothing was uploaded.`;
+    throw new UsageError(message, context.command(`asset key set ${id} --key ${shellWord(key.file)} --key-held party`));
   }
   const fields = fieldsOf(options, await chosenType(context, options.type, file));
   return await upload(context, { file, ...fields, ...given({ file_name, mime_type, content_access }) });
-}
-
-/**
- * Returns the argument with which a command to type next names the computation: none if there is a default computation, otherwise the
- * placeholder COMPUTATION.
- */
-function chosen(context: Session): string {
-  return defaultComputation(context) === undefined ? ' COMPUTATION' : '';
 }
 
 interface OptionsOfNew extends AddEncryptedOptions {
@@ -123,15 +101,12 @@ export function addAddCommand(asset: CmsCommand): void {
   addEncryptedOptions(add).does(async (context, url: string | undefined, options: OptionsOfNew) => {
     const { encrypt, checksum, kbs, kbsPath } = options;
     if (encrypt !== undefined) {
-      if ([checksum, kbs, kbsPath].some((each) => each !== undefined)) {
+      if ([checksum, kbs, kbsPath].some((each) => each !== undefined))
         throw new UsageError('--encrypt hashes the file and sets its key: leave out --checksum, --kbs and --kbs-path.');
-      }
-      await addEncrypted(context, url, encrypt, options);
-      return;
+      return await addEncrypted(context, url, encrypt, options);
     }
-    if (url === undefined || checksum === undefined) {
+    if (url === undefined || checksum === undefined)
       throw new UsageError('Give the address and its --checksum, or --encrypt FILE.', context.help);
-    }
     await addFetched(context, url, { ...options, checksum });
   });
 }
@@ -141,17 +116,27 @@ async function addFetched(context: Context, url: string, options: OptionsOfNew &
   const type = await chosenType(context, options.type, file_name);
   const session = await context.connect();
   const id = await chosenComputation(session, options.computation);
-  const broker = kbs === undefined ? {} : { kbs: { url: kbs } };
   const from = sourceTypeOf(url) ?? 'https'; // the service refuses other addresses, and says why
   const source = { type: from, url, ...given({ kbs_resource_path: kbsPath }) };
+  const broker = kbs === undefined ? {} : { kbs: { url: kbs } };
   const made = await makeAsset(session, { file_name, checksum, source, ...broker, ...fieldsOf(options, type) }, id);
-  const lines = fetchLines(made).map((line) => `  ${printable(line)}\n`);
-  context.print(
-    made,
-    () => `Added ${printable(made.file_name)} as ${made.id}\n${lines.join('')}${useNote(options.use, made.use)}`,
-  );
+  const lines = [`Added ${printable(made.file_name)} as ${made.id}`, ...fetchLines(made).map((line) => `  ${printable(line)}`)];
+  context.print(made, () => `${lines.join('\n')}\n${useNote(options.use, made.use)}`);
   if (id === undefined) context.note(`Next: ${context.command(`asset link ${made.id} COMPUTATION`)}\n`);
 }
+
+/** Makes an asset without a file to upload, and links it to a computation if one is given. */
+async function makeAsset({ client }: Session, asset: Fields, computationID: string | undefined) {
+  const { upload: _, ...made } = await client.createAsset({ body: { asset } });
+  if (computationID !== undefined) await client.linkAsset({ id: made.id, computationID });
+  return made;
+}
+
+/** Says what the default of `--use` means for a new asset. Empty if the option was given, or every run may use it. */
+const useNote = (given: string | undefined, use: string) =>
+  given === undefined && use === 'approval'
+    ? '  No run uses it without your approval. To open it to every run: --use open\n'
+    : '';
 
 export function addDeclareCommand(asset: CmsCommand): void {
   asset
@@ -168,8 +153,7 @@ export function addDeclareCommand(asset: CmsCommand): void {
       const made = await makeAsset(session, { file_name, checksum, ...fieldsOf(options, type) }, id);
       const declared = `Declared ${printable(file_name)} as ${made.id}\n  SHA3-256 ${checksum}\n`;
       context.print(made, () => declared + useNote(options.use, made.use));
-      context.note(
-        `Nothing of it was uploaded. A run starts once the asset has content: upload a sample, which may be any file.\nNext: ${context.command(`asset upload SAMPLE --asset ${made.id}`)}\n`,
-      );
+      const how = 'A run starts once the asset has content: upload a sample, which may be any file.';
+      context.note(`Nothing of it was uploaded. ${how}\nNext: ${context.command(`asset upload SAMPLE --asset ${made.id}`)}\n`);
     });
 }

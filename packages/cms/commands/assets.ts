@@ -63,10 +63,8 @@ export function addAssetCommands(program: CmsCommand): void {
         const why = whyNotWritten.get(codeOf(error));
         throw why === undefined ? error : new UsageError(why(file), next);
       });
-      context.print(
-        { id, file, size, checksum },
-        () => `Saved ${printable(file)} (${sizeText(size)})\n  SHA3-256 ${printable(checksum ?? '')}\n`,
-      );
+      const saved = `Saved ${printable(file)} (${sizeText(size)})\n  SHA3-256 ${printable(checksum ?? '')}\n`;
+      context.print({ id, file, size, checksum }, () => saved);
     });
 
   for (const name of ['link', 'unlink'] as const) addLinkCommand(asset, name);

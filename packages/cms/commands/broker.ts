@@ -15,7 +15,7 @@ import { appendDecision, type Decision, readDecisions } from '../files/decision-
 import { readFileKey } from '../files/encrypt-file.ts';
 import { type Material, materialFrom, verifierFor } from '../files/read-file.ts';
 import type { Profile } from '../profile/profile.ts';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { CmsError, errorOf } from '../terminal/cms-error.ts';
 import { type CmsCommand, wholeNumber } from './options.ts';
 
 interface Options extends Material {
@@ -47,12 +47,11 @@ export function addBrokerCommand(program: CmsCommand): void {
       const earlier = await readDecisions(log);
       const { keys = {} } = await recordsOf(context);
       await trustedKey(context, options);
-      context.note(
-        `Keeping the keys of ${Object.keys(keys).length} files, and each decision in ${log} (${earlier.length} so far).\n` +
-          (options.trustServiceForManifest === true
-            ? 'You trust the service for which manifest a machine has, where its evidence does not say it.\n'
-            : 'A machine whose evidence does not name its manifest gets no key.\n'),
-      );
+      const [files, decisions] = [Object.keys(keys).length, earlier.length];
+      context.note(`Keeping the keys of ${files} files, and each decision in ${log} (${decisions} so far).\n`);
+      const trust = 'You trust the service for which manifest a machine has, where its evidence does not say it.\n';
+      const demand = 'A machine whose evidence does not name its manifest gets no key.\n';
+      context.note(options.trustServiceForManifest === true ? trust : demand);
       const isStopped = () => context.terminal.signal.aborted;
       while (!isStopped()) {
         const nonce = randomBytes(32).toString('base64url');
@@ -82,10 +81,8 @@ const logOf = ({ profiles, profileName }: Context) =>
 async function recordsOf(session: Session): Promise<Profile> {
   const profile = await session.profiles.read(session.profileName);
   if (isOf(session, profile)) return profile;
-  throw new CmsError('A broker needs a login on this machine: what it may release is kept with the login.', {
-    next: 'cms login --help',
-    exitCode: exitCodes.notLoggedIn,
-  });
+  const message = 'A broker needs a login on this machine: what it may release is kept with the login.';
+  throw errorOf('notLoggedIn', message, 'cms login --help');
 }
 
 /**
@@ -103,7 +100,7 @@ export async function trustedKey(
   if (!found) {
     const others = published.map(({ name }) => name).join(', ');
     const message = `The service does not publish the key ${printable(trusted)} that you trust, but ${others || 'none'}. Compare it with other parties before you trust another.`;
-    throw new CmsError(message, { next: 'cms broker --evidence-key THUMBPRINT', exitCode: exitCodes.refused });
+    throw errorOf('refused', message, 'cms broker --evidence-key THUMBPRINT');
   }
   await context.profiles.change(context.profileName, (stored) =>
     isOf(context, stored) && stored.evidence_key !== trusted ? { ...stored, evidence_key: trusted } : stored,
@@ -153,14 +150,12 @@ async function answer(context: Session, options: Options, { asked, nonce }: Requ
     const reason = 'reason' in judged ? judged.reason : (changed ?? overLimit(base, before, options, judged.approval));
     return { ...base, reason: reason ?? '', decision: reason === undefined ? 'released' : 'refused' };
   });
-  const isReleased = made.decision === 'released';
-  const said = isReleased
-    ? `Released the key of ${asset} for the run ${run}.`
-    : `Refused the key of ${asset} for the run ${run}: ${made.reason}`;
-  context.print({ decision: made.decision, reason: made.reason, asset, run, release: id }, () => `${printable(said)}\n`);
-  const told = 'told' in judged ? judged.told : made.reason;
-  const body =
-    isReleased && release ? { jwe: sealForTee(release.secret, release.teeKey) } : { refusal: printable(told).slice(0, 1_000) };
+  const { decision, reason } = made;
+  const isReleased = decision === 'released';
+  const said = `${isReleased ? 'Released' : 'Refused'} the key of ${asset} for the run ${run}${isReleased ? '.' : `: ${reason}`}`;
+  context.print({ decision, reason, asset, run, release: id }, () => `${printable(said)}\n`);
+  const refusal = printable('told' in judged ? judged.told : reason).slice(0, 1_000);
+  const body = isReleased && release ? { jwe: sealForTee(release.secret, release.teeKey) } : { refusal };
   await context.client.answerRelease({ id, body });
 }
 
@@ -199,25 +194,12 @@ async function judge(
   const evidence = await verifyToken(tokenOfEvidence(request.evidence), { ...given, certificates, boundTo, now });
   const { configuration, ...limits } = record;
   const approval: OwnApproval = { ...limits, computation, configuration };
+  const { asset, authorization } = asked;
+  const serviceKey = await trustedKey({ ...context, note: () => undefined }, options);
+  const trustsServiceForManifest = options.trustServiceForManifest === true;
   const findings = await checkAuthorization(
-    {
-      asset: asked.asset,
-      authorization: asked.authorization,
-      evidence,
-      tokens: contents,
-      certificates,
-      collateral: given.collateral,
-    },
-    {
-      domain,
-      user,
-      nonce,
-      approval,
-      key,
-      now,
-      serviceKey: await trustedKey({ ...context, note: () => undefined }, options),
-      trustsServiceForManifest: options.trustServiceForManifest === true,
-    },
+    { asset, authorization, evidence, tokens: contents, certificates, collateral: given.collateral },
+    { domain, user, nonce, approval, key, now, serviceKey, trustsServiceForManifest },
     verifyToken,
   );
   const problems = findings.filter(({ verdict }) => verdict === 'does not hold' || verdict === 'not checked');

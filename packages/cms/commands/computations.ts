@@ -60,11 +60,7 @@ async function bodyOf(context: Pick<Context, 'command'>, fields: Fields, before:
 }
 
 /** Parses an attestation policy in YAML or JSON, also under the name `attestation_policy`. @throws CmsError that names the wrong field */
-export function readPolicy(
-  text: string,
-  file: string,
-  { command }: Pick<Context, 'command'>,
-): NonNullable<Body['attestation_policy']> {
+export function readPolicy(text: string, file: string, { command }: Pick<Context, 'command'>) {
   const document = parseDocument(text);
   const given: unknown = document.errors.length > 0 ? undefined : document.toJS();
   const inner = v.safeParse(v.strictObject({ attestation_policy: v.unknown() }), given);
@@ -74,10 +70,8 @@ export function readPolicy(
   const names = (issue.path ?? []).map(({ key }) => key).filter((key) => typeof key === 'string');
   const what = names.length === 0 ? 'Expected the fields platforms and measurements, in YAML or JSON.' : describe(issue);
   const example = 'For example:\n  platforms: [snp]\n  measurements: [96 hex digits, 96 hex digits]';
-  throw new UsageError(
-    `${file}: ${names.length === 0 ? '' : `${names.join('.')}: `}${what} ${example}`,
-    command('cvm show CVM --policy'),
-  );
+  const message = `${file}: ${names.length === 0 ? '' : `${names.join('.')}: `}${what} ${example}`;
+  throw new UsageError(message, command('cvm show CVM --policy'));
 }
 
 /** Prints a computation, without the private key of its agent. The service gives the key to those who may change the computation. */
@@ -101,12 +95,7 @@ export function addComputationCommands(program: CmsCommand): void {
     .excluding('--changed', 'the last changed first', 'status')
     .does(async (context, options: ListOptions & Filters) => {
       const { status, owner, waiting, changed } = options;
-      const filter = given({
-        status,
-        owner,
-        waiting_for: waiting ? ('me' as const) : undefined,
-        sort: changed ? ('updated' as const) : undefined,
-      });
+      const filter = given({ status, owner, waiting_for: waiting && ('me' as const), sort: changed && ('updated' as const) });
       const columns: Column<Item<'listComputations'>>[] = [
         { title: 'id', value: ({ id }) => id },
         { title: 'name', value: ({ name }) => name, cuts: true },
@@ -187,6 +176,7 @@ function computationDetails(computation: Schemas['ComputationView'], { now }: Pi
   const { id, name, description, owner, status, approval, log_access, consumers, providers, assets, run } = computation;
   const review = computation.result_review;
   const ago = (timestamp: string) => agoText(timestamp, now());
+  const started = run && `started ${ago(run.started_at)} by ${userText(run.started_by)}`;
   return details([
     ['Name', name],
     ['Identifier', id],
@@ -206,10 +196,7 @@ function computationDetails(computation: Schemas['ComputationView'], { now }: Pi
     ['Created', ago(computation.created_at)],
     ['Changed', ago(computation.updated_at)],
     ['Inputs', assets?.map((asset) => `${asset.asset_type}  ${plainName(asset.file_name)}  ${asset.id}`)],
-    [
-      'Latest run',
-      run && `${run.id} on ${run.cvm_id}: ${run.status}, started ${ago(run.started_at)} by ${userText(run.started_by)}`,
-    ],
+    ['Latest run', run && `${run.id} on ${run.cvm_id}: ${run.status}, ${started}`],
     ['Reason', run?.reason],
   ]);
 }

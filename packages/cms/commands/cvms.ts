@@ -1,14 +1,15 @@
-import { type Schemas, ServiceProblem } from 'computation-management-client';
+import type { Schemas } from 'computation-management-client';
 import { attestationPolicyInput, platforms } from 'computation-management-formats/attestation';
 import { agoText, policyCautions } from 'computation-management-words';
 import * as v from 'valibot';
 import { stringify } from 'yaml';
 import type { Context } from '../context/context.ts';
 import { textOf } from '../files/read-file.ts';
+import { unlessUnknown } from '../context/find-by-name.ts';
 import { CmsError } from '../terminal/cms-error.ts';
 import { details, statusColour } from '../terminal/table.ts';
 import { listOf, type ListOptions } from './list.ts';
-import type { CmsCommand } from './options.ts';
+import { type CmsCommand, given } from './options.ts';
 
 export function addCvmCommands(program: CmsCommand): void {
   const cvm = program.subcommand('cvm', 'list CVMs, and show whether they can take a run');
@@ -26,10 +27,7 @@ export function addCvmCommands(program: CmsCommand): void {
           { title: 'description', value: ({ description }) => description, cuts: true },
           { title: 'state', value: ({ presence }) => presence.state, colour: statusColour },
           { title: 'fit', value: ({ presence }) => presence.fit, colour: statusColour },
-          {
-            title: 'seen',
-            value: ({ presence }) => (presence.last_seen_at === null ? 'never' : agoText(presence.last_seen_at, now())),
-          },
+          { title: 'seen', value: ({ presence: { last_seen_at: at } }) => (at === null ? 'never' : agoText(at, now())) },
         ],
       });
     });
@@ -74,14 +72,10 @@ export function addCvmCommands(program: CmsCommand): void {
     .option('--agent-url <HOST:PORT>', 'where parties reach its agent')
     .connected(async (context, cvmID: string, options: { description?: string; certificate?: string; agentUrl?: string }) => {
       const { client } = context;
-      const before = await client.getCvm({ cvmID }).catch((error: unknown) => {
-        if (error instanceof ServiceProblem && error.code === 'not_found') return { description: '' };
-        throw error;
-      });
-      const { description = before.description, certificate, agentUrl: agent_url } = options;
-      const files = certificate === undefined ? {} : { certificate: await textOf(certificate) };
-      const body = { description, ...files, ...(agent_url === undefined ? {} : { agent_url }) };
-      const made = await client.registerCvm({ cvmID, body });
+      const before = await client.getCvm({ cvmID }).catch(unlessUnknown);
+      const { description = before?.description ?? '', agentUrl: agent_url } = options;
+      const certificate = options.certificate === undefined ? undefined : await textOf(options.certificate);
+      const made = await client.registerCvm({ cvmID, body: { description, ...given({ certificate, agent_url }) } });
       context.print(made, () => `Registered ${made.id}.\n`);
     });
 }

@@ -28,11 +28,9 @@ export async function encryptShown(context: Context, file: string, options: Encr
   const copy = options.copy ?? (await asked(context, 'A second copy of the key, on another disk (a path; Enter for none)'));
   const encrypted = await encryptFile(context, { ...options, file, copy });
   const { key } = encrypted;
-  context.note(
-    `Whoever has the key ${printable(key)} can open the encrypted file. Nobody can open it without the key: do not lose it.\n${
-      copy === undefined ? `Keep a second copy of the key elsewhere, such as by: cp ${shellWord(key)} PATH\n` : ''
-    }`,
-  );
+  const what = `Whoever has the key ${printable(key)} can open the encrypted file.`;
+  context.note(`${what} Nobody can open it without the key: do not lose it.\n`);
+  if (copy === undefined) context.note(`Keep a second copy of the key elsewhere, such as by: cp ${shellWord(key)} PATH\n`);
   return encrypted;
 }
 

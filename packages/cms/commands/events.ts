@@ -12,7 +12,7 @@ interface Options extends ListOptions {
   follow?: boolean;
 }
 
-export function addEventsCommand(program: CmsCommand): void {
+export function addEventCommands(program: CmsCommand): void {
   program
     .subcommand('events', 'list the events of a computation, newest first, or follow them')
     .listOptions()
@@ -42,31 +42,14 @@ export function addEventsCommand(program: CmsCommand): void {
         });
         return;
       }
-      for await (const event of watchEvents(client, {
-        ...filter,
-        signal: terminal.signal,
-        onInterruption: context.outages.began,
-      })) {
+      const watched = { ...filter, signal: terminal.signal, onInterruption: context.outages.began };
+      for await (const event of watchEvents(client, watched)) {
         const { timestamp, originator, event_type, status } = event;
-        terminal.out(
-          context.isJson
-            ? `${jsonText(event)}\n`
-            : `${printable([timestamp, userText(originator), event_type, status, shortDetails(event)].join('  ').trimEnd())}\n`,
-        );
+        const line = [timestamp, userText(originator), event_type, status, shortDetails(event)].join('  ').trimEnd();
+        terminal.out(`${context.isJson ? jsonText(event) : printable(line)}\n`);
       }
     });
-}
 
-/** Formats the details of an event in one line, without the fields that say nothing to people. */
-const shortDetails = ({ details }: Schemas['Event']) => fieldsText(detailFields(details, ['asset_id', 'occurred_at']));
-
-interface LogsOptions {
-  run?: string;
-  level?: (typeof logLevels)[number];
-  follow?: boolean;
-}
-
-export function addLogsCommand(program: CmsCommand): void {
   program
     .subcommand('logs', "print the agent's log of a run, if `log_access` lets you read it")
     .option('--run <RUN>', 'the run; default: the latest')
@@ -89,4 +72,13 @@ export function addLogsCommand(program: CmsCommand): void {
       }
       context.print({ items }, () => '');
     });
+}
+
+/** Formats the details of an event in one line, without the fields that say nothing to people. */
+const shortDetails = ({ details }: Schemas['Event']) => fieldsText(detailFields(details, ['asset_id', 'occurred_at']));
+
+interface LogsOptions {
+  run?: string;
+  level?: (typeof logLevels)[number];
+  follow?: boolean;
 }

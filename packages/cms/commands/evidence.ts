@@ -64,11 +64,8 @@ export function addEvidenceCommands(program: CmsCommand): void {
       for (const token of tokens) await saveToken(options.output, token);
       const stated = statement === undefined ? [evidence] : [evidence, statement];
       const logs = await Promise.all(stated.map(async (each) => await logOfEvidence(JSON.stringify(each))));
-      await followService(context, {
-        server,
-        shown: logs.map(({ log }) => log),
-        tags: logs.flatMap(({ tags }) => [...tags]),
-      });
+      const tags = logs.flatMap((each) => [...each.tags]);
+      await followService(context, { server, shown: logs.map(({ log }) => log), tags });
       const { result: resultFile, ...always } = evidenceFiles;
       const files = [...Object.values(always), ...(statement ? [resultFile] : []), ...tokens.map(tokenFile)];
       if (options.verify === true) {
@@ -93,6 +90,42 @@ export function addEvidenceCommands(program: CmsCommand): void {
     .materialOptions()
     .does(async (context, path: string, options: VerifyFiles) => {
       await verify(context, path, options);
+    });
+
+  program
+    .subcommand('log', 'the log of the service, which is the same for everyone')
+    .subcommand('check', 'check that the log continues what you saw, and has no second entry of the runs that you can read')
+    .repeatable('--with <FILE>', 'evidence of another party, to compare with')
+    .does(async (context, options: { with?: string[] }) => {
+      const { server } = await context.target();
+      const known = (await readPins(context)).get(server);
+      const none = new UsageError('No log of this service was seen here yet.', context.command('evidence'));
+      if (!known) throw none;
+      const readShown = async (file: string) => {
+        const { log } = await logOfEvidence(await textOf(file));
+        if (log.origin === known.origin && log.vkey === known.vkey) return log;
+        const message = `${file} is of another log, ${log.origin}. If this service signed it, the service has shown two logs.`;
+        throw new UsageError(message, `cms verify ${shellWord(file)}`);
+      };
+      const shown = await Promise.all((options.with ?? []).map(readShown));
+      const tags = await tagsOfRuns(context);
+      const pin = await followService(context, { server, shown, tags });
+      if (!pin) throw none;
+      const state = checkpointIn(pin.checkpoint);
+      const { origin, size } = state;
+      const before = new Map(Object.entries(pin.tags));
+      const find = () => findSecondEntries(pin, pin.checked, before, tilesOf(server, context.terminal.signal));
+      const found = await noting(context.note, 'Reading the entries of the log.\n', find).catch(async (error: unknown) => {
+        throw error instanceof LogAlarm ? await saveAlarm(context, server, error) : error;
+      });
+      await replacePin(context, server, pin, { ...pin, checked: size, tags: Object.fromEntries(found) });
+      const read = size - pin.checked;
+      const runs = found.size / loggedActs.length;
+      const shownRuns = runs === 1 ? 'run' : `${runs} runs`;
+      const continued = `The log ${origin} continues what was seen of it. It has ${size} entries.\n`;
+      const second = `No second entry of the ${shownRuns} that you know is among the ${read} that were read.\n`;
+      context.print({ origin, size, checkpoint: pin.checkpoint, entries_read: read, runs }, () => continued + second);
+      context.note(`Compare with the other parties: ${shortForm(state)}\n`);
     });
 }
 
@@ -158,10 +191,8 @@ async function readKnowledge(
 async function readEvidence(path: string, options: VerifyFiles) {
   const found = await stat(path).catch(() => undefined);
   if (!found) {
-    throw new UsageError(
-      `There is no ${JSON.stringify(path)} here.`,
-      path === defaultDirectory ? 'cms evidence' : filesBeside(path),
-    );
+    const message = `There is no ${JSON.stringify(path)} here.`;
+    throw new UsageError(message, path === defaultDirectory ? 'cms evidence' : filesBeside(path));
   }
   const isDirectory = found.isDirectory();
   const there = isDirectory ? await readdir(path) : [];
@@ -169,15 +200,11 @@ async function readEvidence(path: string, options: VerifyFiles) {
     there.includes(evidenceFiles[name]) ? join(path, evidenceFiles[name]) : undefined;
   const evidence = await textOf(isDirectory ? join(path, evidenceFiles.evidence) : path);
   const saved = isDirectory ? undefined : archiveIn(evidence);
-  const [keysFile, result, events] = [
-    options.keys ?? inDirectory('keys'),
-    options.result ?? inDirectory('result'),
-    inDirectory('events'),
-  ];
+  const keysFile = options.keys ?? inDirectory('keys');
+  const result = options.result ?? inDirectory('result');
   const keys = keysFile === undefined ? saved?.keys : await textOf(keysFile);
-  if (keys === undefined) {
-    throw new UsageError('The public keys are missing.', `cms verify ${shellWord(path)} --keys FILE`);
-  }
+  if (keys === undefined) throw new UsageError('The public keys are missing.', `cms verify ${shellWord(path)} --keys FILE`);
+  const events = inDirectory('events');
   const eventFiles = options.events ?? (events === undefined ? undefined : [events]);
   const tokens = there.filter((name) => name.endsWith(tokenEnding)).map((name) => join(path, name));
   return {
@@ -188,48 +215,6 @@ async function readEvidence(path: string, options: VerifyFiles) {
     ...(options.token && { tokens: await Promise.all(options.token.map(readBytes)) }),
     ...(await materialFrom(options)),
   };
-}
-
-export function addLogCommands(program: CmsCommand): void {
-  program
-    .subcommand('log', 'the log of the service, which is the same for everyone')
-    .subcommand('check', 'check that the log continues what you saw, and has no second entry of the runs that you can read')
-    .repeatable('--with <FILE>', 'evidence of another party, to compare with')
-    .does(async (context, options: { with?: string[] }) => {
-      const { server } = await context.target();
-      const known = (await readPins(context)).get(server);
-      const none = new UsageError('No log of this service was seen here yet.', context.command('evidence'));
-      if (!known) throw none;
-      const readShown = async (file: string) => {
-        const { log } = await logOfEvidence(await textOf(file));
-        if (log.origin === known.origin && log.vkey === known.vkey) return log;
-        const message = `${file} is of another log, ${log.origin}. If this service signed it, the service has shown two logs.`;
-        throw new UsageError(message, `cms verify ${shellWord(file)}`);
-      };
-      const shown = await Promise.all((options.with ?? []).map(readShown));
-      const tags = await tagsOfRuns(context);
-      const pin = await followService(context, { server, shown, tags });
-      if (!pin) throw none;
-      const state = checkpointIn(pin.checkpoint);
-      const { origin, size } = state;
-      const before = new Map(Object.entries(pin.tags));
-      const found = await noting(
-        () => context.note('Reading the entries of the log.\n'),
-        () => findSecondEntries(pin, pin.checked, before, tilesOf(server, context.terminal.signal)),
-      ).catch(async (error: unknown) => {
-        throw error instanceof LogAlarm ? await saveAlarm(context, server, error) : error;
-      });
-      await replacePin(context, server, pin, { ...pin, checked: size, tags: Object.fromEntries(found) });
-      const read = size - pin.checked;
-      const runs = found.size / loggedActs.length;
-      context.print({ origin, size, checkpoint: pin.checkpoint, entries_read: read, runs }, () =>
-        [
-          `The log ${origin} continues what was seen of it. It has ${size} entries.\n`,
-          `No second entry of the ${runs === 1 ? 'run' : `${runs} runs`} that you know is among the ${read} that were read.\n`,
-        ].join(''),
-      );
-      context.note(`Compare with the other parties: ${shortForm(state)}\n`);
-    });
 }
 
 /** The number of runs from which reading their list takes seconds, so that a note announces the wait. */

@@ -25,7 +25,7 @@ import { expectFile } from '../files/transfers.ts';
 import type { CmsCommand } from './options.ts';
 import { shellPath } from '../terminal/text.ts';
 
-export function addInitCommand(program: CmsCommand): void {
+export function addInitCommands(program: CmsCommand): void {
   program
     .subcommand('init', 'set up your part of a collaboration from a YAML file; repeat it whenever the file has changed')
     .argument('[FILE]', 'the collaboration')
@@ -33,10 +33,7 @@ export function addInitCommand(program: CmsCommand): void {
     .option('--allow-outside', 'take files that are outside the folder of FILE, or hidden in it')
     .option('--yes', 'upload without a question; what protects you is never lowered')
     .does(async (context, file: string | undefined, options: Options) => {
-      if (options.example === true) {
-        printExample(context, file);
-        return;
-      }
+      if (options.example === true) return printExample(context, file);
       if (file === undefined) {
         const makeOne = `cms init --example > ${usualCollaboration}`;
         const next = existsSync(usualCollaboration) ? `cms init ${usualCollaboration}` : makeOne;
@@ -46,7 +43,7 @@ export function addInitCommand(program: CmsCommand): void {
       const session = await context.connect();
       const { client, domain, user } = session;
       const { home } = context.terminal;
-      const party = partyOf(context, plan, { user, file });
+      const party = partyOf(context, plan, user, file);
       const { parts, key } = await expectParts(context, { file, home, ...options }, party);
       const computation = await planComputation(session, plan.computation);
       const planned = [];
@@ -57,11 +54,8 @@ export function addInitCommand(program: CmsCommand): void {
         uploads.push(`public key ${shellPath(key.file, home)} (${key.fingerprint}): every party sees it`);
       }
       await confirmUploads(context, uploads, options);
-      const mayLower = await mayLowerAll(
-        context,
-        [computation, ...planned].flatMap(({ lowers }) => lowers),
-        { file, ...options },
-      );
+      const lowers = [computation, ...planned].flatMap((each) => each.lowers);
+      const mayLower = await mayLowerAll(context, lowers, { file, ...options });
       const { id, step } = await computation.apply(mayLower);
       await thenUse(session, id);
       const steps: Step[] = [step];
@@ -96,9 +90,7 @@ export function addInitCommand(program: CmsCommand): void {
       const items = missingItems(missing_items, { id, isSigned: approval === 'all_signed', assets, ownKey });
       context.note(`Missing before a run:\n${formatMissing(items, { user, command: context.command })}`);
     });
-}
 
-export function addExportCommand(program: CmsCommand): void {
   program
     .subcommand('export', 'print the collaboration file of a computation, which cms init reads; each party adds its key')
     .onComputation(async (context, id) => {
@@ -121,11 +113,7 @@ function printExample({ print }: Context, file: string | undefined): void {
  * Returns what the caller brings to a collaboration, by the file of `cms init`.
  * @throws CmsError if the caller has no part in the collaboration
  */
-function partyOf(
-  { command, note }: Context,
-  { computation, parties }: Collaboration,
-  { user, file }: { user: string; file: string },
-) {
+function partyOf({ command, note }: Context, { computation, parties }: Collaboration, user: string, file: string) {
   if (!Object.hasOwn(parties, computation.owner)) note(`${file} has no part for the owner ${userText(computation.owner)}.\n`);
   if (Object.hasOwn(parties, user)) return parties[user];
   if (user === computation.owner) return undefined;
@@ -152,7 +140,7 @@ async function expectParts(context: Context, place: Place & Options, party: Part
     if (!(error instanceof CmsError)) throw error;
     mistakes.push(error);
   };
-  const parts: { planned: PlannedAsset; file: string | undefined; size: number }[] = [];
+  const parts: Part[] = [];
   for (const planned of party?.assets ?? []) {
     const file = planned.file === undefined ? undefined : await pathFrom(place, planned.file).catch(collected);
     const size = file === undefined ? 0 : await expectFile(file).catch(collected);
@@ -175,6 +163,13 @@ async function expectParts(context: Context, place: Place & Options, party: Part
   throw new UsageError(message, first.next, first);
 }
 
+/** A planned asset, with the path and the size of its file. Without a path, there is nothing to upload. */
+interface Part {
+  planned: PlannedAsset;
+  file: string | undefined;
+  size: number;
+}
+
 interface Place {
   /** The path of the file of `cms init`. */
   file: string;
@@ -189,27 +184,21 @@ interface Place {
 async function pathFrom({ file, home, allowOutside }: Place, path: string, { isKey = false } = {}): Promise<string> {
   const given = path.startsWith('~/') ? join(home, path.slice(2)) : resolve(dirname(file), path);
   const real = await realpath(given).catch(() => given);
-  const isIn = (folder: string, found: string) =>
-    !isAbsolute(relative(folder, found)) &&
-    relative(folder, found)
-      .split(sep)
-      .every((name) => !name.startsWith('.'));
+  const isIn = (folder: string, found: string) => {
+    const inside = relative(folder, found);
+    return !isAbsolute(inside) && inside.split(sep).every((name) => !name.startsWith('.'));
+  };
   const folders = [resolve(dirname(file)), await realpath(dirname(file))];
   const [isBeside, staysBeside] = [folders.some((each) => isIn(each, given)), folders.some((each) => isIn(each, real))];
   const keys = join(home, '.ssh');
   const isOwnKey = isKey && real.endsWith('.pub') && [keys, await realpath(keys).catch(() => keys)].includes(dirname(real));
   if (allowOutside === true || (isBeside && staysBeside) || isOwnKey) return real;
-  throw new UsageError(
-    `${JSON.stringify(path)} is outside the folder of ${file}, or hidden in it. Allow that with --allow-outside.`,
-  );
+  const named = JSON.stringify(path);
+  throw new UsageError(`${named} is outside the folder of ${file}, or hidden in it. Allow that with --allow-outside.`);
 }
 
 /** Says what is uploaded of a planned asset, and who reads it then. */
-function uploadText(
-  { planned, file, size }: { planned: PlannedAsset; file: string | undefined; size: number },
-  domain: string,
-  home: string,
-): string {
+function uploadText({ planned, file, size }: Part, domain: string, home: string): string {
   const { type, source, name = '', content_access } = planned;
   if (file === undefined) {
     return `${type} ${source?.url ?? `${name}, which you send encrypted`}: every member of the domain ${domain} reads this`;
@@ -222,13 +211,14 @@ function uploadText(
  * Lists the files that `cms init` will upload from this machine, and asks for confirmation.
  * @throws CmsError if the answer is not yes, or nobody can answer
  */
-async function confirmUploads({ terminal, isJson, typed, note }: Context, uploads: string[], { yes }: Options): Promise<void> {
+async function confirmUploads(context: Context, uploads: string[], { yes }: Options): Promise<void> {
+  const { terminal, isJson, typed, note } = context;
   if (uploads.length === 0) return;
   const list = `Uploads:\n${uploads.map((each) => `  ${printable(each)}\n`).join('')}`;
   if (yes === true) return note(list);
   if (terminal.ask === undefined || isJson) throw new UsageError(`Nothing was uploaded. ${list}`.trimEnd(), `${typed} --yes`);
   note(list);
-  await confirm({ terminal, typed }, 'Upload this?');
+  await confirm(context, 'Upload this?');
 }
 
 /** Asks whether `cms init` may take away protections of the caller. Without a terminal, and with `--yes`, it may not. */

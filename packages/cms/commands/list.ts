@@ -1,12 +1,5 @@
-import {
-  type Arguments,
-  type Client,
-  type Item,
-  type ListOperation,
-  type OptionalIfEmpty,
-  pages,
-} from 'computation-management-client';
-import type { Context } from '../context/context.ts';
+import { type Arguments, type Item, type ListOperation, type OptionalIfEmpty, pages } from 'computation-management-client';
+import type { Context, Session } from '../context/context.ts';
 import { type Column, table } from '../terminal/table.ts';
 import { csvOf } from '../terminal/text.ts';
 
@@ -23,7 +16,7 @@ interface Listing<O extends ListOperation> {
   filter: object;
   options: ListOptions;
   /** The columns of the table, or a function that returns them for the entries. */
-  columns: readonly Column<Item<O>>[] | ((listed: Item<O>[], client: Client) => Promise<readonly Column<Item<O>>[]>);
+  columns: readonly Column<Item<O>>[] | ((listed: Item<O>[], client: Session['client']) => Promise<readonly Column<Item<O>>[]>);
   /** The command, without `cms`, that adds the first entry of the list. Printed for a list that has no entry at all. */
   first?: string;
   /** The note to print if no entry matches the filter. */

@@ -6,14 +6,14 @@ import { roles } from 'computation-management-formats/vocabulary';
 import { agoText, shellWord, userText } from 'computation-management-words';
 import * as v from 'valibot';
 import type { Context } from '../context/context.ts';
-import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { type CmsError, errorOf, UsageError } from '../terminal/cms-error.ts';
 import { noting } from '../terminal/progress.ts';
 import { details } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { claimsOf, issuerOf, membershipsOf, tokenOfLocal, tokenOfProgram, trimmedToken, withToken } from '../profile/token.ts';
 import type { Credentials, Profile } from '../profile/profile.ts';
 import { addressOf } from '../context/target.ts';
-import { type CmsCommand, wholeNumber } from './options.ts';
+import { type CmsCommand, given, wholeNumber } from './options.ts';
 
 /** The roles that a user can have. A CVM has the only other one. */
 const roleNames = Object.keys(roles).filter((role) => role !== 'cvm');
@@ -52,19 +52,16 @@ export function addLoginCommands(program: CmsCommand): void {
         throw new UsageError('Choose a domain.', `${context.typed} --domain DOMAIN${lackingOptions(options)}`);
       }
       const isSamePlace = before?.server === server && before.domain === domain;
-      const used = isSamePlace && before.computation !== undefined ? { computation: before.computation } : {};
+      const used = given({ computation: isSamePlace ? before.computation : undefined });
       const base = { server, domain, user: '', ...used, access_token: '', expires_at: 0 };
-      const profile = await noting(
-        () => context.note('Waiting for the login.\n'),
-        () => loggedIn(context, { ...base, credentials: { kind: 'token' } }, options, known),
-      );
+      const logIn = () => loggedIn(context, { ...base, credentials: { kind: 'token' } }, options, known);
+      const profile = await noting(context.note, 'Waiting for the login.\n', logIn);
       await context.profiles.change(context.profileName, (stored) => {
         const isSameLogin = stored?.server === server && stored.domain === domain && stored.user === profile.user;
         if (!isSameLogin) return profile;
         // What this user approved and trusts was kept on this machine so that the service has no say in it.
-        const { approved, keys, evidence_key: trusted } = stored;
-        const evidence_key = trusted === undefined ? {} : { evidence_key: trusted };
-        return { ...profile, ...(approved && { approved }), ...(keys && { keys }), ...evidence_key };
+        const { approved, keys, evidence_key } = stored;
+        return { ...profile, ...given({ approved, keys, evidence_key }) };
       });
       const roles = rolesIn(profile);
       context.print(
@@ -121,44 +118,36 @@ async function loggedIn(context: Context, target: Profile, options: Options, kno
   const { clientId, scope, token } = options;
   const issuer = options.issuer === undefined ? undefined : addressOf('--issuer')(options.issuer);
   if (token !== undefined) {
-    const given = trimmedToken(token);
-    const { exp = Infinity } = claimsOf(given, context.typed);
+    const trimmed = trimmedToken(token);
+    const { exp = Infinity } = claimsOf(trimmed, context.typed);
     if (exp * 1_000 <= terminal.now()) {
       const message = `The token expired ${agoText(new Date(exp * 1_000).toISOString(), terminal.now())}.`;
-      throw new CmsError(message, { next: context.typed, exitCode: exitCodes.notLoggedIn });
+      throw errorOf('notLoggedIn', message, context.typed);
     }
-    return { ...withToken(target, given), credentials: { kind: 'token' } };
+    return { ...withToken(target, trimmed), credentials: { kind: 'token' } };
   }
   const isLocal = options.local === true || (known?.kind === 'local' && issuer === undefined);
   if (isLocal) {
     const before = known?.kind === 'local' ? known : undefined;
     const user = options.user ?? before?.user ?? terminal.userName;
-    if (user === undefined) {
-      const next = `${context.typed} --user USER`;
-      throw new UsageError('You have no user name on this machine.', next);
-    }
+    if (user === undefined) throw new UsageError('You have no user name on this machine.', `${context.typed} --user USER`);
     const roles = options.role ?? (before?.user === user ? before.roles : ['administrator']);
     return await logInLocally(target, { user, roles }, terminal);
   }
   const before = known?.kind === 'issuer' || known?.kind === 'program' ? known : undefined;
-  const at = { issuer: issuer ?? before?.issuer, client_id: clientId ?? before?.client_id, scope: scope ?? before?.scope };
-  if (at.issuer === undefined || at.client_id === undefined) {
-    throw howToLogIn(context, options, (await context.target()).isLocal);
-  }
-  const given = { issuer: at.issuer, client_id: at.client_id, ...(at.scope === undefined ? {} : { scope: at.scope }) };
+  const [named, client_id] = [issuer ?? before?.issuer, clientId ?? before?.client_id];
+  if (named === undefined || client_id === undefined) throw howToLogIn(context, options, (await context.target()).isLocal);
+  const at = { issuer: named, client_id, ...given({ scope: scope ?? before?.scope }) };
   const { device, port } = options;
   const isAsBefore = [issuer, device, port].every((option) => option === undefined);
   const isProgram = before?.kind === 'program' && isAsBefore && clientId === undefined;
   if (isProgram || terminal.env['CMS_CLIENT_SECRET']) {
-    const program = { kind: 'program', ...given } as const;
+    const program = { kind: 'program', ...at } as const;
     return { ...withToken(target, await tokenOfProgram(program, terminal)), credentials: program };
   }
   const way = isAsBefore && before?.kind === 'issuer' ? before : { device, port };
-  const chosen = {
-    ...(way.device === undefined ? {} : { device: way.device }),
-    ...(way.port === undefined ? {} : { port: way.port }),
-  };
-  return await logInWithIssuer(target, { kind: 'issuer', ...given, ...chosen }, terminal);
+  const chosen = given({ device: way.device, port: way.port });
+  return await logInWithIssuer(target, { kind: 'issuer', ...at, ...chosen }, terminal);
 }
 
 function howToLogIn({ typed }: Context, options: Options, isLocal: boolean): CmsError {
@@ -178,11 +167,8 @@ function expiryText(expires: string, now: number): string {
   return `${Date.parse(expires) > now ? 'expires' : 'expired'} ${agoText(expires, now)}`;
 }
 
-function rolesIn({ access_token, domain }: Profile): string[] {
-  return membershipsOf(claimsOf(access_token))
-    .filter((membership) => membership.startsWith(`${domain}:`))
-    .map((membership) => membership.slice(domain.length + 1));
-}
+const rolesIn = ({ access_token, domain }: Profile): string[] =>
+  membershipsOf(claimsOf(access_token)).flatMap((each) => (each.startsWith(`${domain}:`) ? [each.slice(domain.length + 1)] : []));
 
 type Issuer = Extract<Credentials, { kind: 'issuer' }>;
 
@@ -197,11 +183,12 @@ async function logInLocally(
     if (!(error instanceof ServiceProblem)) throw error;
     if (error.code === 'invalid_request') throw wrongMember(error, { user, domain });
     if (error.code !== 'unexpected') throw error;
-    throw new CmsError(`${server} is not a service of npm start, so it does not support --local. Log in with its issuer.`, {
-      next: `cms login --server ${shellWord(server)} --domain ${shellWord(domain)} --issuer URL --client-id ID`,
-      exitCode: exitCodes.notLoggedIn,
-      cause: error,
-    });
+    throw errorOf(
+      'notLoggedIn',
+      `${server} is not a service of npm start, so it does not support --local. Log in with its issuer.`,
+      `cms login --server ${shellWord(server)} --domain ${shellWord(domain)} --issuer URL --client-id ID`,
+      error,
+    );
   });
   return { ...withToken(target, token), credentials: { kind: 'local', user, roles } };
 }
@@ -220,10 +207,7 @@ async function logInWithIssuer(target: Profile, issuer: Issuer, terminal: Termin
   const signIn = issuer.device === true ? withDevice : withBrowser;
   const { refresh_token, access_token } = await signIn(issuer, terminal);
   const { refresh_token: _, ...others } = issuer;
-  return {
-    ...withToken(target, access_token),
-    credentials: { ...others, ...(refresh_token === undefined ? {} : { refresh_token }) },
-  };
+  return { ...withToken(target, access_token), credentials: { ...others, ...given({ refresh_token }) } };
 }
 
 function withDevice(issuer: Issuer, { err, signal }: Terminal): Promise<TokenSet> {

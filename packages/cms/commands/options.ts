@@ -175,13 +175,6 @@ export const fieldsOf = (
   asset_type: AssetType,
 ) => ({ asset_type, ...given({ description, use: use ?? usualUse(asset_type), decompress, algo_type, algo_args }) });
 
-/** Makes an asset without a file to upload, and links it to a computation if one is given. */
-export async function makeAsset({ client }: Session, asset: Schemas['AssetInputFields'], computationID: string | undefined) {
-  const { upload: _, ...made } = await client.createAsset({ body: { asset } });
-  if (computationID !== undefined) await client.linkAsset({ id: made.id, computationID });
-  return made;
-}
-
 /** The endings of the names of programs. */
 const programs = /(?:^|\/)[^./]+$|\.(?:py|wasm|sh|js|ts|r|jl|jar|bin|exe|so|tar)$/i;
 
@@ -193,17 +186,9 @@ export async function chosenType(context: Context, given: AssetType | undefined,
   const answer = given ?? (await asked(context, 'Its type, algorithm or dataset'));
   const type = assetTypes.find((each) => each === answer);
   if (type !== undefined) return type;
-  throw new UsageError(
-    'Choose the type of the asset: --type algorithm or --type dataset.',
-    `${context.typed} --type ${programs.test(file) ? 'algorithm' : 'dataset'}`,
-  );
+  const message = 'Choose the type of the asset: --type algorithm or --type dataset.';
+  throw new UsageError(message, `${context.typed} --type ${programs.test(file) ? 'algorithm' : 'dataset'}`);
 }
-
-/** Says what the default of `--use` means for a new asset. Empty if the option was given, or every run may use it. */
-export const useNote = (given: string | undefined, use: string) =>
-  given === undefined && use === 'approval'
-    ? '  No run uses it without your approval. To open it to every run: --use open\n'
-    : '';
 
 /** Returns a parser of option values that are whole numbers. The parser refuses numbers below `least`. */
 export function wholeNumber(least: number): (text: string) => number {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { type KeyObject } from 'node:crypto';
 import { open, stat, writeFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { causeOf, isLoopback, pause, type Schemas, ServiceProblem, sizeText, waitForRun } from 'computation-management-client';
+import { causeOf, isLoopback, pause, type Schemas, sizeText, waitForRun } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { quotedName, userText } from 'computation-management-formats/quoted-name';
 import { decisionText, decisions, longestNote } from 'computation-management-formats/result-review';
@@ -12,12 +12,13 @@ import { type AgentConnection, AgentError } from '../agent/agent-connection.ts';
 import { type AgentOptions, type KnownRun, readKnownRun } from '../agent/right-agent.ts';
 import { openRightAgentSoon, refused, untilEvent } from '../agent/send-files.ts';
 import { named } from '../context/computation-reference.ts';
+import { unlessUnknown } from '../context/find-by-name.ts';
 import { keyFile } from '../context/missing-items.ts';
 import { asked, confirm, type Context, type Session } from '../context/context.ts';
 import { readPrivateKey } from '../files/key-files.ts';
 import { download, expectFile, handIn, measure } from '../files/transfers.ts';
 import { writeWhole } from '../files/write-whole.ts';
-import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { CmsError, errorOf, UsageError } from '../terminal/cms-error.ts';
 import { noting, startProgress } from '../terminal/progress.ts';
 import { signText } from './approvals.ts';
 import { agentOptionNames, type CmsCommand, given } from './options.ts';
@@ -66,27 +67,18 @@ export function addResultCommands(program: CmsCommand): void {
         throw new UsageError(`${output} is there already.`, `${context.typed} --output FILE`);
       }
       const run = await context.client.getRun({ id, run: options.run });
-      if (run.result && options.key === undefined) {
-        await getReleased(context, { run, result: run.result, output });
-        return;
-      }
+      if (run.result && options.key === undefined) return await getReleased(context, { run, result: run.result, output });
       const fetched = await fetchFromAgent(context, id, { ...options, run: run.id, output });
       context.print({ run: run.id, output, ...fetched }, () => `Saved the result in ${output}.\n`);
     });
 }
 
 /** Downloads a released result, which must be the file that the statement about it names. @throws CmsError that says where it is otherwise */
-async function getReleased(
-  context: Session,
-  { run, result, output }: { run: Run; result: Result; output: string },
-): Promise<void> {
+async function getReleased(context: Session, { run, result, output }: { run: Run; result: Result; output: string }) {
   const { id: runId, computation_id: id } = run;
   const { asset } = result;
   if (result.state !== 'released' || asset === null) {
-    throw new CmsError(await whyNotYet(context, run, result), {
-      next: context.command(`events ${id} --run ${shellWord(runId)}`),
-      exitCode: exitCodes.conflict,
-    });
+    throw errorOf('conflict', await whyNotYet(context, run, result), context.command(`events ${id} --run ${shellWord(runId)}`));
   }
   const { statement } = await context.client.getResult({ id, run: runId });
   const { size, checksum } = await writeWhole(output, async (file) => {
@@ -94,11 +86,8 @@ async function getReleased(
     if (given.checksum === statement.checksum) return given;
     throw new CmsError('The service gives another file than the one that its signed statement names. Nothing was saved.');
   });
-  context.print(
-    { run: runId, output, size, checksum, decisions: result.decisions },
-    () =>
-      `Saved the result in ${output} (${sizeText(size)})\n  SHA3-256 ${checksum}, as the statement says\n${decisionsText(result)}`,
-  );
+  const saved = `Saved the result in ${output} (${sizeText(size)})\n  SHA3-256 ${checksum}, as the statement says\n`;
+  context.print({ run: runId, output, size, checksum, decisions: result.decisions }, () => saved + decisionsText(result));
   context.note(`Next: ${context.command(`evidence ${id} --run ${shellWord(runId)} --verify`)}\n`);
 }
 
@@ -138,7 +127,7 @@ async function mayBeSimulated(
 ): Promise<boolean> {
   const isNamed = [agent, agentFingerprint, agentCertificate, unbound].some((option) => option !== undefined);
   if (isNamed || configuration.attestation_policy || !isLoopback(new URL(client.baseUrl))) return false;
-  return !(await isRegistered(client, run.cvm_id));
+  return (await client.getCvm({ cvmID: run.cvm_id }).catch(unlessUnknown)) === undefined;
 }
 
 /** Returns the result of a run that a simulated CVM has. Undefined if there is none. */
@@ -147,13 +136,6 @@ async function simulatedResult({ client: { baseUrl } }: Session, run: string): P
   const answer = await fetch(`${baseUrl}/local/results/${encodeURIComponent(run)}`, request).catch(() => undefined);
   const isSmall = Number(answer?.headers.get('content-length') ?? Infinity) <= largestSimulatedResult;
   return answer?.ok === true && isSmall ? Buffer.from(await answer.arrayBuffer()) : undefined;
-}
-
-async function isRegistered(client: Session['client'], cvmID: string): Promise<boolean> {
-  const found = await client.getCvm({ cvmID }).catch((error: unknown) => {
-    if (!(error instanceof ServiceProblem) || error.code !== 'not_found') throw error;
-  });
-  return found !== undefined;
 }
 
 interface Fetched {
@@ -213,9 +195,8 @@ async function review(context: Session, id: string, options: ReviewOptions): Pro
   const key = options.key === undefined ? undefined : await readPrivateKey(options.key, context.terminal);
   let run = await client.getRun({ id, run: options.run });
   const { id: runId } = run;
-  if (!run.result) throw new CmsError('The result of this run has no review.', { exitCode: exitCodes.conflict });
-  const refuse = (message: string, next: string) =>
-    new CmsError(message, { next: context.command(next), exitCode: exitCodes.conflict });
+  if (!run.result) throw errorOf('conflict', 'The result of this run has no review.');
+  const refuse = (message: string, next: string) => errorOf('conflict', message, context.command(next));
   if (isOver(run)) throw refuse(withoutResult(run), `runs ${id}`);
   const { state, decisions: made } = run.result;
   if (made.some(({ reviewer }) => reviewer === user))
@@ -231,7 +212,7 @@ async function review(context: Session, id: string, options: ReviewOptions): Pro
   const before = run.result;
   if (before && before.asset !== null && before.checksum !== checksum) {
     const other = 'Another file was handed in, with the SHA3-256 ' + printable(before.checksum ?? '');
-    if (before.decisions.length > 0) throw new CmsError(`${other}. Review that one.`, { exitCode: exitCodes.conflict });
+    if (before.decisions.length > 0) throw errorOf('conflict', `${other}. Review that one.`);
     if (options.yes !== true) await confirm(context, `${other}. Hand in yours in its place?`);
   }
   const decision = await chosenDecision(context, options);
@@ -242,23 +223,20 @@ async function review(context: Session, id: string, options: ReviewOptions): Pro
   await handIn(context, { id, run: runId, file, file_name: basename(file) });
   const result = await untilUnderReview(context, id, runId);
 
+  const handedIn = { run: runId, file, ...about, size, checksum };
+  const check = checked ?? null;
   if (decision === undefined) {
-    context.print(
-      { run: runId, file, ...about, size, checksum, result, check: checked ?? null },
-      () => 'Handed in. You have not decided: --release lets the consumers have it, --withhold never.\n',
-    );
-    context.note(
-      `Next: ${context.command(`review ${id} --run ${shellWord(runId)} --file ${shellWord(file)}${options.key === undefined ? '' : ` --key ${shellWord(options.key)}`} --release`)}\n`,
-    );
+    const undecided = 'Handed in. You have not decided: --release lets the consumers have it, --withhold never.\n';
+    context.print({ ...handedIn, result, check }, () => undecided);
+    const withKey = options.key === undefined ? '' : ` --key ${shellWord(options.key)}`;
+    const next = `review ${id} --run ${shellWord(runId)} --file ${shellWord(file)}${withKey} --release`;
+    context.note(`Next: ${context.command(next)}\n`);
     return;
   }
   const body = { decision, checksum, note, ...given({ signature }) };
-  const decided = await client.decideResult({ id, run: runId, body });
-  context.print(
-    { run: runId, file, ...about, size, checksum, decision, note, check: checked ?? null, result: decided.result },
-    () =>
-      `You ${decision} the result${signature === undefined ? '' : ', signed'}. It is ${printable(decided.result?.state ?? '')}.\n`,
-  );
+  const decided = (await client.decideResult({ id, run: runId, body })).result;
+  const said = `You ${decision} the result${signature === undefined ? '' : ', signed'}. It is ${printable(decided?.state ?? '')}.\n`;
+  context.print({ ...handedIn, decision, note, check, result: decided }, () => said);
   context.note(`Next: ${context.command(`evidence${named(context, id)} --verify`)}\n`);
 }
 
@@ -275,10 +253,8 @@ async function signDecision(
   const { configuration, manifest } = (await client.getEvidence({ id: computation, run: id })).statement;
   if (!key) {
     if (configuration.approval !== 'all_signed') return undefined;
-    throw new UsageError(
-      '--key: This computation requires signed decisions. Nothing was handed in.',
-      `${typed} --key ${keyFile}`,
-    );
+    const message = '--key: This computation requires signed decisions. Nothing was handed in.';
+    throw new UsageError(message, `${typed} --key ${keyFile}`);
   }
   const own = configuration.result_review?.reviewers.indexOf(decided.reviewer) ?? -1;
   const signed = signText(key, decisionText({ domain, computation, run: id, manifest_digest, ...decided }));
@@ -302,9 +278,8 @@ async function fileToReview(
   }
   if (result?.state === 'under_review' && result.asset !== null) {
     await download(context, { id: result.asset, file: output, mustBeNew: false });
-    context.note(
-      'This is the file that was handed in. The agent signs no result: only who fetched it knows that it is the result.\n',
-    );
+    const caution = 'The agent signs no result: only who fetched it knows that it is the result.';
+    context.note(`This is the file that was handed in. ${caution}\n`);
     return { file: output };
   }
   if (await stat(output).catch(() => undefined)) {
@@ -379,7 +354,7 @@ async function untilUnderReview(context: Session, id: string, run: string): Prom
       await pause(pauseInMilliseconds, signal);
     }
     const message = 'The file was handed in, but the service has not noted it.';
-    throw new CmsError(message, { next: context.typed, exitCode: exitCodes.unavailable });
+    throw errorOf('unavailable', message, context.typed);
   };
-  return await noting(() => context.note('Waiting until the service has noted the file.\n'), work);
+  return await noting(context.note, 'Waiting until the service has noted the file.\n', work);
 }

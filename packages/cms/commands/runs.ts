@@ -5,7 +5,7 @@ import { agoText, userText } from 'computation-management-words';
 import { sendFiles, type SendOptions } from '../agent/send-files.ts';
 import { asked } from '../context/context.ts';
 import { noteLikeCvms } from '../context/find-by-name.ts';
-import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { errorOf, UsageError } from '../terminal/cms-error.ts';
 import { computationId, named, thenUse } from '../context/computation-reference.ts';
 import { statusColour } from '../terminal/table.ts';
 import { interrupted } from '../context/outages.ts';
@@ -32,16 +32,12 @@ export function addRunCommands(program: CmsCommand): void {
     .sendOptions()
     .does(async (context, reference: string | undefined, options: RunOptions) => {
       const { watch, again, send, key } = options;
-      if (send && (key === undefined || watch !== true)) {
-        throw new UsageError('--send goes with --watch and --key.', context.help);
-      }
+      if (send && !(key && watch)) throw new UsageError('--send goes with --watch and --key.', context.help);
       const given = options.cvm ?? (again === true ? undefined : await asked(context, 'The CVM that takes the run'));
       if (given === undefined && again !== true) {
         const { isLocal } = await context.target();
-        throw new UsageError(
-          'Missing option --cvm: choose the CVM for the run.',
-          isLocal ? `${context.typed} --cvm ${await context.exampleCvm()}` : context.command('cvm list'),
-        );
+        const next = isLocal ? `${context.typed} --cvm ${await context.exampleCvm()}` : context.command('cvm list');
+        throw new UsageError('Missing option --cvm: choose the CVM for the run.', next);
       }
       const session = await context.connect();
       const { client } = session;
@@ -69,10 +65,8 @@ export function addRunCommands(program: CmsCommand): void {
     .onComputation(async (context, id, options: { run?: string }) => {
       const run = options.run ?? (await context.client.getComputation({ id })).run?.id;
       if (run === undefined) {
-        throw new CmsError('This computation was never run.', {
-          next: context.command(`run${named(context, id)} --cvm ${await context.exampleCvm()}`),
-          exitCode: exitCodes.notFound,
-        });
+        const message = 'This computation was never run.';
+        throw errorOf('notFound', message, context.command(`run${named(context, id)} --cvm ${await context.exampleCvm()}`));
       }
       await watchToEnd(context, { id, run, isNamed: options.run !== undefined });
     });
@@ -97,20 +91,15 @@ export function addRunCommands(program: CmsCommand): void {
     .choice('--status <STATUS>', 'only those with this status', runStatuses)
     .does(async (context, reference: string | undefined, options: ListOptions & { status?: string }) => {
       const id = reference === undefined ? undefined : await computationId(await context.connect(), reference);
-      const filter = given({ status: options.status, computation_id: id });
       await listOf(context, 'listRuns', {
-        filter,
+        filter: given({ status: options.status, computation_id: id }),
         options,
         columns: async (runs, client) => {
           const ids = [...new Set(runs.map(({ computation_id }) => computation_id))];
           const names = await findRows(client, 'listComputations', ids);
           return [
             { title: 'run', value: ({ id }) => id },
-            {
-              title: 'computation',
-              value: ({ computation_id }) => names.get(computation_id)?.name ?? computation_id,
-              cuts: true,
-            },
+            { title: 'computation', value: ({ computation_id: id }) => names.get(id)?.name ?? id, cuts: true },
             { title: 'cvm', value: ({ cvm_id }) => cvm_id, cuts: true },
             { title: 'status', value: ({ status }) => status, colour: statusColour },
             { title: 'started', value: ({ started_at }) => agoText(started_at, context.terminal.now()) },

@@ -53,26 +53,22 @@ export async function watchToEnd(context: Session, { id, run, isNamed = false, g
       onInterruption: outages.began,
       onEvent: (event) => {
         isBegun ||= event.event_type === 'Running';
-        terminal.out(isJson ? `${jsonText(event)}\n` : `${eventLine(event, startedAt, terminal)}\n`);
-        const step = takesFiles && stepAtTheAgent(event);
+        terminal.out(`${isJson ? jsonText(event) : eventLine(event, startedAt, terminal)}\n`);
+        const step = takesFiles && steps[`${event.event_type}/${event.status}`];
         if (step) context.note(step);
       },
     });
     const took = ended.ended_at === null ? '' : ` after ${((Date.parse(ended.ended_at) - startedAt) / 1_000).toFixed(1)} s`;
-    if (isJson) terminal.out(`${jsonText(ended)}\n`);
-    else
-      terminal.out(
-        `The run ${ended.status === 'cancelled' ? 'was' : 'has'} ${printable(ended.status)}${took}: ${printable(ended.reason ?? '')}\n`,
-      );
+    const has = ended.status === 'cancelled' ? 'was' : 'has';
+    const said = `The run ${has} ${printable(ended.status)}${took}: ${printable(ended.reason ?? '')}`;
+    terminal.out(`${isJson ? jsonText(ended) : said}\n`);
     context.exitWith(exitCodeOf[ended.status]);
-    const next =
-      ended.status === 'completed' ? `evidence${computation}${option}` : `events${computation} --run ${shellWord(run)}`;
     const isFailed = ended.status === 'failed' && !isJson;
     const { log_access } = isFailed ? await client.getComputation({ id, signal }) : { log_access: 'none' };
     const share = context.command(`computation update${computation} --log-access parties`);
-    if (isFailed) context.note(repairOf(ended, { isBegun, log_access, share }));
-    const logs = `logs${computation} --run ${shellWord(run)}`;
-    context.note(`Next: ${context.command(log_access === 'parties' ? logs : next)}\n`);
+    if (isFailed) context.note(repairOf(ended, isBegun, log_access, share));
+    const look = `${log_access === 'parties' ? 'logs' : 'events'}${computation} --run ${shellWord(run)}`;
+    context.note(`Next: ${context.command(ended.status === 'completed' ? `evidence${computation}${option}` : look)}\n`);
   } catch (error) {
     const message = `You stopped watching. The ${goesOn} goes on.`;
     const stopped = interrupted(error, terminal, message, context.command(`watch${computation}${option}`));
@@ -86,10 +82,7 @@ export async function watchToEnd(context: Session, { id, run, isNamed = false, g
  * @param isBegun whether the CVM began to run the algorithm
  * @param share the command that shares the logs of later runs
  */
-function repairOf(
-  { reason_code }: Run,
-  { isBegun, log_access, share }: { isBegun: boolean; log_access: string; share: string },
-): string {
+function repairOf({ reason_code }: Run, isBegun: boolean, log_access: string, share: string): string {
   if (reason_code === 'input_changed') {
     return 'A file at its address is not the one that was approved. Its creator restores it, or links the file as it is now.\n';
   }
@@ -118,40 +111,32 @@ function ofRun(error: unknown, run: string, watch: string): CmsError {
   return new CmsError(message, { next, exitCode, problem: { ...said.problem, run_id: run }, cause });
 }
 
+/** The sentences that say what users do at the agent of a real CVM after an event (docs/participant.md). */
 const steps: Record<string, string> = {
   'ReceivingAlgorithm/InProgress': 'The CVM waits for the algorithm. Its provider types: cms send FILE --key KEY\n',
   'ReceivingData/InProgress': 'The CVM waits for the datasets. Each provider types: cms send FILE --key KEY\n',
   'ConsumingResults/Ready': 'The result is in the CVM. Each consumer types: cms result --key KEY\n',
 };
 
-/** Returns a sentence that says what users do at the agent of a real CVM after an event (docs/participant.md). */
-function stepAtTheAgent({ event_type, status }: Schemas['Event']): string | undefined {
-  return steps[`${event_type}/${status}`];
-}
-
 /**
  * Returns whether a CVM is registered. To simulated CVMs, which are not registered, nobody brings files. False if the service cannot say
  * it.
  */
 async function isRegistered(client: Client, cvmID: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    await client.getCvm({ cvmID, signal });
-    return true;
-  } catch (error) {
-    if (error instanceof ServiceProblem) return false;
-    throw error;
-  }
+  const found = await client.getCvm({ cvmID, signal }).catch((error: unknown) => {
+    if (!(error instanceof ServiceProblem)) throw error;
+  });
+  return found !== undefined;
 }
 
 /** Formats an event of a run as a line of a timeline, with the seconds since `startedAt` (milliseconds since 1970). */
 export function eventLine(event: Schemas['Event'], startedAt: number, { colours }: { colours: boolean }): string {
   const { originator, event_type, status, timestamp } = event;
   const at = `+${((Date.parse(timestamp) - startedAt) / 1_000).toFixed(1)} s`.padStart(10);
-  const mark = markOf(event);
+  const [mark, colour] = lookOf(event);
   const line = `${at}  ${padded(originator, 18)}  ${padded(event_type, 18)}  ${printable(status)}`.trimEnd();
   const { reason } = detailsIn(event.details);
   const shown = `${mark}${line}${typeof reason === 'string' && reason !== '' ? `  ${printable(reason)}` : ''}`;
-  const colour = colourOf(event);
   return colours && colour !== undefined ? styleText(colour, shown, { validateStream: false }) : shown;
 }
 
@@ -160,12 +145,13 @@ const padded = (text: string, width: number) => {
   return shown + ' '.repeat(Math.max(0, width - textWidth(shown)));
 };
 
-function markOf({ event_type, originator }: Schemas['Event']): string {
-  if (originator !== 'system') return ' ';
-  return event_type === 'completed' ? '✓' : event_type === 'failed' ? '✗' : ' ';
-}
+/** The mark before an event of the service, and its colour, by the type of the event. */
+const looks = new Map([
+  ['completed', ['✓', 'green'] as const],
+  ['failed', ['✗', 'red'] as const],
+]);
 
-function colourOf({ event_type, originator, status }: Schemas['Event']) {
-  if (originator === 'system') return event_type === 'completed' ? 'green' : event_type === 'failed' ? 'red' : 'yellow';
-  return /^(Failed|Warning|failure)$/.test(status) ? 'red' : undefined;
+function lookOf({ event_type, originator, status }: Schemas['Event']) {
+  if (originator === 'system') return looks.get(event_type) ?? ([' ', 'yellow'] as const);
+  return [' ', /^(Failed|Warning|failure)$/.test(status) ? 'red' : undefined] as const;
 }

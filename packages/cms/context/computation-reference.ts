@@ -118,13 +118,8 @@ export async function machinesFor(
   if (!attestation_policy) return undefined;
   const { cvms, total } = await client.listCvms({ limit: mostMachines });
   const ask = async (cvm: string, signal: AbortSignal) => (await client.dryRun({ id, cvm, signal })).missing_items;
-  const learned = [
-    ...(await learnOf(
-      cvms.map((cvm) => cvm.id),
-      terminal.signal,
-      ask,
-    )),
-  ];
+  const ids = cvms.map((cvm) => cvm.id);
+  const learned = [...(await learnOf(ids, terminal.signal, ask))];
   const refusals = learned.flatMap(([, { info }]) => info.filter((sentence) => sentence.startsWith('The CVM ')).slice(0, 1));
   const shown = refusals.slice(0, mostRefusals).map((each) => each.replace(/([0-9a-f]{8})[0-9a-f]{88}/g, '$1…'));
   const others = total - shown.length;
@@ -142,13 +137,9 @@ export function waitingForMachine({ refusals }: Machines, columns: number | unde
 /**
  * Returns a note with the command that starts a run of a computation that lacks nothing. Approvals may be for certain CVMs: the command
  * names one on which all needed approvals count.
+ * @param wanted the CVM that the command names if the approvals allow it
  */
-export async function nextRun(
-  context: Session,
-  id: string,
-  /** The CVM that the command names if the approvals allow it. */
-  wanted?: string,
-): Promise<string> {
+export async function nextRun(context: Session, id: string, wanted?: string): Promise<string> {
   const ofComputation = named(context, id);
   const cvms = await approvedCvms(context, id);
   if (cvms?.length === 0) {

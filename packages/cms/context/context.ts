@@ -103,7 +103,8 @@ export function contextOf(
         const { pathname, searchParams } = new URL(request.url);
         if (request.method !== 'GET' && !pathname.endsWith('/dryrun')) await printBefore({ beforeChange });
         const isHeld = searchParams.has('wait'); // the service answers late as it is asked to
-        const response = await (isHeld ? fetch(request) : noting(outages.waits, () => fetch(request)));
+        const send = () => fetch(request);
+        const response = await (isHeld ? send() : noting(outages.waits, 'The service takes long to answer.\n', send));
         if (isAnswered(response)) outages.ended();
         return response.ok ? await withIdentifiers(response) : response;
       },
@@ -205,20 +206,14 @@ export type WrapAction = <Given extends unknown[]>(
 ) => (...given: Given) => Promise<void>;
 
 /** Asks for confirmation. @throws CmsError if the answer is not yes, or nobody can answer */
-export async function confirm(
-  { terminal: { ask }, typed }: Pick<Context, 'terminal' | 'typed'>,
-  question: string,
-): Promise<void> {
+export async function confirm({ terminal: { ask }, typed }: Context, question: string): Promise<void> {
   if (!ask) throw new UsageError('Cannot ask for confirmation: this is not a terminal.', `${typed} --yes`);
   const answer = await ask(`${question} [y/N] `);
   if (!/^y(es)?$/i.test(answer.trim())) throw new CmsError('Nothing was done.');
 }
 
 /** Asks for a value that a command lacks. Returns undefined if nobody can answer, or the answer is empty. */
-export async function asked(
-  { terminal: { ask }, isJson }: Pick<Context, 'terminal' | 'isJson'>,
-  what: string,
-): Promise<string | undefined> {
+export async function asked({ terminal: { ask }, isJson }: Context, what: string): Promise<string | undefined> {
   return (isJson ? undefined : (await ask?.(`${what}: `))?.trim()) || undefined;
 }
 

@@ -19,7 +19,7 @@ import {
   readCoverage,
   userText,
 } from 'computation-management-words';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { errorOf } from '../terminal/cms-error.ts';
 import { hanging, wrapped } from '../terminal/text.ts';
 import type { Context, Session } from './context.ts';
 
@@ -30,7 +30,7 @@ import type { Context, Session } from './context.ts';
 export async function coverageOf({ typed, client }: Session, given: Parameters<typeof readCoverage>[1]): Promise<Coverage> {
   return await readCoverage(client, given).catch((error: unknown) => {
     if (!(error instanceof ContradictionError)) throw error;
-    throw new CmsError(error.message, { next: typed, exitCode: exitCodes.conflict, cause: error });
+    throw errorOf('conflict', error.message, typed, error);
   });
 }
 

@@ -96,20 +96,17 @@ function wording(problem: ServiceProblem, where: Circumstances): Wording {
       return { message: forNow(detail, { title, advice }), next: where.typed };
     case 'unavailable': {
       const [, asset] = /^hash of the asset (\S+)$/.exec(problem.request) ?? [];
-      if (asset !== undefined) {
-        return { message: `${detail} Then type the same again.`, next: where.command(`asset show ${asset}`) };
-      }
+      if (asset) return { message: `${detail} Then type the same again.`, next: where.command(`asset show ${asset}`) };
       return { message: forNow(detail, { title, advice }), next: afterFailure(problem, id, where) };
     }
     case 'internal':
-    case 'unexpected':
+    case 'unexpected': {
       if (isOfService(problem) && problem.status === 404) {
         return { message: `${where.server} has no such path. Check the address: ${whence}.`, next: askHealth(where.server) };
       }
-      return {
-        message: problem.requestId === undefined ? detail : `${detail} (request ${problem.requestId})`,
-        next: afterFailure(problem, id, where),
-      };
+      const request = problem.requestId === undefined ? '' : ` (request ${problem.requestId})`;
+      return { message: `${detail}${request}`, next: afterFailure(problem, id, where) };
+    }
     default: {
       // an invalid request, or a code that this version does not know
       const mistakes = isTyped(problem, where) ? problem.errors.map((error) => mistake(error, where)) : undefined;
@@ -133,11 +130,10 @@ function ofIssuer({ code, detail, request }: ServiceProblem, { login, profileNam
     case 'unavailable':
     case 'too_many_requests':
       return { message: `${sentence(detail)} ${waitAMinute}`, next: typed };
-    default:
-      return {
-        message: `${sentence(detail)} Show this to the operator of the issuer, or name another --issuer.`,
-        next: `curl -i ${shellWord(request.replace(/^[A-Z]+ /, ''))}`,
-      };
+    default: {
+      const message = `${sentence(detail)} Show this to the operator of the issuer, or name another --issuer.`;
+      return { message, next: `curl -i ${shellWord(request.replace(/^[A-Z]+ /, ''))}` };
+    }
   }
 }
 
@@ -155,10 +151,8 @@ const administratorMay = /^Requires [^.]*\badministrator\b|^The token has no rol
 function forbidden(detail: string, { user, domain, isLocal, loginServer, profileName, login, command }: Circumstances): Wording {
   const message = `${mayNot(user && userText(user))} in the domain ${domain}: ${detail}`;
   const canLogIn = user !== undefined && isLocal && login !== 'variable' && administratorMay.test(detail);
-  return {
-    message,
-    next: canLogIn ? `${localLogin(profileName, { user, domain, loginServer })} --role administrator` : command('whoami'),
-  };
+  if (!canLogIn) return { message, next: command('whoami') };
+  return { message, next: `${localLogin(profileName, { user, domain, loginServer })} --role administrator` };
 }
 
 /**
@@ -206,13 +200,7 @@ const afterConflict = new Map<ServiceProblem['reason'], (id: string, detail: str
   ['run_active', (id) => `watch ${id}`],
   ['cvm_busy', () => 'cvm list'],
   ['cvm_not_ready', () => 'cvm list'],
-  [
-    'cvm_not_attested',
-    (_, detail) => {
-      const [, cvm] = /^The CVM (\S+) (?!.* It is not registered)/s.exec(detail) ?? [];
-      return cvm === undefined ? 'cvm list' : `cvm show ${shellWord(cvm)}`;
-    },
-  ],
+  ['cvm_not_attested', (_, detail) => lookAtCvm(detail)],
   ['stale_digest', (id) => `manifest ${id}`],
   ['nothing_to_stop', (id) => `computation show ${id}`],
   ['second_algorithm', (id) => `computation show ${id}`],
@@ -220,6 +208,11 @@ const afterConflict = new Map<ServiceProblem['reason'], (id: string, detail: str
   ['already_decided', (id) => `result ${id}`],
   ['asset_in_use', () => 'runs --status running'],
 ]);
+
+function lookAtCvm(detail: string): string {
+  const [, cvm] = /^The CVM (\S+) (?!.* It is not registered)/s.exec(detail) ?? [];
+  return cvm === undefined ? 'cvm list' : `cvm show ${shellWord(cvm)}`;
+}
 
 const exitCodeOfProblem = new Map<ServiceProblem['code'], ExitCode>([
   ['unauthenticated', exitCodes.notLoggedIn],
@@ -245,10 +238,9 @@ const whence = '--server, CMS_SERVER or that of the profile';
 /** Explains that no service answers at the address, or that the one that answers does not speak https. */
 function unreachable(problem: ServiceProblem, { server, isLocal, typed, proxy }: Circumstances): Wording {
   if (!lacksTls(problem.cause)) {
-    return {
-      message: `${describeProblem(problem).title} at ${server}.${isLocal || proxy === undefined ? '' : proxyText(proxy)}`,
-      next: isLocal ? startAt(server) : askHealth(server),
-    };
+    const hint = isLocal || proxy === undefined ? '' : proxyText(proxy);
+    const message = `${describeProblem(problem).title} at ${server}.${hint}`;
+    return { message, next: isLocal ? startAt(server) : askHealth(server) };
   }
   const message = `${server} does not use https. Check the address: ${whence}.`;
   if (!isLocal) return { message, next: askHealth(server) }; // a token does not go elsewhere without TLS
@@ -272,31 +264,26 @@ function startAt(server: string): string {
   return ['', '3000'].includes(port) ? 'npm start' : `PORT=${port} npm start`;
 }
 
+/** The places of values in requests that options of the same name give, such as `--mime-type`. */
+const namedAlike = [
+  ...['query/offset', 'query/owner', 'query/status', 'query/user', '/agent_url', '/approval', '/certificate', '/description'],
+  ...['/asset/description', '/asset/mime_type', '/name', '/owner'],
+];
+
 /** The options and arguments of commands whose values the service checks, by the place of the value in the request, such as `query/cvm`. */
 const typedAt: Record<string, string> = {
+  ...Object.fromEntries(namedAlike.map((place) => [place, `--${place.replace(/.*\//, '').replace('_', '-')}`])),
   'path/domainID': 'The domain (of --domain, CMS_DOMAIN or the profile)',
   'path/cvmID': 'CVM',
   'path/id': 'ASSET',
   'query/cvm': '--cvm',
   'query/event_type': '--type',
-  'query/offset': '--offset',
-  'query/owner': '--owner',
   'query/run_id': '--run',
-  'query/status': '--status',
-  'query/user': '--user',
-  '/agent_url': '--agent-url',
-  '/approval': '--approval',
-  '/asset/description': '--description',
   '/asset/file_name': '--name',
-  '/asset/mime_type': '--mime-type',
   '/consumers': '--consumer',
-  '/certificate': '--certificate',
   '/cvm_ids': '--cvm',
-  '/description': '--description',
   '/expires_at': '--expires',
   '/key': 'FILE',
-  '/name': '--name',
-  '/owner': '--owner',
   '/providers': '--provider',
   '/signature': '--sign',
 };

@@ -1,7 +1,7 @@
 import { type Client, findRows, page, pause, type Schemas, ServiceProblem } from 'computation-management-client';
 import { plainName, quotedName } from 'computation-management-formats/quoted-name';
 import { userText } from 'computation-management-words';
-import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { CmsError, errorOf, UsageError } from '../terminal/cms-error.ts';
 import { jsonText } from '../terminal/text.ts';
 import type { Context, Session } from './context.ts';
 
@@ -58,15 +58,15 @@ export async function identified(context: Session, kind: Named, given: string): 
     }
     // The service's search does not know it yet, nor perhaps another one of that name.
     if (searches === mostSearches) {
-      throw new CmsError(
-        `The ${kind} named ${quotedName(given)} is too new to be found by its name. Use its identifier: ${only.id}`,
-      );
+      const what = `The ${kind} named ${quotedName(given)}`;
+      throw new CmsError(`${what} is too new to be found by its name. Use its identifier: ${only.id}`);
     }
     await pause(pauseInMilliseconds, context.terminal.signal);
   }
 }
 
-function unlessUnknown(error: unknown): undefined {
+/** Makes undefined of the error for something that the service does not know. @throws any other error */
+export function unlessUnknown(error: unknown): undefined {
   if (!(error instanceof ServiceProblem) || error.code !== 'not_found') throw error;
 }
 
@@ -86,11 +86,8 @@ const distinct = <Each extends Match>(all: readonly Each[]) => [...new Map(all.m
  * Prints the name, the identifier and the owner of what a command names, on standard error, before the first request that changes
  * something. Prints nothing for what the service does not know, since the service then refuses the change.
  */
-export function tellChanged(
-  { beforeChange, isJson, terminal }: Context,
-  kind: Named,
-  read: () => Promise<Owned | undefined>,
-): void {
+export function tellChanged(context: Context, kind: Named, read: () => Promise<Owned | undefined>): void {
+  const { beforeChange, isJson, terminal } = context;
   beforeChange.push(async () => {
     const found = await read();
     if (!found) return;
@@ -114,16 +111,17 @@ async function ambiguous(
   const byId = (one: Match, other: Match) => (one.id < other.id ? 1 : -1); // newest first
   const all = distinct([...own.filter((each) => isNamed(each, given)).sort(byId), ...[...fitting].sort(byId)]);
   const list = all.map(({ id, owner }) => `\n  ${id} of ${userText(owner ?? '')}`).join('');
+  const quoted = quotedName(given);
   const found = truncated
-    ? `More ${kind}s may be named ${quotedName(given)} than the service lists`
-    : `Several ${kind}s are named ${quotedName(given)}`;
+    ? `More ${kind}s may be named ${quoted} than the service lists`
+    : `Several ${kind}s are named ${quoted}`;
   return new UsageError(`${found}. Use an identifier:${list}`, session.command(`${kind} list`));
 }
 
 async function unknown({ command, client, domain }: Session, kind: Named, given: string, known: Match[]): Promise<CmsError> {
   const near = await suggestion(client, given, { kind, known });
   const message = `The domain ${domain} has no ${kind} named ${quotedName(given)}.${near}`;
-  return new CmsError(message, { next: command(`${kind} list`), exitCode: exitCodes.notFound });
+  return errorOf('notFound', message, command(`${kind} list`));
 }
 
 /**

@@ -1,14 +1,14 @@
 import type { ServiceProblem } from 'computation-management-client';
 import { printable } from 'computation-management-formats/printable';
 import { sentence } from 'computation-management-words';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { CmsError, errorOf, exitCodes } from '../terminal/cms-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** Notes once that the service does not answer, and once that the service answers again. */
 export interface Outages {
   began: (problem: Pick<ServiceProblem, 'detail'>) => void;
-  /** Notes that a request has no answer so far. */
-  waits: () => void;
+  /** Notes by a text that a request has no answer so far. */
+  waits: (text: string) => void;
   ended: () => void;
   /** Sends the notes about outages to another function, such as one that prints above a live line. */
   noteWith: (note: (text: string) => void) => void;
@@ -19,12 +19,12 @@ export function watchOutages(note: (text: string) => void): Outages {
   let write = note;
   let isOut = false;
   const began = (text: string) => {
-    if (!isOut) write(`${text}\n`);
+    if (!isOut) write(text);
     isOut = true;
   };
   return {
-    began: ({ detail }) => began(`${sentence(printable(detail))} Trying again.`),
-    waits: () => began('The service takes long to answer.'),
+    began: ({ detail }) => began(`${sentence(printable(detail))} Trying again.\n`),
+    waits: began,
     ended: () => {
       if (isOut) write('The service answers again.\n');
       isOut = false;
@@ -46,5 +46,5 @@ export function interrupted(
   next?: string,
 ): unknown {
   const isSaid = error instanceof CmsError && error.exitCode === exitCodes.interrupted;
-  return signal.aborted && !isSaid ? new CmsError(message, { next, exitCode: exitCodes.interrupted, cause: error }) : error;
+  return signal.aborted && !isSaid ? errorOf('interrupted', message, next, error) : error;
 }

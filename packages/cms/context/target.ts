@@ -3,7 +3,7 @@ import { neverProxyLoopback } from 'computation-management-client/node';
 import { shellWord } from 'computation-management-words';
 import type { Profile } from '../profile/profile.ts';
 import { profileOption } from '../profile/token.ts';
-import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { type CmsError, errorOf, UsageError } from '../terminal/cms-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** The service and the domain that a command works with. */
@@ -41,12 +41,13 @@ export function notLoggedIn(
   const inProfile = profileName === 'default' ? '' : ` in the profile ${profileName}`;
   const elsewhere = profile ? ` Your login${inProfile} is for ${profile.server}.` : '';
   const options = `${isDefault ? '' : ` --server ${shellWord(server)}`}${profileOption(profileName)}`;
-  return new CmsError(`You are not logged in to ${server}${profile ? '' : inProfile}.${elsewhere}`, {
-    next: isLocal
+  return errorOf(
+    'notLoggedIn',
+    `You are not logged in to ${server}${profile ? '' : inProfile}.${elsewhere}`,
+    isLocal
       ? `cms login --local --user ${profile ? shellWord(profile.user) : 'USER'}${options}`
       : `cms login${options} --issuer URL --client-id ID --domain DOMAIN`,
-    exitCode: exitCodes.notLoggedIn,
-  });
+  );
 }
 
 /** Returns the name of the environment variable that names a proxy, or undefined if none is set. */

@@ -80,11 +80,8 @@ function decisionsIn(text: string, file: string): v.InferOutput<typeof entry>[] 
       const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), entry), line);
       const isNext =
         parsed.success && parsed.output.previous_hash === previous && hashOfEvent(parsed.output) === parsed.output.hash;
-      if (!isNext) {
-        throw new CmsError(
-          `The log of the broker was changed or cut: line ${index + 1} of ${file} does not follow the line before.`,
-        );
-      }
+      const place = `line ${index + 1} of ${file}`;
+      if (!isNext) throw new CmsError(`The log of the broker was changed or cut: ${place} does not follow the line before.`);
       previous = parsed.output.hash;
       return parsed.output;
     });

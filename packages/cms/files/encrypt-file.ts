@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { causeOf } from 'computation-management-client';
 import { hashOfBytes } from 'computation-management-formats/digests';
 import type { Context } from '../context/context.ts';
-import { CmsError, codeOf, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { CmsError, codeOf, errorOf, UsageError } from '../terminal/cms-error.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { readBytes } from './read-file.ts';
 import { expectFile } from './transfers.ts';
@@ -65,7 +65,7 @@ export async function encryptFile(
     return { file: output, key: keyFile, copy, fingerprint: hashOfBytes(key), checksum, size };
   } catch (cause) {
     if (context.terminal.signal.aborted) {
-      throw new CmsError('Interrupted. The file is not encrypted.', { exitCode: exitCodes.interrupted, cause });
+      throw errorOf('interrupted', 'Interrupted. The file is not encrypted.', undefined, cause);
     }
     throw new CmsError(`The file is not encrypted: ${causeOf(cause)}`, { cause });
   } finally {
@@ -115,10 +115,8 @@ export async function readFileKey(file: string): Promise<Buffer> {
 async function writeNew(file: string, key: Buffer): Promise<void> {
   const opened = await open(file, 'wx', 0o600).catch((error: unknown) => {
     const name = JSON.stringify(file);
-    const isThere = codeOf(error) === 'EEXIST';
-    throw new UsageError(
-      isThere ? `There is a file ${name} already, and no key is replaced.` : `Cannot write ${name}: ${causeOf(error)}`,
-    );
+    if (codeOf(error) === 'EEXIST') throw new UsageError(`There is a file ${name} already, and no key is replaced.`);
+    throw new UsageError(`Cannot write ${name}: ${causeOf(error)}`);
   });
   try {
     await opened.writeFile(`${key.toString('base64')}\n`);

@@ -108,11 +108,8 @@ function cipherIn(content: string): string {
 }
 
 function unusable(file: string, cause: unknown): CmsError {
-  return new UsageError(
-    `${file} is not a supported private key, or the passphrase is wrong. Expected Ed25519, EC or RSA, as OpenSSH or PEM.`,
-    undefined,
-    cause,
-  );
+  const expected = 'Expected Ed25519, EC or RSA, as OpenSSH or PEM.';
+  return new UsageError(`${file} is not a supported private key, or the passphrase is wrong. ${expected}`, undefined, cause);
 }
 
 function attempt(read: () => KeyObject): { key?: KeyObject; error?: unknown } {

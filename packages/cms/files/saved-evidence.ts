@@ -49,9 +49,8 @@ export async function saveEvidence(directory: string, { evidence, keys, events, 
   await expectSavedEvents(directory, events);
   const contents: Contents = { evidence, keys: await withSavedKeys(directory, keys), events, result };
   await mkdir(directory, { recursive: true }).catch((error: unknown) => {
-    throw ['EEXIST', 'ENOTDIR'].includes(codeOf(error))
-      ? new UsageError(`${directory} is not a directory.`, undefined, error)
-      : error;
+    const isOther = ['EEXIST', 'ENOTDIR'].includes(codeOf(error));
+    throw isOther ? new UsageError(`${directory} is not a directory.`, undefined, error) : error;
   });
   for (const [name, file] of Object.entries(evidenceFiles)) {
     const content = contents[name as keyof typeof evidenceFiles];
@@ -119,13 +118,10 @@ async function expectSavedEvents(directory: string, events: unknown): Promise<vo
   }
 }
 
-function unreadable(path: string, what: string): CmsError {
-  return new UsageError(`${path} has no ${what} that can be read.`);
-}
+const unreadable = (path: string, what: string) => new UsageError(`${path} has no ${what} that can be read.`);
 
-function unlike(directory: string, what: string): CmsError {
-  return new CmsError(`The service now gives ${what}. Nothing was replaced in ${directory}.`);
-}
+const unlike = (directory: string, what: string) =>
+  new CmsError(`The service now gives ${what}. Nothing was replaced in ${directory}.`);
 
 /** Reads a file of saved evidence as JSON. Returns undefined if the file cannot be opened, and null if it is no JSON. */
 async function readSaved(directory: string, name: keyof typeof evidenceFiles): Promise<unknown> {

@@ -7,7 +7,7 @@ import { shellWord } from 'computation-management-words';
 import * as v from 'valibot';
 import type { Context } from '../context/context.ts';
 import { keptFile } from '../profile/profile.ts';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { type CmsError, errorOf } from '../terminal/cms-error.ts';
 import { noting } from '../terminal/progress.ts';
 
 const pin = v.object({
@@ -48,10 +48,7 @@ export const tilesOf = (server: string, signal?: AbortSignal) => (path: string) 
  * @throws CmsError if the log shows two histories. Both checkpoints are saved then
  */
 export async function followService(context: Context, contact: Contact): Promise<Pin | undefined> {
-  return await noting(
-    () => context.note('Waiting for the log of the service.\n'),
-    () => follow(context, contact),
-  );
+  return await noting(context.note, 'Waiting for the log of the service.\n', () => follow(context, contact));
 }
 
 async function follow(context: Context, { server, shown, tags = [] }: Contact): Promise<Pin | undefined> {
@@ -95,8 +92,5 @@ export async function saveAlarm(context: Context, server: string, { message, che
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   await writeFile(file, [`${at} ${server}\n${message}\n`, ...checkpoints].join('\n'));
   const advice = 'Do not rely on this service. Show the file to the other parties.';
-  return new CmsError(`ALARM: ${message}\nThe checkpoints are saved in ${file}. ${advice}`, {
-    next: `cat ${shellWord(file)}`,
-    exitCode: exitCodes.twoHistories,
-  });
+  return errorOf('twoHistories', `ALARM: ${message}\nThe checkpoints are saved in ${file}. ${advice}`, `cat ${shellWord(file)}`);
 }

@@ -26,7 +26,7 @@ import { holdsPrivateKey } from 'computation-management-formats/holds-private-ke
 import { printable } from 'computation-management-formats/printable';
 import { sentence } from 'computation-management-words';
 import type { Context, Session } from '../context/context.ts';
-import { CmsError, exitCodes, UsageError } from '../terminal/cms-error.ts';
+import { CmsError, errorOf, UsageError } from '../terminal/cms-error.ts';
 import { startProgress } from '../terminal/progress.ts';
 import { filesBeside } from './read-file.ts';
 
@@ -63,7 +63,7 @@ export async function uploadInto(context: Session, id: string, file: string): Pr
   const { created_by, file_name } = (await assetWithoutReading(client, { id, user })).asset;
   if (created_by !== user) {
     const message = printable(`${onlyCreatorUploads({ created_by, file_name })} You are ${user}.`);
-    throw new CmsError(message, { next: context.command('whoami'), exitCode: exitCodes.forbidden });
+    throw errorOf('forbidden', message, context.command('whoami'));
   }
   const onOtherHash = ({ named, found }: { named: string; found: string }) =>
     context.note(
@@ -135,12 +135,12 @@ async function shown<Result>(
   } catch (error) {
     if (error instanceof CutOffError && !context.terminal.signal.aborted) {
       const message = `The transfer of ${name} failed before it was complete: ${sentence(printable(error.message))}`;
-      throw new CmsError(message, { next: context.typed, exitCode: exitCodes.unavailable, cause: error });
+      throw errorOf('unavailable', message, context.typed, error);
     }
     if (error instanceof FileChangedError) throw new CmsError(error.message, { next: context.typed, cause: error });
     if (!context.terminal.signal.aborted) throw error;
     const message = `Interrupted. ${name} ${stateOf(latest, way)}.`;
-    throw new CmsError(message, { next: context.typed, exitCode: exitCodes.interrupted, cause: error });
+    throw errorOf('interrupted', message, context.typed, error);
   } finally {
     bar.stop();
   }

@@ -7,7 +7,7 @@ import type { Configuration } from 'computation-management-formats/approval-text
 import { attestationPolicy } from 'computation-management-formats/attestation';
 import * as v from 'valibot';
 import { shellWord } from 'computation-management-words';
-import { CmsError, codeOf, exitCodes } from '../terminal/cms-error.ts';
+import { CmsError, codeOf, errorOf } from '../terminal/cms-error.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** The ways in which a profile gets its tokens. */
@@ -162,7 +162,7 @@ export async function locked<Result>(
     if (now - seenAt > longestSilenceInMilliseconds) await removeSilent(lock, seen);
     else if (now - startedAt > longestWait) {
       const message = `Another command holds ${lock} for more than ${Math.round(longestWait / 1_000)} s.`;
-      throw new CmsError(message, { next: `rm -r ${shellWord(lock)}`, exitCode: exitCodes.unavailable });
+      throw errorOf('unavailable', message, `rm -r ${shellWord(lock)}`);
     } else await pause(pauseInMilliseconds, signal);
   }
   const beat = setInterval(() => void utimes(lock, new Date(), new Date()).catch(() => undefined), beatInMilliseconds);

@@ -2,7 +2,7 @@ import { clientCredentials, issueLocalToken, type IssuerOptions, readClaims, ref
 import { parseMembership } from 'computation-management-formats/vocabulary';
 import * as v from 'valibot';
 import { shellWord } from 'computation-management-words';
-import { CmsError, exitCodes } from '../terminal/cms-error.ts';
+import { type CmsError, errorOf } from '../terminal/cms-error.ts';
 import { noting } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { Credentials, Profile, Profiles } from './profile.ts';
@@ -45,10 +45,7 @@ export function tokenOf(
       );
       return renewed;
     };
-    return await noting(
-      () => terminal.note('Waiting for a new token.\n'),
-      () => profiles.renewing(name, work, terminal.signal),
-    );
+    return await noting(terminal.note, 'Waiting for a new token.\n', () => profiles.renewing(name, work, terminal.signal));
   }
 }
 
@@ -135,7 +132,7 @@ export function issuerOf({ issuer, client_id, scope }: { issuer: string; client_
 }
 
 function notLoggedIn(message: string, next: string): CmsError {
-  return new CmsError(message, { next, exitCode: exitCodes.notLoggedIn });
+  return errorOf('notLoggedIn', message, next);
 }
 
 const claimsSchema = v.looseObject({ sub: v.string(), exp: v.optional(v.number()), iat: v.optional(v.number()) });
@@ -156,7 +153,7 @@ const jsonWebToken = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 export function claimsOf(token: string, next = 'cms login'): Claims {
   const claims = v.safeParse(claimsSchema, jsonWebToken.test(token) ? readClaims(token) : undefined);
   if (claims.success) return claims.output;
-  throw new CmsError('The token is not a JSON Web Token with a user (sub).', { next, exitCode: exitCodes.notLoggedIn });
+  throw errorOf('notLoggedIn', 'The token is not a JSON Web Token with a user (sub).', next);
 }
 
 /** Lists the memberships in an access token, `<domainID>:<role>`, whatever claim of the token has them. */

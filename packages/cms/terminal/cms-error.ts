@@ -43,6 +43,11 @@ export class UsageError extends CmsError {
   }
 }
 
+/** Returns an error with the exit code of its kind. @param next the command to type next */
+export function errorOf(kind: keyof typeof exitCodes, message: string, next?: string, cause?: unknown): CmsError {
+  return new CmsError(message, { next, exitCode: exitCodes[kind], cause });
+}
+
 /** Returns the code of an error of the system, such as `ENOENT`. Empty for other errors. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -54,9 +54,9 @@ function newBar(title: string): cliProgress.SingleBar {
 
 const silenceInMilliseconds = 8_000;
 
-/** Does work. If that takes longer than eight seconds, calls a function that says so: no command waits in silence. */
-export async function noting<Result>(sayWait: () => void, work: () => Promise<Result>): Promise<Result> {
-  const timer = setTimeout(sayWait, silenceInMilliseconds);
+/** Does work. If that takes longer than eight seconds, says a text: no command waits in silence. */
+export async function noting<Result>(say: (text: string) => void, text: string, work: () => Promise<Result>): Promise<Result> {
+  const timer = setTimeout(say, silenceInMilliseconds, text);
   try {
     return await work();
   } finally {
