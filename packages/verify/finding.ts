@@ -43,6 +43,13 @@ export function check(fact: boolean, sentence: string, otherwise: string): Findi
   return fact ? holds(sentence) : fails(otherwise);
 }
 
+/** Returns the finding with a sentence about what does not hold, if that is so. */
+export const failsIf = (isWrong: boolean, sentence: string): Finding[] => (isWrong ? [fails(sentence)] : []);
+
+/** Returns the names of those facts that are false. */
+export const falseAmong = (facts: Readonly<Record<string, boolean>>) =>
+  Object.keys(facts).filter((name) => facts[name] === false);
+
 const labels: Record<Finding['verdict'], string> = {
   holds: 'HOLDS         ',
   'does not hold': 'DOES NOT HOLD ',
