@@ -150,9 +150,7 @@ function notCovered(events: ChainedEvent[], end: number): Finding[] {
   return [note(`The statement does not cover ${counted} after the end of the run: ${later.map(nameOf).join(', ')}.`)];
 }
 
-export function hasOwnHash(event: ChainedEvent): boolean {
-  return hashOfEvent(event) === event.hash;
-}
+export const hasOwnHash = (event: ChainedEvent): boolean => hashOfEvent(event) === event.hash;
 
 const isSame = (one: ChainedEvent, other: ChainedEvent): boolean => canonicalJson(one) === canonicalJson(other);
 

@@ -78,9 +78,7 @@ const isEnd = (run: Statement['run'], { event_type, status, originator }: Chaine
 export const clockTolerance = 5 * 60_000;
 
 /** Returns whether a time in RFC 3339 is not later than another one by more than 5 minutes. False if one of the texts is no time. */
-export function isInOrder(earlier: string, later: string): boolean {
-  return timeOf(earlier) <= timeOf(later) + clockTolerance;
-}
+export const isInOrder = (earlier: string, later: string): boolean => timeOf(earlier) <= timeOf(later) + clockTolerance;
 
 /** Returns whether two times in RFC 3339 differ by at most 5 minutes. False if one of the texts is no time. */
 export const isAround = (time: string, other: string) => isInOrder(time, other) && isInOrder(other, time);
