@@ -13,33 +13,22 @@ interface ResourceEvent {
   PhysicalResourceId?: string;
 }
 
-interface Answer {
-  Status: 'SUCCESS' | 'FAILED';
-  Reason?: string;
-  Data?: { Version: string };
-}
-
 /**
  * Writes a new certificate for the gateway into its secret, and answers CloudFormation. CloudFormation waits an hour for an
  * answer, so a failure is answered too. An event without an answer address only renews the certificate.
  */
 export async function handler(event: Partial<ResourceEvent>): Promise<{ version: string } | undefined> {
   if (event.ResponseURL === undefined) return { version: await issue() };
-  const answer = event.RequestType === 'Delete' ? ({ Status: 'SUCCESS' } as const) : await issued();
-  const body = JSON.stringify({
-    ...answer,
-    StackId: event.StackId,
-    RequestId: event.RequestId,
-    LogicalResourceId: event.LogicalResourceId,
-    PhysicalResourceId: event.PhysicalResourceId ?? 'gateway-certificate',
-  });
+  const answer = event.RequestType === 'Delete' ? { Status: 'SUCCESS' } : await issued();
+  const { StackId, RequestId, LogicalResourceId, PhysicalResourceId = 'gateway-certificate' } = event;
+  const body = JSON.stringify({ ...answer, StackId, RequestId, LogicalResourceId, PhysicalResourceId });
   // The address is signed for a request without a content type.
   const response = await fetch(event.ResponseURL, { method: 'PUT', body: Buffer.from(body), headers: { 'content-type': '' } });
   if (!response.ok) throw new Error(`CloudFormation's address answered ${response.status}.`);
   return undefined;
 }
 
-async function issued(): Promise<Answer> {
+async function issued() {
   try {
     return { Status: 'SUCCESS', Data: { Version: await issue() } };
   } catch (error) {

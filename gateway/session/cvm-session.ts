@@ -29,7 +29,9 @@ export class CvmSession {
   private readonly parts: GatewayParts;
   private readonly pending: PendingMessages;
   private readonly isAttestedTooOften: (cvm: CvmIdentity) => boolean;
-  private readonly commands = new OpenCommands();
+  private commands: PendingCommand[] = [];
+  /** The times at which to try a command for the CVM again, by its identifier. Infinity if the command is answered. */
+  private readonly retryAt = new Map<string, number>();
   /** The attestations of the agent that have yet to be recorded, oldest first. */
   private readonly attestations: Attestation[] = [];
   private working = false;
@@ -125,7 +127,11 @@ export class CvmSession {
   }
 
   setPending(commands: PendingCommand[]): void {
-    if (this.commands.set(commands)) this.wake();
+    const isChanged = commands.length > 0 || this.commands.length > 0;
+    this.commands = commands;
+    const ids = new Set(commands.map(({ id }) => id));
+    for (const id of this.retryAt.keys()) if (!ids.has(id)) this.retryAt.delete(id);
+    if (isChanged) this.wake();
   }
 
   tick(): void {
@@ -169,7 +175,7 @@ export class CvmSession {
       if (this.attestations.length > 0) this.again = true;
     }
     const { agent } = streams;
-    const due = this.commands.due(clock.now());
+    const due = this.commands.filter(({ id }) => (this.retryAt.get(id) ?? 0) <= clock.now());
     if (!agent) return await this.confirmElsewhere();
     if (due.length === 0 && !attestation && !this.isTimeToLook && agentProcess.isLearned) return;
     if (!agentProcess.isLearned) await agentProcess.learn();
@@ -194,8 +200,8 @@ export class CvmSession {
     this.confirm(state);
     for (const command of due) {
       const obey = command.type === 'run' ? deliverRun : stopRun;
-      if (await obey(this, agent, state, command)) this.commands.answered(command);
-      else this.commands.retry(command, clock.now() + timings.command);
+      const isAnswered = await obey(this, agent, state, command);
+      this.retryAt.set(command.id, isAnswered ? Infinity : clock.now() + timings.command);
     }
     if (due.length === 0 || hasEnded(state)) followRun(this, agent, state);
     if (due.length > 0) agentProcess.lookIn(timings.command);
@@ -234,32 +240,5 @@ export class CvmSession {
    */
   private wakeWhenOver(): void {
     if (this.agentProcess.run?.isOver && !this.agentProcess.saysSpent) this.lookNow();
-  }
-}
-
-/** Keeps the commands that wait for a CVM, and when to try each of them again. */
-class OpenCommands {
-  private commands: PendingCommand[] = [];
-  /** The times at which to try a command for the CVM again, by its identifier. Infinity if the command is answered. */
-  private readonly retryAt = new Map<string, number>();
-
-  set(commands: PendingCommand[]): boolean {
-    if (commands.length === 0 && this.commands.length === 0) return false;
-    this.commands = commands;
-    const ids = new Set(commands.map(({ id }) => id));
-    for (const id of this.retryAt.keys()) if (!ids.has(id)) this.retryAt.delete(id);
-    return true;
-  }
-
-  due(now: number): PendingCommand[] {
-    return this.commands.filter(({ id }) => (this.retryAt.get(id) ?? 0) <= now);
-  }
-
-  answered({ id }: PendingCommand): void {
-    this.retryAt.set(id, Infinity);
-  }
-
-  retry({ id }: PendingCommand, at: number): void {
-    this.retryAt.set(id, at);
   }
 }

@@ -83,11 +83,8 @@ export class Outbox {
   }
 
   async drained(milliseconds: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const isOver = new Promise<void>((resolve) => (timer = setTimeout(resolve, milliseconds)));
     this.wakeUp?.();
-    await Promise.race([this.sending ?? Promise.resolve(), isOver]);
-    clearTimeout(timer);
+    await Promise.race([this.sending, delay(milliseconds, undefined, { ref: false })]);
   }
 
   /**
@@ -156,12 +153,6 @@ export class Outbox {
   }
 }
 
-/**
- * The kind of a failure to send reports: the service is busy, which passes; the credentials are refused; or waiting does not
- * help.
- */
-type FailureKind = 'busy' | 'credentials' | 'lasting';
-
 const ofCredentials = new Set([
   'AccessDeniedException',
   'CredentialsProviderError',
@@ -179,7 +170,11 @@ const ofRequest = new Set(['ItemCollectionSizeLimitExceededException', 'Serializ
  */
 const ofCode = new Set(['RangeError', 'TypeError']);
 
-function failureKind(error: unknown): FailureKind {
+/**
+ * Returns the kind of a failure to send reports: the service is busy, which passes; the credentials are refused; or waiting does not
+ * help.
+ */
+function failureKind(error: unknown): 'busy' | 'credentials' | 'lasting' {
   if (error instanceof ServiceError) return error.code === 'unavailable' ? 'busy' : 'lasting';
   if (!(error instanceof Error)) return 'busy';
   if (ofCredentials.has(error.name)) return 'credentials';

@@ -106,15 +106,11 @@ export class PendingMessages {
       this.bytesWaiting = 0;
       for (const message of this.waiting.splice(0)) if (!this.place(message, { isLast: true })) this.refuse(message);
     } catch {
-      this.retryLater();
+      this.failures++;
+      this.retryIn(retryPause(this.failures, this.parts.timings));
     } finally {
       this.reading = false;
     }
-  }
-
-  private retryLater(): void {
-    this.failures++;
-    this.retryIn(retryPause(this.failures, this.parts.timings));
   }
 
   private retryIn(milliseconds: number): void {

@@ -38,15 +38,8 @@ export function storedRunLogs(others: RunLogs, service: Pick<GatewayService, 'lo
   const logs = new Map<string, Log>();
   let parts = 0;
   const openLog = (run: RunReference): Log => {
-    const opened: Log = {
-      run,
-      isShared: undefined,
-      lines: [],
-      buffered: 0,
-      stored: 0,
-      timer: undefined,
-      work: Promise.resolve(),
-    };
+    const empty = { lines: [], buffered: 0, stored: 0, timer: undefined, work: Promise.resolve() };
+    const opened: Log = { run, isShared: undefined, ...empty };
     logs.set(run.run_id, opened);
     return opened;
   };

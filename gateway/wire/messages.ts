@@ -60,8 +60,7 @@ export interface ClientMessage {
 export type ServerMessage =
   | { runReqChunks: { data: Uint8Array; id: string; is_last: boolean } }
   | { stopComputation: { computation_id: string } }
-  | { agentStateReq: { id: string } }
-  | { disconnectReq: { id: string } };
+  | { agentStateReq: { id: string } };
 
 /** The rough overhead, in bytes, of each object in a message of an agent. */
 const frame = 50;
@@ -104,5 +103,4 @@ export const isWithoutRun = (state: AgentState): boolean => state === 'Idle' || 
 export const hasEnded = (state: AgentState): boolean => !isWithoutRun(state) && !isAtWork(state);
 
 /** Tells whether a state of an agent says that its run is at work, so that a stop ends something. */
-export const isAtWork = (state: AgentState): boolean =>
-  state === 'ReceivingAlgorithm' || state === 'ReceivingData' || state === 'Running';
+export const isAtWork = (state: AgentState): boolean => ['ReceivingAlgorithm', 'ReceivingData', 'Running'].includes(state);

@@ -40,9 +40,7 @@ export function element(bytes: Bytes, tag: number): Element {
  * Returns the elements that a DER sequence (or, by `tag`, a set) consists of.
  * @throws Refusal if the bytes are another element
  */
-export function parts(bytes: Bytes, tag: number = tags.sequence): Element[] {
-  return elements(element(bytes, tag).content);
-}
+export const parts = (bytes: Bytes, tag: number = tags.sequence): Element[] => elements(element(bytes, tag).content);
 
 /**
  * Removes and returns the first DER element of a queue.

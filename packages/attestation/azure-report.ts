@@ -4,16 +4,7 @@ import { reportSize } from './snp-report.ts';
 import type { RsaKey, SignedQuote } from './tpm.ts';
 
 /** The evidence of a confidential VM on Azure, as the attestation agent of Confidential Containers sends it: JSON of these members. */
-export interface AzureEvidence {
-  /** The report of SNP, or the quote of TDX. */
-  hardware: { platform: 'az-snp-vtpm' | 'az-tdx-vtpm'; evidence: Bytes; certificates: Bytes[] };
-  /** The runtime data, JSON in which the paravisor describes the VM and names the key of the quote. The report data of the hardware is its SHA-256. */
-  runtimeData: Bytes;
-  key: RsaKey;
-  /** The data that the VM gave the paravisor for its report, 64 bytes. Undefined before version 2 of the evidence, which does not fill it. */
-  userData: Bytes | undefined;
-  quote: SignedQuote;
-}
+export type AzureEvidence = ReturnType<typeof parseAzureEvidence>;
 
 // The report of the paravisor (HCL) is that of Microsoft's "Guest attestation for confidential VMs": a header of 32 bytes, the report of the
 // hardware, then the runtime data behind a header of 20 bytes. Numbers are little-endian.
@@ -27,7 +18,7 @@ const reportTypes = { 'az-snp-vtpm': 2, 'az-tdx-vtpm': 4 } as const;
  * Reads the evidence of a confidential VM on Azure, versions 1 and 2. The agent of Cocos sends a report and a quote without runtime data.
  * @throws Refusal if it is malformed or lacks the runtime data
  */
-export function parseAzureEvidence(bytes: Bytes): AzureEvidence {
+export function parseAzureEvidence(bytes: Bytes) {
   demand(isJson(bytes), 'it has no runtime data of the paravisor, so nothing links its report to the key of its quote');
   const evidence = jsonObject(bytes, 'it');
   const { version } = evidence;
@@ -41,13 +32,16 @@ export function parseAzureEvidence(bytes: Bytes): AzureEvidence {
   const runtime = jsonObject(runtimeData, 'its runtime data');
   const isSnp = platform === 'az-snp-vtpm';
   return {
+    /** The report of SNP, or the quote of TDX. */
     hardware: {
       platform,
       evidence: isSnp ? slice(paravisor, headerSize, reportSize) : base64Member(evidence, 'td_quote'),
       certificates: isSnp ? [base64Member(evidence, 'vcek')] : [],
     },
+    /** The JSON in which the paravisor describes the VM and names the key of the quote. The report data of the hardware is its SHA-256. */
     runtimeData,
     key: quotingKey(runtime['keys']),
+    /** The data that the VM gave the paravisor for its report, 64 bytes. Undefined before version 2, which does not fill it. */
     userData: version === 2 ? bytesOfHex(runtime['user-data'], 'the user-data of its runtime data') : undefined,
     quote: parseTpmQuote(asObject(evidence['tpm_quote'], 'its tpm_quote')),
   };

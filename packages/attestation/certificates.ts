@@ -2,15 +2,8 @@ import { joinedSignature } from 'computation-management-formats/der';
 import { type Bytes, demand, isEqual, bytesOfBase64, quote, Refusal, toHex } from './evidence-bytes.ts';
 import { bitString, element, type Element, elements, oid, parts, smallInteger, tags, take, time } from './asn1.ts';
 
-interface Signed {
-  signedBytes: Bytes;
-  /** The name of the issuer as DER. Names are compared by these bytes. */
-  issuer: Bytes;
-  signatureAlgorithm: string;
-  signature: Bytes;
-}
-
 export type Certificate = ReturnType<typeof parseCertificate>;
+type Signed = Pick<Certificate, 'signedBytes' | 'issuer' | 'signatureAlgorithm' | 'signature'>;
 
 const rsaPss = '1.2.840.113549.1.1.10';
 const ecdsaSha256 = '1.2.840.10045.4.3.2';
@@ -40,6 +33,7 @@ function parseCertificate(bytes: Bytes) {
   return {
     ...signed,
     serial: toHex(serial.content),
+    /** The name of the issuer as DER. Names are compared by these bytes. */
     issuer: issuer.bytes,
     subject: subject.bytes,
     commonName: commonName(subject),

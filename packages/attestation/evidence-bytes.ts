@@ -32,14 +32,10 @@ export function bytesOfBase64(text: string, what: string): Bytes {
 }
 
 /** Returns whether all of the given bytes are zero. */
-export function isZero(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte === 0);
-}
+export const isZero = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
 
 /** Joins byte arrays into one, in the order given. */
-export function concatenate(...parts: Uint8Array[]): Bytes {
-  return Uint8Array.from(parts.flatMap((part) => [...part]));
-}
+export const concatenate = (...parts: Uint8Array[]): Bytes => Uint8Array.from(parts.flatMap((part) => [...part]));
 
 /** Returns a copy of `length` bytes that begin at the position `at`. @throws Refusal if the array ends before */
 export function slice(bytes: Bytes, at: number, length: number): Bytes {
@@ -48,9 +44,8 @@ export function slice(bytes: Bytes, at: number, length: number): Bytes {
 }
 
 /** Reads a number of up to 6 bytes at the position `at`, the lowest byte first. @throws Refusal if the array ends before */
-export function littleEndian(bytes: Bytes, at: number, length: number): number {
-  return slice(bytes, at, length).reduceRight((number, byte) => number * 256 + byte, 0);
-}
+export const littleEndian = (bytes: Bytes, at: number, length: number): number =>
+  slice(bytes, at, length).reduceRight((number, byte) => number * 256 + byte, 0);
 
 /** Reads bytes one part after the other, from a place on. Numbers are little-endian. */
 export function reader(bytes: Bytes, start = 0) {
@@ -63,9 +58,8 @@ export function reader(bytes: Bytes, start = 0) {
 }
 
 /** Returns the SHA-256, SHA-384 or SHA-512 of bytes. */
-export async function sha(bits: 256 | 384 | 512, bytes: Bytes): Promise<Bytes> {
-  return new Uint8Array(await crypto.subtle.digest(`SHA-${bits}`, bytes));
-}
+export const sha = async (bits: 256 | 384 | 512, bytes: Bytes): Promise<Bytes> =>
+  new Uint8Array(await crypto.subtle.digest(`SHA-${bits}`, bytes));
 
 /** Quotes the first 80 characters of a text on one line, with `?` for all but printable ASCII. */
 export function quote(text: unknown): string {

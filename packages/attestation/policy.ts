@@ -37,38 +37,30 @@ export interface JudgedToken {
  */
 export function checkPolicy(verdict: JudgedVerdict, policy: AttestationPolicy): Check[] {
   const { platform, measurement } = verdict;
+  const { platforms, measurements, allow_debug } = policy;
   const failed = verdict.checks.filter(({ passed }) => !passed).map(({ name }) => name);
   const ofPlatform = checksOfPlatform[platform]?.flatMap((check) => check(verdict, policy)) ?? [];
   const accepted = [
-    ...(policy.allow_debug ? ['debug'] : []),
+    ...(allow_debug ? ['debug'] : []),
     ...ofPlatform.filter(({ name, passed }) => name === 'tcb_status' && passed).map(({ name }) => name),
   ];
   const others = failed.filter((name) => !accepted.includes(name));
+  const isVerified = verdict.verdict === 'verified' && failed.length === 0;
   const isRefusedForThese = verdict.verdict === 'refused' && failed.length > 0 && others.length === 0;
   const forbidsDebug = !failed.includes('debug') && verdict.checks.some(({ name }) => name === 'debug');
   const isForbidden = forbidsDebug ? 'the host may not' : 'nothing proves that the host may not';
   const proves = failed.includes('debug') ? 'the host may' : isForbidden;
+  const details = {
+    evidence: `the evidence is ${verdict.verdict}${failed.length === 0 ? '' : `: ${failed.join(', ')} failed`}`,
+    platform: `it is ${platform}, the policy allows ${platforms.join(', ')}`,
+    measurement: `it is ${measurement ?? 'not proven'}, the policy allows ${measurements.join(', ')}`,
+    debug: `${proves} debug the guest, the policy ${allow_debug ? 'allows' : 'forbids'} debugging`,
+  };
   return [
-    {
-      name: 'evidence',
-      passed: (verdict.verdict === 'verified' && failed.length === 0) || isRefusedForThese,
-      detail: `the evidence is ${verdict.verdict}${failed.length === 0 ? '' : `: ${failed.join(', ')} failed`}`,
-    },
-    {
-      name: 'platform',
-      passed: policy.platforms.includes(platform),
-      detail: `it is ${platform}, the policy allows ${policy.platforms.join(', ')}`,
-    },
-    {
-      name: 'measurement',
-      passed: measurement !== null && policy.measurements.includes(measurement),
-      detail: `it is ${measurement ?? 'not proven'}, the policy allows ${policy.measurements.join(', ')}`,
-    },
-    {
-      name: 'debug',
-      passed: policy.allow_debug || forbidsDebug,
-      detail: `${proves} debug the guest, the policy ${policy.allow_debug ? 'allows' : 'forbids'} debugging`,
-    },
+    { name: 'evidence', passed: isVerified || isRefusedForThese, detail: details.evidence },
+    { name: 'platform', passed: platforms.includes(platform), detail: details.platform },
+    { name: 'measurement', passed: measurement !== null && measurements.includes(measurement), detail: details.measurement },
+    { name: 'debug', passed: allow_debug || forbidsDebug, detail: details.debug },
     ...ofPlatform,
   ];
 }
@@ -124,27 +116,19 @@ function checkPcrs({ pcrs }: JudgedVerdict, { pcrs: demanded }: AttestationPolic
 const components = ['bootloader', 'tee', 'snp', 'microcode', 'fmc'] as const;
 
 function checkSnp({ tcb, vmpl }: JudgedVerdict, { minimum_tcb, vmpl: highest }: AttestationPolicy): Check[] {
-  const level = {
-    name: 'vmpl',
-    passed: vmpl !== null && vmpl <= highest, // defence
-    detail: `it is ${vmpl ?? 'not proven'}, the policy allows ${highest === 0 ? '0' : `0 to ${highest}`}`,
-  };
+  const ofLevel = `it is ${vmpl ?? 'not proven'}, the policy allows ${highest === 0 ? '0' : `0 to ${highest}`}`;
+  const level = { name: 'vmpl', passed: vmpl !== null && vmpl <= highest, detail: ofLevel }; // defence
   if (minimum_tcb === null) return [level];
   const versions = (tcb ?? {}) as Partial<Record<(typeof components)[number], number>>;
   const older = components.filter((name) => {
     const least = minimum_tcb[name] ?? null;
     return least !== null && !((versions[name] ?? -1) >= least);
   });
-  const detail = (name: (typeof components)[number]) =>
-    `${name} is ${versions[name] ?? 'not proven'}, the policy demands ${minimum_tcb[name] ?? ''} or more`;
-  return [
-    level,
-    {
-      name: 'minimum_tcb',
-      passed: older.length === 0,
-      detail: older.length === 0 ? 'all versions are those that the policy demands, or newer' : older.map(detail).join(', '),
-    },
-  ];
+  const details = older.map(
+    (name) => `${name} is ${versions[name] ?? 'not proven'}, the policy demands ${minimum_tcb[name] ?? ''} or more`,
+  );
+  const detail = details.join(', ') || 'all versions are those that the policy demands, or newer';
+  return [level, { name: 'minimum_tcb', passed: older.length === 0, detail }];
 }
 
 /**
@@ -156,17 +140,12 @@ function checkTdx(verdict: JudgedVerdict, policy: AttestationPolicy): Check[] {
   const { accepted_tcb_statuses: statuses, accepted_advisories } = policy;
   const { status, advisories } = (verdict.tcb ?? {}) as Partial<TdxTcb>;
   const others = advisories?.filter((each) => !accepted_advisories.includes(each));
+  const ofStatus = `it is ${status ?? 'not proven'}, the policy allows ${statuses.join(', ') || 'none'}`;
+  const allowed = accepted_advisories.join(', ') || 'none';
+  const ofAdvisories = `it has ${advisories?.join(', ') ?? 'not proven which'}, the policy allows ${allowed}`;
   return [
-    {
-      name: 'tcb_status',
-      passed: status !== undefined && statuses.includes(status),
-      detail: `it is ${status ?? 'not proven'}, the policy allows ${statuses.join(', ') || 'none'}`,
-    },
-    {
-      name: 'advisories',
-      passed: others?.length === 0,
-      detail: `it has ${advisories?.join(', ') ?? 'not proven which'}, the policy allows ${accepted_advisories.join(', ') || 'none'}`,
-    },
+    { name: 'tcb_status', passed: status !== undefined && statuses.includes(status), detail: ofStatus },
+    { name: 'advisories', passed: others?.length === 0, detail: ofAdvisories },
   ];
 }
 

@@ -14,16 +14,8 @@ import {
  * Service", version 4, TCB Info and Enclave Identity), in the form of Intel's QuoteCollateral and of dcap-qvl. Certificates are in PEM, revocation lists and signatures in hex, and the signed documents are the text that was
  * signed.
  */
-export interface TdxCollateral {
-  root_ca_crl: string;
-  pck_crl: string;
-  tcb_info_issuer_chain: string;
-  tcb_info: string;
-  tcb_info_signature: string;
-  qe_identity_issuer_chain: string;
-  qe_identity: string;
-  qe_identity_signature: string;
-}
+export type TdxCollateral = Record<'root_ca_crl' | 'pck_crl' | Document | `${Document}_${'issuer_chain' | 'signature'}`, string>;
+type Document = 'tcb_info' | 'qe_identity';
 
 /**
  * A set of least security versions from a document of Intel, with the status and advisories of a platform that reaches these
@@ -83,24 +75,16 @@ function infoOf({ tcb_info }: TdxCollateral): Partial<TcbInfo> {
 }
 
 /** The collateral of a family of machines after its documents were verified. */
-export interface VerifiedCollateral {
-  collateral: TdxCollateral;
-  tcbInfo: TcbInfo;
-  identity: EnclaveIdentity;
-  /** The certificates by which Intel signed both documents. */
-  signers: Certificate[];
-}
+export type VerifiedCollateral = Awaited<ReturnType<typeof readDocuments>>;
 
-/** Verifies both documents of a collateral up to Intel's root, and that they are up to date. @throws Refusal with what does not hold */
-export async function readDocuments(
-  collateral: TdxCollateral,
-  roots: readonly Certificate[],
-  now: Date,
-): Promise<VerifiedCollateral> {
-  const { tcb_info: info, tcb_info_signature: signature, tcb_info_issuer_chain: chain } = collateral;
-  const first = await readPublished({ id: 'TDX', text: info, signature, chain }, roots, now);
-  const { qe_identity: text, qe_identity_signature: other, qe_identity_issuer_chain: its } = collateral;
-  const second = await readPublished({ id: 'TD_QE', text, signature: other, chain: its }, roots, now);
+/**
+ * Verifies both documents of a collateral up to Intel's root, and that they are up to date.
+ * @returns the documents, and `signers`, the certificates by which Intel signed them
+ * @throws Refusal with what does not hold
+ */
+export async function readDocuments(collateral: TdxCollateral, roots: readonly Certificate[], now: Date) {
+  const first = await readPublished(collateral, 'tcb_info', 'TDX', roots, now);
+  const second = await readPublished(collateral, 'qe_identity', 'TD_QE', roots, now);
   const [tcbInfo, identity] = [first.content as TcbInfo, second.content as EnclaveIdentity];
   demand(tcbInfo.version === 3 && identity.version === 2, 'the documents of Intel are of an unknown version');
   return { collateral, tcbInfo, identity, signers: [first.signer, second.signer] };
@@ -123,21 +107,18 @@ export function validityOf(collateral: TdxCollateral): { fmspc: string; authorit
 
 /**
  * Checks that Intel signed a document of the collateral, and that the document is up to date.
+ * @param id the member `id` that the document must have
  * @returns the parsed document, and the certificate that signed it
  * @throws Refusal with what does not hold
  */
-async function readPublished(
-  document: { id: string; text: string; signature: string; chain: string },
-  roots: readonly Certificate[],
-  now: Date,
-): Promise<{ content: Published; signer: Certificate }> {
-  const { id, text } = document;
-  const [signer] = parseCertificates(new TextEncoder().encode(document.chain));
+async function readPublished(of: TdxCollateral, name: Document, id: string, roots: readonly Certificate[], now: Date) {
+  const text = of[name];
+  const [signer] = parseCertificates(new TextEncoder().encode(of[`${name}_issuer_chain`]));
   demand(signer !== undefined, 'it has no certificate of its issuer');
   const root = await checkChain([signer], roots);
   demand(signer.commonName === 'Intel SGX TCB Signing', `${quote(signer.commonName)} does not sign such documents`);
   checkValidity([signer, root], now);
-  const signature: Bytes = bytesOfHex(document.signature, 'its signature');
+  const signature: Bytes = bytesOfHex(of[`${name}_signature`], 'its signature');
   const isSigned = await verifyEcdsa('P-256', signer.publicKey, signature, new TextEncoder().encode(text));
   demand(isSigned, `the document ${id} is not signed by Intel`);
   const content = JSON.parse(text) as Published;

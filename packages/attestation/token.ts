@@ -1,22 +1,16 @@
 import { decode, Tagged } from 'cborg';
 import { type Bytes, demand, bytesOfBase64, quote } from './evidence-bytes.ts';
 
-export interface Token {
-  /** The name of the platform that the token claims, such as SNP, TDX, SNP-vTPM, vTPM, Azure or NoCC. */
-  platform: string;
-  report: Bytes;
-}
-
 const coseSign1 = 18;
 const largestToken = 1024 * 1024;
 
 /**
- * Reads the platform and the hardware's report from an attestation token of an agent, COSE_Sign1 or a JWT. The signature of the
- * token is by a key that the agent makes up, so it proves nothing and is not checked. Claims that repeat the report are not read
+ * Reads the platform that an attestation token of an agent claims, such as SNP, TDX, SNP-vTPM, vTPM, Azure or NoCC, and the hardware's
+ * report from the token, COSE_Sign1 or a JWT. The signature of the token is by a key that the agent makes up, so it proves nothing and is not checked. Claims that repeat the report are not read
  * either.
  * @throws Refusal if the token is malformed
  */
-export function parseToken(bytes: Bytes): Token {
+export function parseToken(bytes: Bytes): { platform: string; report: Bytes } {
   demand(bytes.length <= largestToken, `it has ${bytes.length} bytes, more than ${largestToken}`);
   const text = new TextDecoder('latin1').decode(bytes);
   const [claims, report] = /^[\w-]+\.[\w-]+\.[\w-]*$/.test(text) ? readJwt(text) : readCose(bytes);

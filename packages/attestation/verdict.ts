@@ -33,6 +33,9 @@ export interface Verdict<Tcb = unknown> {
   token_hash: string;
 }
 
+/** The verdict on evidence without the hash of it. */
+export type Unhashed<Tcb = unknown> = Omit<Verdict<Tcb>, 'token_hash'>;
+
 /** The members of a verdict that evidence proves, as they are where nothing is proven. */
 export const unproven = { measurement: null, tcb: null, guest: null, vmpl: null, pcrs: null };
 

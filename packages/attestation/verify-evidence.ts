@@ -5,7 +5,7 @@ import { parseSnpMessage, parseVtpmMessage } from './snp-message.ts';
 import { reportSize, type SnpTcb } from './snp-report.ts';
 import { isSupported, parseToken, type SupportedPlatform } from './token.ts';
 import type { TdxCollateral } from './tdx-collateral.ts';
-import { Checks, unproven, type Verdict } from './verdict.ts';
+import { Checks, type Unhashed, unproven, type Verdict } from './verdict.ts';
 import type { TdxTcb } from './verify-tdx.ts';
 import { verifySnp } from './verify-snp.ts';
 
@@ -15,7 +15,8 @@ export const verifiersUpTo = (roots: TestRoots) => ({
    * Verifies an attestation token of an agent, in COSE or as a JWT: the evidence of SNP or TDX in the token. Does not throw for bad
    * evidence, but returns the verdict `refused` or `unsupported`.
    */
-  verifyToken: (token: Uint8Array, options: VerifyOptions) => verifyTokenUpTo(roots, new Uint8Array(token), options),
+  verifyToken: (token: Uint8Array, options: VerifyOptions) =>
+    hashed(new Uint8Array(token), (bytes) => verifyEvidenceIn(bytes, options, roots)),
   /** Verifies an SNP attestation report of 1,184 bytes. The certificates for it are in the options, as a report has none. */
   verifySnpReport: (report: Uint8Array, options: VerifyOptions) =>
     hashed(new Uint8Array(report), (bytes) => verifySnp(bytes, [], options, roots)),
@@ -42,35 +43,29 @@ export function certificatesIn(token: Uint8Array): Uint8Array[] {
   }
 }
 
-async function verifyTokenUpTo(roots: TestRoots, bytes: Bytes, options: VerifyOptions): Promise<Verdict<SnpTcb | TdxTcb>> {
-  const token_hash = await hashOf(bytes);
+async function verifyEvidenceIn(token: Bytes, options: VerifyOptions, roots: TestRoots): Promise<Unhashed<SnpTcb | TdxTcb>> {
   const checks = new Checks(['token']);
   const parsed = await checks.produce('token', () => {
-    const { platform, report } = parseToken(bytes);
+    const { platform, report } = parseToken(token);
     return [{ platform, report }, `it is a token of the platform ${quote(platform)}`];
   });
-  if (parsed === undefined) return { ...checks.conclude(), platform: 'unknown', ...unproven, token_hash };
+  if (parsed === undefined) return { ...checks.conclude(), platform: 'unknown', ...unproven };
   const { platform, report } = parsed;
   if (!isSupported(platform)) {
-    const name = nameOf(platform);
     const detail = `evidence of the platform ${quote(platform)} is not supported`;
-    const unsupported = { name: 'platform', passed: false, detail };
-    return { verdict: 'unsupported', platform: name, checks: [...checks.list, unsupported], ...unproven, token_hash };
+    const all = [...checks.list, { name: 'platform', passed: false, detail }];
+    return { verdict: 'unsupported', platform: nameOf(platform), checks: all, ...unproven };
   }
   const verdict = await verifiers[platform](report, options, roots);
-  return { ...verdict, checks: [...checks.list, ...verdict.checks], token_hash };
+  return { ...verdict, checks: [...checks.list, ...verdict.checks] };
 }
 
 /** Adds the hash of evidence to the verdict on it. */
-async function hashed<Judged extends object>(bytes: Bytes, judge: (bytes: Bytes) => Promise<Judged>) {
-  return { ...(await judge(bytes)), token_hash: await hashOf(bytes) };
+async function hashed<Tcb>(bytes: Bytes, judge: (bytes: Bytes) => Promise<Unhashed<Tcb>>): Promise<Verdict<Tcb>> {
+  return { ...(await judge(bytes)), token_hash: toHex(await sha(256, bytes)) };
 }
 
-type Verifier = (
-  evidence: Bytes,
-  options: VerifyOptions,
-  roots: TestRoots,
-) => Promise<Omit<Verdict<SnpTcb | TdxTcb>, 'token_hash'>>;
+type Verifier = (evidence: Bytes, options: VerifyOptions, roots: TestRoots) => Promise<Unhashed<SnpTcb | TdxTcb>>;
 
 /**
  * The functions that verify the evidence in a token, by the platform that the token claims. Those of a vTPM are loaded when the first such
@@ -99,7 +94,7 @@ async function verifySnpEvidence(evidence: Bytes, options: VerifyOptions, roots:
 }
 
 /** Verifies a TDX quote, by a module that is loaded when the first quote comes. */
-async function verifyTdx(bytes: Bytes, options: VerifyOptions, roots: TestRoots): Promise<Omit<Verdict<TdxTcb>, 'token_hash'>> {
+async function verifyTdx(bytes: Bytes, options: VerifyOptions, roots: TestRoots): Promise<Unhashed<TdxTcb>> {
   const module = await import('./verify-tdx.ts');
   return module.verifyTdx(bytes, options, roots);
 }
@@ -111,5 +106,3 @@ function nameOf(platform: string): string {
     .replaceAll(/[^a-z\d]+/g, '-')
     .slice(0, 40);
 }
-
-const hashOf = async (bytes: Bytes): Promise<string> => toHex(await sha(256, bytes));

@@ -13,7 +13,7 @@ import {
 import { type Bytes, bytesOfBase64, demand, isEqual, isZero, quote, toHex } from './evidence-bytes.ts';
 import { checkReportData, type TestRoots, type VerifyOptions } from './options.ts';
 import { parseSnpReport, type SnpReport, snpTcb, type SnpTcb } from './snp-report.ts';
-import { type Check, Checks, unproven, type Verdict } from './verdict.ts';
+import { type Check, Checks, type Unhashed, unproven } from './verdict.ts';
 
 const names = [
   'report_format',
@@ -55,8 +55,6 @@ const chipExtension = `${amd}.4`;
 const providerExtension = `${amd}.5`;
 const ia5String = 0x16;
 
-type SnpVerdict = Omit<Verdict<SnpTcb>, 'token_hash'>;
-
 /**
  * Verifies an SNP attestation report: its certificates, its signature, and what it says of the guest.
  * @param certificates certificates that came with the report, in DER or PEM
@@ -68,7 +66,7 @@ export async function verifySnp(
   options: VerifyOptions,
   roots: TestRoots,
   checkData = (data: Bytes) => checkReportData(data, options.boundTo),
-): Promise<SnpVerdict> {
+): Promise<Unhashed<SnpTcb>> {
   const checks = new Checks(names);
   const report = await checks.produce('report_format', () => {
     const parsed = parseSnpReport(bytes);
@@ -99,25 +97,20 @@ export async function verifySnp(
     });
   }
   await checks.run('firmware_tcb', () => checkFirmware(report));
-  checks.fact(
-    'vmpl',
-    report.vmpl <= 3,
-    `the guest asked for the report at privilege level ${report.vmpl}`,
-    `the privilege level ${report.vmpl} is not one of a guest: the host asked for the report`,
-  );
-  const { debug, migrationAgent } = report;
+  const { vmpl, debug, migrationAgent, reportedTcb, product } = report;
+  const byHost = `the privilege level ${vmpl} is not one of a guest: the host asked for the report`;
+  checks.fact('vmpl', vmpl <= 3, `the guest asked for the report at privilege level ${vmpl}`, byHost);
   checks.fact('debug', !debug, 'the guest policy forbids debugging', 'the guest policy lets the host debug the guest');
   checks.fact('migration', !migrationAgent, 'the guest policy forbids a migration agent', 'it allows a migration agent');
   await checks.run('report_data', () => checkData(report.reportData));
 
   const genuine = checks.passed('certificate_chain', 'product', 'certificate_tcb', 'signature');
-  const { vmpl, reportedTcb, product } = report;
   const [measurement, guest] = [toHex(report.measurement), toHex(report.guest)];
   const proven = genuine && { measurement, tcb: snpTcb(reportedTcb, product), guest, vmpl };
   return { ...checks.conclude(), platform: 'snp', ...unproven, ...proven };
 }
 
-function unsupportedProduct(product: string, checks: Check[]): SnpVerdict {
+function unsupportedProduct(product: string, checks: Check[]): Unhashed<SnpTcb> {
   const detail = `SEV-SNP on ${product} is not supported, only on ${[...products.keys()].join(', ')}`;
   const platform = `snp-${product.toLowerCase().replaceAll(' ', '-')}`;
   const all = [...checks, { name: 'product', passed: false, detail }];
@@ -166,7 +159,7 @@ function readCertificates(bytes: Uint8Array): { parsed: Certificate[]; failure?:
  * Returns whether evidence of SNP is refused for nothing but that the certificate of the key which signed is missing, and so nothing
  * that depends on the certificate was checked. The certificate can be given in the options.
  */
-export function lacksCertificate({ checks }: Pick<Verdict, 'checks'>): boolean {
+export function lacksCertificate({ checks }: Pick<Unhashed, 'checks'>): boolean {
   const failed = checks.filter(({ passed, detail }) => !passed && !detail.startsWith('not checked'));
   return failed.length === 1 && /^there is no certificate of the V[CL]EK that signed$/.test(failed[0]?.detail ?? '');
 }

@@ -37,7 +37,7 @@ import {
   type VerifiedCollateral,
 } from './tdx-collateral.ts';
 import { equalUnderMask, parseEnclaveReport, parseTdxQuote, type TdxQuote } from './tdx-quote.ts';
-import { Checks, unproven, type Verdict } from './verdict.ts';
+import { Checks, type Unhashed, unproven } from './verdict.ts';
 
 export interface TdxTcb {
   /** Intel's status of the security versions of platform, TDX module and quoting enclave together, such as `UpToDate`. */
@@ -73,7 +73,7 @@ export async function verifyTdx(
   options: VerifyOptions,
   testRoots: TestRoots,
   checkData = (data: Bytes) => checkReportData(data, options.boundTo),
-): Promise<Omit<Verdict<TdxTcb>, 'token_hash'>> {
+): Promise<Unhashed<TdxTcb>> {
   const checks = new Checks(names);
   const parsed = await checks.produce('report_format', () => {
     const read = parseTdxQuote(tdxQuoteIn(bytes));
@@ -116,10 +116,7 @@ export async function verifyTdx(
  * @returns the family, the authority whose revocation list it has, and the time at which its first part runs out
  * @throws Refusal with what does not hold
  */
-export async function verifyCollateral(
-  collateral: TdxCollateral,
-  now: Date,
-): Promise<{ fmspc: string; authority: string; expires: Date }> {
+export async function verifyCollateral(collateral: TdxCollateral, now: Date) {
   const roots = parseCertificates(bytesOfBase64(intelRoot, 'a certificate'));
   const verified = await readDocuments(collateral, roots, now);
   const [root] = roots;

@@ -5,11 +5,9 @@ import { boundValues, checkReportData, type TestRoots, type VerifyOptions } from
 import { parseVtpmMessage } from './snp-message.ts';
 import type { SnpTcb } from './snp-report.ts';
 import { checkPcrs, checkQuote, nonceOfQuote, parseQuotingKey, parseTpmSignature, type RsaKey, type SignedQuote } from './tpm.ts';
-import { Checks, unproven, type Verdict } from './verdict.ts';
+import { Checks, type Unhashed, unproven } from './verdict.ts';
 import { verifySnp } from './verify-snp.ts';
 import type { TdxTcb } from './verify-tdx.ts';
-
-type Unhashed<Tcb> = Omit<Verdict<Tcb>, 'token_hash'>;
 
 /** The checks that follow those of the hardware's report, which names the key of the quote. Each is a link of one chain. */
 const links = ['attestation_key', 'quote', 'quote_nonce', 'pcrs'] as const;

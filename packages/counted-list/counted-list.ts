@@ -209,9 +209,7 @@ export function countedList(options: ListOptions): CountedList {
   };
 }
 
-export function isFirstPage({ limit, offset }: PageRequest): boolean {
-  return offset === 0 || offset + limit <= 50;
-}
+export const isFirstPage = ({ limit, offset }: PageRequest): boolean => offset === 0 || offset + limit <= 50;
 
 const longestPauseInMilliseconds = 1_000;
 

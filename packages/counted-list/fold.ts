@@ -120,9 +120,8 @@ async function foldPart(table: ListTable, keys: ListKeys, { head, folds, part }:
  * Returns a new name for a fold that will replace the head by one with this version. Names sort by the version, and end with
  * random characters.
  */
-export function foldName(version: number): string {
-  return `${String(version).padStart(15, '0')}-${randomBytes(6).toString('base64url')}`;
-}
+export const foldName = (version: number): string =>
+  `${String(version).padStart(15, '0')}-${randomBytes(6).toString('base64url')}`;
 
 /**
  * Writes the plan and the new nodes of a fold.
@@ -157,6 +156,5 @@ async function writeFold(table: ListTable, keys: ListKeys, name: string, { head,
 
 const textOf = ({ edge, days }: Root): string => [...edge, days].map((bytes) => Buffer.from(bytes).toString('base64')).join();
 
-export function nodeItems(keys: ListKeys, written: Iterable<[string, TreeNode]>): (Item & Key)[] {
-  return [...written].map(([id, node]) => ({ ...keys.node(id), node: encodeNode(node) }));
-}
+export const nodeItems = (keys: ListKeys, written: Iterable<[string, TreeNode]>): (Item & Key)[] =>
+  [...written].map(([id, node]) => ({ ...keys.node(id), node: encodeNode(node) }));

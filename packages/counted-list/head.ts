@@ -48,9 +48,7 @@ export function parseHead(item: Item | undefined): Head {
   return { ...head, days: decodeDays(head.days), folds };
 }
 
-export async function readHead(table: ListTable, keys: ListKeys): Promise<Head> {
-  return parseHead(await getItem(table, keys.head));
-}
+export const readHead = async (table: ListTable, keys: ListKeys): Promise<Head> => parseHead(await getItem(table, keys.head));
 
 /**
  * Replaces the head of a list by one with changes and the next version.
@@ -89,17 +87,13 @@ export function ofTree(tree: TreeNode): Pick<Head, 'edge' | 'totals'> {
   return { edge: encodeEdge(tree).slice(-nodesInHead), totals: [...countsOf(tree)] };
 }
 
-export function upperEdge(tree: TreeNode): Uint8Array[] {
-  return encodeEdge(tree).slice(0, -nodesInHead);
-}
+export const upperEdge = (tree: TreeNode): Uint8Array[] => encodeEdge(tree).slice(0, -nodesInHead);
 
 /**
  * Returns the tree of a list, whose right edge is decoded and whose other nodes are read when they are needed.
  * @param upper the nodes of the right edge in the item of the root. Default: only the part that the head has
  */
-export function treeOf({ edge }: Head, upper: readonly Uint8Array[] = []): TreeNode {
-  return decodeEdge([...upper, ...edge]);
-}
+export const treeOf = ({ edge }: Head, upper: readonly Uint8Array[] = []): TreeNode => decodeEdge([...upper, ...edge]);
 
 /**
  * Returns the part of the tree that the head contains, which has the newest members: its nodes, the numbers of its members by

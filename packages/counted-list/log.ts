@@ -79,16 +79,13 @@ export function unfoldedOf(head: Pick<Head, 'folds'>, entries: readonly Entry[])
   return unfolded.filter(({ steps }) => steps.length > 0);
 }
 
-export function differencesOf(unfolded: readonly Entry[]): Difference[] {
-  return unfolded
+export const differencesOf = (unfolded: readonly Entry[]): Difference[] =>
+  unfolded
     .map(({ number, steps }) => ({ number, before: steps[0]?.before ?? 0, now: steps.at(-1)?.now ?? 0 }))
     .filter(({ before, now }) => before !== now)
     .sort((a, b) => a.number - b.number);
-}
 
-export function countSteps(entries: readonly Entry[]): number {
-  return entries.reduce((count, { steps }) => count + steps.length, 0);
-}
+export const countSteps = (entries: readonly Entry[]): number => entries.reduce((count, { steps }) => count + steps.length, 0);
 
 const storedMark = v.object({
   sk: v.string(),
@@ -137,12 +134,7 @@ export class BacklogError extends Error {
   override readonly name = 'BacklogError';
 }
 
-interface Look {
-  until: number;
-  isTooLong: boolean;
-}
-
-const looks = rememberedByTable<Look>();
+const looks = rememberedByTable<{ until: number; isTooLong: boolean }>();
 
 /**
  * Refuses a change of a list whose log is too long.
@@ -184,6 +176,4 @@ export async function lookAtLog(
 const dayInMilliseconds = 24 * 60 * 60 * 1000;
 
 /** Returns the day of a time, as the number of days since 1970-01-01 in UTC. @param milliseconds the time since the Unix epoch */
-export function dayOf(milliseconds: number): number {
-  return Math.floor(milliseconds / dayInMilliseconds);
-}
+export const dayOf = (milliseconds: number): number => Math.floor(milliseconds / dayInMilliseconds);

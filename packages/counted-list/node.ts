@@ -43,28 +43,18 @@ export const stateCount = 8;
 
 export const emptyTree: TreeNode = { level: 0, parts: [] };
 
-export function emptyCounts(): number[] {
-  return new Array<number>(stateCount).fill(0);
-}
+export const emptyCounts = (): number[] => new Array<number>(stateCount).fill(0);
 
 const countsOfStates: Counts[] = emptyCounts().map((_, state) => emptyCounts().with(state, 1));
 
-export function countsOfState(state: State): Counts {
-  return countsOfStates[state] ?? emptyCounts();
-}
+export const countsOfState = (state: State): Counts => countsOfStates[state] ?? emptyCounts();
 
-export function addCounts(counts: Counts, others: Counts): Counts {
-  return counts.map((count, state) => count + (others[state] ?? 0));
-}
+export const addCounts = (counts: Counts, others: Counts): Counts => counts.map((count, state) => count + (others[state] ?? 0));
 
-export function asPart({ number, state }: Member): Part {
-  return { number, counts: countsOfState(state) };
-}
+export const asPart = ({ number, state }: Member): Part => ({ number, counts: countsOfState(state) });
 
 /** Returns the code of a member's state. 0 if there is no member. */
-export function stateOf(member: Part | undefined): State {
-  return member ? member.counts.indexOf(1) : 0;
-}
+export const stateOf = (member: Part | undefined): State => (member ? member.counts.indexOf(1) : 0);
 
 export function asChild(node: TreeNode): Part {
   const [first] = node.parts;
@@ -72,9 +62,7 @@ export function asChild(node: TreeNode): Part {
   return { number: first.number, counts: countsOf(node), node };
 }
 
-export function isLeaf({ level }: TreeNode): boolean {
-  return level === 0;
-}
+export const isLeaf = ({ level }: TreeNode): boolean => level === 0;
 
 export function countsOf({ parts }: TreeNode): Counts {
   const sums = emptyCounts();
@@ -98,9 +86,8 @@ export function rangeOf({ parts }: TreeNode, index: number): Range {
   return [index === 0 ? 0 : (parts[index]?.number ?? 0), parts[index + 1]?.number ?? afterAllNumbers];
 }
 
-export function within<T extends { number: number }>(sorted: readonly T[], [from, to]: Range): readonly T[] {
-  return sorted.slice(indexFrom(sorted, from), indexFrom(sorted, to));
-}
+export const within = <T extends { number: number }>(sorted: readonly T[], [from, to]: Range): readonly T[] =>
+  sorted.slice(indexFrom(sorted, from), indexFrom(sorted, to));
 
 function indexFrom(sorted: readonly { number: number }[], number: number): number {
   let [low, high] = [0, sorted.length];
@@ -115,9 +102,7 @@ function indexFrom(sorted: readonly { number: number }[], number: number): numbe
 /** The exclusive upper bounds of the two random integers in the identifier of a node: 63 bits, which take nine bytes. */
 const idParts = [2 ** 35, 2 ** 28];
 
-export function newNodeId(): string {
-  return idParts.map((end) => randomInt(end).toString(36)).join('.');
-}
+export const newNodeId = (): string => idParts.map((end) => randomInt(end).toString(36)).join('.');
 
 const largestId = idParts.map((end) => (end - 1).toString(36)).join('.');
 

@@ -84,9 +84,7 @@ export function openListTable(name: string, document: ListTable['document'], mil
   return { name, document, deadline, clock: { now: Date.now, wait: setTimeout, steady } };
 }
 
-export function steadyTime({ clock }: ListTable): number {
-  return clock.steady?.() ?? clock.now();
-}
+export const steadyTime = ({ clock }: ListTable): number => clock.steady?.() ?? clock.now();
 
 export function rememberedByTable<T>(): (table: ListTable) => Map<string, T> {
   const ofClients = new WeakMap<object, Map<string, Map<string, T>>>();
@@ -261,9 +259,8 @@ export function has(attribute: string, value: number): Condition {
   return { ConditionExpression: `${attribute} = :value`, ExpressionAttributeValues: { ':value': value } };
 }
 
-export function putItemIf(table: ListTable, Item: Item & Key, condition: Condition): Promise<boolean> {
-  return attempt(table, (options) => table.document.send(new PutCommand({ TableName: table.name, Item, ...condition }), options));
-}
+export const putItemIf = (table: ListTable, Item: Item & Key, condition: Condition): Promise<boolean> =>
+  attempt(table, (options) => table.document.send(new PutCommand({ TableName: table.name, Item, ...condition }), options));
 
 export function deleteItemIf(table: ListTable, { pk, sk }: Key, condition: Condition): Promise<boolean> {
   const command = new DeleteCommand({ TableName: table.name, Key: { pk, sk }, ...condition });

@@ -45,24 +45,18 @@ export interface Difference {
   now: State;
 }
 
-export interface ChangedTree {
-  tree: TreeNode;
-  written: Map<string, TreeNode>;
-  dropped: string[];
-  unexpected: number[];
-}
-
 /**
  * Applies changes of members to a tree, and returns a new tree. The old tree stays as it is, and the new one shares the nodes
  * that have not changed.
  * @param changes at most one for each member, sorted by number
  */
-export async function changeTree(tree: TreeNode, changes: readonly Difference[], source: NodeSource): Promise<ChangedTree> {
+export async function changeTree(tree: TreeNode, changes: readonly Difference[], source: NodeSource) {
   const context: Context = { source, dropped: [], unexpected: [] };
   let root = joinLevels(await changeNode(tree, changes, { isEdge: true, isRoot: true }, context));
   while (!isLeaf(root) && root.parts.length === 1) root = await readChild(root.parts[0], context);
   root = await readEdge(root, context);
-  return { tree: root, written: nameNewNodes(root), dropped: context.dropped, unexpected: context.unexpected };
+  const { dropped, unexpected } = context;
+  return { tree: root, written: nameNewNodes(root), dropped, unexpected };
 }
 
 function joinLevels(nodes: Part[]): TreeNode {

@@ -199,9 +199,8 @@ export const attestationPolicy = namedObject('AttestationPolicy', ofPolicy, {
 export type AttestationPolicy = v.InferOutput<typeof attestationPolicy>;
 
 /** Returns the platforms of a policy whose evidence names no guest, so that no key can be released to them. */
-export function withoutGuest({ platforms }: Pick<AttestationPolicy, 'platforms'>): string[] {
-  return platforms.filter((platform) => !platformsWithGuest.includes(platform));
-}
+export const withoutGuest = ({ platforms }: Pick<AttestationPolicy, 'platforms'>): string[] =>
+  platforms.filter((platform) => !platformsWithGuest.includes(platform));
 
 const domainLabel = /^(?!-)[A-Za-z0-9-]{1,63}(?<!-)$/;
 

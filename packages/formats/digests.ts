@@ -13,9 +13,7 @@ export function canonicalJson(value: object): string {
 }
 
 /** Returns the digest of a JSON value: the SHA3-256 of its canonical JSON, 64 hex digits. */
-export function canonicalDigest(value: object): string {
-  return toHex(sha3(canonicalJson(value)));
-}
+export const canonicalDigest = (value: object): string => toHex(sha3(canonicalJson(value)));
 
 /**
  * Returns the hash of an event of the journal, in hex: the SHA-256 of the event as the API returns it, without its member `hash`
@@ -30,13 +28,9 @@ export function hashOfEvent(event: Readonly<Record<string, unknown>>): string {
 /** Returns the SHA-256 of bytes in hex. */
 export const hashOfBytes = (bytes: Uint8Array) => toHex(sha256(bytes));
 
-interface StatedStart {
+interface StatedStart extends Record<'assets' | 'approval' | 'result_consumers' | 'approvals', unknown> {
   manifest: object;
   configuration: object;
-  assets: unknown;
-  approval: unknown;
-  result_consumers: unknown;
-  approvals: unknown;
   /** The certificate of the CVM in PEM. Null if the CVM is registered without one, or not at all. */
   certificate: string | null;
 }

@@ -20,6 +20,5 @@ export async function verifiesEs256(text: string, signature: string, { x, y }: {
 export const lengthOfThumbprint = 43;
 
 /** Returns the thumbprint of a public EC key in base64url (RFC 7638, section 3). */
-export function thumbprintOf({ crv, x, y }: { crv?: unknown; x?: unknown; y?: unknown }): string {
-  return toBase64Url(sha256(canonicalJson({ crv, kty: 'EC', x, y })));
-}
+export const thumbprintOf = ({ crv, x, y }: { crv?: unknown; x?: unknown; y?: unknown }): string =>
+  toBase64Url(sha256(canonicalJson({ crv, kty: 'EC', x, y })));

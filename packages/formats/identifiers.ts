@@ -25,9 +25,8 @@ const numbered = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-
  * Returns the number of a resource or event that its identifier contains. Undefined if this service cannot have issued the
  * identifier.
  */
-export function numberOf(id: string): number | undefined {
-  return numbered.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
-}
+export const numberOf = (id: string): number | undefined =>
+  numbered.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : undefined;
 
 const lengthOfId = 36;
 

@@ -16,9 +16,8 @@ interface Logged {
 }
 
 /** Returns the tag of an entry of the log, 32 bytes (docs/contract.md, section 10). A log has each tag once. */
-export function logTag({ type, domain, computation, run }: Logged): Uint8Array {
-  return sha256(canonicalJson({ type, domain, computation, run }));
-}
+export const logTag = ({ type, domain, computation, run }: Logged): Uint8Array =>
+  sha256(canonicalJson({ type, domain, computation, run }));
 
 /**
  * Returns an entry of the log, 64 bytes: the tag, then the SHA-256 of the salt and the canonical `{event_hash}`. Whoever does not

@@ -51,6 +51,5 @@ const ascii = /^[ -~]*$/;
  * Returns the first of other names that a name imitates: one that looks like it, and is not the one of the two with letters beyond ASCII.
  * Undefined if there is none.
  */
-export function imitated(name: string, others: Iterable<string>): string | undefined {
-  return lookAlikeOf(name, ascii.test(name) ? [...others].filter((other) => ascii.test(other)) : others);
-}
+export const imitated = (name: string, others: Iterable<string>): string | undefined =>
+  lookAlikeOf(name, ascii.test(name) ? [...others].filter((other) => ascii.test(other)) : others);

@@ -4,6 +4,4 @@ const control = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
  * Replaces control characters and line breaks in a text by spaces, so that a text of somebody else cannot rewrite what a terminal
  * shows.
  */
-export function printable(text: string): string {
-  return text.replace(control, ' ');
-}
+export const printable = (text: string): string => text.replace(control, ' ');

@@ -14,14 +14,10 @@ const token = new RegExp(
 );
 
 /** Returns whether a part of a text begins as a token of a known service does, also where it is percent-encoded. */
-export function holdsToken(text: string): boolean {
-  return token.test(withoutEscapes(text));
-}
+export const holdsToken = (text: string): boolean => token.test(withoutEscapes(text));
 
 /** Returns whether a text has two dots in a row, also where they are percent-encoded. */
-export function leadsUp(text: string): boolean {
-  return withoutEscapes(text).includes('..');
-}
+export const leadsUp = (text: string): boolean => withoutEscapes(text).includes('..');
 
 /** Decodes the percent-encoded ASCII characters of a text, also those that are encoded several times. */
 function withoutEscapes(text: string): string {

@@ -44,9 +44,8 @@ const wordsOfOurs = /^(algorithm|dataset|nothing|result|consumer|owner|creator|m
  * Quotes a name as `quotedName` does, but returns a name of one plain word as it is, unless the word is one that the service uses
  * itself, such as `dataset`.
  */
-export function plainName(text: string): string {
-  return /^[\w.@+-]+$/.test(text) && !wordsOfOurs.test(text) ? text : quotedName(text);
-}
+export const plainName = (text: string): string =>
+  /^[\w.@+-]+$/.test(text) && !wordsOfOurs.test(text) ? text : quotedName(text);
 
 /**
  * Returns the identifier of a user so that no two users look alike: as it is if it is one plain word of ASCII, and otherwise in quotes, with
@@ -59,6 +58,4 @@ export function userText(user: string): string {
 }
 
 /** Returns identifiers of users, each as `userText` does, as a list. Empty without users. */
-export function usersText(users: readonly string[]): string {
-  return users.map(userText).join(', ');
-}
+export const usersText = (users: readonly string[]): string => users.map(userText).join(', ');

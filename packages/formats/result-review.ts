@@ -65,12 +65,10 @@ export const coveredReview = namedObject('CoveredReview', 'Who reviews results b
 export type CoveredReview = v.InferOutput<typeof coveredReview>;
 
 /** Returns the review of results as approvals cover it: with the named consumers and the owner, sorted. Null without a review. */
-export function coveredReviewOf(
+export const coveredReviewOf = (
   review: ResultReview | null,
   { owner, consumers }: { owner: string; consumers: readonly string[] },
-): CoveredReview | null {
-  return review && { ...review, consumers: [...new Set([owner, ...consumers])].sort() };
-}
+): CoveredReview | null => review && { ...review, consumers: [...new Set([owner, ...consumers])].sort() };
 
 /** The decisions of a reviewer on a result. */
 export const decisions = ['release', 'withhold'] as const;

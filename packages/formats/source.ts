@@ -158,9 +158,8 @@ export const fetchedOrNone = {
   algo_args: orNone(fetched.algo_args),
 };
 
-export function sourceTypeOf(url: string): SourceType | undefined {
-  return sourceTypes.find((type) => schemes[type].some((scheme) => url.startsWith(scheme)));
-}
+export const sourceTypeOf = (url: string): SourceType | undefined =>
+  sourceTypes.find((type) => schemes[type].some((scheme) => url.startsWith(scheme)));
 
 /** The fields of an asset whose content the agent fetches, such as its source. Null: the asset has no such field. */
 export type Fetched = { [Name in keyof typeof fetched]: v.InferOutput<(typeof fetched)[Name]> | null };

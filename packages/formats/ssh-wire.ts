@@ -22,9 +22,7 @@ export function sshWireOf(spki: Uint8Array): Uint8Array {
 }
 
 /** Returns the fingerprint of a public key, as `ssh-keygen -lf` prints it. @param spki the key as DER SubjectPublicKeyInfo */
-export function fingerprintOfSpki(spki: Uint8Array): string {
-  return `SHA256:${toBase64(sha256(sshWireOf(spki))).replace(/=+$/, '')}`;
-}
+export const fingerprintOfSpki = (spki: Uint8Array): string => `SHA256:${toBase64(sha256(sshWireOf(spki))).replace(/=+$/, '')}`;
 
 function strings(...parts: (string | Uint8Array)[]): Uint8Array {
   const bytes = parts.map((part) => (typeof part === 'string' ? new TextEncoder().encode(part) : part));

@@ -14,9 +14,7 @@ export const updatedAt = described(timestamp, 'The time of the last change.');
 /**
  * Returns the later of two times of the service, so that a slow request does not set back the time that a later request has set.
  */
-export function laterOf(before: string, now: string): string {
-  return now > before ? now : before;
-}
+export const laterOf = (before: string, now: string): string => (now > before ? now : before);
 
 const expected = 'Expected a time such as 2025-07-17T08:00:00.000Z.';
 const rfc3339 =

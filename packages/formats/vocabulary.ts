@@ -63,9 +63,7 @@ export type Reporter = (typeof reporters)[number];
 const reserved = new Set<string>([system, ...reporters]);
 
 /** Returns whether a name is reserved for the events of the service and of agents, so that no user can have it. */
-export function isReservedName(name: string): boolean {
-  return reserved.has(name);
-}
+export const isReservedName = (name: string): boolean => reserved.has(name);
 
 export const roles = {
   administrator: [
@@ -98,9 +96,7 @@ export function rolesWith(...actions: AccessAction[]): Role[] {
   return names.filter((role) => roles[role].some((action) => actions.includes(action)));
 }
 
-export function isRole(text: string): text is Role {
-  return Object.hasOwn(roles, text);
-}
+export const isRole = (text: string): text is Role => Object.hasOwn(roles, text);
 
 interface Membership {
   domain: string;

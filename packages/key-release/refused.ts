@@ -11,5 +11,14 @@ export class Refused extends Error {
   }
 }
 
+/** Returns what a function returns. @throws Refused with the sentence if the function throws */
+export function orRefuse<T>(attempt: () => T, sentence: string): T {
+  try {
+    return attempt();
+  } catch {
+    throw new Refused(sentence);
+  }
+}
+
 /** Returns the error after which another attestation may succeed. */
 export const refusedNow = (why: string) => new Refused(`${why} Attest again.`, { again: true });

@@ -1,6 +1,6 @@
 import { createHash, type JsonWebKey } from 'node:crypto';
 import { canonicalJson } from 'computation-management-formats/digests';
-import { Refused } from './refused.ts';
+import { orRefuse, Refused } from './refused.ts';
 import { parseTeeKey } from './tee-key.ts';
 
 /** The one version of the protocol that this package speaks, as the body of `auth` must name it. */
@@ -23,13 +23,15 @@ export interface AttestRequest {
  * @throws Refused if it is malformed, or the key of the TEE is none that keys can be sealed for
  */
 export function parseAttestRequest(body: string): AttestRequest {
-  const request = objectOf(parse(body), 'The body');
+  const given = orRefuse((): unknown => JSON.parse(body), 'The body is no JSON.');
+  const request = objectOf(given, 'The body');
   const runtime = objectOf(request['runtime-data'], 'runtime-data');
   const { primary_evidence, additional_evidence = '' } = objectOf(request['tee-evidence'], 'tee-evidence');
   const { nonce, 'tee-pubkey': teePublicKey } = runtime;
   if (typeof nonce !== 'string') throw new Refused('runtime-data.nonce must be a text.');
   if (typeof additional_evidence !== 'string') throw new Refused('tee-evidence.additional_evidence must be a text.');
-  const evidence = bytesOf(objectOf(primary_evidence, 'tee-evidence.primary_evidence'));
+  const primary = objectOf(primary_evidence, 'tee-evidence.primary_evidence');
+  const evidence = orRefuse(() => Buffer.from(JSON.stringify(primary)), 'tee-evidence.primary_evidence is too deep.');
   parseTeeKey(teePublicKey);
   const bound = { nonce, teePublicKey: teePublicKey as JsonWebKey, additionalEvidence: additional_evidence };
   return { nonce, teePublicKey: bound.teePublicKey, evidence, reportData: reportDataOf(bound) };
@@ -59,30 +61,9 @@ export function tokenOfEvidence(evidence: Uint8Array): Uint8Array {
  */
 export function reportDataOf(given: { nonce: string; teePublicKey: JsonWebKey; additionalEvidence: string }): Uint8Array {
   const { nonce, teePublicKey, additionalEvidence } = given;
-  const data = Buffer.alloc(64);
-  try {
-    const canonical = canonicalJson({ 'additional-evidence': additionalEvidence, nonce, 'tee-pubkey': teePublicKey });
-    data.set(createHash('sha384').update(canonical).digest());
-  } catch {
-    throw new Refused('runtime-data has no canonical JSON.');
-  }
-  return data;
-}
-
-function bytesOf(evidence: object): Uint8Array {
-  try {
-    return new TextEncoder().encode(JSON.stringify(evidence));
-  } catch {
-    throw new Refused('tee-evidence.primary_evidence is too deep.');
-  }
-}
-
-function parse(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    throw new Refused('The body is no JSON.');
-  }
+  const bound = { 'additional-evidence': additionalEvidence, nonce, 'tee-pubkey': teePublicKey };
+  const canonical = orRefuse(() => canonicalJson(bound), 'runtime-data has no canonical JSON.');
+  return Buffer.concat([createHash('sha384').update(canonical).digest()], 64);
 }
 
 function objectOf(value: unknown, name: string): Json {

@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { canonicalJson } from 'computation-management-formats/digests';
-import { Refused } from './refused.ts';
+import { orRefuse, Refused } from './refused.ts';
 
 /** A public key that was made inside a TEE: what is encrypted for it, only that TEE reads. */
 export interface TeeKey {
@@ -35,13 +35,8 @@ export function parseTeeKey(given: unknown): TeeKey {
   throw new Refused('tee-pubkey is no key of EC on P-256 or P-521 for ECDH-ES+A256KW, and no key of RSA for RSA-OAEP-256.');
 }
 
-function read(jwk: JsonWebKey): KeyObject {
-  try {
-    return createPublicKey({ key: jwk, format: 'jwk' });
-  } catch {
-    throw new Refused('tee-pubkey is no valid key.');
-  }
-}
+const read = (jwk: JsonWebKey): KeyObject =>
+  orRefuse(() => createPublicKey({ key: jwk, format: 'jwk' }), 'tee-pubkey is no valid key.');
 
 /** Returns the thumbprint of a public key of a TEE, base64url (RFC 7638). @throws Refused if it is no such key */
 export const teeThumbprint = (jwk: JsonWebKey): string =>

@@ -10,15 +10,8 @@ export type ArrivingCommand = Pick<Schemas['Command'], 'id' | 'type' | 'run_id' 
  * what it had reported adds nothing. Heartbeats get a new identifier each time.
  */
 function identifierOf(report: NewReport): string {
-  switch (report.type) {
-    case 'event':
-      return `event:${report.event_type}/${report.status}`;
-    case 'accepted':
-    case 'rejected':
-      return `${report.type}:${report.command_id}`;
-    case 'heartbeat':
-      return randomUUID();
-  }
+  if (report.type === 'heartbeat') return randomUUID();
+  return report.type === 'event' ? `event:${report.event_type}/${report.status}` : `${report.type}:${report.command_id}`;
 }
 
 export interface CvmConnection {

@@ -152,10 +152,7 @@ const acceptable = v.object({
   id: v.pipe(v.string(), v.minLength(1, 'it has no id')),
   datasets: v.pipe(
     v.array(v.object({ hash, user_key: userKey, filename })),
-    v.check(
-      (datasets) => new Set(datasets.map((dataset) => dataset.filename)).size === datasets.length,
-      'two datasets share a filename',
-    ),
+    v.check((all) => new Set(all.map((each) => each.filename)).size === all.length, 'two datasets share a filename'),
   ),
   algorithm: v.object({ hash, user_key: userKey }, 'it has no algorithm'),
   result_consumers: v.pipe(v.array(v.object({ user_key: userKey })), v.minLength(1, 'it has no result consumer')),

@@ -22,9 +22,7 @@ type TestMachine = Record<'key' | 'report' | 'message', string> & Record<'dataAt
  * Makes the attestation token of an SNP machine with test keys over a certificate in PEM, as an agent does at its start. Each
  * token is of another guest, as of a machine that was started anew.
  */
-export function testToken(certificate: string): Buffer {
-  return testTokenOver(createHash('sha512').update(certificate).digest());
-}
+export const testToken = (certificate: string): Buffer => testTokenOver(createHash('sha512').update(certificate).digest());
 
 /**
  * Makes the attestation token of an SNP machine with test keys over the given report data.

@@ -33,9 +33,7 @@ export async function rootOf(size: number, readTile: ReadTile): Promise<Uint8Arr
  */
 export async function inclusionProof(index: number, size: number, readTile: ReadTile): Promise<Uint8Array[]> {
   if (!(index >= 0 && index < size)) throw new RangeError(`Expected an index from 0 to ${size - 1}, not ${index}.`);
-  const hashAt = hashesIn(size, readTile);
-  const isEntry = (start: number, end: number) => end - start === 1;
-  return Promise.all(descend(size, hashAt, isEntry, (middle) => index < middle).beside);
+  return Promise.all(descend(size, index + 1, hashesIn(size, readTile), (start, end) => end - start === 1).beside);
 }
 
 /**
@@ -47,12 +45,7 @@ export async function consistencyProof(from: number, to: number, readTile: ReadT
   if (!(from >= 0 && from <= to)) throw new RangeError(`Expected a size from 0 to ${to}, not ${from}.`);
   if (from === 0) return [];
   const hashAt = hashesIn(to, readTile);
-  const { start, end, beside } = descend(
-    to,
-    hashAt,
-    (_, end) => end === from,
-    (middle) => from <= middle,
-  );
+  const { start, end, beside } = descend(to, from, hashAt, (_, end) => end === from);
   if (start > 0) beside.unshift(rangeHash(start, end, hashAt));
   return Promise.all(beside);
 }
@@ -70,12 +63,11 @@ export async function appendEntries(
   readTile: ReadTile,
 ): Promise<{ size: number; root: Uint8Array; tiles: TileToWrite[] }> {
   const kept = remembering(readTile);
-  const bundles = await appendTo('entries', size, entries.map(bundled), (count) => readPart('entries', count, kept));
-  const tiles = [...bundles];
+  const tiles = await appendTo('entries', size, entries.map(bundled), kept);
   let added = entries.map(leafHash);
   let count = size;
   for (let level = 0; added.length > 0; level += 1) {
-    const hashes = await appendTo(level, count, added, (before) => readPart(level, before, kept));
+    const hashes = await appendTo(level, count, added, kept);
     tiles.push(...hashes);
     added = hashes.filter(({ bytes }) => bytes.length === width * hashLength).map(({ bytes }) => perfectHash(partsOf(bytes)));
     count = Math.floor(count / width);
@@ -99,19 +91,18 @@ export async function readEntries(from: number, to: number, size: number, readTi
   return entries;
 }
 
-/** Goes from the whole tree down to a part of it. Returns the part, and the hashes of the parts beside the way, the last first. */
-function descend(
-  size: number,
-  hashAt: HashAt,
-  isFound: (start: number, end: number) => boolean,
-  isLeft: (middle: number) => boolean,
-) {
+/**
+ * Goes from the whole tree down to the part in which the first `count` leaves end. Returns the part, and the hashes of the parts beside the
+ * way, the last first.
+ */
+function descend(size: number, count: number, hashAt: HashAt, isFound: (start: number, end: number) => boolean) {
   const beside: Promise<Uint8Array>[] = [];
   let [start, end] = [0, size];
   while (!isFound(start, end)) {
     const middle = start + splitOf(end - start);
-    beside.unshift(isLeft(middle) ? rangeHash(middle, end, hashAt) : rangeHash(start, middle, hashAt));
-    [start, end] = isLeft(middle) ? [start, middle] : [middle, end];
+    const isLeft = count <= middle;
+    beside.unshift(isLeft ? rangeHash(middle, end, hashAt) : rangeHash(start, middle, hashAt));
+    [start, end] = isLeft ? [start, middle] : [middle, end];
   }
   return { start, end, beside };
 }
@@ -162,30 +153,19 @@ function remembering(readTile: ReadTile): ReadTile {
 
 type Level = number | 'entries';
 
-/** Returns the tiles of a level after parts were added to the `count` parts that it has. @param before reads those of the last tile */
-async function appendTo(
-  level: Level,
-  count: number,
-  added: readonly Uint8Array[],
-  before: (count: number) => Promise<Uint8Array>,
-): Promise<TileToWrite[]> {
+/** Returns the tiles of a level after parts were added to the `count` parts that it has. */
+async function appendTo(level: Level, count: number, added: readonly Uint8Array[], readTile: ReadTile): Promise<TileToWrite[]> {
   if (added.length === 0) return [];
   const tiles: TileToWrite[] = [];
   const end = count + added.length;
   for (let tile = Math.floor(count / width); tile * width < end; tile += 1) {
     const [start, stop] = [Math.max(count, tile * width), Math.min(end, (tile + 1) * width)];
-    const old = start > tile * width ? await before(count) : new Uint8Array();
-    tiles.push({
-      path: tilePath(level, tile, stop - tile * width),
-      bytes: joined([old, ...added.slice(start - count, stop - count)]),
-    });
+    const old = start > tile * width ? await readWidth(level, tile, count % width, readTile) : new Uint8Array();
+    const bytes = joined([old, ...added.slice(start - count, stop - count)]);
+    tiles.push({ path: tilePath(level, tile, stop - tile * width), bytes });
   }
   return tiles;
 }
-
-/** Reads the parts of the last, partial tile of a level. */
-const readPart = async (level: Level, count: number, readTile: ReadTile): Promise<Uint8Array> =>
-  readWidth(level, Math.floor(count / width), count % width, readTile);
 
 /** Reads the first `wide` parts of a tile, from the full tile if there is no partial one of this width. */
 async function readWidth(level: Level, tile: number, wide: number, readTile: ReadTile): Promise<Uint8Array> {

@@ -16,9 +16,8 @@ export const emptyRoot: Uint8Array = sha256(new Uint8Array());
 export const leafHash = (entry: Uint8Array): Uint8Array => sha256.create().update(Uint8Array.of(0)).update(entry).digest();
 
 /** Returns the hash of an inner node of the tree (RFC 6962, section 2.1). */
-export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
-  return sha256.create().update(Uint8Array.of(1)).update(left).update(right).digest();
-}
+export const nodeHash = (left: Uint8Array, right: Uint8Array): Uint8Array =>
+  sha256.create().update(Uint8Array.of(1)).update(left).update(right).digest();
 
 /** Returns how many leaves the left part of a tree has: the greatest power of two below its size. @param size an integer from 2 */
 export function splitOf(size: number): number {

@@ -6,7 +6,7 @@ import { numberOf } from 'computation-management-formats/identifiers';
 import { parsePublicKey } from 'computation-management-formats/public-key';
 import { timeOf } from 'computation-management-formats/timestamps';
 import { isAround, isInOrder } from './check-run.ts';
-import { check, fails, type Finding, holds, note, quoted, party, parties, unchecked } from './finding.ts';
+import { check, fails, failsIf, type Finding, holds, note, quoted, party, parties, unchecked } from './finding.ts';
 import { type Approval, type ChainedEvent, detailsOf, isBeginning, nameOf, type Statement } from './statement.ts';
 
 /**
@@ -16,8 +16,7 @@ import { type Approval, type ChainedEvent, detailsOf, isBeginning, nameOf, type 
 export async function checkApprovals(statement: Statement): Promise<Finding[]> {
   const { run, events } = statement;
   const start = { ...statement, cvm: run.cvm_id, startedAt: events.started.timestamp, needed: neededUsers(statement) };
-  const checkOne = async (approval: Approval) => ({ approval, finding: await checkApproval(start, approval) });
-  const checked = await Promise.all(statement.approvals.map(checkOne));
+  const checked = await checkEach(start, statement.approvals);
   const sound = checked.flatMap(({ approval, finding }) =>
     finding.verdict === 'holds' || (finding.verdict === 'note' && approval.signature === null) ? [approval] : [],
   );
@@ -25,12 +24,12 @@ export async function checkApprovals(statement: Statement): Promise<Finding[]> {
     ...checkAssets(statement),
     ...checkSpeakers(statement),
     ...checked.map(({ finding }) => finding),
-    ...(sound.some(({ signature }) => signature !== null) // defence
-      ? [note('The service alone says whose keys these are. Compare each fingerprint with the user.')]
-      : []),
+    ...(sound.some(({ signature }) => signature !== null) ? [whoseKeys] : []), // defence
     ...checkLevel(statement, sound),
   ];
 }
+
+const whoseKeys = note('The service alone says whose keys these are. Compare each fingerprint with the user.');
 
 /** Finds users with two approvals in a statement, and keys and counters of runs that stand for two. */
 export function checkSpeakers({ approvals }: Pick<Statement, 'approvals'>): Finding[] {
@@ -146,26 +145,25 @@ interface ApprovedStart extends Pick<Statement, 'domain' | 'computation' | 'mani
   needed: readonly string[];
 }
 
+/** Checks each of several approvals as `checkApproval` does. */
+export const checkEach = (start: ApprovedStart, approvals: readonly Approval[]) =>
+  Promise.all(approvals.map(async (approval) => ({ approval, finding: await checkApproval(start, approval) })));
+
 /** Checks that an approval counted at the start of a run, and that its signature is by its key. */
-export async function checkApproval(start: ApprovedStart, approval: Approval): Promise<Finding> {
+async function checkApproval(start: ApprovedStart, approval: Approval): Promise<Finding> {
   const { domain, computation, manifest_digest, configuration_digest, cvm, startedAt, needed } = start;
   const user = party(approval.user);
-  const { digest, cvm_ids, expires_at, signature, key } = approval;
-  if (digest !== manifest_digest) return fails(`${user} approved another manifest, ${quoted(digest)}.`);
-  if (approval.configuration_digest !== configuration_digest) {
-    return fails(`${user} approved another configuration, ${quoted(approval.configuration_digest)}.`);
-  }
-  if (cvm_ids !== null && !cvm_ids.includes(cvm)) {
-    return fails(`${user} did not approve the CVM ${quoted(cvm)}.`);
-  }
-  if (!isInOrder(approval.approved_at, startedAt)) {
-    return fails(`${user} approved at ${quoted(approval.approved_at)}, which is not before the run.`);
-  }
-  if (expires_at !== null && !isBefore(startedAt, expires_at)) {
-    return fails(`The approval of ${user} expired before the run.`);
-  }
+  const { digest, configuration_digest: configuration, cvm_ids, approved_at, expires_at, signature, key } = approval;
   const counting = whyNotCounted(approval);
-  if (counting !== undefined) return fails(`The approval of ${user} ${counting}.`);
+  const [problem] = [
+    ...failsIf(digest !== manifest_digest, `${user} approved another manifest, ${quoted(digest)}.`),
+    ...failsIf(configuration !== configuration_digest, `${user} approved another configuration, ${quoted(configuration)}.`),
+    ...failsIf(cvm_ids?.includes(cvm) === false, `${user} did not approve the CVM ${quoted(cvm)}.`),
+    ...failsIf(!isInOrder(approved_at, startedAt), `${user} approved at ${quoted(approved_at)}, which is not before the run.`),
+    ...failsIf(expires_at !== null && !isBefore(startedAt, expires_at), `The approval of ${user} expired before the run.`),
+    ...failsIf(counting !== undefined, `The approval of ${user} ${counting}.`),
+  ];
+  if (problem) return problem;
   if (signature === null && key === null) {
     return note(`${user} approved this manifest and configuration without a signature. The service alone says so.`);
   }
@@ -174,12 +172,8 @@ export async function checkApproval(start: ApprovedStart, approval: Approval): P
   const approved = { domain, computation, approver: approval.user, manifest_digest, configuration_digest };
   const text = approvalText({ ...approved, ...limitsOf(approval) });
   const say = needed.includes(approval.user) ? unchecked : note;
-  return await checkSignature(
-    user,
-    { text, key, signature },
-    [`${user} approved this manifest and configuration`, 'approval'],
-    say,
-  );
+  const sentence = `${user} approved this manifest and configuration`;
+  return await checkSignature(user, { text, key, signature }, [sentence, 'approval'], say);
 }
 
 /** Checks that a signature is by a key. @param said what the user says with it, as a sentence and in a word */
@@ -271,19 +265,13 @@ export function checkHeads({ approvals }: Statement, before: ChainedEvent[]): Fi
     if (head === null) return [];
     const what = `The newest event that ${party(user)} saw before approving, ${quoted(head.id)},`;
     const [number, first] = [numberOf(head.id), before[0] && numberOf(before[0].id)];
-    if (number !== undefined && (first === undefined || number < first))
-      return [
-        unchecked(`${what} is not among the given events, so it was not checked whether this is the journal that the user saw.`),
-      ];
+    const missing = `${what} is not among the given events, so it was not checked whether this is the journal that the user saw.`;
+    if (number !== undefined && (first === undefined || number < first)) return [unchecked(missing)];
     const place = before.findIndex(({ id, hash }) => id === head.id && hash === head.hash);
     const approval = before.findLastIndex((event) => event.event_type === 'approved' && event.originator === user);
-    return [
-      check(
-        place >= 0 && place < approval, // defence
-        `${what} is in the journal with the same hash: this is the journal that the user saw.`,
-        `${what} is not in the journal before the approval: the user saw another journal.`,
-      ),
-    ];
+    const other = `${what} is not in the journal before the approval: the user saw another journal.`;
+    const same = `${what} is in the journal with the same hash: this is the journal that the user saw.`;
+    return [check(place >= 0 && place < approval, same, other)]; // defence
   });
 }
 
@@ -346,8 +334,7 @@ function checkLastOne(approval: Approval, event: ChainedEvent | undefined): Find
 function checkKey({ user, key }: Approval, before: ChainedEvent[], isWhole: boolean): Finding[] {
   if (key === null) return [];
   const upload = before.findLast(({ event_type, originator }) => originator === user && event_type === 'key_uploaded');
-  if (!upload)
-    return isWhole ? [fails(`${party(user)} signed with a key, but the journal has no upload of one before the run.`)] : [];
-  if (detailsOf(upload)['fingerprint'] === fingerprintOf(key)) return [];
-  return [fails(`${party(user)} signed with another key than the last one uploaded before the run: ${nameOf(upload)}.`)];
+  if (!upload) return failsIf(isWhole, `${party(user)} signed with a key, but the journal has no upload of one before the run.`);
+  const isOther = detailsOf(upload)['fingerprint'] !== fingerprintOf(key);
+  return failsIf(isOther, `${party(user)} signed with another key than the last one uploaded before the run: ${nameOf(upload)}.`);
 }

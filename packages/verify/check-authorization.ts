@@ -13,10 +13,10 @@ import { canonicalDigest, canonicalJson, hashOfBytes } from 'computation-managem
 import { thumbprintOf, verifiesEs256 } from 'computation-management-formats/es256';
 import { timeOf } from 'computation-management-formats/timestamps';
 import * as v from 'valibot';
-import { checkApproval, checkSpeakers } from './check-approvals.ts';
+import { checkEach, checkSpeakers } from './check-approvals.ts';
 import { hasOwnHash } from './check-events.ts';
 import { clockTolerance, isInOrder } from './check-run.ts';
-import { check, fails, type Finding, holds, note, party, quoted, unchecked } from './finding.ts';
+import { check, fails, failsIf, type Finding, holds, note, party, quoted, unchecked } from './finding.ts';
 import { type Approval, chainedEvent, detailsOf, statementSchema, unknownMembers } from './statement.ts';
 
 /** The schema of an authorization: what the service states, for a nonce of the broker, about the run for whose CVM a key is asked. */
@@ -109,7 +109,7 @@ export async function checkAuthorization(asked: AskedKey, own: OwnKnowledge, ver
     ...checkPlaceAndTime(statement, own),
     ...checkDigests(statement, approval),
     checkFile(statement, asked.asset, key),
-    ...checkStarted(statement),
+    checkStarted(statement),
     ...(await checkGiven(statement, own, approval)),
     ...(await checkMachine(statement, asked, own, verify)),
     await checkManifest(statement, asked.evidence, own),
@@ -138,24 +138,15 @@ function textOf(statement: object): string {
 
 const longestInMilliseconds = 5 * 60_000;
 
-function checkPlaceAndTime(statement: Authorization, { nonce, domain, now }: OwnKnowledge): Finding[] {
-  const [issued, expires] = [timeOf(statement.issued_at), timeOf(statement.expires_at)];
-  const isCurrent =
-    expires - issued <= longestInMilliseconds &&
-    issued <= now.getTime() + clockTolerance &&
-    now.getTime() < expires + clockTolerance;
+function checkPlaceAndTime({ nonce, domain, issued_at, expires_at }: Authorization, own: OwnKnowledge): Finding[] {
+  const [issued, expires, now] = [timeOf(issued_at), timeOf(expires_at), own.now.getTime()];
+  const isShort = expires - issued <= longestInMilliseconds;
+  const isCurrent = isShort && issued <= now + clockTolerance && now < expires + clockTolerance;
+  const otherNonce = 'It was made for a nonce that is not of this request.';
   return [
-    check(
-      statement.nonce === nonce,
-      'It was made for the nonce of this request.',
-      'It was made for a nonce that is not of this request.',
-    ),
-    check(statement.domain === domain, 'It is for your domain.', `It is for another domain, ${quoted(statement.domain)}.`),
-    check(
-      isCurrent,
-      'It has not expired.',
-      `It is for another time: ${quoted(statement.issued_at)} to ${quoted(statement.expires_at)}.`,
-    ),
+    check(nonce === own.nonce, 'It was made for the nonce of this request.', otherNonce),
+    check(domain === own.domain, 'It is for your domain.', `It is for another domain, ${quoted(domain)}.`),
+    check(isCurrent, 'It has not expired.', `It is for another time: ${quoted(issued_at)} to ${quoted(expires_at)}.`),
   ];
 }
 
@@ -164,12 +155,9 @@ function checkDigests(statement: Authorization, approval: OwnApproval): Finding[
   const own = [approval.manifest_digest, canonicalDigest(approval.configuration)];
   const isOwn = manifest_digest === own[0] && configuration_digest === own[1]; // defence
   const isWhole = canonicalDigest(manifest) === manifest_digest && manifest.id === computation;
+  const same = 'The run has the manifest and the configuration that you approved on this machine.';
   return [
-    check(
-      isOwn,
-      'The run has the manifest and the configuration that you approved on this machine.',
-      'You approved another manifest or configuration.',
-    ),
+    check(isOwn, same, 'You approved another manifest or configuration.'),
     check(isWhole, 'The manifest has its digest.', 'The manifest does not have its digest.'),
   ];
 }
@@ -184,18 +172,16 @@ function checkFile({ manifest }: Authorization, asset: string, { checksum }: Non
   );
 }
 
-function checkStarted({ started, run, cvm, manifest_digest, configuration_digest, issued_at }: Authorization): Finding[] {
+function checkStarted({ started, run, cvm, manifest_digest, configuration_digest, issued_at }: Authorization): Finding {
   const details = detailsOf(started);
   const isOfRun = started.event_type === 'started' && started.run_id === run && started.cvm_id === cvm && run !== '';
   const isSame = details['manifest_digest'] === manifest_digest && details['configuration_digest'] === configuration_digest;
   const isWhole = hasOwnHash(started) && isInOrder(started.timestamp, issued_at);
-  return [
-    check(
-      isOfRun && isSame && isWhole,
-      `The journal has the start of the run ${quoted(run)} with them: ${quoted(started.hash)}.`,
-      'The event that started the run is not of this run, or was changed.',
-    ),
-  ];
+  return check(
+    isOfRun && isSame && isWhole,
+    `The journal has the start of the run ${quoted(run)} with them: ${quoted(started.hash)}.`,
+    'The event that started the run is not of this run, or was changed.',
+  );
 }
 
 /** Checks the approvals of the run: the party's own by what it kept, and those of others by their signatures. */
@@ -203,8 +189,7 @@ async function checkGiven(statement: Authorization, { user, now }: OwnKnowledge,
   const { approvals, manifest, cvm, started } = statement;
   const isSigned = own.configuration.approval === 'all_signed';
   const start = { ...statement, cvm, startedAt: started.timestamp, needed: approvals.map((each) => each.user) };
-  const checkOne = async (approval: Approval) => ({ approval, finding: await checkApproval(start, approval) });
-  const given = await Promise.all(approvals.map(checkOne));
+  const given = await checkEach(start, approvals);
   const mine = approvals.find((each) => each.user === user);
   const missing = (own.needed ?? []).filter((each) => !approvals.some((other) => other.user === each));
   const receivers = manifest.result_consumers.filter(({ user_key }) => !approvals.some(({ key }) => key === user_key));
@@ -213,22 +198,19 @@ async function checkGiven(statement: Authorization, { user, now }: OwnKnowledge,
     ...given.map(({ finding, approval }) =>
       approval === mine && finding.verdict === 'note' ? holds('You approved it without a signature.') : finding,
     ),
-    ...approvals.flatMap((each) => (isSigned && each.signature === null ? [fails(`${party(each.user)} did not sign.`)] : [])),
+    ...approvals.flatMap((each) => failsIf(isSigned && each.signature === null, `${party(each.user)} did not sign.`)),
     ...missing.map((each) => fails(`The approval of ${party(each)} is missing, which the computation demands.`)),
-    ...(isSigned && receivers.length > 0
-      ? [fails('A receiver of results did not sign with the key that the manifest has.')]
-      : []),
+    ...failsIf(isSigned && receivers.length > 0, 'A receiver of results did not sign with the key that the manifest has.'),
     ...approvals.flatMap(({ user: each, expires_at }) => {
       const isNeeded = each === user || own.needed?.includes(each) === true;
       const isOver = expires_at !== null && !(now.getTime() < timeOf(expires_at));
-      return isNeeded && isOver ? [fails(`The approval of ${party(each)} has expired.`)] : [];
+      return failsIf(isNeeded && isOver, `The approval of ${party(each)} has expired.`);
     }),
     mine ? checkOwn(mine, own) : fails('Your approval is not among those of the run.'), // defence
   ];
 }
 
-function checkOwn(given: Approval, own: OwnApproval): Finding {
-  const { cvm_ids, expires_at, max_runs, approval_id, key } = own;
+function checkOwn(given: Approval, { cvm_ids, expires_at, max_runs, approval_id, key }: OwnApproval): Finding {
   const { journal_head: _, ...limits } = limitsOf(given);
   const isSame = canonicalJson(limits) === canonicalJson(limitsOf({ cvm_ids, expires_at, max_runs, approval_id }));
   const isCounted = max_runs === undefined ? given.use === null : isUse(given.use, max_runs);
@@ -267,12 +249,10 @@ async function checkMachine(
     ...failedChecks(judged, policy),
     ...failedChecks([{ kind: 'eat', verdict: evidence }], policy),
   ]);
+  const satisfied = `The machine and its evidence satisfy ${policies.length === 1 ? 'the policy' : 'both policies'}.`;
+  const reasons = failed.map(({ name, detail }) => `${name}: ${quoted(detail)}`).join('; ');
   return [
-    check(
-      failed.length === 0,
-      `The machine and its evidence satisfy ${policies.length === 1 ? 'the policy' : 'both policies'}.`,
-      `The evidence does not satisfy the policy: ${failed.map(({ name, detail }) => `${name}: ${quoted(detail)}`).join('; ')}.`,
-    ),
+    check(failed.length === 0, satisfied, `The evidence does not satisfy the policy: ${reasons}.`),
     check(
       evidence.guest !== null && guests.size === 1 && guests.has(evidence.guest), // defence
       `The guest that asks is the guest of the run: ${evidence.guest ?? ''}.`,

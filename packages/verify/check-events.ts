@@ -11,8 +11,8 @@ import { check, fails, holds, note, quoted, type Finding, unchecked } from './fi
 import { chainedEvent, detailsOf, isBeginning, nameOf, type ChainedEvent, type Statement, unknownMembers } from './statement.ts';
 
 /** A page of a computation's journal as the API returns it, or a list of events without the members that count them. */
-export interface Page {
-  events: unknown[];
+export interface Page<Event = unknown> {
+  events: Event[];
   limit?: unknown;
   offset?: unknown;
   total?: unknown;
@@ -55,7 +55,7 @@ export function checkJournal(statement: Statement, given: Page[]): Finding[] {
   });
   if (malformed >= 0) return [fails(`The event at place ${malformed + 1} does not have the form of an event.`)];
   const { started, last } = statement.events;
-  const { pages, events, isNewestFirst } = inOrder(given as (Page & { events: ChainedEvent[] })[]);
+  const { pages, events, isNewestFirst } = inOrder(given as Page<ChainedEvent>[]);
   const problems = [
     ...checkCounts(pages, isNewestFirst),
     ...events.flatMap((event) =>
@@ -150,9 +150,7 @@ function notCovered(events: ChainedEvent[], end: number): Finding[] {
   return [note(`The statement does not cover ${counted} after the end of the run: ${later.map(nameOf).join(', ')}.`)];
 }
 
-export function hasOwnHash(event: ChainedEvent): boolean {
-  return hashOfEvent(event) === event.hash;
-}
+export const hasOwnHash = (event: ChainedEvent): boolean => hashOfEvent(event) === event.hash;
 
 const isSame = (one: ChainedEvent, other: ChainedEvent): boolean => canonicalJson(one) === canonicalJson(other);
 
@@ -196,14 +194,9 @@ function saysWhole(pages: Page[], isNewestFirst: boolean): boolean {
 
 const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 
-/** A page of the journal of which each entry has the form of an event. */
-interface PageOfEvents extends Page {
-  events: ChainedEvent[];
-}
-
 /** The pages of a journal in order, with all their events oldest first. */
 interface Journal {
-  pages: PageOfEvents[];
+  pages: Page<ChainedEvent>[];
   events: ChainedEvent[];
   isNewestFirst: boolean;
 }
@@ -212,7 +205,7 @@ interface Journal {
  * Sorts pages that were given in any order as they are in the journal, by the numbers of their first events. A wrong order does
  * no harm: the chain of hashes is checked afterwards.
  */
-function inOrder(given: PageOfEvents[]): Journal {
+function inOrder(given: Page<ChainedEvent>[]): Journal {
   const isNewestFirst = areNewestFirst(given.flatMap(({ events }) => events));
   const oldestFirst = isNewestFirst
     ? given.map((page) => ({ ...page, events: page.events.toReversed() })).toReversed()

@@ -74,13 +74,10 @@ const proofsBeside = (signed: object) => ('log' in signed ? signed.log : undefin
 
 /** Says that the result of a run has a review that was not checked. */
 const withoutResult = ({ configuration, run }: Statement) =>
-  configuration.result_review && run.status === 'completed'
-    ? [
-        note(
-          'The result of the run has a review. The statement about it was not given, so it is not checked who released the result.',
-        ),
-      ]
-    : [];
+  configuration.result_review && run.status === 'completed' ? [note(withoutReview)] : [];
+
+const withoutReview =
+  'The result of the run has a review. The statement about it was not given, so it is not checked who released the result.';
 
 /** Checks that a statement is signed and has exactly the members of its schema. Returns it, as it was read, if it has all of them. */
 async function checkForm<S extends typeof statementSchema | typeof resultStatementSchema>(

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { checkSignature } from './check-approvals.ts';
 import { checkOwnEvents } from './check-events.ts';
 import { isAround, isInOrder } from './check-run.ts';
-import { check, fails, type Finding, holds, note, party, quoted, unchecked } from './finding.ts';
+import { check, fails, falseAmong, type Finding, note, party, quoted, unchecked } from './finding.ts';
 import { chainedEvent, type ChainedEvent, detailsOf, nameOf, type ResultStatement, type Statement } from './statement.ts';
 
 type Decision = ResultStatement['decisions'][number];
@@ -35,22 +35,20 @@ function checkOutcome(result: ResultStatement): Finding {
   const users = decisions.map(({ reviewer }) => reviewer);
   const last = decisions.at(-1);
   const details = detailsOf(event);
-  const places = [
-    ['result_review.reviewers', isEachOnce(reviewers) && !reviewers.some((user) => consumers.includes(user))],
-    ['result_review.needed', Number.isInteger(needed) && needed >= 1 && needed <= reviewers.length],
-    ['decisions', isEachOnce(users) && users.every((user) => reviewers.includes(user))],
-    ['decisions.checksum', decisions.every((each) => each.checksum === checksum)],
-    [
-      'decisions.decided_at',
-      decisions.every(({ decided_at }, place) => isInOrder(decisions[place - 1]?.decided_at ?? decided_at, decided_at)),
-    ],
-    ['state', outcomeOf(review, decisions) === state && outcomeOf(review, decisions.slice(0, -1)) === undefined],
-    ['event', event.event_type === `result_${state}` && event.originator === 'system' && event.run_id === run],
-    ['event.details', details['asset'] === result.asset && details['checksum'] === checksum],
-    ['event.timestamp', last !== undefined && isAround(last.decided_at, event.timestamp)],
-    ['issued_at', isInOrder(event.timestamp, issued_at)],
-  ] as const;
-  const wrong = places.filter(([, isRight]) => !isRight).map(([place]) => place);
+  const wrong = falseAmong({
+    'result_review.reviewers': isEachOnce(reviewers) && !reviewers.some((user) => consumers.includes(user)),
+    'result_review.needed': Number.isInteger(needed) && needed >= 1 && needed <= reviewers.length,
+    decisions: isEachOnce(users) && users.every((user) => reviewers.includes(user)),
+    'decisions.checksum': decisions.every((each) => each.checksum === checksum),
+    'decisions.decided_at': decisions.every(({ decided_at }, place) =>
+      isInOrder(decisions[place - 1]?.decided_at ?? decided_at, decided_at),
+    ),
+    state: outcomeOf(review, decisions) === state && outcomeOf(review, decisions.slice(0, -1)) === undefined,
+    event: event.event_type === `result_${state}` && event.originator === 'system' && event.run_id === run,
+    'event.details': details['asset'] === result.asset && details['checksum'] === checksum,
+    'event.timestamp': last !== undefined && isAround(last.decided_at, event.timestamp),
+    issued_at: isInOrder(event.timestamp, issued_at),
+  });
   const releases = decisions.filter(({ decision }) => decision === 'release').length;
   return check(
     wrong.length === 0,
@@ -77,18 +75,17 @@ async function checkDecision(result: ResultStatement, given: Decision): Promise<
 /** Checks that the statement is about the result of a run, and that the reviewers of that run decided, each with the key in its manifest. */
 function checkAgainstRun(result: ResultStatement, statement: Statement): Finding[] {
   const { run, configuration, manifest } = statement;
-  const places = [
-    ['domain', result.domain === statement.domain],
-    ['computation', result.computation === statement.computation],
-    ['run', result.run === run.id],
-    ['manifest_digest', result.manifest_digest === statement.manifest_digest],
-    ['configuration_digest', result.configuration_digest === statement.configuration_digest],
-    ['result_review', canonicalJson(result.result_review) === canonicalJson(configuration.result_review ?? {})],
-    ['log', canonicalJson(result.log) === canonicalJson(statement.log)],
-    ['event.cvm_id', result.event.cvm_id === run.cvm_id],
-    ['event.timestamp', isInOrder(run.ended_at, result.event.timestamp)],
-  ] as const;
-  const wrong = places.filter(([, isRight]) => !isRight).map(([place]) => place);
+  const wrong = falseAmong({
+    domain: result.domain === statement.domain,
+    computation: result.computation === statement.computation,
+    run: result.run === run.id,
+    manifest_digest: result.manifest_digest === statement.manifest_digest,
+    configuration_digest: result.configuration_digest === statement.configuration_digest,
+    result_review: canonicalJson(result.result_review) === canonicalJson(configuration.result_review ?? {}),
+    log: canonicalJson(result.log) === canonicalJson(statement.log),
+    'event.cvm_id': result.event.cvm_id === run.cvm_id,
+    'event.timestamp': isInOrder(run.ended_at, result.event.timestamp),
+  });
   const keyOf = (user: string) => manifest.result_consumers[result.result_review.reviewers.indexOf(user)]?.user_key;
   return [
     check(
@@ -124,9 +121,7 @@ function checkInJournal(result: ResultStatement, given: readonly unknown[]): Fin
   const file = detailsOf(inOrder(ofType('result_submitted')).at(-1) ?? event);
   const isThere = ends.length === 1 && ends[0]?.hash === event.hash;
   const isFile = file['asset'] === asset && file['checksum'] === checksum && file['size'] === size;
-  if (isThere && isFile && canonicalJson(said) === canonicalJson(stated))
-    return [holds('The journal has the same file, decisions and end of the review.')];
-  return [
-    fails('The journal has another file, other decisions or another end of the review than the statement about the result.'),
-  ];
+  const isSame = isThere && isFile && canonicalJson(said) === canonicalJson(stated);
+  const other = 'The journal has another file, other decisions or another end of the review than the statement about the result.';
+  return [check(isSame, 'The journal has the same file, decisions and end of the review.', other)];
 }

@@ -1,7 +1,7 @@
 import { fromBase64 } from 'computation-management-formats/bytes';
 import { canonicalDigest, hashOfBytes, startDigest } from 'computation-management-formats/digests';
 import { timeOf } from 'computation-management-formats/timestamps';
-import { check, quoted, type Finding } from './finding.ts';
+import { check, falseAmong, type Finding, quoted } from './finding.ts';
 import { type ChainedEvent, detailsOf, nameOf, type Statement } from './statement.ts';
 
 /**
@@ -12,22 +12,21 @@ export function checkRun(statement: Statement): Finding[] {
   const { run, manifest, manifest_digest, configuration, configuration_digest, computation, events, assets } = statement;
   const { started, last } = events;
   const [cvm, fingerprint] = [`The CVM ${quoted(run.cvm_id)}`, statement.certificate_fingerprint];
-  const places = [
-    ['run.computation_id', run.computation_id === computation],
-    ['manifest.id', manifest.id === computation],
-    ['run.manifest_digest', run.manifest_digest === manifest_digest],
-    ['run.configuration_digest', run.configuration_digest === configuration_digest],
-    ['configuration.approval', configuration.approval === statement.approval],
-    ['events.started', started.event_type === 'started' && isOf(run, started) && started.originator === run.started_by],
-    ['events.last', isEnd(run, last) && isOf(run, last) && timeOf(last.timestamp) >= timeOf(started.timestamp)],
-    ['run.started_at', isAround(run.started_at, started.timestamp)],
-    ['run.ended_at', isAround(run.ended_at, last.timestamp) && isInOrder(run.started_at, run.ended_at)],
-    ['run.reason', (detailsOf(last)['reason'] ?? null) === run.reason],
-    ['run.reason_code', (detailsOf(last)['reason_code'] ?? null) === run.reason_code],
-    ['issued_at', isInOrder(last.timestamp, statement.issued_at)],
-    ['assets', new Set(assets.map(({ id }) => id)).size === assets.length],
-  ] as const;
-  const wrong = places.filter(([, isRight]) => !isRight).map(([place]) => place);
+  const wrong = falseAmong({
+    'run.computation_id': run.computation_id === computation,
+    'manifest.id': manifest.id === computation,
+    'run.manifest_digest': run.manifest_digest === manifest_digest,
+    'run.configuration_digest': run.configuration_digest === configuration_digest,
+    'configuration.approval': configuration.approval === statement.approval,
+    'events.started': started.event_type === 'started' && isOf(run, started) && started.originator === run.started_by,
+    'events.last': isEnd(run, last) && isOf(run, last) && timeOf(last.timestamp) >= timeOf(started.timestamp),
+    'run.started_at': isAround(run.started_at, started.timestamp),
+    'run.ended_at': isAround(run.ended_at, last.timestamp) && isInOrder(run.started_at, run.ended_at),
+    'run.reason': (detailsOf(last)['reason'] ?? null) === run.reason,
+    'run.reason_code': (detailsOf(last)['reason_code'] ?? null) === run.reason_code,
+    issued_at: isInOrder(last.timestamp, statement.issued_at),
+    assets: new Set(assets.map(({ id }) => id)).size === assets.length,
+  });
   return [
     check(
       wrong.length === 0,
@@ -79,9 +78,7 @@ const isEnd = (run: Statement['run'], { event_type, status, originator }: Chaine
 export const clockTolerance = 5 * 60_000;
 
 /** Returns whether a time in RFC 3339 is not later than another one by more than 5 minutes. False if one of the texts is no time. */
-export function isInOrder(earlier: string, later: string): boolean {
-  return timeOf(earlier) <= timeOf(later) + clockTolerance;
-}
+export const isInOrder = (earlier: string, later: string): boolean => timeOf(earlier) <= timeOf(later) + clockTolerance;
 
 /** Returns whether two times in RFC 3339 differ by at most 5 minutes. False if one of the texts is no time. */
 export const isAround = (time: string, other: string) => isInOrder(time, other) && isInOrder(other, time);

@@ -39,9 +39,14 @@ export const parties = (users: readonly string[]) => users.map(party).join(', ')
 /**
  * Returns the finding of a check: the first sentence, which `holds`, if the fact is true, else the second, which `does not hold`.
  */
-export function check(fact: boolean, sentence: string, otherwise: string): Finding {
-  return fact ? holds(sentence) : fails(otherwise);
-}
+export const check = (fact: boolean, sentence: string, otherwise: string): Finding => (fact ? holds(sentence) : fails(otherwise));
+
+/** Returns the finding with a sentence about what does not hold, if that is so. */
+export const failsIf = (isWrong: boolean, sentence: string): Finding[] => (isWrong ? [fails(sentence)] : []);
+
+/** Returns the names of those facts that are false. */
+export const falseAmong = (facts: Readonly<Record<string, boolean>>) =>
+  Object.keys(facts).filter((name) => facts[name] === false);
 
 const labels: Record<Finding['verdict'], string> = {
   holds: 'HOLDS         ',

@@ -22,9 +22,8 @@ export type ChainedEvent = v.InferOutput<typeof chainedEvent>;
 export const nameOf = ({ event_type, id }: ChainedEvent) => `${quoted(event_type)} (${quoted(id)})`;
 
 /** Returns whether an event is the first event of a computation's journal. */
-export function isBeginning({ event_type, previous_hash }: ChainedEvent): boolean {
-  return event_type === 'created' && previous_hash === '';
-}
+export const isBeginning = ({ event_type, previous_hash }: ChainedEvent): boolean =>
+  event_type === 'created' && previous_hash === '';
 
 /** Returns the details of an event, decoded. Empty if they are not a JSON object. */
 export const detailsOf = ({ details }: ChainedEvent) => detailsIn(details);
