@@ -82,7 +82,7 @@ export class ComputationServiceStage extends CdkStage {
         throw new TypeError(`The stage ${stage.name} has no witness ${url}.`);
     super(scope, id, {
       env: { region, ...(accountId === undefined ? {} : { account: accountId }) },
-      ...(permissionsBoundaryArn && { permissionsBoundary: PermissionsBoundary.fromArn(permissionsBoundaryArn) }),
+      ...(permissionsBoundaryArn !== undefined && { permissionsBoundary: PermissionsBoundary.fromArn(permissionsBoundaryArn) }),
     });
     this.stage = stage;
     for (const [flag, value] of Object.entries(settings.context)) this.node.setContext(flag, value);
