@@ -159,7 +159,7 @@ export async function answerAsked(
       Key,
       ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(answer)',
     };
-    transaction.add({ update, otherwise: new StaleReadError() });
+    transaction.add({ update, otherwise: StaleReadError });
     return await commitChange(table, transaction, { id, asset, run: run_id }, answerKeeper);
   });
 }

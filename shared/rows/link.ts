@@ -3,7 +3,7 @@ import type { StoredAsset } from './asset.ts';
 import { type Table, getItems, getItem, queryPrefix } from '../table/table.ts';
 import { assetKey, findAsset } from './read-asset.ts';
 import { keysToChange, parseToChange, type ComputationToChange, changeInputsWithEvent } from './change-computation.ts';
-import { Transaction, withFreshReads, StaleReadError } from '../table/transaction.ts';
+import { type Action, Transaction, withFreshReads, StaleReadError } from '../table/transaction.ts';
 import { administrativeEvent } from '../journal/event.ts';
 import { isActive } from './run.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
@@ -67,7 +67,7 @@ export async function removeLink(
   await changeInputsWithEvent(table, transaction, computation, { addedDatasets, event, now });
   transaction.add({
     delete: { Key: key, ...hasAttributes({ asset_id }) },
-    otherwise: new StaleReadError(),
+    otherwise: StaleReadError,
   });
   const removed = { computation: computationNumber(computationId), version: computation.row.version + 1 };
   removeFromLinked(transaction, asset_id, removed, new StaleReadError());
@@ -115,7 +115,7 @@ export function removeFromLinked(
   transaction: Transaction,
   assetId: string,
   { computation, version }: { computation: number; version: number },
-  otherwise?: Error,
+  otherwise?: Action['otherwise'],
 ): void {
   const Key = listKeys.row(lists.linkedComputations(assetId), computation);
   const gone = { Key, ConditionExpression: 'attribute_exists(pk)' };

@@ -108,7 +108,7 @@ export function cvmIsStill(
       ...(token_hash === undefined ? {} : { ':token': token_hash, ':process': process }),
     },
   };
-  return { check, otherwise: new StaleReadError() };
+  return { check, otherwise: StaleReadError };
 }
 
 interface ReadinessRequest {
