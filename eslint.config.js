@@ -2,20 +2,10 @@ import { defineConfig, globalIgnores } from 'eslint/config';
 import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
-const environmentAccess = [
-  {
-    object: 'process',
-    property: 'env',
-    message: 'Read the environment in shared/runtime/environment.ts and in the programs that eslint.config.js lists only.',
-  },
-];
-const environmentImport = [
-  {
-    name: 'node:process',
-    importNames: ['env'],
-    message: 'Read the environment in shared/runtime/environment.ts and in the programs that eslint.config.js lists only.',
-  },
-];
+const ofEnvironment =
+  'Read the environment in shared/runtime/environment.ts and in the programs that eslint.config.js lists only.';
+const environmentAccess = [{ object: 'process', property: 'env', message: ofEnvironment }];
+const environmentImport = [{ name: 'node:process', importNames: ['env'], message: ofEnvironment }];
 
 const bundledSpreads = {
   selector: 'ObjectExpression > SpreadElement > ObjectExpression',

@@ -89,11 +89,17 @@ const neverLoaded = [
   '@smithy/credential-provider-imds',
 ];
 
+const root = join(import.meta.dirname, '..');
+
+/** The options of esbuild with which a build returns the list of what is in the bundle. */
+const listed = { absWorkingDir: root, metafile: true } as const;
+
 /**
  * The options of esbuild for a function. Source maps would add 16 ms to a cold start. The SDK of AWS only loads if `module` comes
  * first in `mainFields`.
  */
 const bundleOptions = {
+  ...listed,
   bundle: true,
   minify: true,
   format: 'esm',
@@ -106,8 +112,6 @@ const bundleOptions = {
   legalComments: 'none',
   logLevel: 'warning',
 } satisfies BuildOptions;
-
-const root = join(import.meta.dirname, '..');
 
 /**
  * The folder to which `npm run build` writes a folder for each function of the service, with the function's code in `index.mjs`.
@@ -155,10 +159,8 @@ export interface Bundle {
 export async function bundleFunctions(outdir = bundlesFolder): Promise<{ bundles: Bundle[]; metafile: Metafile }> {
   const { metafile } = await build({
     ...bundleOptions,
-    absWorkingDir: root,
     entryPoints: functionNames.map((name) => ({ in: `functions/${name}.ts`, out: `${name}/index` })),
     outdir,
-    metafile: true,
   });
   demandReplacements(Object.keys(metafile.inputs));
   const bundles = Object.entries(metafile.outputs).map(([file, { bytes }]) => ({
@@ -203,8 +205,7 @@ export async function bundleReference(outdir = referenceFolder): Promise<Metafil
 
 /** Bundles the function of one file, as `index.mjs` in a folder: one that is neither in the route table nor in the task table. */
 async function bundleOne(handler: string, outdir: string): Promise<Metafile> {
-  const entryPoints = [{ in: handler, out: 'index' }];
-  return (await build({ ...bundleOptions, absWorkingDir: root, entryPoints, outdir, metafile: true })).metafile;
+  return (await build({ ...bundleOptions, entryPoints: [{ in: handler, out: 'index' }], outdir })).metafile;
 }
 
 /** The folder to which `npm run build` writes the gateway for CVMs and the function that issues the gateway's certificate. */
@@ -221,8 +222,7 @@ const banner = { js: "import { createRequire } from 'node:module'; const require
  * container. Returns the lists of esbuild of what is in each.
  */
 export async function bundleGateway(outdir = gatewayFolder): Promise<Metafile[]> {
-  const listed = { absWorkingDir: root, metafile: true } as const;
-  const options = { ...bundleOptions, ...listed, outdir, banner };
+  const options = { ...bundleOptions, outdir, banner };
   const results = await Promise.all([
     build({
       ...options,

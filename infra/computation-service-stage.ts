@@ -82,9 +82,7 @@ export class ComputationServiceStage extends CdkStage {
         throw new TypeError(`The stage ${stage.name} has no witness ${url}.`);
     super(scope, id, {
       env: { region, ...(accountId === undefined ? {} : { account: accountId }) },
-      ...(permissionsBoundaryArn === undefined
-        ? {}
-        : { permissionsBoundary: PermissionsBoundary.fromArn(permissionsBoundaryArn) }),
+      ...(permissionsBoundaryArn !== undefined && { permissionsBoundary: PermissionsBoundary.fromArn(permissionsBoundaryArn) }),
     });
     this.stage = stage;
     for (const [flag, value] of Object.entries(settings.context)) this.node.setContext(flag, value);
@@ -125,21 +123,20 @@ function regionOf(scope: Construct, name: string): string {
 /** Returns a sentence for each service that the stage needs and that the partition of its region lacks (China, GovCloud). */
 function faultsOfRegion(stage: Stage): string[] {
   const { name, region, console, gateway, issuer, existing, eventBus, monthlyBudgetInDollars } = stage;
-  const { partition } = RegionInfo.get(region);
-  const lacks = (what: string, doInstead: string) => `${region} has no ${what}, which the stage ${name} needs: ${doInstead}`;
-  if (partition === 'aws' || partition === undefined) return [];
-  return [
-    ...(console ? [lacks('CloudFront as the console uses it', 'leave console out, and serve its files yourself.')] : []),
-    ...(monthlyBudgetInDollars === undefined ? [] : [lacks('AWS Budgets', 'leave monthlyBudgetInDollars out.')]),
-    ...(partition === 'aws-us-gov' && webhooksOf(stage).length > 0
-      ? [lacks('API destinations of EventBridge', 'name a topic or an address in alarmTargets.')]
-      : []),
-    ...(partition === 'aws-us-gov' && eventBus ? [lacks('EventBridge Pipes', 'leave eventBus out.')] : []),
-    ...(partition === 'aws-cn' && gateway && gateway.image === undefined
-      ? [lacks('public registry of images', 'name an image of ECR in gateway, or leave gateway out.')]
-      : []),
-    ...(partition === 'aws-cn' && !issuer && !existing?.userPool
-      ? [lacks('user pools of Cognito', 'name an issuer of your own.')]
-      : []),
+  const { partition = 'aws' } = RegionInfo.get(region);
+  const [isGovernment, isChina] = [partition === 'aws-us-gov', partition === 'aws-cn'];
+  const toServeElsewhere = 'leave console out, and serve its files yourself.';
+  const toNameImage = 'name an image of ECR in gateway, or leave gateway out.';
+  const toNameTarget = 'name a topic or an address in alarmTargets.';
+  const lacking: [isThere: boolean | undefined, lacks: string, doInstead: string][] = [
+    [console !== undefined, 'CloudFront as the console uses it', toServeElsewhere],
+    [monthlyBudgetInDollars !== undefined, 'AWS Budgets', 'leave monthlyBudgetInDollars out.'],
+    [isGovernment && webhooksOf(stage).length > 0, 'API destinations of EventBridge', toNameTarget],
+    [isGovernment && eventBus, 'EventBridge Pipes', 'leave eventBus out.'],
+    [isChina && gateway !== undefined && gateway.image === undefined, 'public registry of images', toNameImage],
+    [isChina && !issuer && !existing?.userPool, 'user pools of Cognito', 'name an issuer of your own.'],
   ];
+  return lacking.flatMap(([isThere, lacks, doInstead]) =>
+    isThere && partition !== 'aws' ? [`${region} has no ${lacks}, which the stage ${name} needs: ${doInstead}`] : [],
+  );
 }

@@ -97,7 +97,7 @@ export function prepareFunctions(options: FunctionsOptions, runLogs: string | un
       let follower: Follower | undefined;
       onStop(async () => {
         await follower?.stop();
-        if (follower && dataDirectory !== undefined) await noteEnd(openTable(() => new Deadline()));
+        if (follower && dataDirectory !== undefined) await putItem(table, { ...followerKeys.end }); // all changes have been followed
       });
       onStop(stepFunctions.stop); // before the follower, which follows what it changes
       onStop(background.stop);
@@ -134,11 +134,6 @@ export function prepareFunctions(options: FunctionsOptions, runLogs: string | un
       return { invoke, endpoints: ofParts, drain: () => draining.abort() };
     },
   };
-}
-
-/** Notes in the table that all changes have been followed. */
-async function noteEnd(table: Table): Promise<void> {
-  await putItem(table, { ...followerKeys.end });
 }
 
 /** Tells whether all changes had been followed when the service last ended, and forgets it. */

@@ -12,10 +12,7 @@ export const handler = changeEndpoint(createAssetRoute, {
   change: async ({ request, body, caller, table, deadline, received }) => {
     requireAction(caller, providing(body.asset.asset_type));
     if (body.asset.asset === undefined) refuseLarger(bytesOf(received).length);
-    return await createAsset(table, openContentStore(deadline), {
-      ...body.asset,
-      ...request,
-    });
+    return await createAsset(table, openContentStore(deadline), { ...body.asset, ...request });
   },
   reply: (asset, { path, now }) => ({
     body: asset,

@@ -4,10 +4,6 @@ import { changeEndpoint } from '../../shared/http/change-endpoint.ts';
 
 export const handler = changeEndpoint(removeAssetKeyRoute, {
   change: async ({ request, path, permit, table }) =>
-    await removeAssetKey(table, {
-      ...request,
-      id: path.id,
-      permit: ({ created_by }) => permit({ creator: created_by }),
-    }),
+    await removeAssetKey(table, { ...request, id: path.id, permit: ({ created_by }) => permit({ creator: created_by }) }),
   reply: ({ permitted }) => ({ permitted }),
 });

@@ -17,10 +17,7 @@ export const handler = changeEndpoint(createComputationRoute, {
     return {
       body: computation,
       etag: computationEtag(caller, row, definition),
-      headers: {
-        location: `/${path.domainID}/computations/${computation.id}`,
-        'HX-Location': `/computations/${computation.id}`,
-      },
+      headers: { location: `/${path.domainID}/computations/${computation.id}`, 'HX-Location': `/computations/${computation.id}` },
     };
   },
   repeat: (computation, _, { path, caller, table, deadline }) =>

@@ -1,21 +1,13 @@
 import { describeToCaller } from '../../shared/computations/describe-computation.ts';
-import { openKey } from '../../shared/rows/sealed-key.ts';
+import { openKey, type OpenKey } from '../../shared/rows/sealed-key.ts';
 import { getComputationRoute } from '../../shared/endpoints/computations.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { openKms } from '../../shared/runtime/clients.ts';
 
 export const handler = endpoint(getComputationRoute, async ({ path, query, caller, ifNoneMatch, deadline }) => {
-  const { etag, computation } = await describeToCaller(
-    openTable(deadline),
-    (owner, stored) => openKey(openKms(deadline), owner, stored),
-    {
-      domain: path.domainID,
-      id: path.id,
-      caller,
-      isPeek: query.peek === 'true',
-      isKnown: ifNoneMatch,
-    },
-  );
+  const request = { domain: path.domainID, id: path.id, caller, isPeek: query.peek === 'true', isKnown: ifNoneMatch };
+  const open: OpenKey = (owner, stored) => openKey(openKms(deadline), owner, stored);
+  const { etag, computation } = await describeToCaller(openTable(deadline), open, request);
   return computation ? { etag, body: computation } : { etag, notModified: true };
 });

@@ -5,10 +5,6 @@ import { cvmEtag } from '../../shared/cvms/read-cvms.ts';
 
 export const handler = changeEndpoint(deleteCvmRoute, {
   change: ({ request, path, ifMatch, table }) =>
-    deleteCvm(table, {
-      ...request,
-      cvmId: path.cvmID,
-      matchesIfMatch: ifMatch && ((cvm) => ifMatch(cvmEtag(cvm))),
-    }),
+    deleteCvm(table, { ...request, cvmId: path.cvmID, matchesIfMatch: ifMatch && ((cvm) => ifMatch(cvmEtag(cvm))) }),
   reply: () => ({}),
 });

@@ -19,14 +19,7 @@ const sweep = v.object({
   resumes: v.optional(v.boolean(), false),
 });
 
-export const handler = task(
-  'lifecycle/sweep-runs',
-  sweep,
-  async ({ grace_in_seconds, most_calls, resumes }, { now, deadline }) => ({
-    ended: await sweepRuns(openTable(deadline), openExecutions(deadline), now, {
-      graceInSeconds: grace_in_seconds,
-      mostCalls: most_calls,
-      resumes,
-    }),
-  }),
-);
+export const handler = task('lifecycle/sweep-runs', sweep, async (given, { now, deadline }) => {
+  const limits = { graceInSeconds: given.grace_in_seconds, mostCalls: given.most_calls, resumes: given.resumes };
+  return { ended: await sweepRuns(openTable(deadline), openExecutions(deadline), now, limits) };
+});

@@ -16,10 +16,7 @@ import { longestReason } from '../../shared/rows/run.ts';
 export const journalFilter = {
   eventName: ['INSERT'],
   dynamodb: {
-    Keys: {
-      pk: { S: [{ prefix: journalKeys.partition('') }] },
-      sk: { S: [{ prefix: journalKeys.prefixes.event }] },
-    },
+    Keys: { pk: { S: [{ prefix: journalKeys.partition('') }] }, sk: { S: [{ prefix: journalKeys.prefixes.event }] } },
   },
 };
 
@@ -76,11 +73,7 @@ export const busEventTemplate = `{${(Object.keys(busEventSchema.entries) as (key
 
 const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/), v.metadata({ maxLength: 64 }));
 const assetId = v.pipe(v.string(), v.metadata({ format: 'uuid' }));
-const assetDetails = v.object({
-  asset_id: assetId,
-  file_name: shownText(255),
-  asset_type: v.picklist(assetTypes),
-});
+const assetDetails = v.object({ asset_id: assetId, file_name: shownText(255), asset_type: v.picklist(assetTypes) });
 const token_hashes = v.optional(
   v.pipe(
     v.array(sha256),

@@ -24,7 +24,7 @@ import { ARecord, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import type { Construct } from 'constructs';
 import { addLog, acknowledge, shown, zoneOf, StageStack } from '../house.ts';
-import { BucketDeployment, CacheControl, Source } from 'aws-cdk-lib/aws-s3-deployment';
+import { BucketDeployment, type BucketDeploymentProps, CacheControl, type ISource, Source } from 'aws-cdk-lib/aws-s3-deployment';
 import { nameIn, type Console, type Stage, type ConsoleClient, type Issuer } from '../stages/stage.ts';
 import { closedBucket } from '../state/buckets.ts';
 import { contentSecurityPolicy } from '../../shared/http/page-headers.ts';
@@ -64,20 +64,22 @@ export class ConsoleStack extends StageStack {
         minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
       }),
     });
-    this.acknowledgeFindings(domain !== undefined);
+    acknowledge(this.distribution, {
+      'AwsSolutions-CFR1': 'The parties of a computation may be in any country.',
+      'AwsSolutions-CFR2': 'It serves static, public files. The API has its own limits.',
+      'AwsSolutions-CFR3': 'It serves static, public files. The access log of the API has what users do.',
+      ...(!domain && { 'AwsSolutions-CFR4': 'Without its own domain, CloudFront sets the TLS version of its address.' }),
+    });
     this.url = `https://${domain?.name ?? this.distribution.distributionDomainName}`;
     new CfnOutput(this, 'ConsoleUrl', { value: `${this.url}/console/` });
-    const zone = domain && zoneOf(this, stage);
-    if (domain && zone) {
-      const target = RecordTarget.fromAlias(new CloudFrontTarget(this.distribution));
-      new ARecord(this, 'Record', { zone, recordName: `${domain.name}.`, target });
-    }
-    if (domain) {
-      new CfnOutput(this, 'ConsoleDomainTarget', {
-        value: this.distribution.distributionDomainName,
-        description: `The target of the DNS record of ${domain.name}`,
-      });
-    }
+    if (!domain) return;
+    const zone = zoneOf(this, stage);
+    const target = RecordTarget.fromAlias(new CloudFrontTarget(this.distribution));
+    if (zone) new ARecord(this, 'Record', { zone, recordName: `${domain.name}.`, target });
+    new CfnOutput(this, 'ConsoleDomainTarget', {
+      value: this.distribution.distributionDomainName,
+      description: `The target of the DNS record of ${domain.name}`,
+    });
   }
 
   private createBucket(): IBucket {
@@ -101,9 +103,7 @@ export class ConsoleStack extends StageStack {
         referrerPolicy: { referrerPolicy: HeadersReferrerPolicy.NO_REFERRER, override: true },
         strictTransportSecurity: { accessControlMaxAge: year, includeSubdomains: false, override: true },
       },
-      customHeadersBehavior: {
-        customHeaders: [{ header: 'cross-origin-opener-policy', value: 'same-origin', override: true }],
-      },
+      customHeadersBehavior: { customHeaders: [{ header: 'cross-origin-opener-policy', value: 'same-origin', override: true }] },
     });
   }
 
@@ -112,15 +112,6 @@ export class ConsoleStack extends StageStack {
       functionName: nameIn(stage, 'console'),
       code: FunctionCode.fromFile({ filePath: join(import.meta.dirname, 'viewer-request.js') }),
       runtime: FunctionRuntime.JS_2_0,
-    });
-  }
-
-  private acknowledgeFindings(hasCertificate: boolean): void {
-    acknowledge(this.distribution, {
-      'AwsSolutions-CFR1': 'The parties of a computation may be in any country.',
-      'AwsSolutions-CFR2': 'It serves static, public files. The API has its own limits.',
-      'AwsSolutions-CFR3': 'It serves static, public files. The access log of the API has what users do.',
-      ...(!hasCertificate && { 'AwsSolutions-CFR4': 'Without its own domain, CloudFront sets the TLS version of its address.' }),
     });
   }
 }
@@ -141,22 +132,15 @@ export interface ConsoleFilesStackProps {
 export class ConsoleFilesStack extends StageStack {
   constructor(scope: Construct, id: string, { stage, site, folder, issuer, client, apiUrl, contentUrl }: ConsoleFilesStackProps) {
     super(scope, id, stage, 'Computation management: the files of the web console');
-    const { distribution } = site;
     const destinationBucket = Bucket.fromBucketArn(this, 'Bucket', site.bucketArn);
     const logGroup = addLog(this, 'Log', stage);
-    const shared = { destinationBucket, logGroup, prune: false };
-    const assets = new BucketDeployment(this, 'Assets', {
-      ...shared,
-      sources: [Source.asset(folder, { exclude: ['index.html', 'help'] })],
-      destinationKeyPrefix: 'console',
+    const upload = (id: string, destinationKeyPrefix: string, sources: ISource[], given: Partial<BucketDeploymentProps>) =>
+      new BucketDeployment(this, id, { destinationBucket, logGroup, prune: false, destinationKeyPrefix, sources, ...given });
+    const noCache = { cacheControl: [CacheControl.noCache()] };
+    const assets = upload('Assets', 'console', [Source.asset(folder, { exclude: ['index.html', 'help'] })], {
       cacheControl: [CacheControl.fromString('public, max-age=31536000, immutable')],
     });
-    new BucketDeployment(this, 'Help', {
-      ...shared,
-      sources: [Source.asset(join(folder, 'help'))],
-      destinationKeyPrefix: 'help',
-      cacheControl: [CacheControl.noCache()],
-    });
+    upload('Help', 'help', [Source.asset(join(folder, 'help'))], noCache);
     const configuration = {
       api: apiUrl,
       issuer: issuer.url,
@@ -164,16 +148,12 @@ export class ConsoleFilesStack extends StageStack {
       scopes: client.scopes,
       membershipClaim: issuer.membershipClaim,
     };
-    const page = new BucketDeployment(this, 'Page', {
-      ...shared,
-      sources: [
-        Source.data('index.html', pageFor(folder, [apiUrl, contentUrl, ...client.origins])),
-        Source.jsonData('config.json', configuration),
-      ],
-      destinationKeyPrefix: 'console',
-      cacheControl: [CacheControl.noCache()],
-      distribution,
-      distributionPaths: ['/console/index.html', '/console/config.json'],
+    const html = Source.data('index.html', pageFor(folder, [apiUrl, contentUrl, ...client.origins]));
+    const distributionPaths = ['/console/index.html', '/console/config.json'];
+    const page = upload('Page', 'console', [html, Source.jsonData('config.json', configuration)], {
+      ...noCache,
+      distribution: site.distribution,
+      distributionPaths,
     });
     page.node.addDependency(assets); // a page never names files that are not there yet
     this.acknowledgeFindings(nameIn(stage, bucketExport));

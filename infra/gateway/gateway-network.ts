@@ -45,15 +45,12 @@ export class GatewayNetwork extends Construct {
     this.vpc = existing
       ? Vpc.fromVpcAttributes(this, 'Vpc', { vpcId: existing.id, availabilityZones: Object.keys(existing.subnets) })
       : this.newVpc(stage);
-    this.subnets = existing
-      ? {
-          subnets: Object.entries(existing.subnets).map(([availabilityZone, subnetId]) => {
-            const subnet = Subnet.fromSubnetAttributes(this, availabilityZone, { subnetId, availabilityZone });
-            Annotations.of(subnet).acknowledgeWarning('@aws-cdk/aws-ec2:noSubnetRouteTableId', 'No routes are added.');
-            return subnet;
-          }),
-        }
-      : { subnetType: SubnetType.PUBLIC };
+    const subnets = Object.entries(existing?.subnets ?? {}).map(([availabilityZone, subnetId]) => {
+      const subnet = Subnet.fromSubnetAttributes(this, availabilityZone, { subnetId, availabilityZone });
+      Annotations.of(subnet).acknowledgeWarning('@aws-cdk/aws-ec2:noSubnetRouteTableId', 'No routes are added.');
+      return subnet;
+    });
+    this.subnets = existing ? { subnets } : { subnetType: SubnetType.PUBLIC };
     if (!existing) this.addEndpoints(row, tableArn, contentArn, bundleArns);
 
     const group = (id: string, description: string) =>

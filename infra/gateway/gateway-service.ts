@@ -64,11 +64,11 @@ export class GatewayService extends Construct {
     acknowledge(cluster, {
       'AwsSolutions-ECS4': 'Its metrics cost more than the tasks. Processor, memory and the gateway have their own.',
     });
-    const definition = this.taskDefinition(props);
+    const taskDefinition = this.taskDefinition(props);
     const service = new FargateService(this, 'Service', {
       serviceName: nameIn(stage, 'gateway'),
       cluster: cluster as ICluster,
-      taskDefinition: definition,
+      taskDefinition,
       platformVersion: FargatePlatformVersion.VERSION1_4,
       vpcSubnets: network.subnets,
       assignPublicIp: row.vpc?.isPublic ?? true,
@@ -82,7 +82,7 @@ export class GatewayService extends Construct {
       enableExecuteCommand: false,
     });
     service.attachToNetworkTargetGroup(entrance.targets);
-    this.deploy(stage, service, definition, row.tasks);
+    this.deploy(stage, service, taskDefinition, row.tasks);
   }
 
   /**
@@ -94,26 +94,24 @@ export class GatewayService extends Construct {
     inTemplate.addPropertyOverride('TaskDefinition', definition.family);
     inTemplate.addPropertyDeletionOverride('DesiredCount');
     service.node.addDependency(definition);
-    const update: AwsSdkCall = {
+    const { serviceName, cluster } = service;
+    const { taskDefinitionArn: taskDefinition } = definition;
+    const onUpdate: AwsSdkCall = {
       service: 'ECS',
       action: 'UpdateService',
-      parameters: {
-        cluster: service.cluster.clusterName,
-        service: service.serviceName,
-        taskDefinition: definition.taskDefinitionArn,
-        desiredCount,
-      },
+      parameters: { cluster: cluster.clusterName, service: serviceName, taskDefinition, desiredCount },
       physicalResourceId: PhysicalResourceId.of('deployment'),
       outputPaths: ['service.status'],
     };
-    const logGroup = addLog(this, 'DeploymentLog', stage, `/aws/lambda/${nameIn(stage, 'gateway-deployment')}`);
+    const functionName = nameIn(stage, 'gateway-deployment');
+    const logGroup = addLog(this, 'DeploymentLog', stage, `/aws/lambda/${functionName}`);
     const role = roleOf(this, 'DeploymentRole', 'lambda.amazonaws.com', [
       allow(['ecs:UpdateService'], service.serviceArn),
       allow(['logs:CreateLogStream', 'logs:PutLogEvents'], logGroup.logGroupArn),
     ]);
     new AwsCustomResource(this, 'Deployment', {
-      functionName: nameIn(stage, 'gateway-deployment'),
-      onUpdate: update,
+      functionName,
+      onUpdate,
       role: role.withoutPolicyUpdates(),
       logGroup,
       memorySize: 256,

@@ -74,15 +74,13 @@ export class Alarms extends Construct {
       add[severity](`${verb}-silent`, metricOf('Invocations'), silent);
     }
     const ofCollection = { period: periodsOfTasks['maintenance/collect-content'] };
-    ticket(
-      'table-stream-silent',
-      silenceDuringRuns(watched, functionMetric(watched, 'maintenance/follow-table', 'Invocations')),
-      {
-        ...whileRunsStart,
-        impact: 'Lists are folded by the schedule only, so they are read more slowly. They are still exact.',
-        runbook: 'the-table-stream-is-read-late',
-      },
-    );
+    const backlogOf = (task: TaskName) => serviceMetric(watched, 'Waiting', Stats.MAXIMUM, { task });
+    const following = functionMetric(watched, 'maintenance/follow-table', 'Invocations');
+    ticket('table-stream-silent', silenceDuringRuns(watched, following), {
+      ...whileRunsStart,
+      impact: 'Lists are folded by the schedule only, so they are read more slowly. They are still exact.',
+      runbook: 'the-table-stream-is-read-late',
+    });
     page('callers-refused', refusalRate(watched), {
       threshold: 50,
       periods: 3,
@@ -129,7 +127,7 @@ export class Alarms extends Construct {
       impact: 'Changes are slow, and some are answered 503.',
       runbook: 'changes-conflict',
     });
-    ticket('purge-backlog', serviceMetric(watched, 'Waiting', Stats.MAXIMUM, { task: 'maintenance/purge' }), {
+    ticket('purge-backlog', backlogOf('maintenance/purge'), {
       threshold: 1_000,
       periods: 3,
       impact: 'No immediate effect. Deleted data stays in storage longer than usual.',
@@ -161,15 +159,11 @@ export class Alarms extends Construct {
       impact: 'The table is older than the published log. Runs that ended again since have no evidence.',
       runbook: 'the-log-is-newer-than-the-table',
     });
-    ticket(
-      'content-backlog',
-      serviceMetric(watched, 'Waiting', Stats.MAXIMUM, { task: 'maintenance/collect-content' }).with(ofCollection),
-      {
-        threshold: 1_000,
-        impact: 'Uploads whose notification was lost stay pending for longer. Replaced content is still stored.',
-        runbook: 'a-backlog-grows',
-      },
-    );
+    ticket('content-backlog', backlogOf('maintenance/collect-content').with(ofCollection), {
+      threshold: 1_000,
+      impact: 'Uploads whose notification was lost stay pending for longer. Replaced content is still stored.',
+      runbook: 'a-backlog-grows',
+    });
     page('api-failures', apiFailureRate(watched), {
       threshold: 5,
       periods: 2,
@@ -188,19 +182,16 @@ export class Alarms extends Construct {
       impact: 'One request in a hundred takes longer than 3 seconds.',
       runbook: 'the-api-is-slow',
     });
-    ticket(
-      'run-lifecycle',
-      sumOf({
-        failed: executionMetric(watched, 'ExecutionsFailed'),
-        timedOut: executionMetric(watched, 'ExecutionsTimedOut'),
-        aborted: executionMetric(watched, 'ExecutionsAborted'),
-        throttled: executionMetric(watched, 'ExecutionThrottled'),
-      }),
-      {
-        impact: 'A run ended as failed, even if its CVM succeeded.',
-        runbook: 'the-run-lifecycle-fails',
-      },
-    );
+    const lapses = {
+      failed: executionMetric(watched, 'ExecutionsFailed'),
+      timedOut: executionMetric(watched, 'ExecutionsTimedOut'),
+      aborted: executionMetric(watched, 'ExecutionsAborted'),
+      throttled: executionMetric(watched, 'ExecutionThrottled'),
+    };
+    ticket('run-lifecycle', sumOf(lapses), {
+      impact: 'A run ended as failed, even if its CVM succeeded.',
+      runbook: 'the-run-lifecycle-fails',
+    });
     page('failed-runs', failedRuns(watched), {
       threshold: 5,
       impact: 'Most runs fail, on their CVMs or before a CVM has taken them.',
@@ -211,7 +202,7 @@ export class Alarms extends Construct {
       impact: 'Nothing yet. With several times as many active runs, some fail as silent although their CVMs work.',
       runbook: 'heartbeats-are-throttled',
     });
-    ticket('sweep-backlog', serviceMetric(watched, 'Waiting', Stats.MAXIMUM, { task: 'lifecycle/sweep-runs' }), {
+    ticket('sweep-backlog', backlogOf('lifecycle/sweep-runs'), {
       threshold: 3_000, // 15 minutes of a sweep each minute
       periods: 3,
       impact: 'Runs that nothing takes to their end look active for a quarter of an hour or longer.',
@@ -227,18 +218,12 @@ export class Alarms extends Construct {
       impact: 'An upload stays pending, or a run or a purge waits for the next sweep.',
       runbook: 'events-are-undelivered',
     });
-    page(
-      'table-throttles',
-      sumOf({
-        reads: tableMetric(watched, 'ReadThrottleEvents'),
-        writes: tableMetric(watched, 'WriteThrottleEvents'),
-      }),
-      {
-        ...twiceInThree, // the table grows for a moment so, and the SDK repeats
-        impact: 'Requests are slow, and some are answered 503.',
-        runbook: 'the-table-throttles',
-      },
-    );
+    const throttles = { reads: tableMetric(watched, 'ReadThrottleEvents'), writes: tableMetric(watched, 'WriteThrottleEvents') };
+    page('table-throttles', sumOf(throttles), {
+      ...twiceInThree, // the table grows for a moment so, and the SDK repeats
+      impact: 'Requests are slow, and some are answered 503.',
+      runbook: 'the-table-throttles',
+    });
     if (stage.copiesVaultArn !== undefined) {
       ticket('copies-silent', finishedCopies(watched), {
         threshold: 3, // table, content and log

@@ -2,6 +2,7 @@ import {
   AlarmStatusWidget,
   Dashboard,
   GraphWidget,
+  type GraphWidgetProps,
   LogQueryVisualizationType,
   LogQueryWidget,
   PeriodOverride,
@@ -33,20 +34,17 @@ import {
 const full = 24;
 const third = 8;
 
-interface Part {
-  title: string;
-  functions: readonly FunctionName[];
-}
-
 /**
  * The functions of the service in three parts of the dashboard, because CloudWatch refuses a query of more than 50 logs. A
  * function that reads by one method and changes by another is among the changes.
  */
-const parts: readonly Part[] = [
+const parts = [
   { title: 'reads', functions: functionNames.filter((name) => isEndpoint(name) && !changes(name)) },
-  { title: 'changes', functions: functionNames.filter((name) => changes(name)) },
+  { title: 'changes', functions: functionNames.filter(changes) },
   { title: 'tasks', functions: functionNames.filter((name) => !isEndpoint(name)) },
 ];
+
+type Part = (typeof parts)[number];
 
 function isEndpoint(name: FunctionName): boolean {
   return routes.some((route) => route.name === name);
@@ -105,7 +103,7 @@ export class ServiceDashboard extends Dashboard {
       graph(
         'Slowest functions, 99th percentile in milliseconds',
         functionNames.map((name) => functionMetric(watched, name, 'Duration')),
-        full,
+        { width: full },
       ),
     );
   }
@@ -115,8 +113,8 @@ function heading(text: string): IWidget {
   return new TextWidget({ markdown: `## ${text}`, width: full, height: 1 });
 }
 
-function graph(title: string, left: IMetric[], width = third): IWidget {
-  return new GraphWidget({ title, left, width, height: 6 });
+function graph(title: string, left: IMetric[], more: GraphWidgetProps = {}): IWidget {
+  return new GraphWidget({ title, left, width: third, height: 6, ...more });
 }
 
 function gatewayGraphs(watched: Watched): IWidget[] {
@@ -128,37 +126,32 @@ function gatewayGraphs(watched: Watched): IWidget[] {
       serviceMetric(watched, 'IdentityConflicts'),
       serviceMetric(watched, 'ReportsDropped'),
     ]),
-    new GraphWidget({
-      title: 'Tasks in percent, and the oldest report in milliseconds',
-      left: [gatewayTaskMetric(watched, 'CPUUtilization'), gatewayTaskMetric(watched, 'MemoryUtilization')],
-      right: [most('OutboxAge')],
-      width: third,
-      height: 6,
-    }),
+    graph(
+      'Tasks in percent, and the oldest report in milliseconds',
+      [gatewayTaskMetric(watched, 'CPUUtilization'), gatewayTaskMetric(watched, 'MemoryUtilization')],
+      { right: [most('OutboxAge')] },
+    ),
   ];
 }
 
 function refusals({ stage }: Watched): IWidget {
-  return table(
-    'Warnings and failures of the gateway',
-    [gatewayLogName(stage)],
-    [
-      'filter level in ["WARN", "ERROR"] and not ispresent(log)',
-      'stats count(*) as entries, max(@timestamp) as latest by domain, cvm_id, message, reason, error.name',
-      'sort latest desc',
-      'limit 50',
-    ],
-  );
+  const logs = [gatewayLogName(stage)];
+  return table('Warnings and failures of the gateway', logs, [
+    'filter level in ["WARN", "ERROR"] and not ispresent(log)',
+    'stats count(*) as entries, max(@timestamp) as latest by domain, cvm_id, message, reason, error.name',
+    'sort latest desc',
+    'limit 50',
+  ]);
 }
 
-function logs({ stage }: Watched, { functions }: Part): string[] {
+function logs({ stage }: Watched, functions: readonly FunctionName[]): string[] {
   return functions.map((name) => `/aws/lambda/${nameIn(stage, name)}`);
 }
 
 const failures = 'filter level = "ERROR"';
 
-function failuresByDomain(watched: Watched, part: Part): IWidget {
-  return table(`Failures of ${part.title} by domain`, logs(watched, part), [
+function failuresByDomain(watched: Watched, { title, functions }: Part): IWidget {
+  return table(`Failures of ${title} by domain`, logs(watched, functions), [
     failures,
     'fields coalesce(endpoint, task) as name',
     'stats count(*) as failures, min(@timestamp) as since, max(@timestamp) as latest by domain, name, code',
@@ -168,7 +161,7 @@ function failuresByDomain(watched: Watched, part: Part): IWidget {
 
 function failedRunsByCvm(watched: Watched): IWidget {
   const ending = functionNames.filter((name) => name.startsWith('lifecycle/'));
-  return table('Runs that failed, why, and on which CVMs', logs(watched, { title: '', functions: ending }), [
+  return table('Runs that failed, why, and on which CVMs', logs(watched, ending), [
     'filter message = "A run failed."',
     'stats count(*) as runs, latest(run_id) as latest by domain, cvm_id, reason',
     'sort runs desc',
@@ -176,8 +169,8 @@ function failedRunsByCvm(watched: Watched): IWidget {
   ]);
 }
 
-function latestFailures(watched: Watched, part: Part): IWidget {
-  return table(`Latest failures of ${part.title}`, logs(watched, part), [
+function latestFailures(watched: Watched, { title, functions }: Part): IWidget {
+  return table(`Latest failures of ${title}`, logs(watched, functions), [
     failures,
     'fields @timestamp, domain, coalesce(endpoint, task) as name, request_id, message, error.name, error.message',
     'sort @timestamp desc',

@@ -171,6 +171,11 @@ export function daysOfCertificate(CertificateArn: string): Metric {
   return metricIn('AWS/CertificateManager', 'DaysToExpiry', { CertificateArn }, Stats.MINIMUM).with({ period: Duration.days(1) });
 }
 
+/** Returns the metric of the share of mail that bounces. SES counts all mail of the account. */
+export function bounceRate(): Metric {
+  return metricIn('AWS/SES', 'Reputation.BounceRate', {}, Stats.MAXIMUM).with({ period: Duration.hours(1) });
+}
+
 /** Returns a metric of the pipe to the event bus: the number of its calls, or of failed deliveries of events. */
 export function pipeMetric(
   { stage }: Watched,

@@ -1,7 +1,7 @@
-import { Duration } from 'aws-cdk-lib';
-import { Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { GatewayRow, CanaryRow } from '../stages/stage.ts';
 import {
+  bounceRate,
   gatewayTaskMetric,
   serviceMetric,
   type Watched,
@@ -78,20 +78,17 @@ export function addGatewayAlarms({ page, ticket }: AddAlarm, watched: Watched, {
 
 /** Adds the alarms of the event bus. */
 export function addBusAlarms({ page, ticket }: AddAlarm, watched: Watched): void {
-  page(
-    'events/failing',
-    sumOf({
-      failed: pipeMetric(watched, 'ExecutionFailed'),
-      partlyFailed: pipeMetric(watched, 'ExecutionPartiallyFailed'),
-      timedOut: pipeMetric(watched, 'ExecutionTimeout'),
-      throttled: pipeMetric(watched, 'ExecutionThrottled'),
-    }),
-    {
-      periods: 2,
-      impact: 'Events reach the bus late. After 12 hours they do not reach it any more.',
-      runbook: 'events-do-not-reach-the-bus',
-    },
-  );
+  const lapses = {
+    failed: pipeMetric(watched, 'ExecutionFailed'),
+    partlyFailed: pipeMetric(watched, 'ExecutionPartiallyFailed'),
+    timedOut: pipeMetric(watched, 'ExecutionTimeout'),
+    throttled: pipeMetric(watched, 'ExecutionThrottled'),
+  };
+  page('events/failing', sumOf(lapses), {
+    periods: 2,
+    impact: 'Events reach the bus late. After 12 hours they do not reach it any more.',
+    runbook: 'events-do-not-reach-the-bus',
+  });
   page('events/silent', silenceDuringRuns(watched, pipeMetric(watched, 'Invocations')), {
     ...whileRunsStart,
     impact: 'Events do not reach the bus. After 24 hours they do not reach it any more.',
@@ -117,21 +114,12 @@ export function addCanaryAlarms({ page, ticket }: AddAlarm, watched: Watched, { 
   });
 }
 
-/** Adds the alarm of mail. SES counts the bounces of all mail of the account. */
+/** Adds the alarm of mail. */
 export function addMailAlarms({ ticket }: AddAlarm): void {
-  ticket(
-    'mail-bounces',
-    new Metric({
-      namespace: 'AWS/SES',
-      metricName: 'Reputation.BounceRate',
-      period: Duration.hours(1),
-      statistic: 'Maximum',
-    }),
-    {
-      threshold: 0.05, // SES stops an account at 0.1
-      isOptional: true, // SES writes it only while mail is sent
-      impact: 'Some users get no mail. If more of it bounces, SES stops all mail of the account.',
-      runbook: 'mail-is-not-sent',
-    },
-  );
+  ticket('mail-bounces', bounceRate(), {
+    threshold: 0.05, // SES stops an account at 0.1
+    isOptional: true, // SES writes it only while mail is sent
+    impact: 'Some users get no mail. If more of it bounces, SES stops all mail of the account.',
+    runbook: 'mail-is-not-sent',
+  });
 }

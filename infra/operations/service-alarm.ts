@@ -80,14 +80,11 @@ export class AlarmWebhook extends Construct {
       description: `The key of ${webhook.url}`,
       authorization: Authorization.apiKey(webhook.header, SecretValue.secretsManager(webhook.secretName)),
     });
-    const destination = new ApiDestination(this, 'Destination', {
-      connection,
-      endpoint: webhook.url,
-      httpMethod: HttpMethod.POST,
-      rateLimitPerSecond: 5,
-    });
+    const called = { endpoint: webhook.url, httpMethod: HttpMethod.POST, rateLimitPerSecond: 5 };
+    const destination = new ApiDestination(this, 'Destination', { connection, ...called });
     const undeliveredArn = Stack.of(this).formatArn({ service: 'sqs', resource: nameIn(stage, 'undelivered') });
     const deadLetterQueue = Queue.fromQueueArn(this, 'Undelivered', undeliveredArn);
+    const delivery = { deadLetterQueue, maxEventAge: Duration.hours(1), retryAttempts: 60 };
     for (const severity of webhook.for ? [webhook.for] : (['page', 'ticket'] as const)) {
       new Rule(this, severity, {
         ruleName: webhookRuleName(stage, number, severity),
@@ -102,14 +99,7 @@ export class AlarmWebhook extends Construct {
             $or: [{ state: { value: ['ALARM'] } }, { state: { value: ['OK'] }, previousState: { value: ['ALARM'] } }],
           },
         },
-        targets: [
-          new ApiDestinationTarget(destination as IApiDestination, {
-            event: message(stage, severity),
-            deadLetterQueue,
-            maxEventAge: Duration.hours(1),
-            retryAttempts: 60,
-          }),
-        ],
+        targets: [new ApiDestinationTarget(destination as IApiDestination, { event: message(stage, severity), ...delivery })],
       });
     }
   }
@@ -140,13 +130,8 @@ export const period = Duration.minutes(5);
  * longer. In a shorter period, an alarm would end between two calls that both fail.
  * @param calls how often a schedule calls the function, and how long a call may last. The next call begins after it
  */
-export function periodOfCalls({
-  everyMinutes = 0,
-  timeoutInSeconds = 0,
-}: {
-  everyMinutes?: number;
-  timeoutInSeconds?: number;
-}): Duration {
+export function periodOfCalls(calls: { everyMinutes?: number; timeoutInSeconds?: number }): Duration {
+  const { everyMinutes = 0, timeoutInSeconds = 0 } = calls;
   return Duration.minutes(Math.max(period.toMinutes(), 2 * everyMinutes, 2 * Math.ceil(timeoutInSeconds / 60)));
 }
 

@@ -147,10 +147,8 @@ export class ServiceApi extends Construct {
       const target = new ApiGatewayv2DomainProperties(domain.regionalDomainName, domain.regionalHostedZoneId);
       new ARecord(this, 'Record', { zone, recordName: `${name}.`, target: RecordTarget.fromAlias(target) });
     }
-    new CfnOutput(this, 'DomainTarget', {
-      value: domain.regionalDomainName,
-      description: `The target of the DNS record of ${name}`,
-    });
+    const description = `The target of the DNS record of ${name}`;
+    new CfnOutput(this, 'DomainTarget', { value: domain.regionalDomainName, description });
     return domain;
   }
 }

@@ -86,16 +86,10 @@ export class Triggers extends Construct {
   }
 }
 
-const changesOfLists = {
-  eventName: ['INSERT', 'MODIFY'],
-  dynamodb: { Keys: { pk: { S: [{ prefix: logPrefix }] } } },
-};
+const changesOfLists = { eventName: ['INSERT', 'MODIFY'], dynamodb: { Keys: { pk: { S: [{ prefix: logPrefix }] } } } };
 
 /** The pattern of the records of the table's stream about entries that wait to be integrated into the log. */
-const newEntries = {
-  eventName: ['INSERT'],
-  dynamodb: { Keys: { pk: { S: [{ prefix: historyKeys.waitingPrefix }] } } },
-};
+const newEntries = { eventName: ['INSERT'], dynamodb: { Keys: { pk: { S: [{ prefix: historyKeys.waitingPrefix }] } } } };
 /** The pattern of the records that tell how far the stream is followed. */
 const probes = { dynamodb: { Keys: { pk: { S: [{ prefix: positionKeys.probePrefix }] } } } };
 

@@ -46,10 +46,8 @@ export class EvidenceKeys extends Construct {
  * rotates the key each year.
  */
 export function sealingKeyOf(scope: Construct, stage: Stage): string {
-  const existing = stage.existing?.sealingKeyArn;
-  if (existing !== undefined) return existing;
   const given = { ...keyOf(stage, 'Seals the private keys of agents'), enableKeyRotation: true };
-  return new Key(new Construct(scope, 'SealingKey'), 'Key', given).keyArn;
+  return stage.existing?.sealingKeyArn ?? new Key(new Construct(scope, 'SealingKey'), 'Key', given).keyArn;
 }
 
 /**
@@ -57,10 +55,8 @@ export function sealingKeyOf(scope: Construct, stage: Stage): string {
  * (shared/history), so the key is never replaced.
  */
 export function logKeyOf(scope: Construct, stage: Stage): string {
-  const existing = stage.existing?.logKeyArn;
-  if (existing !== undefined) return existing;
   const given = signingKeyOf(stage, 'Signs the checkpoints of the log', KeySpec.ECC_NIST_EDWARDS25519);
-  return new Key(new Construct(scope, 'LogKey'), 'Key', given).keyArn;
+  return stage.existing?.logKeyArn ?? new Key(new Construct(scope, 'LogKey'), 'Key', given).keyArn;
 }
 
 /**

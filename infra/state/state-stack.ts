@@ -106,19 +106,13 @@ class Copies extends Construct {
       assumedBy: new ServicePrincipal('backup.amazonaws.com'),
       managedPolicies: policies.map((name) => ManagedPolicy.fromAwsManagedPolicyName(name)),
     });
-    for (const name of policies) {
-      const finding = `AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/${name}]`;
-      acknowledge(role, {
-        [finding]: 'What AWS Backup needs is in policies of AWS, which change with it. Only AWS Backup has the role.',
-      });
-    }
+    const reason = 'What AWS Backup needs is in policies of AWS, which change with it. Only AWS Backup has the role.';
+    for (const name of policies)
+      acknowledge(role, { [`AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/${name}]`]: reason });
     const resources = resourceArns.map((arn) => BackupResource.fromArn(arn));
-    plan.addSelection('State', { resources, role: role, disableDefaultBackupPolicy: true });
+    plan.addSelection('State', { resources, role, disableDefaultBackupPolicy: true });
   }
 }
-
-type TableResources = Pick<Resources, 'tableName' | 'tableArn' | 'streamArn'>;
-type ContentResources = Pick<Resources, 'bucketName' | 'contentArn'>;
 
 /**
  * The stack of the state that must survive deployments. Existing resources are referred to by name, so that other stacks need
@@ -166,7 +160,7 @@ export class StateStack extends StageStack {
     new CfnOutput(this, 'LogBucketName', { value: log.logBucketName });
   }
 
-  private tableOf(stage: Stage): TableResources {
+  private tableOf(stage: Stage): Pick<Resources, 'tableName' | 'tableArn' | 'streamArn'> {
     const name = stage.existing?.tableName;
     if (name === undefined) {
       const { tableName, tableArn, tableStreamArn: streamArn = '' } = new ServiceTable(this, 'Table', stage);
@@ -179,10 +173,8 @@ export class StateStack extends StageStack {
   private existingStreamOf({ name, existing }: Stage, tableName: string): string {
     const streamArn = existing?.tableStreamArn;
     if (streamArn?.includes(`:table/${tableName}/stream/`)) return streamArn;
-    const problem =
-      streamArn === undefined
-        ? 'names no stream of it'
-        : `names ${streamArn}, which is no stream of it (existing.tableStreamArn)`;
+    const named = `names ${streamArn}, which is no stream of it (existing.tableStreamArn)`;
+    const problem = streamArn === undefined ? 'names no stream of it' : named;
     Annotations.of(this).addError(
       `The stage ${name} has the existing table ${tableName}, but ${problem}. Switch its stream on with new images, ` +
         'and write its ARN into existing.tableStreamArn of the stage in infra/stages/stages.ts (docs/events.md#an-existing-table).',
@@ -190,20 +182,12 @@ export class StateStack extends StageStack {
     return `arn:aws:dynamodb:::table/${tableName}/stream/unknown`;
   }
 
-  private contentOf(stage: Stage, origins: readonly string[]): ContentResources {
+  private contentOf(stage: Stage, origins: readonly string[]): Pick<Resources, 'bucketName' | 'contentArn'> {
     const name = stage.existing?.contentBucketName;
-    if (name === undefined) {
-      const content = new ContentBucket(this, 'Content', stage, origins);
-      new CfnOutput(this, 'AccessLogBucketName', { value: content.accessLogBucketName });
-      return {
-        bucketName: content.bucketName,
-        contentArn: this.exportValue(content.bucketArn, { name: nameIn(stage, 'content-arn') }),
-      };
-    }
-    return {
-      bucketName: name,
-      contentArn: `arn:${this.partition}:s3:::${name}`,
-    };
+    if (name !== undefined) return { bucketName: name, contentArn: `arn:${this.partition}:s3:::${name}` };
+    const { bucketName, bucketArn, accessLogBucketName } = new ContentBucket(this, 'Content', stage, origins);
+    new CfnOutput(this, 'AccessLogBucketName', { value: accessLogBucketName });
+    return { bucketName, contentArn: this.exportValue(bucketArn, { name: nameIn(stage, 'content-arn') }) };
   }
 
   private logOf(stage: Stage): Pick<Resources, 'logBucketName' | 'logArn'> {
@@ -217,7 +201,7 @@ export class StateStack extends StageStack {
     const pool = stage.existing?.userPool;
     if (stage.issuer && pool) throw new TypeError(`The stage ${stage.name} has both an issuer and an existing user pool.`);
     const consoleClient = stage.console?.client;
-    const issuer = stage.issuer ?? (pool && issuerOfPool(stage, pool, { console: consoleClient, canary: stage.canary }));
+    const issuer = stage.issuer ?? (pool && issuerOfPool(stage, pool));
     if (!issuer) return new Users(this, 'Users', stage, consoleUrl);
     if (stage.publicClient)
       throw new TypeError(`The stage ${stage.name} has no user pool of its own: make its public client where its users are.`);

@@ -11,7 +11,7 @@ import {
   OAuthScope,
   type OAuthSettings,
   UserPool,
-  type UserPoolClient,
+  type UserPoolClientOptions,
   UserPoolClientIdentityProvider,
   type UserPoolDomain,
 } from 'aws-cdk-lib/aws-cognito';
@@ -21,7 +21,6 @@ import { acknowledge } from '../house.ts';
 import { canaryDomain, canaryUser } from '../../functions/operations/canary/canary-settings.ts';
 import {
   keptIfProtected,
-  type CanaryRow,
   type ConsoleClient,
   type Issuer,
   type PublicClient,
@@ -30,6 +29,12 @@ import {
 } from '../stages/stage.ts';
 
 const membershipClaim = 'cognito:groups';
+
+/** The settings of every client of the user pool. */
+const ofClients = {
+  preventUserExistenceErrors: true,
+  accessTokenValidity: Duration.seconds(accessTokensLiveInSeconds),
+} satisfies UserPoolClientOptions;
 
 /**
  * The ports of the user's machine at which `cms login --port` may wait for the browser. There are several, because another
@@ -72,7 +77,12 @@ export class Users extends Construct {
       'AwsSolutions-COG2': 'CVMs sign in without a person, so they have no second factor. Users can enable one.',
       'AwsSolutions-COG8': 'Threat protection costs more per user. Stages that need it use an external issuer that has it.',
     });
-    const client = addClient(pool);
+    const client = pool.addClient('Client', {
+      authFlows: { userSrp: true, adminUserPassword: true }, // by SRP, or with the account's credentials (`admin-initiate-auth`)
+      disableOAuth: true,
+      ...ofClients,
+      refreshTokenValidity: Duration.days(30),
+    });
     this.canaryClientId = stage.canary && this.addCanary(pool);
     const { publicClient } = stage;
     const pages = consoleUrl === undefined && !publicClient ? undefined : addSignInPages(pool, stage);
@@ -99,25 +109,17 @@ export class Users extends Construct {
    */
   private addCanary(pool: UserPool): string {
     const { userPoolId } = pool;
-    const user = new CfnUserPoolUser(this, 'Canary', { userPoolId, username: canaryUser, messageAction: 'SUPPRESS' });
+    const username = canaryUser;
+    const user = new CfnUserPoolUser(this, 'Canary', { userPoolId, username, messageAction: 'SUPPRESS' });
     for (const role of ['administrator', 'cvm'] satisfies Role[]) {
       const groupName = `${canaryDomain}:${role}`;
       const group = new CfnUserPoolGroup(this, `CanaryGroup-${role}`, { userPoolId, groupName });
-      const member = new CfnUserPoolUserToGroupAttachment(this, `CanaryMember-${role}`, {
-        userPoolId,
-        groupName,
-        username: canaryUser,
-      });
-      member.node.addDependency(user, group);
+      const member = { userPoolId, groupName, username };
+      new CfnUserPoolUserToGroupAttachment(this, `CanaryMember-${role}`, member).node.addDependency(user, group);
     }
-    const client = pool.addClient('CanaryClient', {
-      authFlows: { userPassword: true },
-      disableOAuth: true,
-      preventUserExistenceErrors: true,
-      accessTokenValidity: Duration.seconds(accessTokensLiveInSeconds),
-      refreshTokenValidity: Duration.hours(1),
-    });
-    return client.userPoolClientId;
+    const authFlows = { userPassword: true };
+    const given = { authFlows, disableOAuth: true, ...ofClients, refreshTokenValidity: Duration.hours(1) };
+    return pool.addClient('CanaryClient', given).userPoolClientId;
   }
 
   private addConsoleClient(consoleUrl: string, pages: SignInPages): ConsoleClient {
@@ -145,16 +147,12 @@ export class Users extends Construct {
     const { userPoolClientId: clientId } = pool.addClient(id, {
       oAuth: { flows: { authorizationCodeGrant: true }, scopes: [OAuthScope.OPENID], ...urls },
       supportedIdentityProviders: [UserPoolClientIdentityProvider.COGNITO],
-      preventUserExistenceErrors: true,
-      accessTokenValidity: Duration.seconds(accessTokensLiveInSeconds),
+      ...ofClients,
       refreshTokenValidity: Duration.hours(12),
     });
     // Without it, the pages answer this client with an error.
-    new CfnManagedLoginBranding(this, brandingId, {
-      userPoolId: pool.userPoolId,
-      clientId,
-      useCognitoProvidedValues: true,
-    }).node.addDependency(domain);
+    const branding = { userPoolId: pool.userPoolId, clientId, useCognitoProvidedValues: true };
+    new CfnManagedLoginBranding(this, brandingId, branding).node.addDependency(domain);
     return clientId;
   }
 }
@@ -180,35 +178,17 @@ function addSignInPages(pool: UserPool, { name, region }: Stage): SignInPages {
 }
 
 /**
- * Returns the issuer for an existing user pool in the stage's region, which is not part of the stage. Its audience is the given
- * clients.
+ * Returns the issuer for an existing user pool in the stage's region, which is not part of the stage. Its audience is the pool's
+ * client and those of the console and the canary.
  */
-export function issuerOfPool(
-  { region }: Stage,
-  { id, clientId }: { id: string; clientId: string },
-  { console, canary }: { console?: ConsoleClient | undefined; canary?: CanaryRow | undefined } = {},
-): Issuer {
+export function issuerOfPool({ region, console, canary }: Stage, { id, clientId }: { id: string; clientId: string }): Issuer {
   return {
     url: `https://cognito-idp.${region}.amazonaws.com/${id}`,
-    audience: present([clientId, console?.id, canary?.poolClientId]),
+    audience: present([clientId, console?.client?.id, canary?.poolClientId]),
     membershipClaim,
   };
 }
 
 function present(ids: (string | undefined)[]): string[] {
   return ids.filter((id) => id !== undefined);
-}
-
-/**
- * Adds the client of the user pool with which users exchange a password for a token, by SRP or with the account's credentials
- * (`admin-initiate-auth`).
- */
-function addClient(pool: UserPool): UserPoolClient {
-  return pool.addClient('Client', {
-    authFlows: { userSrp: true, adminUserPassword: true },
-    disableOAuth: true,
-    preventUserExistenceErrors: true,
-    accessTokenValidity: Duration.seconds(accessTokensLiveInSeconds),
-    refreshTokenValidity: Duration.days(30),
-  });
 }

@@ -36,14 +36,11 @@ const keptErrorOutputInCharacters = 500;
  * with instructions if there is no engine for this platform
  */
 function spawnDynamoDbEngine(port: number, file: string | undefined): DynamoDbEngine {
-  const engine = spawn(
-    'sh',
-    ['-c', whileParentLives, engineBinary(), '--port', String(port), ...(file === undefined ? [] : ['--db-path', file])],
-    {
-      stdio: ['pipe', 'ignore', 'pipe'],
-      detached: true, // keeps Ctrl-C from the engine: the service stops it after its own shutdown
-    },
-  );
+  const state = file === undefined ? [] : ['--db-path', file];
+  const engine = spawn('sh', ['-c', whileParentLives, engineBinary(), '--port', String(port), ...state], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+    detached: true, // keeps Ctrl-C from the engine: the service stops it after its own shutdown
+  });
   let errorOutput = '';
   const listening = Promise.withResolvers<undefined>();
   engine.stderr.on('data', (chunk: Buffer) => {
@@ -141,7 +138,6 @@ const mostPorts = 10;
 const isPortTaken = /(?:port|bind).*\bin use\b/;
 const mostRestartsInARow = 5;
 const steadyAfterInMilliseconds = 60_000;
-const firstPauseByDefault = 100;
 
 /** Returns the file that has the table of a service with this data directory. */
 export const fileOfTable = (dataDirectory: string) => join(dataDirectory, 'dynamodb.sqlite');
@@ -155,7 +151,7 @@ export const fileOfTable = (dataDirectory: string) => join(dataDirectory, 'dynam
 export async function startDynamoDb({
   dataDirectory,
   onLost,
-  firstPauseInMilliseconds = firstPauseByDefault,
+  firstPauseInMilliseconds = 100,
   findPort = freePort,
 }: LocalDynamoDbOptions = {}): Promise<LocalDynamoDb> {
   const given = process.env['DYNAMODB_ENDPOINT'];
@@ -218,10 +214,7 @@ export async function startDynamoDb({
  * Starts the embedded DynamoDB engine on a port that `findPort` finds, and on another one if the port is taken by then. @throws
  * Error if the engine fails to start
  */
-async function startEngine(
-  findPort: () => Promise<number>,
-  file: string | undefined,
-): Promise<{ port: number; engine: DynamoDbEngine }> {
+async function startEngine(findPort: () => Promise<number>, file: string | undefined) {
   for (let attempt = 1; ; attempt++) {
     const port = await findPort();
     const engine = spawnDynamoDbEngine(port, file);
@@ -276,19 +269,17 @@ async function isThere(client: DynamoDBClient, tableName: string): Promise<boole
   }
 }
 
-async function createUnlessThere(client: DynamoDBClient, tableName: string): Promise<void> {
+async function createUnlessThere(client: DynamoDBClient, TableName: string): Promise<void> {
+  const { partitionKey, sortKey } = tableDefinition;
   try {
     await client.send(
       new CreateTableCommand({
-        TableName: tableName,
+        TableName,
         BillingMode: 'PAY_PER_REQUEST',
-        AttributeDefinitions: [
-          { AttributeName: tableDefinition.partitionKey, AttributeType: 'S' },
-          { AttributeName: tableDefinition.sortKey, AttributeType: 'S' },
-        ],
+        AttributeDefinitions: [partitionKey, sortKey].map((AttributeName) => ({ AttributeName, AttributeType: 'S' })),
         KeySchema: [
-          { AttributeName: tableDefinition.partitionKey, KeyType: 'HASH' },
-          { AttributeName: tableDefinition.sortKey, KeyType: 'RANGE' },
+          { AttributeName: partitionKey, KeyType: 'HASH' },
+          { AttributeName: sortKey, KeyType: 'RANGE' },
         ],
       }),
     );
@@ -322,9 +313,8 @@ const startTimeoutInMilliseconds = 60_000;
 async function failureToListen(engine: DynamoDbEngine): Promise<string | undefined> {
   const over = new AbortController();
   const { signal } = over;
-  const tooLate = delay(startTimeoutInMilliseconds, 'it does not listen on its port after a minute', { signal }).catch(
-    () => undefined,
-  );
+  const late = 'it does not listen on its port after a minute';
+  const tooLate = delay(startTimeoutInMilliseconds, late, { signal }).catch(() => undefined);
   const failure = await Promise.race([engine.listening, engine.ended, tooLate]);
   over.abort();
   return failure;

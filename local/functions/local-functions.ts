@@ -44,10 +44,10 @@ const largestPayloadInBytes = 6 * 1024 * 1024;
  * invocation starts when it leaves the queue.
  */
 export function localFunctions(options: LocalFunctionsOptions = {}): InvokeFunction {
-  const { load = importHandler, clock = systemTimerClock, draining } = options;
+  const { load = importHandler, clock = systemTimerClock, ...given } = options;
   const limited = new Map<string, RunLimited>();
   const limitedRunOf = (name: string): RunLimited => {
-    const known = limited.get(name) ?? limitConcurrency(limitsOf(name).concurrency);
+    const known = limited.get(name) ?? limitConcurrency(concurrencyOf(name));
     limited.set(name, known);
     return known;
   };
@@ -55,7 +55,7 @@ export function localFunctions(options: LocalFunctionsOptions = {}): InvokeFunct
     const payload = JSON.stringify(event);
     if (Buffer.byteLength(payload) > largestPayloadInBytes) throw new RequestTooLargeError(`${name} received more than 6 MiB.`);
     const handler = await load(name);
-    const answer = await limitedRunOf(name)(() => run(name, handler, JSON.parse(payload), { clock, draining }));
+    const answer = await limitedRunOf(name)(() => run(name, handler, JSON.parse(payload), { clock, ...given }));
     const result = JSON.stringify(answer ?? null);
     if (Buffer.byteLength(result) > largestPayloadInBytes) {
       throw Object.assign(new Error(`${name} answered with more than 6 MiB.`), { name: 'Function.ResponseSizeTooLarge' });
@@ -74,19 +74,16 @@ export async function importHandler(name: string): Promise<Handler> {
   return handler;
 }
 
-interface Surroundings {
-  clock: TimerClock;
-  draining: AbortSignal | undefined;
-}
+type Surroundings = Pick<FunctionContext, 'draining'> & { clock: TimerClock };
 
-async function run(name: string, handler: Handler, event: unknown, { clock, draining }: Surroundings): Promise<unknown> {
-  const milliseconds = limitsOf(name).timeoutInSeconds * 1_000;
+async function run(name: string, handler: Handler, event: unknown, { clock, ...given }: Surroundings): Promise<unknown> {
+  const { timeoutInSeconds = endpointTimeoutInSeconds } = known.get(name) ?? {};
   const late = Promise.withResolvers<never>();
-  const cancel = clock.setTimer(milliseconds, () =>
-    late.reject(new FunctionTimeoutError(`${name} took longer than ${milliseconds / 1_000} s.`)),
+  const cancel = clock.setTimer(timeoutInSeconds * 1_000, () =>
+    late.reject(new FunctionTimeoutError(`${name} took longer than ${timeoutInSeconds} s.`)),
   );
   try {
-    const context = { ...contextOf(name, milliseconds, clock), ...(draining ? { draining } : {}) };
+    const context = { ...contextOf(name, timeoutInSeconds * 1_000, clock), ...given };
     return await Promise.race([handler(event, context), late.promise]);
   } finally {
     cancel();
@@ -109,12 +106,6 @@ function contextOf(functionName: string, timeoutInMilliseconds: number, clock: C
   };
 }
 
-interface FunctionLimits {
-  /** The highest number of invocations of a function at the same time, like reserved concurrency. */
-  concurrency: number;
-  timeoutInSeconds: number;
-}
-
 /**
  * The highest number of invocations at the same time of a function that changes data. Changes of one kind often contend for one
  * item. On two cores at a load of 15, the slowest of 105 links to one computation took 1 s with two at a time and 4 s with four,
@@ -135,13 +126,12 @@ const endpointTimeoutInSeconds = 30;
 const functions: readonly { name: string; uses: Uses; waits?: boolean; timeoutInSeconds?: number }[] = [...routes, ...tasks];
 const known = new Map(functions.map((each) => [each.name, each]));
 
-/** Returns the concurrency and the timeout of a function on one machine, where all functions share the processors. */
-function limitsOf(name: string): FunctionLimits {
-  const { uses = {}, waits = false, timeoutInSeconds = endpointTimeoutInSeconds } = known.get(name) ?? {};
-  return { concurrency: concurrencyOf(name, uses, waits), timeoutInSeconds };
-}
-
-function concurrencyOf(name: string, uses: Uses, waits: boolean): number {
+/**
+ * Returns the highest number of invocations of a function at the same time, like reserved concurrency. On one machine, all functions
+ * share the processors.
+ */
+function concurrencyOf(name: string): number {
+  const { uses = {}, waits = false } = known.get(name) ?? {};
   if (scheduled.has(name)) return concurrencyOfScheduled;
   if (name === followsTable) return concurrencyOfReads; // a call for each list, which goes on for seconds
   if (waits) return localWaits.perStage + concurrencyOfReads; // a request that is held keeps no other one from running
@@ -162,7 +152,7 @@ function isGet(name: string): boolean {
 }
 
 /** Runs the given work as soon as a limit of concurrency allows, and returns its result. */
-export type RunLimited = <Result>(work: () => Promise<Result>) => Promise<Result>;
+type RunLimited = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 /**
  * Returns a function that runs at most `limit` pieces of work at the same time. Further work waits, and starts in the order of

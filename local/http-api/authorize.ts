@@ -51,12 +51,7 @@ async function payloadOf(token: string, { issuer, keys }: AuthorizerOptions): Pr
   checked.set(keys, known);
   const before = known.get(token);
   if (before?.exp !== undefined && before.exp > Date.now() / 1_000) return before;
-  const { payload } = await jwtVerify(token, keys, {
-    issuer,
-    algorithms: ['RS256'],
-    clockTolerance: 0,
-    requiredClaims: ['exp'],
-  });
+  const { payload } = await jwtVerify(token, keys, { issuer, algorithms: ['RS256'], clockTolerance: 0, requiredClaims: ['exp'] });
   if (known.size >= mostTokens) known.clear();
   known.set(token, payload);
   return payload;

@@ -32,9 +32,18 @@ export interface HttpApiOptions {
   closedDomains?: ClosedDomains;
   /** Says whether web pages of an origin may call the API. Default: the API has no CORS. */
   allowsOrigin?: AllowsOrigin;
-  /** Serves pages that exist on one machine only. Returns true if it has answered the request. */
-  localPages?: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
-  onResponse?: (done: { method: string; url: string; statusCode: number; milliseconds: number; route?: string }) => void;
+  /** The handlers of pages that exist on one machine only. Each returns true if it has answered the request. */
+  pages?: readonly ((request: IncomingMessage, response: ServerResponse) => Promise<boolean>)[];
+  onResponse?: ((done: Done) => void) | undefined;
+}
+
+/** An answered request. The route is the name of its function, and undefined for a page. */
+interface Done {
+  method: string;
+  url: string;
+  statusCode: number;
+  milliseconds: number;
+  route: string | undefined;
 }
 
 const largestBodyInBytes = 10 * 1024 * 1024;
@@ -47,13 +56,7 @@ export async function startHttpApi(options: HttpApiOptions): Promise<Listening> 
       .then((route) => {
         const { method = '', url = '' } = request;
         const milliseconds = performance.now() - startedAt;
-        options.onResponse?.({
-          method,
-          url,
-          statusCode: response.statusCode,
-          milliseconds,
-          ...(route === undefined ? {} : { route }),
-        });
+        options.onResponse?.({ method, url, statusCode: response.statusCode, milliseconds, route });
       })
       .catch((error: unknown) => {
         if (request.destroyed && !request.complete) return; // the client disconnected
@@ -66,7 +69,7 @@ export async function startHttpApi(options: HttpApiOptions): Promise<Listening> 
 }
 
 async function serve(request: IncomingMessage, response: ServerResponse, options: HttpApiOptions): Promise<string | undefined> {
-  if (await options.localPages?.(request, response)) return undefined;
+  for (const page of options.pages ?? []) if (await page(request, response)) return undefined;
   const requestId = randomBytes(11).toString('base64');
   response.setHeader('apigw-requestid', requestId);
   response.setHeader('x-request-id', requestId); // on AWS, only the answers of functions have it
@@ -152,8 +155,6 @@ async function integrate(invoke: InvokeFunction, name: string, event: unknown): 
     return apiGatewayMessage(500, 'Internal Server Error');
   }
 }
-
-type Done = Parameters<NonNullable<HttpApiOptions['onResponse']>>[0];
 
 /** Formats a line for the terminal about an answered request. The line is empty for pages and for successful requests of CVMs. */
 export function requestLine({ method, url, statusCode, milliseconds, route }: Done): string {

@@ -133,12 +133,9 @@ function passedHeaders(message: IncomingMessage): Record<string, string> {
 }
 
 function queryStringParameters(rawQueryString: string): Record<string, string> | undefined {
-  const joined = new Map<string, string>();
-  for (const [key, value] of new URLSearchParams(rawQueryString)) {
-    const before = joined.get(key);
-    joined.set(key, before === undefined ? value : `${before},${value}`);
-  }
-  return joined.size === 0 ? undefined : Object.fromEntries(joined);
+  const given = Map.groupBy(new URLSearchParams(rawQueryString), ([key]) => key);
+  const joined = [...given].map(([key, pairs]) => [key, pairs.map(([, value]) => value).join(',')] as const);
+  return joined.length === 0 ? undefined : Object.fromEntries(joined);
 }
 
 /** Formats a time as API Gateway does in access logs and events, such as `12/Mar/2026:19:03:58 +0000`. */

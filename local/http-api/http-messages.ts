@@ -77,10 +77,7 @@ export function readBody(message: IncomingMessage, limitInBytes: number): Promis
 
 /** Sends a file as an HTTP response with its content type. Headers that were set on the response before stay. */
 export async function sendFile(response: ServerResponse, file: string, cacheControl: string, status = 200): Promise<void> {
-  response.writeHead(status, {
-    'content-type': contentTypeOf(file),
-    'cache-control': cacheControl,
-  });
+  response.writeHead(status, { 'content-type': contentTypeOf(file), 'cache-control': cacheControl });
   try {
     await pipeline(createReadStream(file), response);
   } catch (error) {
@@ -99,11 +96,7 @@ export type AllowsOrigin = (origin: string) => boolean;
 export function corsHeaders(message: IncomingMessage, cors: Cors, allowsOrigin: AllowsOrigin): Record<string, string> {
   const { origin } = message.headers;
   if (origin === undefined || !allowsOrigin(origin)) return {};
-  return {
-    'access-control-allow-origin': origin,
-    'access-control-expose-headers': cors.exposeHeaders.join(','),
-    vary: 'origin',
-  };
+  return { 'access-control-allow-origin': origin, 'access-control-expose-headers': cors.exposeHeaders.join(','), vary: 'origin' };
 }
 
 /** Returns the response of a function without its CORS headers, which an HTTP API with CORS replaces. */

@@ -70,26 +70,24 @@ export function localDomains({ users, closedDomains, runLogs }: LocalDomainsOpti
         demandName(request, request.roles);
         return await changeRoles(users, request, (domain, userId) => endMail(openTable(deadline), domain, userId));
       case 'look':
-        return await withStorage((storage) => contentsOf(storage, request.domain));
+        return await contentsOf(openStorage(), request.domain);
       case 'remove':
-        return await withStorage((storage) => removeDomain(storage, { ...request, wait: false, say: () => undefined }));
+        return await removeDomain(openStorage(), { ...request, wait: false, say: () => undefined });
     }
   };
-  const withStorage = async <T>(use: (storage: DomainStorage) => Promise<T>): Promise<T> => {
-    return await use({
-      clock: systemClock,
-      table: openTable(deadline),
-      content: openContentStore(deadline),
-      executions: openExecutions(deadline),
-      users,
-      close: async (domain) => {
-        await closedDomains.close(domain);
-        return { changesEndAt: 0, isOverAt: 0 };
-      },
-      readsEndInMilliseconds: 100,
-      ...(runLogs === undefined ? {} : { removeRunLogs: (domain) => removeLogsOfDomain(runLogs, domain) }),
-    });
-  };
+  const openStorage = (): DomainStorage => ({
+    clock: systemClock,
+    table: openTable(deadline),
+    content: openContentStore(deadline),
+    executions: openExecutions(deadline),
+    users,
+    close: async (domain) => {
+      await closedDomains.close(domain);
+      return { changesEndAt: 0, isOverAt: 0 };
+    },
+    readsEndInMilliseconds: 100,
+    ...(runLogs === undefined ? {} : { removeRunLogs: (domain) => removeLogsOfDomain(runLogs, domain) }),
+  });
   return async (request: DomainRequest): Promise<DomainAnswer> => {
     if ('domain' in request && removing.has(request.domain)) throw new Error(`The domain ${request.domain} is being removed.`);
     if (request.action !== 'remove') return await work(request);

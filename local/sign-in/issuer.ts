@@ -81,20 +81,13 @@ const defaultLifetimeInSeconds = 12 * 60 * 60;
  * Opens an issuer (RS256) whose tokens look like those of a Cognito user pool. Memberships are in the claim named `claim`. The
  * issuer's keys are kept under `dataDirectory`, so that tokens stay valid after a restart.
  */
-export async function openIssuer({
-  claim,
-  dataDirectory,
-}: {
-  claim: string;
-  dataDirectory?: string | undefined;
-}): Promise<LocalIssuer> {
+export async function openIssuer(kept: { claim: string; dataDirectory?: string | undefined }): Promise<LocalIssuer> {
+  const { claim, dataDirectory } = kept;
   const audience = 'local';
   const url = 'https://issuer.localhost';
   const withoutIt = 'Without it, tokens issued earlier are no longer valid.';
   const file = keptFile(dataDirectory, 'issuer.json', { schema: keptKeys, withoutIt });
-  const {
-    keys: [key],
-  } = file.read() ?? file.write({ keys: [await newKey()] });
+  const [key] = (file.read() ?? file.write({ keys: [await newKey()] })).keys;
   const { kty, n, e, kid } = key;
   const publicKeys = { keys: [{ kty, n, e, kid, alg: algorithm }] };
   const signingKey = await importJWK(key as JWK, algorithm);

@@ -50,17 +50,12 @@ export function startExecution(
     onEnd(execution);
   };
 
-  let token = tokens.issue();
-  const task = {
-    get Token() {
-      return token;
-    },
-  };
+  const task = { Token: tokens.issue() };
   const handlers = Object.entries(definition.States)
     .filter(([, state]) => state.Type === 'Task')
     .map(([name, state]) => {
       const handler = (input: unknown) => {
-        token = tokens.issue();
+        task.Token = tokens.issue();
         return runTask(state, input as TaskInput, { invoke, tokens, clock, executionOver: over.signal });
       };
       return [name, handler] as const;
@@ -93,14 +88,10 @@ function failure(error: unknown): Partial<Execution> {
 }
 
 /** The fields that the service reads in EventBridge's event about an execution. Times are Unix milliseconds. */
-export interface ExecutionStatusChangeEvent {
-  'detail-type': 'Step Functions Execution Status Change';
-  source: 'aws.states';
-  detail: Omit<Execution, 'startDate' | 'stopDate'> & { startDate: number; stopDate: number | null };
-}
+export type ExecutionStatusChangeEvent = ReturnType<typeof statusChangeEvent>;
 
 /** Builds the event that EventBridge delivers when the status of an execution has changed. */
-export function statusChangeEvent({ startDate, stopDate, ...execution }: Execution): ExecutionStatusChangeEvent {
+export function statusChangeEvent({ startDate, stopDate, ...execution }: Execution) {
   return {
     'detail-type': 'Step Functions Execution Status Change',
     source: 'aws.states',

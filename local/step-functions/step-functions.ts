@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { StateMachine } from 'aws-local-stepfunctions';
 import { Readable } from 'node:stream';
-import { HttpResponse } from '@smithy/core/transport';
+import { type HttpRequest, HttpResponse } from '@smithy/core/transport';
 import { systemTimerClock, type TimerClock } from '../../shared/runtime/deadline.ts';
 import { type Definition, interpretable, ApiError, createTaskTokens, type Invoke } from './tasks.ts';
 import { type Execution, type ExecutionStatusChangeEvent, startExecution, statusChangeEvent } from './executions.ts';
@@ -30,45 +30,15 @@ type Operation = (request: Request) => Record<string, unknown>;
 
 const forbiddenInNames = /[\s<>{}[\]?*"#%\\^|~`$&,;:/\u0000-\u001f\u007f-\u009f]/;
 const largestInputInBytes = 256 * 1024;
-const mostEndedByDefault = 10_000;
 
 /**
  * Answers the operations of the Step Functions API (AWS JSON 1.0) that the service and its operators use, for one state machine.
  * Executions are in memory, and those that ended long ago are forgotten.
  */
 export function startStepFunctions(options: StepFunctionsOptions): LocalStepFunctions {
-  const { operations, close } = operationsOf(options);
-  return {
-    stop: async () => close(),
-    answer: async (target, body) => {
-      try {
-        const name = target.replace('AWSStepFunctions.', '');
-        const operation = operations[name];
-        if (!operation) throw new ApiError('UnknownOperationException', `Unknown operation: ${name}`);
-        return { statusCode: 200, body: JSON.stringify(operation(JSON.parse(body) as Request)) };
-      } catch (error) {
-        const [statusCode, type] = error instanceof ApiError ? [400, error.name] : [500, 'InternalFailure'];
-        const message = error instanceof Error ? error.message : String(error);
-        return { statusCode, body: JSON.stringify({ __type: type, message }) };
-      }
-    },
-  };
-}
-
-/**
- * Returns the operations of the Step Functions API by name, and a function that ends all executions. The definition of the state
- * machine is not checked here: the tests check it, which takes most of a second and would delay each start.
- */
-function operationsOf(options: StepFunctionsOptions) {
-  const {
-    definition,
-    stateMachineArn,
-    invoke,
-    onStatusChange,
-    clock = systemTimerClock,
-    mostEnded = mostEndedByDefault,
-  } = options;
+  const { definition, stateMachineArn, invoke, onStatusChange, clock = systemTimerClock, mostEnded = 10_000 } = options;
   const now = () => new Date(clock.now());
+  // The definition is not checked here: the tests check it, which takes most of a second and would delay each start.
   const machine = new StateMachine(interpretable(definition), { validationOptions: { noValidate: true } });
   const executions = new Map<string, Execution>();
   const aborts = new Map<string, (error?: string, cause?: string) => void>();
@@ -145,10 +115,21 @@ function operationsOf(options: StepFunctionsOptions) {
   };
 
   return {
-    operations,
-    close: () => {
+    stop: async () => {
       closed = true;
       for (const abort of aborts.values()) abort();
+    },
+    answer: async (target, body) => {
+      try {
+        const name = target.replace('AWSStepFunctions.', '');
+        const operation = operations[name];
+        if (!operation) throw new ApiError('UnknownOperationException', `Unknown operation: ${name}`);
+        return { statusCode: 200, body: JSON.stringify(operation(JSON.parse(body) as Request)) };
+      } catch (error) {
+        const [statusCode, type] = error instanceof ApiError ? [400, error.name] : [500, 'InternalFailure'];
+        const message = error instanceof Error ? error.message : String(error);
+        return { statusCode, body: JSON.stringify({ __type: type, message }) };
+      }
     },
   };
 }
@@ -179,11 +160,6 @@ function epochSeconds(date: Date): number {
   return date.getTime() / 1_000;
 }
 
-interface SentRequest {
-  headers: Record<string, string>;
-  body?: string | Uint8Array;
-}
-
 /**
  * Answers a call of an API of AWS that takes and gives JSON. @param target the API and the operation, such as
  * `AWSStepFunctions.StartExecution`
@@ -193,11 +169,8 @@ export type Answer = (target: string, body: string) => Promise<{ statusCode: num
 /** Makes a client of AWS call a part of this process in place of the network, so that no other program can call the part. */
 export function callInProcess({ config }: { config: { requestHandler: unknown } }, answer: Answer): void {
   config.requestHandler = {
-    handle: async ({ headers, body = '' }: SentRequest) => {
-      const answered = await answer(
-        headers['x-amz-target'] ?? '',
-        typeof body === 'string' ? body : new TextDecoder().decode(body),
-      );
+    handle: async ({ headers, body = '' }: Pick<HttpRequest, 'headers'> & { body?: string | Uint8Array }) => {
+      const answered = await answer(headers['x-amz-target'] ?? '', Buffer.from(body).toString());
       const type = { 'content-type': 'application/x-amz-json-1.0' };
       return { response: new HttpResponse({ ...answered, headers: type, body: Readable.from([Buffer.from(answered.body)]) }) };
     },

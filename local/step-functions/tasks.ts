@@ -148,27 +148,22 @@ export interface WaitingTask {
   heartbeat: () => void;
 }
 
-export interface TaskTokens {
-  issue: () => string;
-  open: (token: string, task: WaitingTask) => void;
-  close: (token: string) => void;
-  /**
-   * Returns the task that waits with a token. @throws ApiError InvalidToken, TaskTimedOut (the task is over) or TaskDoesNotExist
-   * (the token is of an earlier server)
-   */
-  waiting: (token: unknown) => WaitingTask;
-}
+export type TaskTokens = ReturnType<typeof createTaskTokens>;
 
 /** Creates the task tokens of one server's lifetime, and keeps the tasks that wait until their tokens are sent back. */
-export function createTaskTokens(): TaskTokens {
+export function createTaskTokens() {
   const server = randomUUID();
   const waiting = new Map<string, WaitingTask>();
   let issued = 0;
   return {
     issue: () => Buffer.from(JSON.stringify({ server, number: ++issued })).toString('base64url'),
-    open: (token, task) => waiting.set(token, task),
-    close: (token) => waiting.delete(token),
-    waiting: (token) => {
+    open: (token: string, task: WaitingTask) => void waiting.set(token, task),
+    close: (token: string) => void waiting.delete(token),
+    /**
+     * Returns the task that waits with a token. @throws ApiError InvalidToken, TaskTimedOut (the task is over) or TaskDoesNotExist
+     * (the token is of an earlier server)
+     */
+    waiting: (token: unknown): WaitingTask => {
       const task = waiting.get(String(token));
       if (task) return task;
       if (issuer(token) === server) throw new ApiError('TaskTimedOut', "Task Timed Out: 'Provided task does not exist anymore'");

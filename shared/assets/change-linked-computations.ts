@@ -157,7 +157,7 @@ function moveLink(transaction: Transaction, id: string, link: Item, { from, to }
     return;
   }
   transaction.add(
-    { delete: { Key: oldKey, ConditionExpression: 'attribute_exists(pk)' }, otherwise: new StaleReadError() },
+    { delete: { Key: oldKey, ConditionExpression: 'attribute_exists(pk)' }, otherwise: StaleReadError },
     { put: { ...put, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: placeTaken(to, linkedTo(id)) },
   );
 }

@@ -58,7 +58,7 @@ export async function recordContentRead(table: Table, { domain, assetId, user, n
     });
     if (item) return await removeOldest(table, assetId, item);
     const put = { Item: { ...key, latest_reads: { [name]: user } }, ConditionExpression: 'attribute_not_exists(pk)' };
-    await transact(table, [assertAssetExists(domain, assetId), { put, otherwise: new StaleReadError() }]);
+    await transact(table, [assertAssetExists(domain, assetId), { put, otherwise: StaleReadError }]);
   });
 }
 

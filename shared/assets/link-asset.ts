@@ -57,7 +57,7 @@ export async function linkAsset(table: Table, request: LinkRequest): Promise<Com
         Item: { ...key, ...details, linked_as, linked_by: by, created_by },
         ConditionExpression: 'attribute_not_exists(pk)',
       },
-      otherwise: new StaleReadError(),
+      otherwise: StaleReadError,
     });
     addToLinked(transaction, assetId, { id: computationId, version: computation.row.version + 1 });
     return permitted;

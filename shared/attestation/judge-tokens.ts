@@ -55,7 +55,7 @@ export async function judgeTokens(
     (connection === 'attested' || policy.allow_reconnect ? undefined : reconnected) ??
     (used.length === 0 || policy.allow_used_guest ? undefined : whyUsed(used));
   const check = { Key: key, ...unchangedTokens(kept) };
-  return { tokens, refusal: why && refused(why), checks: [{ check, otherwise: new StaleReadError() }] };
+  return { tokens, refusal: why && refused(why), checks: [{ check, otherwise: StaleReadError }] };
 }
 
 function whyUnsatisfied(kept: AgentTokens, tokens: readonly TokenOfProcess[], policy: AttestationPolicy): string | undefined {

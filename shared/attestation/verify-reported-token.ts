@@ -70,7 +70,7 @@ async function keep(table: Table, owner: Process & { hash: string }, verified: V
   const tokens = before.tokens.map((token) => (token.hash === hash && !token.attestation ? { ...token, ...verified } : token));
   const transaction = new Transaction();
   const Item = tokensItem(owner, { ...before, tokens }, now);
-  transaction.add({ put: { Item, ...unchangedTokens(before) }, otherwise: new StaleReadError() });
+  transaction.add({ put: { Item, ...unchangedTokens(before) }, otherwise: StaleReadError });
   if (cvm && agent && bound_to !== null && cvm.certificate_sha512 === bound_to) {
     const ofCertificate = tokens.filter((token) => token.bound_to === bound_to);
     const guests = guestsIn(ofCertificate);
@@ -83,7 +83,7 @@ async function keep(table: Table, owner: Process & { hash: string }, verified: V
     });
     const { run_id } = agent;
     const check = { Key: cvmKeys.agent(domain, cvmId), ...hasAttributes({ process, run_id }) };
-    transaction.add({ update, otherwise: new StaleReadError() }, { check, otherwise: new StaleReadError() });
+    transaction.add({ update, otherwise: StaleReadError }, { check, otherwise: StaleReadError });
     // A process that attests itself after it got a run has used its guest for that run.
     if (run_id !== undefined) transaction.add(...guests.map((guest) => useOfGuest(guest, { domain, run_id }, false)));
   }

@@ -103,6 +103,11 @@ export async function runCommand(
   }
 }
 
+/** Prints a line of the output of a command. */
+export function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
 /** An error in how a command was called. The command then prints its usage and exits with 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';

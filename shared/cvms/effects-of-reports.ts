@@ -211,7 +211,7 @@ function marker(report: LastingReport, { computation_id, run_id }: RunReference,
   const lifetime = report.id.startsWith(stateEventIdPrefix) ? stateMarkerLifetimeInSeconds : markerLifetimeInSeconds;
   const ttl = Math.ceil(Date.parse(seen_at) / 1_000) + lifetime;
   const Item = { ...runKeys.report(computation_id, run_id, report.id), seen_at, ttl };
-  return { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() };
+  return { put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: StaleReadError };
 }
 
 /**

@@ -162,7 +162,7 @@ export async function deleteCvm(table: Table, { domain, cvmId, now, matchesIfMat
 function addCvm(transaction: Transaction, domain: string, cvm: StoredCvm): void {
   const { id, listed_as } = cvm;
   const Item = { ...cvmKeys.cvm(domain, id), ...schemaAttribute, ...cvm };
-  transaction.add({ put: { Item, ...isAbsent }, otherwise: new StaleReadError() });
+  transaction.add({ put: { Item, ...isAbsent }, otherwise: StaleReadError });
   const row = { ...listKeys.row(lists.cvms(domain), listed_as), id };
   transaction.add({ put: { Item: row, ...isAbsent } });
   recordMember(transaction, rowLists.cvms(domain), { number: listed_as, version: cvm.version, now: 'all' });
@@ -180,7 +180,7 @@ export function changeCvm(
 ): StoredCvm {
   const changes = { ...change, version: cvm.version + 1 };
   const update = { ...setAttributesIf(unchanged(cvm), changes), Key: cvmKeys.cvm(domain, cvm.id) };
-  transaction.add({ update, otherwise: new StaleReadError() });
+  transaction.add({ update, otherwise: StaleReadError });
   return { ...cvm, ...changes };
 }
 
@@ -189,7 +189,7 @@ export function changeCvm(
  * changed since it was read.
  */
 export function removeCvm(transaction: Transaction, domain: string, cvm: StoredCvm): void {
-  transaction.add({ delete: { Key: cvmKeys.cvm(domain, cvm.id), ...unchanged(cvm) }, otherwise: new StaleReadError() });
+  transaction.add({ delete: { Key: cvmKeys.cvm(domain, cvm.id), ...unchanged(cvm) }, otherwise: StaleReadError });
   transaction.add({ delete: { Key: listKeys.row(lists.cvms(domain), cvm.listed_as) } });
   exchangeKey(transaction, { domain, cvmId: cvm.id }, { before: cvm.public_key_hash });
   recordMember(transaction, rowLists.cvms(domain), { number: cvm.listed_as, version: cvm.version + 1, before: 'all' });

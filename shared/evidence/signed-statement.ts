@@ -134,7 +134,7 @@ async function storeStatement(
   const transaction = new Transaction();
   assertExists(transaction, domain, computationId);
   const Item = { ...key, ...schemaAttribute, statement: deflated(text), log, ...signature };
-  transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() });
+  transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: StaleReadError });
   await transaction.commit(table);
   return { statement: JSON.parse(text) as unknown, ...signature, log };
 }

@@ -211,7 +211,7 @@ export function keepAnswer({ key, digest, body, now }: KeyedRequest, answer: Kep
       ExpressionAttributeNames: { '#ttl': 'ttl' },
       ExpressionAttributeValues: { ':now': nowInSeconds },
     },
-    otherwise: new AnswerKeptError(),
+    otherwise: AnswerKeptError,
   };
 }
 

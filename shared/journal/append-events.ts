@@ -102,14 +102,14 @@ function putEvent({ domain, computationId }: JournalOwner, event: StoredEvent): 
       Item: { ...journalKeys.event(computationId, event.number), ...event, domain, computation_id: computationId },
       ...isAbsent,
     },
-    otherwise: new JournalMovedError(),
+    otherwise: JournalMovedError,
   };
 }
 
 function replaceHead(computationId: string, read: JournalHead, next: JournalHead): Action {
   const Item = { ...journalKeys.head(computationId), ...schemaAttribute, ...next };
   const condition = read.count === 0 ? isAbsent : hasAttributes({ count: read.count });
-  return { put: { Item, ...condition }, otherwise: new JournalMovedError() };
+  return { put: { Item, ...condition }, otherwise: JournalMovedError };
 }
 
 async function sealTail(table: Table, computationId: string, head: JournalHead) {

@@ -128,7 +128,7 @@ export async function uploadKey(
 function replacementOf(before: ParticipantKey | undefined, after: Item & Key): Action {
   const { user_key, is_consumer } = before ?? {};
   const put = { Item: after, ...(before ? hasAttributes({ user_key, is_consumer }) : isAbsent) };
-  return { put, otherwise: new StaleReadError() };
+  return { put, otherwise: StaleReadError };
 }
 
 interface RemovalRequest extends UserRequest {
@@ -159,7 +159,7 @@ export async function removeKey(table: Table, request: RemovalRequest): Promise<
     await recordKeyChange(table, transaction, found, { user, event, now });
     if (user === by && found.hasApproved) await recordAct(table, transaction, computation, { user, now }, () => 'withdrew');
     transaction.add(
-      { delete: { Key, ...hasAttributes({ user_key: before.user_key }) }, otherwise: new StaleReadError() },
+      { delete: { Key, ...hasAttributes({ user_key: before.user_key }) }, otherwise: StaleReadError },
       { delete: { Key: computationKeys.approval(computationId, user) } },
       { delete: { Key: approvedKeys.approved(computationId, user) } },
     );

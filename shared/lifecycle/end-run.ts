@@ -108,7 +108,7 @@ function freezeTokens(
   { process, tokens }: { process: string; tokens: TokenOfProcess[] },
 ): void {
   const update = { Key, ...setAttributesIf(hasAttributes({ process }), { frozen: tokens }) };
-  transaction.add({ update, otherwise: new StaleReadError() });
+  transaction.add({ update, otherwise: StaleReadError });
 }
 
 /**

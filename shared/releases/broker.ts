@@ -148,7 +148,7 @@ export async function answerAsked(table: Table, { domain, by, id, answer, now, a
       Key,
       ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(answer)',
     };
-    transaction.add({ update, otherwise: new StaleReadError() });
+    transaction.add({ update, otherwise: StaleReadError });
     return { id, asset, run: run_id };
   });
 }

@@ -201,7 +201,7 @@ async function release(table: Table, state: State, key: KeyOfRun, request: KeyRe
   const event = { ...own, run_id, cvm_id, event_type: 'key_released', status: 'success', details } as const;
   await recordEvents(table, transaction, state.computation, [event], at);
   assertClaimed(transaction, run, ['outcome']);
-  const otherwise = new StaleReadError();
+  const otherwise = StaleReadError;
   transaction.add(
     { ...assertNotRevoked(run, at), otherwise },
     {
@@ -234,7 +234,7 @@ function countRelease(asset: string, at: string) {
     ConditionExpression: 'attribute_exists(pk)',
     ExpressionAttributeValues: { ':one': 1, ':at': at },
   };
-  return { update, otherwise: new StaleReadError() };
+  return { update, otherwise: StaleReadError };
 }
 
 /** Records the refusal of a key in the journal of its run, unless the run is over or has too many. Throws the refusal. */

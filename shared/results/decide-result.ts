@@ -39,7 +39,7 @@ export async function decideResult(table: Table, request: DecisionRequest) {
     const { state } = result;
     const asset = await readFile(table, domain, run.result);
     const Item = { ...runKeys.decision(run.computation_id, run.id, by), ...decided, checksum, ...signed };
-    transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() });
+    transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: StaleReadError });
     const details = { asset: asset.id, checksum, decision, note, signed: signed.signature !== null };
     const isOver = state === 'released' || state === 'withheld';
     const outcome = { originator: system, details: { asset: asset.id, checksum } };

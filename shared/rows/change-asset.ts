@@ -29,7 +29,7 @@ export function changeAsset(
   const changes = { ...change, version: asset.version + 1 };
   const next = { ...asset, ...changes };
   const update = { ...setAttributesIf(unchanged(asset), changes), Key: keyToWrite(assetKey(domain, asset.id)) };
-  transaction.add({ update, otherwise: new StaleReadError() });
+  transaction.add({ update, otherwise: StaleReadError });
   if (asset.asset_type !== next.asset_type) {
     recordInList(transaction, domain, next, { before: asset, now: next });
   }
@@ -42,7 +42,7 @@ export function changeAsset(
  */
 export function removeAsset(transaction: Transaction, domain: string, asset: StoredAsset): void {
   const Key = keyToWrite(assetKey(domain, asset.id));
-  transaction.add({ delete: { Key, ...unchanged(asset) }, otherwise: new StaleReadError() });
+  transaction.add({ delete: { Key, ...unchanged(asset) }, otherwise: StaleReadError });
   recordInList(transaction, domain, { ...asset, version: asset.version + 1 }, { before: asset });
 }
 

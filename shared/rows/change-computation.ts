@@ -182,7 +182,7 @@ export async function recordBesideInputs(
   now: string,
 ): Promise<void> {
   const Key = keyToWrite(computationKey(computation.domain, computation.row.id));
-  transaction.add({ check: { Key, ...unchanged(computation.row) }, otherwise: new StaleReadError() });
+  transaction.add({ check: { Key, ...unchanged(computation.row) }, otherwise: StaleReadError });
   await append(table, transaction, computation, [event], now);
 }
 
@@ -227,7 +227,7 @@ export async function enterResult(
  */
 export function assertExists(transaction: Transaction, domain: string, id: string): void {
   const Key = keyToWrite(computationKey(domain, id));
-  transaction.add({ check: { Key, ...hasAttributes({ id }) }, otherwise: new StaleReadError() });
+  transaction.add({ check: { Key, ...hasAttributes({ id }) }, otherwise: StaleReadError });
 }
 
 /**
@@ -236,7 +236,7 @@ export function assertExists(transaction: Transaction, domain: string, id: strin
  */
 export function removeComputation(transaction: Transaction, { domain, row }: RowToChange): void {
   transaction.add(
-    { delete: { Key: keyToWrite(computationKey(domain, row.id)), ...unchanged(row) }, otherwise: new StaleReadError() },
+    { delete: { Key: keyToWrite(computationKey(domain, row.id)), ...unchanged(row) }, otherwise: StaleReadError },
     { delete: { Key: journalKeys.head(row.id) } },
   );
   recordInLists(transaction, { domain, row: { ...row, version: row.version + 1 } }, { before: row.status });
@@ -280,7 +280,7 @@ type StatusChange = Pick<StoredComputation, 'status' | 'run' | 'run_counts'>;
 function changeRow(transaction: Transaction, { domain, row }: RowToChange, change: RowChange | StatusChange): StoredComputation {
   const next = { ...change, version: row.version + 1 };
   const update = { ...setAttributesIf(unchanged(row), next), Key: keyToWrite(computationKey(domain, row.id)) };
-  transaction.add({ update, otherwise: new StaleReadError() });
+  transaction.add({ update, otherwise: StaleReadError });
   return { ...row, ...next };
 }
 

@@ -52,7 +52,7 @@ export async function changeRun(
   const salt = isActive(status) ? undefined : newSalt();
   const changes = { status, ended_at, reason, reason_code, ...(salt && { end_salt: salt }) };
   const update = { ...setAttributesIf(hasAttributes({ id: before.id, status: before.status }), changes), Key: key };
-  transaction.add({ update, otherwise: new StaleReadError() });
+  transaction.add({ update, otherwise: StaleReadError });
   if (salt) addNth(transaction, after, status, countRuns(row, status) + 1);
   recordMember(transaction, rowLists.runs(domain), { number, version: row.version + 1, before: before.status, now: status });
   const event_hash = await enterStatus(table, transaction, computation, after, entry);
@@ -99,7 +99,7 @@ export async function changeResult(
   };
   const set = setAttributesIf(condition, { result, ...(salt && { result_salt: salt }) });
   const update = { ...set, Key: placeOf(computation.domain, run.id).key };
-  transaction.add({ update, otherwise: new StaleReadError() });
+  transaction.add({ update, otherwise: StaleReadError });
   const ofRun = { status: 'success', lifecycle: false, run_id: run.id, cvm_id: run.cvm_id } as const;
   const added = events.map((event) => ({ ...event, ...ofRun }));
   const event_hash = await enterResult(table, transaction, computation, { ...run, result }, { events: added, now });

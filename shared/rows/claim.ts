@@ -99,7 +99,7 @@ export async function readClaimsOfDomain(table: Table, domain: string): Promise<
 /** Reserves a CVM for a run. The transaction fails with StaleReadError if another run has claimed the CVM since it was read. */
 export function addClaim(transaction: Transaction, claim: Claim): void {
   const Item = { ...keyToWrite(claimKey(claim)), ...schemaAttribute, ...claim };
-  transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: new StaleReadError() });
+  transaction.add({ put: { Item, ConditionExpression: 'attribute_not_exists(pk)' }, otherwise: StaleReadError });
 }
 
 type Token = 'offer_token' | 'run_token' | 'stop_token';
@@ -121,7 +121,7 @@ export interface ClaimChange {
 export function changeClaim(transaction: Transaction, claim: Claim, { set, remove = [], unless = [] }: ClaimChange): void {
   const update = setAttributesIf(stillClaimed(claim, unless), set);
   if (remove.length > 0) update.UpdateExpression += ` REMOVE ${remove.join(', ')}`;
-  transaction.add({ update, otherwise: new StaleReadError() });
+  transaction.add({ update, otherwise: StaleReadError });
 }
 
 /**
@@ -130,7 +130,7 @@ export function changeClaim(transaction: Transaction, claim: Claim, { set, remov
  */
 export function removeClaim(transaction: Transaction, claim: Claim): void {
   const unless = (['accepted_at', 'outcome'] as const).filter((name) => claim[name] === undefined);
-  transaction.add({ delete: stillClaimed(claim, unless), otherwise: new StaleReadError() });
+  transaction.add({ delete: stillClaimed(claim, unless), otherwise: StaleReadError });
 }
 
 /**
@@ -142,7 +142,7 @@ export function assertClaimed(
   claim: CvmOfClaim & Pick<Claim, 'run_id'>,
   unless: 'outcome'[] = [],
 ): void {
-  transaction.add({ check: stillClaimed(claim, unless), otherwise: new StaleReadError() });
+  transaction.add({ check: stillClaimed(claim, unless), otherwise: StaleReadError });
 }
 
 /**
@@ -151,7 +151,7 @@ export function assertClaimed(
  */
 export function assertUnclaimed(transaction: Transaction, cvm: CvmOfClaim): void {
   const check = { Key: keyToWrite(claimKey(cvm)), ConditionExpression: 'attribute_not_exists(pk)' };
-  transaction.add({ check, otherwise: new StaleReadError() });
+  transaction.add({ check, otherwise: StaleReadError });
 }
 
 function stillClaimed(claim: CvmOfClaim & Pick<Claim, 'run_id'>, unless: string[] = []) {

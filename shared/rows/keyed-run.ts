@@ -30,7 +30,7 @@ export function putRefusals({ computation_id, run_id }: OfRun, before: KeyRefusa
   const condition = before.count === 0 ? isAbsent : hasAttributes({ count: before.count });
   return {
     put: { Item: { ...runKeys.refusals(computation_id, run_id), ...after }, ...condition },
-    otherwise: new StaleReadError(),
+    otherwise: StaleReadError,
   };
 }
 

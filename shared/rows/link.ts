@@ -3,7 +3,7 @@ import type { StoredAsset } from './asset.ts';
 import { type Table, getItems, getItem, queryPrefix } from '../table/table.ts';
 import { assetKey, findAsset } from './read-asset.ts';
 import { keysToChange, parseToChange, type ComputationToChange, changeInputsWithEvent } from './change-computation.ts';
-import { type Transaction, StaleReadError, writeFresh } from '../table/transaction.ts';
+import { type Action, type Transaction, StaleReadError, writeFresh } from '../table/transaction.ts';
 import { administrativeEvent } from '../journal/event.ts';
 import { isActive } from './run.ts';
 import { recordMember, rowLists } from '../table/row-lists.ts';
@@ -64,9 +64,9 @@ export async function removeLink(
   const event = administrativeEvent('asset_unlinked', by, details);
   const addedDatasets = asset_type === 'dataset' ? -1 : 0;
   await changeInputsWithEvent(table, transaction, computation, { addedDatasets, event, now });
-  transaction.add({ delete: { Key: key, ...hasAttributes({ asset_id }) }, otherwise: new StaleReadError() });
+  transaction.add({ delete: { Key: key, ...hasAttributes({ asset_id }) }, otherwise: StaleReadError });
   const removed = { computation: computationNumber(computationId), version: computation.row.version + 1 };
-  removeFromLinked(transaction, asset_id, removed, new StaleReadError());
+  removeFromLinked(transaction, asset_id, removed, StaleReadError);
   if (isActive(status) && run) keepForRun(transaction, asset_id, run);
   return true;
 }
@@ -111,7 +111,7 @@ export function removeFromLinked(
   transaction: Transaction,
   assetId: string,
   { computation, version }: { computation: number; version: number },
-  otherwise?: Error,
+  otherwise?: Action['otherwise'],
 ): void {
   const Key = listKeys.row(lists.linkedComputations(assetId), computation);
   const gone = { Key, ConditionExpression: 'attribute_exists(pk)' };

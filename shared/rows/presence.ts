@@ -193,5 +193,5 @@ export function recordSpent(
   const presence = item && parsePresence(item);
   if (!presence || acceptedAt === undefined || !isSpentBy(presence, acceptedAt)) return;
   const set = setAttributesIf(unchangedFit(presence), { fit: 'spent', fit_at: now });
-  transaction.add({ update: { ...set, Key: cvmKeys.cvm(domain, cvm_id) }, otherwise: new StaleReadError() });
+  transaction.add({ update: { ...set, Key: cvmKeys.cvm(domain, cvm_id) }, otherwise: StaleReadError });
 }

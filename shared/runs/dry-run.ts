@@ -103,7 +103,7 @@ export function cvmIsStill(
       ...(token_hash === undefined ? {} : { ':token': token_hash, ':process': process }),
     },
   };
-  return { check, otherwise: new StaleReadError() };
+  return { check, otherwise: StaleReadError };
 }
 
 interface ReadinessRequest {

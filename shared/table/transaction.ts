@@ -153,7 +153,8 @@ const transientNames = new Set(['TransactionConflictException', 'TransactionInPr
 function failedCondition(error: unknown, actions: Action[]): Error | undefined {
   const failed = cancellationReasons(error).indexOf('ConditionalCheckFailed');
   if (failed < 0) return undefined;
-  return actions[failed]?.otherwise ?? new ConditionFailedError('A condition of the transaction does not hold.');
+  const { otherwise = new ConditionFailedError('A condition of the transaction does not hold.') } = actions[failed] ?? {};
+  return otherwise instanceof Error ? otherwise : new otherwise();
 }
 
 function isTransient(error: unknown): boolean {
@@ -170,8 +171,11 @@ export interface Action {
   update?: AtKey & { UpdateExpression: string };
   delete?: AtKey;
   check?: AtKey & { ConditionExpression: string };
-  /** The error that the transaction throws if the condition of the action does not hold. Default: ConditionFailedError. */
-  otherwise?: Error;
+  /**
+   * The error that the transaction throws if the condition of the action does not hold, or its class, of which it makes one only then.
+   * Default: ConditionFailedError.
+   */
+  otherwise?: Error | (new () => Error);
 }
 
 /** Stores the answer to a request with an Idempotency-Key, so that repeats of the request get the same answer. */

@@ -187,7 +187,7 @@ async function untilFollowed(table: Table, look: (table: Table) => Promise<boole
 function replaceSeen(transaction: Transaction, key: Key, before: { version: number } | undefined, after?: object): number {
   const version = (before?.version ?? 0) + 1;
   const condition = before ? hasAttributes({ version: before.version }) : isAbsent;
-  const otherwise = new StaleReadError();
+  const otherwise = StaleReadError;
   if (after) transaction.addFirst({ put: { Item: { ...key, ...after, version }, ...condition }, otherwise });
   else if (before) transaction.addFirst({ delete: { Key: key, ...condition }, otherwise });
   return version;

@@ -3,8 +3,8 @@ import { verifyCertificates, verifyCollateral } from 'computation-management-att
 import { collateralMembers } from 'computation-management-formats/attestation';
 import * as v from 'valibot';
 import { addCollateral, listCollateral, removeCollateral } from '../../shared/attestation/index.ts';
-import { isMain, parseOptions, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
-import { openHere, openStage } from './maintain-index.ts';
+import { isMain, parseOptions, print, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
+import { openTableOf } from './maintain-index.ts';
 
 const usage = `Usage: npm run collateral -- add FILE... | list | remove HASH  --stage STAGE | --data DIR
 
@@ -18,8 +18,7 @@ Each start of a run with an attestation policy uses what is there then.
   --stage STAGE  on AWS, with the credentials of the environment
   --data DIR     in the directory of a service on this machine, which must not run. With DYNAMODB_ENDPOINT, no directory is needed.`;
 
-const json = v.pipe(v.string(), v.parseJson());
-const collateral = v.object(v.entriesFromList(collateralMembers, v.string()));
+const collateral = v.pipe(v.string(), v.parseJson(), v.object(v.entriesFromList(collateralMembers, v.string())));
 
 type Document = Parameters<typeof addCollateral>[1];
 
@@ -40,28 +39,24 @@ export async function collateralCommand(args: string[], now = new Date()): Promi
   if (action === 'remove' && !names.every((hash) => /^[0-9a-f]{8,64}$/.test(hash)))
     throw new UsageError('Expected 8 to 64 digits of a hash.');
   const added = action === 'add' ? await Promise.all(names.map((file) => readFile(file, now))) : [];
-  const { table, close } = options.stage === undefined ? await openHere(options.data) : await openStage(options.stage);
-  const say = (line: string) => process.stdout.write(`${line}\n`);
+  const { table, close } = await openTableOf(options);
   try {
     for (const { file, said, ...document } of added) {
       await addCollateral(table, document);
-      say(`Added ${file}: ${said}.`);
+      print(`Added ${file}: ${said}.`);
     }
     if (action === 'add') return;
     const all = await listCollateral(table);
-    for (const document of all) {
-      if (action === 'list')
-        say(
-          `${document.hash.slice(0, 16)}  ${await describe(document, now).catch((error: unknown) => `NOT VALID: ${error instanceof Error ? error.message : 'it failed'}`)}`,
-        );
-    }
-    if (action === 'list' && all.length === 0) say('There is none. Next: npm run collateral -- add FILE');
+    const notValid = (error: unknown) => `NOT VALID: ${error instanceof Error ? error.message : 'it failed'}`;
+    for (const document of action === 'list' ? all : [])
+      print(`${document.hash.slice(0, 16)}  ${await describe(document, now).catch(notValid)}`);
+    if (action === 'list' && all.length === 0) print('There is none. Next: npm run collateral -- add FILE');
     for (const hash of action === 'remove' ? names : []) {
       const [document, ...others] = all.filter((each) => each.hash.startsWith(hash));
       if (!document || others.length > 0)
         throw new Error(`There is ${document ? 'more than one' : 'no'} document ${hash}. Next: npm run collateral -- list`);
       await removeCollateral(table, document);
-      say(`Removed ${document.hash}.`);
+      print(`Removed ${document.hash}.`);
     }
   } finally {
     await close();
@@ -73,7 +68,7 @@ if (isMain(import.meta)) await runCommand(usage, (args) => collateralCommand(arg
 /** Reads a file, and verifies what is in it. @throws Error that names the file and what does not hold */
 async function readFile(file: string, now: Date) {
   const content = readFileSync(file);
-  const parsed = v.safeParse(v.pipe(json, collateral), content.toString());
+  const parsed = v.safeParse(collateral, content.toString());
   const document: Document = parsed.success
     ? { kind: 'collateral', content: Buffer.from(JSON.stringify(parsed.output)) }
     : { kind: 'certificate', content };
@@ -91,9 +86,6 @@ async function describe({ kind, content }: Document, now: Date): Promise<string>
     const certificates = await verifyCertificates(content, now);
     return certificates.map(({ name, expires }) => `the certificate ${name}, valid until ${expires.toISOString()}`).join('; ');
   }
-  const { fmspc, authority, expires } = await verifyCollateral(
-    v.parse(v.pipe(json, collateral), Buffer.from(content).toString()),
-    now,
-  );
+  const { fmspc, authority, expires } = await verifyCollateral(v.parse(collateral, Buffer.from(content).toString()), now);
   return `the collateral of the platform family ${fmspc} with the list of ${authority}, valid until ${expires.toISOString()}`;
 }

@@ -78,13 +78,6 @@ async function targetOfStage(name: string): Promise<EnrolmentTarget> {
   return await cvmsOfStage(name, process.env['TOKEN']);
 }
 
-interface Request {
-  domain: string;
-  cvm: string;
-  key: 'ec' | 'rsa';
-  directory: string;
-}
-
 /**
  * Makes a key and a certificate for a CVM, registers the CVM with the certificate, and writes the files. @returns the text that
  * tells the user what to do with the files
@@ -92,7 +85,7 @@ interface Request {
 async function enrol(
   target: EnrolmentTarget,
   registration: Registration,
-  { domain, cvm, key, directory }: Request,
+  { domain, cvm, key, directory }: Record<'domain' | 'cvm' | 'directory', string> & { key: 'ec' | 'rsa' },
 ): Promise<string> {
   const keys =
     key === 'ec' ? generateKeyPairSync('ec', { namedCurve: 'P-256' }) : generateKeyPairSync('rsa', { modulusLength: 3072 });

@@ -1,11 +1,11 @@
 import { domainId } from 'computation-management-formats/identifiers';
 import * as v from 'valibot';
 import type { DomainManager, DomainUser } from '../domains/domains-of-stage.ts';
-import type { DomainContents, Removed } from '../../shared/domains/remove-domain.ts';
 import {
   isMain,
   parseOptions,
   portFromEnvironment,
+  print,
   refuseOptions,
   runCommand,
   stageFrom,
@@ -92,7 +92,8 @@ export async function domainCommand(args: string[]): Promise<void> {
     case 'role':
       return printUser(user, await manager.changeRoles({ domain, user, roles }));
     case 'remove':
-      return await (options.yes ? remove(manager, domain, options) : look(manager, domain));
+      if (!options.yes) return await look(manager, domain);
+      return await remove(manager, domain, { stop: options.stop === true, wait: options.wait === true });
   }
 }
 
@@ -136,7 +137,7 @@ function printUser(user: string, { created, memberships, token }: DomainUser): v
 }
 
 async function look(manager: DomainManager, domain: string): Promise<void> {
-  const { items, content, roles, activeRuns }: DomainContents = await manager.look(domain);
+  const { items, content, roles, activeRuns } = await manager.look(domain);
   print(`The domain ${domain} has:`);
   printCounts({ ...items, 'objects of content': content.objects, bytes: content.bytes });
   if (roles) print(`Roles that somebody has: ${roles.join(' ') || 'none'}.`);
@@ -144,13 +145,8 @@ async function look(manager: DomainManager, domain: string): Promise<void> {
   print('\nNothing was removed. To remove all of this for good, repeat the command with --yes.');
 }
 
-interface RemoveOptions {
-  stop?: boolean | undefined;
-  wait?: boolean | undefined;
-}
-
-async function remove(manager: DomainManager, domain: string, { stop = false, wait = false }: RemoveOptions): Promise<void> {
-  const { items, content, users, runLogs, repeatAfter, isDataLeft }: Removed = await manager.remove(domain, { stop, wait });
+async function remove(manager: DomainManager, domain: string, how: { stop: boolean; wait: boolean }): Promise<void> {
+  const { items, content, users, runLogs, repeatAfter, isDataLeft } = await manager.remove(domain, how);
   print(`Removed from the domain ${domain}:`);
   printCounts({
     ...items,
@@ -175,8 +171,4 @@ async function remove(manager: DomainManager, domain: string, { stop = false, wa
 
 function printCounts(counts: Record<string, number>): void {
   for (const [what, count] of Object.entries(counts)) print(`${String(count).padStart(9)}  ${what}`);
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

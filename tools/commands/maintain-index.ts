@@ -6,8 +6,9 @@ import { rebuildTodo } from '../../shared/todo/index.ts';
 import { listKeys, rowAt } from '../../shared/table/keys.ts';
 import { openList, type RowList, rowLists, rowsOf } from '../../shared/table/row-lists.ts';
 import { outputsOf } from '../domains/stage-data.ts';
+import type { Stage } from '../../infra/stages/stage.ts';
 import { stageNamed } from '../../infra/stages/stages.ts';
-import { isMain, parseOptions, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
+import { isMain, parseOptions, print, runCommand, UsageError } from '../../shared/command-line/arguments.ts';
 import { lockDirectory } from '../../local/machine/data-directory.ts';
 import { fileOfTable, startDynamoDb } from '../../local/dynamodb/dynamodb.ts';
 import { localCredentials, local } from '../../local/machine/environment.ts';
@@ -32,11 +33,6 @@ The exit code is 0 if no list differs from its rows, 1 if one does or the comman
 /** The number of rows after which a check of a list prints where another check can go on. */
 const rowsBetweenPlaces = 100_000;
 
-interface OpenTable {
-  table: Table;
-  close: () => Promise<void>;
-}
-
 /**
  * Runs `npm run index`, which compares lists with their rows or builds the lists anew. @throws UsageError for a mistake in the
  * arguments
@@ -60,7 +56,7 @@ export async function indexCommand(args: string[], clock: Clock = systemClock): 
   if (options.from !== undefined && (action !== 'check' || options.list === undefined))
     throw new UsageError('--from is an option of check with --list only.');
   if (!options.all && (options.domain ?? options.asset) === undefined) throw new UsageError('--domain is required.');
-  const open = options.stage === undefined ? await openHere(options.data) : await openStage(options.stage);
+  const open = await openTableOf(options);
   const table = { ...open.table, clock };
   try {
     const lists = await storedLists(table, options);
@@ -148,36 +144,33 @@ async function rebuildNamesOf(table: Table, { rows, owner }: RowList, clock: Clo
   print(`${rows.pk}: what waits in ${count} computations and assets is listed anew, ${failures} failed.`);
 }
 
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
+/**
+ * Opens the table of a stage, or of a service on this machine in a data directory.
+ * @throws UsageError without either, or if the directory has no table
+ */
+export async function openTableOf({ stage, data }: { stage?: string | undefined; data?: string | undefined }) {
+  return stage === undefined ? await openHere(data) : await openStage(stageNamed(stage));
 }
 
-export async function openStage(name: string): Promise<OpenTable> {
-  const stage = stageNamed(name);
+async function openStage(stage: Stage) {
   // A restored table may be named there before it is deployed.
-  const tableName = stage.existing?.tableName ?? (await outputsOf(stage, 'state'))('TableName');
-  return opened(new DynamoDBClient({ region: stage.region }), tableName);
+  const name = stage.existing?.tableName ?? (await outputsOf(stage, 'state'))('TableName');
+  const document = documentClient(new DynamoDBClient({ region: stage.region }));
+  return { table: { name, document }, close: async () => document.destroy() };
 }
 
-export async function openHere(dataDirectory: string | undefined): Promise<OpenTable> {
+async function openHere(dataDirectory: string | undefined) {
   const isNamed = Boolean(process.env['DYNAMODB_ENDPOINT']);
   if (dataDirectory === undefined && !isNamed) throw new UsageError('--stage or --data is required.');
   if (dataDirectory !== undefined && !isNamed && !existsSync(fileOfTable(dataDirectory)))
     throw new UsageError(`${dataDirectory} is no directory of a service.`);
   const unlock = dataDirectory === undefined || isNamed ? undefined : lockDirectory(dataDirectory);
-  const engine = await startDynamoDb(dataDirectory === undefined ? {} : { dataDirectory });
-  const client = new DynamoDBClient({ endpoint: engine.endpoint, region: 'local', credentials: localCredentials });
-  const { table, close } = opened(client, local.tableName);
-  const closeAll = async () => {
-    await close();
-    await engine.stop();
+  const { endpoint, stop } = await startDynamoDb({ dataDirectory });
+  const document = documentClient(new DynamoDBClient({ endpoint, region: 'local', credentials: localCredentials }));
+  const close = async () => {
+    document.destroy();
+    await stop();
     await unlock?.();
   };
-  return { table, close: closeAll };
-}
-
-function opened(client: DynamoDBClient, name: string): OpenTable {
-  const document = documentClient(client);
-  const close = async () => document.destroy();
-  return { table: { name, document }, close };
+  return { table: { name: local.tableName, document }, close };
 }

@@ -11,16 +11,14 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 12)) lacks(`Node 20.12 or newer, and this is Node ${process.versions.node}`);
 addWhatNode20Lacks();
 const { runCommand } = await import('../../shared/command-line/arguments.ts');
-if (name === 'token') {
-  const { tokenCommand, usage } = await import('./token.ts');
-  await runCommand(usage, tokenCommand, rest);
-} else if (name === 'cvm') {
-  const { cvmCommand, usage } = await import('./cvm.ts');
-  await runCommand(usage, cvmCommand, rest);
-} else if (name === 'domain') {
-  const { domainCommand, usage } = await import('./domain.ts');
-  await runCommand(usage, domainCommand, rest);
-} else {
+const commands = new Map([
+  ['token', () => import('./token.ts').then(({ usage, tokenCommand }) => runCommand(usage, tokenCommand, rest))],
+  ['cvm', () => import('./cvm.ts').then(({ usage, cvmCommand }) => runCommand(usage, cvmCommand, rest))],
+  ['domain', () => import('./domain.ts').then(({ usage, domainCommand }) => runCommand(usage, domainCommand, rest))],
+]);
+await (commands.get(name ?? '') ?? start)();
+
+async function start(): Promise<void> {
   if (platform !== 'linux-x64' && !process.env['DYNAMODB_ENDPOINT']) {
     lacks(
       `the DynamoDB engine, which it has for Linux x64 only, and this is ${platform}: set DYNAMODB_ENDPOINT to another engine`,

@@ -5,6 +5,10 @@ import { type RowList, rowLists } from '../../shared/table/row-lists.ts';
 import { scanPage } from '../../shared/table/scan.ts';
 import { type Table, queryBetween, queryPartition } from '../../shared/table/table.ts';
 
+/**
+ * The lists by the first part of their names: each contains all rows of its kind in a domain, or all computations that an asset is
+ * linked to.
+ */
 const listsOfKinds: Record<string, (id: string) => RowList> = {
   computations: rowLists.computations,
   runs: rowLists.runs,
@@ -13,15 +17,6 @@ const listsOfKinds: Record<string, (id: string) => RowList> = {
   linked: rowLists.linkedComputations,
   cvms: rowLists.cvms,
 };
-
-/**
- * Returns the list with a name that contains all rows of its kind in a domain, or all computations that an asset is linked to.
- * Returns undefined for the list of an owner.
- */
-function wholeListNamed(name: string): RowList | undefined {
-  const [kind = '', id = ''] = name.split('#');
-  return listsOfKinds[kind]?.(id);
-}
 
 /** Returns the lists of a domain, with the lists of its present and earlier owners of computations. */
 export async function listsOfDomain(table: Table, domain: string): Promise<RowList[]> {
@@ -78,11 +73,11 @@ export async function allLists(table: Table): Promise<RowList[]> {
   } while (after);
   const found = new Map<string, RowList>();
   for (const name of [...names].sort()) {
-    const list = wholeListNamed(name);
+    const [kind = '', id = ''] = name.split('#');
+    const list = listsOfKinds[kind]?.(id);
     if (list) found.set(name, list);
-    const [kind, domain = ''] = name.split('#');
     if (kind !== listNames.computations) continue;
-    for (const owned of await ownedLists(table, domain)) found.set(owned.name, owned);
+    for (const owned of await ownedLists(table, id)) found.set(owned.name, owned);
   }
   return [...found.values()];
 }

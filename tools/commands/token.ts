@@ -2,6 +2,7 @@ import {
   isMain,
   parseOptions,
   portFromEnvironment,
+  print,
   runCommand,
   typed,
   UsageError,
@@ -38,8 +39,7 @@ export async function tokenCommand(args: string[]): Promise<void> {
   const expiresInSeconds = parseDuration('--expires-in', options['expires-in']);
   const port = portFromEnvironment();
   const groups = options.groups?.split(',').filter((group) => group !== '') ?? (await groupsOf(port, sub));
-  const token = await tokenHere(serviceHere(port), { sub, groups, email: options.email, expires_in: expiresInSeconds });
-  process.stdout.write(`${token}\n`);
+  print(await tokenHere(serviceHere(port), { sub, groups, email: options.email, expires_in: expiresInSeconds }));
 }
 
 if (isMain(import.meta)) await runCommand(usage, tokenCommand);

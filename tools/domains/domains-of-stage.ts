@@ -79,12 +79,11 @@ export async function domainsOfStage(
 
 /** Returns sentences about data that cannot be removed for one domain alone. docs/domains.md has the same sentences. */
 function leftIn({ logRetention, pointInTimeRecovery, issuer }: Stage): string[] {
+  const recovery = `The table's point-in-time recovery, for ${recoverableInDays} days: a restored table has the domain again.`;
   return [
     `Logs in CloudWatch and the bucket's access logs, which all domains share, for ${logRetention} days.`,
     `Deleted content as noncurrent versions, for ${recoverableInDays} days.`,
-    ...(pointInTimeRecovery
-      ? [`The table's point-in-time recovery, for ${recoverableInDays} days: a restored table has the domain again.`]
-      : []),
+    ...(pointInTimeRecovery ? [recovery] : []),
     'The history of ended executions in Step Functions, for 90 days: identifiers of runs, and no content.',
     `Messages in the queue of undelivered events, for up to ${undeliveredStaysInDays} days.`,
     ...(issuer ? ["The users and their memberships at the stage's issuer."] : []),

@@ -75,10 +75,6 @@ const maxAttempts = 12;
  */
 const readsEndInMilliseconds = 10_000;
 
-export interface StageData extends DomainStorage {
-  destroy: () => void;
-}
-
 /**
  * Opens the data of a deployed stage, with the credentials of the environment.
  * @param tokensLiveInSeconds the time for which a token of a user of the domain is valid
@@ -87,34 +83,25 @@ export function openStageData(
   stage: Stage,
   resources: StageResources,
   { tokensLiveInSeconds, clock }: { tokensLiveInSeconds: number; clock: Clock },
-): StageData {
+): DomainStorage {
   const at = { region: stage.region, maxAttempts };
   const document = documentClient(new DynamoDBClient(at));
   const table = { name: resources.tableName, document, deadline: () => new Deadline(longestOperationInMilliseconds) };
-  const [s3, sfn, cognito] = [pathStyle(at), new SFNClient(at), new CognitoIdentityProviderClient({ region: stage.region })];
+  // The address of an emulator is an IP address or localhost, which takes no bucket in front.
+  const s3 = new S3Client({ ...at, forcePathStyle: true });
+  const cognito = new CognitoIdentityProviderClient({ region: stage.region });
   return {
     clock,
     table,
     content: { client: s3, bucket: resources.bucketName, deadline: table.deadline },
-    executions: { client: sfn, stateMachineArn: resources.stateMachineArn },
+    executions: { client: new SFNClient(at), stateMachineArn: resources.stateMachineArn },
     users: resources.userPool && new PoolUsers(cognito, resources.userPool.id),
     close: async (domain, fromNow) => {
       const closedAt = await closeDomain(table, domain, { now: clock.now(), fromNow, tokensLiveInSeconds });
       return closingOf(closedAt, { hasLimit: stage.domainLimit !== undefined, tokensLiveInSeconds });
     },
     readsEndInMilliseconds,
-    destroy: () => {
-      for (const client of [document, s3, sfn, cognito]) client.destroy();
-    },
   };
-}
-
-/**
- * Returns a client of S3 that writes the bucket into the path. The address of an emulator is an IP address or localhost, which
- * takes no bucket in front.
- */
-function pathStyle(at: { region: string; maxAttempts: number }): S3Client {
-  return new S3Client({ ...at, forcePathStyle: true });
 }
 
 /**

@@ -50,18 +50,6 @@ async function secretOf(SecretId: string): Promise<string> {
   return SecretString;
 }
 
-interface PasswordSignInOptions {
-  /**
-   * The address of the user pool in which a user signs in, such as
-   * `https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_abc`.
-   */
-  issuer: string;
-  /** The identifier of the user pool's client. The client has no secret and allows `USER_PASSWORD_AUTH`. */
-  clientId: string;
-  user: string;
-  password: string;
-}
-
 const answerSchema = v.object({
   AuthenticationResult: v.optional(v.object({ AccessToken: v.string(), ExpiresIn: v.number() })),
   ChallengeName: v.optional(v.string()),
@@ -73,21 +61,19 @@ const timeoutInMilliseconds = 20_000;
 /**
  * Returns a source of access tokens for a user of a Cognito user pool, who signs in with a password. The request is public and
  * needs no signature.
+ * @param given the address of the user pool, such as `https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_abc`, and its
+ * client, which has no secret and allows `USER_PASSWORD_AUTH`
  * @throws Error if the pool refuses the user or asks for more than a password
  */
-export function passwordSignIn({ issuer, clientId, user, password }: PasswordSignInOptions): Exclude<Token, string> {
+export function passwordSignIn(given: Record<'issuer' | 'clientId' | 'user' | 'password', string>): Exclude<Token, string> {
+  const { issuer, clientId: ClientId, user, password } = given;
+  const target = 'AWSCognitoIdentityProviderService.InitiateAuth';
+  const asked = { AuthFlow: 'USER_PASSWORD_AUTH', ClientId, AuthParameters: { USERNAME: user, PASSWORD: password } };
   return keptToken(async () => {
     const response = await fetch(new URL('/', issuer), {
       method: 'POST',
-      headers: {
-        'content-type': 'application/x-amz-json-1.1',
-        'x-amz-target': 'AWSCognitoIdentityProviderService.InitiateAuth',
-      },
-      body: JSON.stringify({
-        AuthFlow: 'USER_PASSWORD_AUTH',
-        ClientId: clientId,
-        AuthParameters: { USERNAME: user, PASSWORD: password },
-      }),
+      headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target },
+      body: JSON.stringify(asked),
       signal: AbortSignal.timeout(timeoutInMilliseconds),
     });
     const answer: unknown = await response.json();

@@ -1,3 +1,4 @@
+import { ok as ensure } from 'node:assert';
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto';
 import {
   type Client,
@@ -222,9 +223,4 @@ class Steps {
       this.milliseconds[what] = Math.round(performance.now() - start);
     }
   }
-}
-
-/** Throws an error with the given message if a condition is not met. */
-function ensure(condition: boolean, message: string): asserts condition {
-  if (!condition) throw new Error(message);
 }
