@@ -1,11 +1,11 @@
-import { Alert, Button, Checkbox, Container, ExpandableSection, FormField, Input } from '@cloudscape-design/components';
+import { Alert, Button, Checkbox, Container, ExpandableSection, type InputProps } from '@cloudscape-design/components';
 import { type Client, ServiceProblem } from 'computation-management-client';
 import { approvalText, type JournalHead, limitsOf } from 'computation-management-formats/approval-text';
 import { detailsIn } from 'computation-management-formats/bytes';
 import { type Coverage, readCoverage, readJournalHead } from 'computation-management-words';
 import { useState } from 'react';
 import { useDomain, useFrame } from '../access/index.ts';
-import { Choice } from '../frame/index.ts';
+import { Choice, TextField } from '../frame/index.ts';
 import { UploadKey } from '../keys/key-dialogs.tsx';
 import { SigningField, useSigning } from '../keys/signing-field.tsx';
 import { fieldErrors, type Loaded, loadOverview, type Overview, ProblemAlert, useAction } from '../loading/index.ts';
@@ -121,29 +121,23 @@ export function ApproveForm({ consent, loaded, chosen, afterwards, onRefuse }: P
                 options={options}
                 onChange={chosen.choose}
               />
-              <FormField
+              <TextField
                 label="Only on these CVMs (optional)"
                 description="Identifiers, separated by commas. Empty: on any CVM."
                 errorText={errors.at('/cvm_ids')}
-              >
-                <Input
-                  value={cvms}
-                  onChange={({ detail }) => chosen.type(detail.value)}
-                  onKeyDown={(event) => event.detail.key === 'Enter' && event.preventDefault()}
-                />
-              </FormField>
-              <FormField
+                value={cvms}
+                onChange={chosen.type}
+                onKeyDown={unlessEnter}
+              />
+              <TextField
                 label="For so many runs (optional)"
                 description="Runs that start with your approval, from 1 to 1,000. Empty: any number."
                 errorText={chosen.areRunsWrong ? 'Expected a whole number from 1 to 1,000.' : errors.at('/max_runs')}
-              >
-                <Input
-                  value={runs}
-                  inputMode="numeric"
-                  onChange={({ detail }) => chosen.typeRuns(detail.value)}
-                  onKeyDown={(event) => event.detail.key === 'Enter' && event.preventDefault()}
-                />
-              </FormField>
+                value={runs}
+                inputMode="numeric"
+                onChange={chosen.typeRuns}
+                onKeyDown={unlessEnter}
+              />
             </div>
             <div>
               Or approve exactly this, signed, with the command line:{' '}
@@ -207,6 +201,9 @@ export function ApproveForm({ consent, loaded, chosen, afterwards, onRefuse }: P
     </div>
   );
 }
+
+/** Keeps the key Enter in a field from approving. */
+const unlessEnter: NonNullable<InputProps['onKeyDown']> = (event) => event.detail.key === 'Enter' && event.preventDefault();
 
 /** The data that a user looks at before approving a computation. */
 export interface Consent {

@@ -1,8 +1,7 @@
-import { FormField, Input, Textarea } from '@cloudscape-design/components';
 import type { KnownAsset, Schemas } from 'computation-management-client';
 import { type ReactNode, useState } from 'react';
 import { useDomain } from '../access/index.ts';
-import { Choice, ConfirmModal, type DialogProps } from '../frame/index.ts';
+import { Choice, ConfirmModal, type DialogProps, TextField } from '../frame/index.ts';
 import { type FieldErrors, fieldErrors, ReadAgain, useChange } from '../loading/index.ts';
 
 export type AssetFieldValues = Pick<Schemas['AssetRow'], 'file_name' | 'description' | 'content_access' | 'use'>;
@@ -46,22 +45,23 @@ interface Props {
 export function AssetFields({ fields, change, errors, nameFault, isDisabled = false, isMine, children }: Props) {
   return (
     <div className="stack">
-      <FormField
+      <TextField
         label="File name"
         description="The name under which the algorithm finds it."
         errorText={errors.at('/asset/file_name') ?? nameFault}
-      >
-        <Input value={fields.file_name} disabled={isDisabled} onChange={({ detail }) => change({ file_name: detail.value })} />
-      </FormField>
+        value={fields.file_name}
+        disabled={isDisabled}
+        onChange={(file_name) => change({ file_name })}
+      />
       {children}
-      <FormField label="Description (optional)" errorText={errors.at('/asset/description')}>
-        <Textarea
-          value={fields.description}
-          rows={2}
-          disabled={isDisabled}
-          onChange={({ detail }) => change({ description: detail.value })}
-        />
-      </FormField>
+      <TextField
+        label="Description (optional)"
+        errorText={errors.at('/asset/description')}
+        value={fields.description}
+        rows={2}
+        disabled={isDisabled}
+        onChange={(description) => change({ description })}
+      />
       {isMine &&
         choices.map(({ name, label, options }) => (
           <Choice<string>

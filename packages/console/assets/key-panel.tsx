@@ -1,10 +1,10 @@
-import { Button, FileInput, FormField, Input, KeyValuePairs, SpaceBetween } from '@cloudscape-design/components';
+import { Button, FileInput, FormField, KeyValuePairs, SpaceBetween } from '@cloudscape-design/components';
 import type { KnownAsset, Schemas } from 'computation-management-client';
 import { hasKeyHere, keyHolders, policyLines } from 'computation-management-words';
 import { useState } from 'react';
 import { useDomain } from '../access/index.ts';
 import { MachineFields, policyFields } from '../policies/machine-fields.tsx';
-import { Choice, ConfirmModal, type DialogProps, FormFrame, Panel, useAsked } from '../frame/index.ts';
+import { Choice, ConfirmModal, type DialogProps, FormFrame, Panel, TextField, useAsked } from '../frame/index.ts';
 import { fieldErrors, LoadedView, nullIfAbsent, useChange, useLoaded } from '../loading/index.ts';
 import { useUnsavedWork } from '../routing/index.ts';
 import { Hash, Lines, Moment, Name, StatusIndicator } from '../show/index.ts';
@@ -161,13 +161,14 @@ function KeyForm({ asset: { id, file_name }, before, onClose, onDone }: FormProp
             </div>
           </FormField>
           {held === 'party' && !key && (
-            <FormField
+            <TextField
               label="Or its fingerprint"
               description="The SHA-256 of the key, 64 hex digits."
               errorText={errors.at('/fingerprint')}
-            >
-              <Input value={typed} spellcheck={false} onChange={({ detail }) => setTyped(detail.value)} />
-            </FormField>
+              value={typed}
+              spellcheck={false}
+              onChange={setTyped}
+            />
           )}
         </SpaceBetween>
       </Panel>

@@ -1,11 +1,11 @@
-import { Alert, Button, FormField, Input, KeyValuePairs, Link, Textarea } from '@cloudscape-design/components';
+import { Alert, Button, KeyValuePairs, Link } from '@cloudscape-design/components';
 import { type Client, type Schemas, wholeAnswer } from 'computation-management-client';
 import { useState } from 'react';
 import { permissions, useDomain, useFrame } from '../access/index.ts';
 import { type Column, PagedTable, usePage } from '../lists/index.ts';
 import { fieldErrors, LoadedView, nullIfAbsent, ReadAgain, refreshSeconds, useAction, useLoaded } from '../loading/index.ts';
 import { addressOf, useGoOn } from '../routing/index.ts';
-import { ConfirmModal, DeleteModal, Panel, ScreenFrame, useAsked } from '../frame/index.ts';
+import { ConfirmModal, DeleteModal, Panel, ScreenFrame, TextField, useAsked } from '../frame/index.ts';
 import { Ago, Hash, Moment, Name, Term } from '../show/index.ts';
 import { Fit, Presence } from './presence.tsx';
 import { AttestationBadge } from '../attestation/attestation-panel.tsx';
@@ -204,18 +204,22 @@ export function RegisterCvm({ registered, onClose, onDone }: Props) {
       onClose={onClose}
     >
       {!registered && (
-        <FormField
+        <TextField
           label="Identifier"
           description="1 to 64 of the characters A-Z a-z 0-9 _ - . :"
           errorText={errors.at('path/cvmID')}
-        >
-          <Input value={cvm} ariaRequired onChange={({ detail }) => setCvm(detail.value)} />
-        </FormField>
+          value={cvm}
+          ariaRequired
+          onChange={setCvm}
+        />
       )}
-      <FormField label="Description (optional)" errorText={errors.at('/description')}>
-        <Input value={description} onChange={({ detail }) => setDescription(detail.value)} />
-      </FormField>
-      <FormField
+      <TextField
+        label="Description (optional)"
+        errorText={errors.at('/description')}
+        value={description}
+        onChange={setDescription}
+      />
+      <TextField
         label="Certificate (optional)"
         description={
           registered
@@ -223,9 +227,11 @@ export function RegisterCvm({ registered, onClose, onDone }: Props) {
             : 'One X.509 certificate in PEM. The service keeps its fingerprint.'
         }
         errorText={isPrivate ? 'This is a private key. Paste the certificate.' : errors.at('/certificate')}
-      >
-        <Textarea value={certificate} rows={4} spellcheck={false} onChange={({ detail }) => setCertificate(detail.value)} />
-      </FormField>
+        value={certificate}
+        rows={4}
+        spellcheck={false}
+        onChange={setCertificate}
+      />
     </ConfirmModal>
   );
 }

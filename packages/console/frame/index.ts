@@ -4,3 +4,4 @@ export { focusOn, focusTitle, isFocusLost, keepFocus } from './focus.ts';
 export { FormFrame } from './form-frame.tsx';
 export { PlaceTabs } from './place-tabs.tsx';
 export { Panel, ScreenFrame } from './screen-frame.tsx';
+export { TextField } from './text-field.tsx';

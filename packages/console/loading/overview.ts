@@ -66,14 +66,9 @@ export function hasMachine(machines: readonly Machine[] | undefined): boolean {
   return machines === undefined || machines.some(({ reasons }) => reasons.length === 0);
 }
 
-export interface LoadedComputation {
-  computation: Schemas['Computation'];
-  etag: string | undefined;
-}
-
-export async function loadComputation(client: Client, id: string, signal: AbortSignal): Promise<LoadedComputation> {
-  const { data, etag } = wholeAnswer(await client.call('getComputation', { id, signal }));
-  return { computation: data, etag };
+export async function loadComputation(client: Client, id: string, signal: AbortSignal) {
+  const { data: computation, etag } = wholeAnswer(await client.call('getComputation', { id, signal }));
+  return { computation, etag };
 }
 
 /** A user who takes part in a computation, or whom it names. */
