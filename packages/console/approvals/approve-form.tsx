@@ -125,17 +125,15 @@ export function ApproveForm({ consent, loaded, chosen, afterwards, onRefuse }: P
                 label="Only on these CVMs (optional)"
                 description="Identifiers, separated by commas. Empty: on any CVM."
                 errorText={errors.at('/cvm_ids')}
-                value={cvms}
-                onChange={chosen.type}
+                text={[cvms, chosen.type]}
                 onKeyDown={unlessEnter}
               />
               <TextField
                 label="For so many runs (optional)"
                 description="Runs that start with your approval, from 1 to 1,000. Empty: any number."
                 errorText={chosen.areRunsWrong ? 'Expected a whole number from 1 to 1,000.' : errors.at('/max_runs')}
-                value={runs}
                 inputMode="numeric"
-                onChange={chosen.typeRuns}
+                text={[runs, chosen.typeRuns]}
                 onKeyDown={unlessEnter}
               />
             </div>

@@ -28,9 +28,8 @@ export function Refuse({ id, onClose, onDone }: DialogProps & { id: string }) {
         constraintText="1 to 1,000 characters."
         errorText={errors.at('/reason')}
         stretch
-        value={reason}
         rows={4}
-        onChange={setReason}
+        text={[reason, setReason]}
       />
     </ConfirmModal>
   );

@@ -43,25 +43,21 @@ interface Props {
 
 /** Shows the fields of an asset other than its content, in a form. */
 export function AssetFields({ fields, change, errors, nameFault, isDisabled = false, isMine, children }: Props) {
+  const textOf = (name: 'file_name' | 'description') => ({
+    text: [fields[name], (text: string) => change({ [name]: text })] as const,
+    errorText: errors.at(`/asset/${name}`),
+    disabled: isDisabled,
+  });
   return (
     <div className="stack">
       <TextField
         label="File name"
         description="The name under which the algorithm finds it."
+        {...textOf('file_name')}
         errorText={errors.at('/asset/file_name') ?? nameFault}
-        value={fields.file_name}
-        disabled={isDisabled}
-        onChange={(file_name) => change({ file_name })}
       />
       {children}
-      <TextField
-        label="Description (optional)"
-        errorText={errors.at('/asset/description')}
-        value={fields.description}
-        rows={2}
-        disabled={isDisabled}
-        onChange={(description) => change({ description })}
-      />
+      <TextField label="Description (optional)" rows={2} {...textOf('description')} />
       {isMine &&
         choices.map(({ name, label, options }) => (
           <Choice<string>

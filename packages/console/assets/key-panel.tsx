@@ -165,9 +165,8 @@ function KeyForm({ asset: { id, file_name }, before, onClose, onDone }: FormProp
               label="Or its fingerprint"
               description="The SHA-256 of the key, 64 hex digits."
               errorText={errors.at('/fingerprint')}
-              value={typed}
               spellcheck={false}
-              onChange={setTyped}
+              text={[typed, setTyped]}
             />
           )}
         </SpaceBetween>

@@ -82,9 +82,8 @@ export function SourceFields({ type, source, change, errors }: Props) {
         <TextField
           key={name}
           {...{ label, description, errorText }}
-          value={source[name]}
           spellcheck={false}
-          onChange={(text) => change({ [name]: text.trim() })}
+          text={[source[name], (text) => change({ [name]: text.trim() })]}
         />
       ))}
       {type === 'dataset' ? (
@@ -104,10 +103,9 @@ export function SourceFields({ type, source, change, errors }: Props) {
             label="Arguments (optional)"
             description="One on each line. Approvals cover them."
             errorText={errors.at('/asset/algo_args')}
-            value={source.args}
             rows={2}
             spellcheck={false}
-            onChange={(args) => change({ args })}
+            text={[source.args, (args) => change({ args })]}
           />
         </>
       )}

@@ -121,6 +121,10 @@ function ComputationForm({ initial, save, cancelAddress, conflict, isNew }: Form
   const users = { consumers: fields.consumers, reviewers, providers: fields.providers };
   const errors = fieldErrors(save.problem, shownFields);
   const seen = useSeen();
+  const textOf = (name: 'name' | 'description' | 'owner') => ({
+    text: [fields[name], (text: string) => change({ [name]: text })] as const,
+    errorText: errors.at(`/${name}`),
+  });
 
   return (
     <FormFrame
@@ -131,28 +135,14 @@ function ComputationForm({ initial, save, cancelAddress, conflict, isNew }: Form
       fields={errors.fields}
     >
       <Panel title="Computation">
-        <TextField
-          label="Name"
-          errorText={errors.at('/name')}
-          value={fields.name}
-          ariaRequired
-          onChange={(name) => change({ name })}
-        />
-        <TextField
-          label="Description (optional)"
-          errorText={errors.at('/description')}
-          value={fields.description}
-          rows={3}
-          onChange={(description) => change({ description })}
-        />
+        <TextField label="Name" ariaRequired {...textOf('name')} />
+        <TextField label="Description (optional)" rows={3} {...textOf('description')} />
         <TextField
           label="Owner"
           description="The owner may start and stop runs, and always gets the results."
           constraintText={!permissions.changeOwner(me) && 'Only an administrator may name another owner.'}
-          errorText={errors.at('/owner')}
-          value={fields.owner}
           disabled={!permissions.changeOwner(me)}
-          onChange={(owner) => change({ owner })}
+          {...textOf('owner')}
         />
       </Panel>
       <Panel title="Approval and results">
@@ -318,11 +308,10 @@ function AgentFields({ fields: { agent_config }, change, errors }: AgentProps) {
                 ? 'This contains a private key, which every viewer would see. Put the key in its own field only.'
                 : errors.at(`/agent_config/${name}`)
             }
-            value={agent_config[name]}
             rows={3}
             spellcheck={false}
             autoComplete={false}
-            onChange={(text) => set({ [name]: text })}
+            text={[agent_config[name], (text) => set({ [name]: text })]}
           />
         ))}
       </SpaceBetween>

@@ -65,9 +65,8 @@ export function UserField({ label, description, users, seen, error, onChange }: 
           </span>
         )
       }
-      value={value}
       rows={3}
-      onChange={type}
+      text={[value, type]}
     />
   );
 }

@@ -208,17 +208,11 @@ export function RegisterCvm({ registered, onClose, onDone }: Props) {
           label="Identifier"
           description="1 to 64 of the characters A-Z a-z 0-9 _ - . :"
           errorText={errors.at('path/cvmID')}
-          value={cvm}
           ariaRequired
-          onChange={setCvm}
+          text={[cvm, setCvm]}
         />
       )}
-      <TextField
-        label="Description (optional)"
-        errorText={errors.at('/description')}
-        value={description}
-        onChange={setDescription}
-      />
+      <TextField label="Description (optional)" errorText={errors.at('/description')} text={[description, setDescription]} />
       <TextField
         label="Certificate (optional)"
         description={
@@ -227,10 +221,9 @@ export function RegisterCvm({ registered, onClose, onDone }: Props) {
             : 'One X.509 certificate in PEM. The service keeps its fingerprint.'
         }
         errorText={isPrivate ? 'This is a private key. Paste the certificate.' : errors.at('/certificate')}
-        value={certificate}
         rows={4}
         spellcheck={false}
-        onChange={setCertificate}
+        text={[certificate, setCertificate]}
       />
     </ConfirmModal>
   );

@@ -7,23 +7,24 @@ import {
   type TextareaProps,
 } from '@cloudscape-design/components';
 
-type OfField = 'description' | 'constraintText' | 'errorText' | 'warningText' | 'stretch';
-type OfText = 'value' | 'placeholder' | 'disabled' | 'ariaRequired' | 'spellcheck' | 'autoComplete' | 'onKeyDown';
+type OfField = Pick<FormFieldProps, 'description' | 'constraintText' | 'errorText' | 'warningText' | 'stretch'>;
+type OfText = Pick<TextareaProps, 'placeholder' | 'disabled' | 'ariaRequired' | 'spellcheck' | 'autoComplete' | 'onKeyDown'>;
 
-interface Props extends Pick<FormFieldProps, OfField>, Pick<TextareaProps, OfText>, Pick<InputProps, 'inputMode'> {
+interface Props extends OfField, OfText, Pick<InputProps, 'inputMode'> {
   label: string;
+  /** The text, and the function that is called with a changed text. */
+  text: readonly [text: string, change: (text: string) => void];
   /** The number of lines that are shown of a longer text. Default: the text has one line. */
   rows?: number;
-  onChange: (text: string) => void;
 }
 
 /** Shows a field of a form that takes text. */
-export function TextField({ label, description, constraintText, errorText, warningText, stretch, rows, ...props }: Props) {
-  const { onChange, ...given } = props;
-  const text = { ...given, onChange: ({ detail }: { detail: { value: string } }) => onChange(detail.value) };
+export function TextField({ label, description, constraintText, errorText, warningText, stretch, text, rows, ...given }: Props) {
+  const [value, change] = text;
+  const props = { ...given, value, onChange: ({ detail }: { detail: { value: string } }) => change(detail.value) };
   return (
     <FormField {...{ label, description, constraintText, errorText, warningText }} stretch={stretch ?? false}>
-      {rows === undefined ? <Input {...text} /> : <Textarea {...text} rows={rows} />}
+      {rows === undefined ? <Input {...props} /> : <Textarea {...props} rows={rows} />}
     </FormField>
   );
 }

@@ -61,11 +61,10 @@ export function UploadKey({ id, onClose, onDone }: Props) {
         description="With its private part you fetch results from the CVM and sign approvals. The line of a .pub file, or PEM. RSA, ECDSA or Ed25519."
         errorText={isPrivate ? 'This is a private key. Keep it to yourself, and use the .pub file beside it.' : errors.at('/key')}
         stretch
-        value={key}
         rows={5}
         spellcheck={false}
         placeholder="ssh-ed25519 AAAA... alice@example.com"
-        onChange={take}
+        text={[key, take]}
       />
       <div className="row">
         <FileInput
@@ -126,9 +125,8 @@ export function RemoveKey({ computation, onClose, onDone }: DialogProps & { comp
       <TextField
         label="Whose key"
         errorText={errors.at('query/user')}
-        value={user}
         disabled={!permissions.removeKeys(me, computation)}
-        onChange={setUser}
+        text={[user, setUser]}
       />
       An approval of this user goes with the key. An active run keeps its manifest.
     </ConfirmModal>

@@ -98,13 +98,15 @@ export function MachineFields({ subject = 'run', policy, onChange, errors }: Pro
     <TextField
       {...field(name)}
       warningText={warningText}
-      value={typed[name] ?? textMembers[name].write(given)}
       rows={2}
       spellcheck={false}
-      onChange={(value) => {
-        setTyped({ ...typed, [name]: value });
-        set({ [name]: textMembers[name].read(value) });
-      }}
+      text={[
+        typed[name] ?? textMembers[name].write(given),
+        (value) => {
+          setTyped({ ...typed, [name]: value });
+          set({ [name]: textMembers[name].read(value) });
+        },
+      ]}
     />
   );
   const verified = (loaded.value?.items ?? []).filter(({ attestation }) => attestation?.verdict === 'verified');

@@ -180,9 +180,8 @@ function Decide({ run, review, isSigned: mustSign, manifest, checksum, reload }:
         label="Note (optional)"
         description="What you have checked. Everyone in the domain reads it."
         errorText={errors.at('/note')}
-        value={note}
         rows={2}
-        onChange={setNote}
+        text={[note, setNote]}
       />
       <SigningField
         signing={signing}
