@@ -1,10 +1,10 @@
-import { Button, Link, SpaceBetween } from '@cloudscape-design/components';
+import { Button, SpaceBetween } from '@cloudscape-design/components';
 import type { Schemas } from 'computation-management-client';
 import { permissions, useDomain } from '../access/index.ts';
 import { ChoiceFilter, type Column, PagedTable, usePage } from '../lists/index.ts';
 import { refreshSeconds } from '../loading/index.ts';
 import { addressOf, useAddress } from '../routing/index.ts';
-import { ScreenFrame } from '../frame/index.ts';
+import { PlaceLink, ScreenFrame } from '../frame/index.ts';
 import { Ago, AssetState, sizeText, User } from '../show/index.ts';
 import { assetTypeOptions, assetTypeText } from './asset-texts.ts';
 
@@ -20,7 +20,7 @@ export function AssetsScreen() {
     {
       header: 'File',
       isRowHeader: true,
-      cell: ({ id, file_name }) => <Link href={addressOf({ screen: 'asset', domain, id })}>{file_name}</Link>,
+      cell: ({ id, file_name }) => <PlaceLink to={{ screen: 'asset', id }}>{file_name}</PlaceLink>,
     },
     { header: 'Type', cell: (asset) => assetTypeText(asset.asset_type) },
     { header: 'Content', isPrimary: true, minWidth: 150, cell: ({ state }) => <AssetState state={state} /> },

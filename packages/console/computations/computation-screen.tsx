@@ -1,17 +1,9 @@
-import {
-  Alert,
-  Button,
-  ButtonDropdown,
-  type ButtonDropdownProps,
-  FormField,
-  KeyValuePairs,
-  Link,
-} from '@cloudscape-design/components';
+import { Alert, Button, ButtonDropdown, type ButtonDropdownProps, FormField, KeyValuePairs } from '@cloudscape-design/components';
 import { type ComponentProps, useState } from 'react';
 import { permissions, useDomain } from '../access/index.ts';
 import { MachineHelp } from '../attestation/machine-help.tsx';
 import { EventsTable } from '../events/events-table.tsx';
-import { ConfirmModal, DeleteModal, Panel, PlaceTabs, ScreenFrame, useAsked } from '../frame/index.ts';
+import { ConfirmModal, DeleteModal, Panel, PlaceLink, PlaceTabs, ScreenFrame, useAsked } from '../frame/index.ts';
 import { fieldErrors, LoadedView, loadOverview, type Overview, refreshSeconds, useAction, useLoaded } from '../loading/index.ts';
 import { ManifestTab } from '../manifest/manifest-view.tsx';
 import { aboveComputation, addressOf, useAddress, useGoOn } from '../routing/index.ts';
@@ -189,9 +181,7 @@ function StartRun({ overview, first, onClose }: { overview: Overview; first: str
           {computation.attestation_policy !== null && <MachineHelp />}
         </Alert>
       )}
-      {activeRun !== undefined && (
-        <Link href={addressOf({ screen: 'run', domain, id, run: activeRun })}>Open the conflicting run</Link>
-      )}
+      {activeRun !== undefined && <PlaceLink to={{ screen: 'run', id, run: activeRun }}>Open the conflicting run</PlaceLink>}
     </ConfirmModal>
   );
 }

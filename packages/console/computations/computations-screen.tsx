@@ -1,4 +1,4 @@
-import { Button, Link, SpaceBetween } from '@cloudscape-design/components';
+import { Button, SpaceBetween } from '@cloudscape-design/components';
 import { type Client, page, type Schemas } from 'computation-management-client';
 import { describeMissing, userText } from 'computation-management-words';
 import { permissions, useDomain } from '../access/index.ts';
@@ -6,7 +6,7 @@ import { machinesFor } from '../attestation/machines.ts';
 import { type Column, FilterBox, PagedTable, RowFact, usePage } from '../lists/index.ts';
 import { hasMachine, type Loaded, refreshSeconds, useLoaded } from '../loading/index.ts';
 import { addressOf, useAddress } from '../routing/index.ts';
-import { ScreenFrame } from '../frame/index.ts';
+import { PlaceLink, ScreenFrame } from '../frame/index.ts';
 import { Ago, Names, Status, StatusIndicator, statusOptions, User } from '../show/index.ts';
 
 type Row = Schemas['ComputationRow'];
@@ -25,7 +25,7 @@ export function ComputationsScreen() {
     {
       header: 'Name',
       isRowHeader: true,
-      cell: ({ id, name }) => <Link href={addressOf({ screen: 'computation', domain, id })}>{name}</Link>,
+      cell: ({ id, name }) => <PlaceLink to={{ screen: 'computation', id }}>{name}</PlaceLink>,
     },
     { header: 'Status', isPrimary: true, minWidth: 120, cell: ({ status: of }) => <Status status={of} /> },
     { header: 'Waits for', minWidth: 150, cell: (row) => <Waits row={row} round={round} todo={todo} /> },
@@ -77,10 +77,10 @@ const mostNamed = 2;
 
 /** Shows what a run of a computation waits for, first from the user. */
 function Waits({ row: { id, status }, round, todo }: { row: Row; round: number; todo: Loaded<Schemas['Todo']> }) {
-  const { client, domain } = useDomain();
+  const { client } = useDomain();
   const isOf = ({ computation_id }: { computation_id: string }) => computation_id === id;
-  if (todo.value?.keys.some(isOf)) return <Link href={addressOf({ screen: 'computation', domain, id })}>Your key</Link>;
-  if (todo.value?.approvals.some(isOf)) return <Link href={addressOf({ screen: 'approve', domain, id })}>Your approval</Link>;
+  if (todo.value?.keys.some(isOf)) return <PlaceLink to={{ screen: 'computation', id }}>Your key</PlaceLink>;
+  if (todo.value?.approvals.some(isOf)) return <PlaceLink to={{ screen: 'approve', id }}>Your approval</PlaceLink>;
   const isAsked = todo.value !== undefined || todo.problem !== undefined;
   if (!isAsked || status === 'running' || status === 'stopping') return '-';
   return (

@@ -1,9 +1,9 @@
-import { Alert, Button, FormField, Link, SpaceBetween } from '@cloudscape-design/components';
+import { Alert, Button, FormField, SpaceBetween } from '@cloudscape-design/components';
 import { useState } from 'react';
 import { permissions, useDomain } from '../access/index.ts';
 import { AssetSelect } from '../assets/asset-select.tsx';
 import { assetTypeText } from '../assets/asset-texts.ts';
-import { ConfirmModal, type DialogProps, useAsked } from '../frame/index.ts';
+import { ConfirmModal, type DialogProps, PlaceLink, useAsked } from '../frame/index.ts';
 import { type Column, FactTable } from '../lists/index.ts';
 import { type Input, type Overview, useChange } from '../loading/index.ts';
 import { addressOf } from '../routing/index.ts';
@@ -25,7 +25,7 @@ export function InputsPanel({ overview, reload }: { overview: Overview; reload: 
       header: 'File',
       isRowHeader: true,
       minWidth: 130,
-      cell: ({ id, file_name }) => <Link href={addressOf({ screen: 'asset', domain, id })}>{file_name}</Link>,
+      cell: ({ id, file_name }) => <PlaceLink to={{ screen: 'asset', id }}>{file_name}</PlaceLink>,
     },
     { header: 'Type', cell: ({ asset_type }) => assetTypeText(asset_type) },
     {

@@ -1,9 +1,8 @@
-import { Button, Link, type StatusIndicatorProps } from '@cloudscape-design/components';
+import { Button, type StatusIndicatorProps } from '@cloudscape-design/components';
 import { useDomain } from '../access/index.ts';
 import { MachineHelp } from '../attestation/machine-help.tsx';
-import { Panel } from '../frame/index.ts';
+import { Panel, PlaceLink } from '../frame/index.ts';
 import { hasMachine, type Overview, useLoaded } from '../loading/index.ts';
-import { addressOf } from '../routing/index.ts';
 import { Ago, durationText, momentText, Name, StatusIndicator, statusText, useNow, User } from '../show/index.ts';
 import { debtText } from './invitation.ts';
 import { type Move, owedSince, type Step, stepsOf } from './steps.ts';
@@ -85,15 +84,14 @@ function Machines({ of }: { of: NonNullable<Overview['machines']> }) {
 
 /** Shows the latest run of a computation without a colour, because the end of a run says nothing about the next run. */
 function LatestRun({ run }: { run: NonNullable<Overview['computation']['run']> }) {
-  const { domain } = useDomain();
   const { id: at, computation_id: id, cvm_id, status, started_by, started_at, ended_at } = run;
   return (
     <div>
       Latest run:{' '}
-      <Link href={addressOf({ screen: 'run', domain, id, run: at })}>
+      <PlaceLink to={{ screen: 'run', id, run: at }}>
         {statusText(status)} <Ago at={ended_at ?? started_at} />
-      </Link>
-      , on <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link>, started by <User of={started_by} />
+      </PlaceLink>
+      , on <PlaceLink to={{ screen: 'cvm', cvm: cvm_id }}>{cvm_id}</PlaceLink>, started by <User of={started_by} />
     </div>
   );
 }

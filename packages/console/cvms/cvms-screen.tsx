@@ -1,11 +1,11 @@
-import { Alert, Button, KeyValuePairs, Link } from '@cloudscape-design/components';
+import { Alert, Button, KeyValuePairs } from '@cloudscape-design/components';
 import { type Client, type Schemas, wholeAnswer } from 'computation-management-client';
 import { useState } from 'react';
 import { permissions, useDomain, useFrame } from '../access/index.ts';
 import { type Column, PagedTable, usePage } from '../lists/index.ts';
 import { fieldErrors, LoadedView, nullIfAbsent, ReadAgain, refreshSeconds, useAction, useLoaded } from '../loading/index.ts';
 import { addressOf, useGoOn } from '../routing/index.ts';
-import { ConfirmModal, DeleteModal, Panel, ScreenFrame, TextField, useAsked } from '../frame/index.ts';
+import { ConfirmModal, DeleteModal, Panel, PlaceLink, ScreenFrame, TextField, useAsked } from '../frame/index.ts';
 import { Ago, Hash, Moment, Name, Term } from '../show/index.ts';
 import { Fit, Presence } from './presence.tsx';
 import { AttestationBadge } from '../attestation/attestation-panel.tsx';
@@ -23,7 +23,7 @@ export function CvmsScreen() {
     {
       header: 'CVM',
       isRowHeader: true,
-      cell: ({ id }) => <Link href={addressOf({ screen: 'cvm', domain, cvm: id })}>{id}</Link>,
+      cell: ({ id }) => <PlaceLink to={{ screen: 'cvm', cvm: id }}>{id}</PlaceLink>,
     },
     { header: 'Presence', isPrimary: true, minWidth: 150, cell: ({ presence }) => <Presence presence={presence} /> },
     { header: 'Fitness', minWidth: 170, cell: ({ presence }) => <Fit presence={presence} /> },

@@ -1,11 +1,11 @@
-import { Alert, KeyValuePairs, Link } from '@cloudscape-design/components';
+import { Alert, KeyValuePairs } from '@cloudscape-design/components';
 import { type Client, findRows, type Schemas } from 'computation-management-client';
 import { useState } from 'react';
 import { useDomain } from '../access/index.ts';
-import { Panel, PlaceTabs, ScreenFrame } from '../frame/index.ts';
+import { Panel, PlaceLink, PlaceTabs, ScreenFrame } from '../frame/index.ts';
 import { loadComputation, LoadedView, ProblemAlert, problemText, useLoaded } from '../loading/index.ts';
 import { ManifestTab } from '../manifest/manifest-view.tsx';
-import { aboveInComputation, addressOf } from '../routing/index.ts';
+import { aboveInComputation } from '../routing/index.ts';
 import { Elapsed, Hash, Moment, momentText, Name, Status, Term, useNow, User } from '../show/index.ts';
 import { LastGoodRun, Outcome, PhasesChart } from './outcome.tsx';
 import { fatalRefusal } from './key-events.ts';
@@ -118,7 +118,7 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
  * @param latest the type of the run's latest event. When the type changes, the attestation is read again
  */
 export function RunSummary({ run, latest }: { run: Schemas['Run']; latest: string | undefined }) {
-  const { domain, client } = useDomain();
+  const { client } = useDomain();
   const { id, status, cvm_id, started_at, ended_at, started_by, manifest_digest, computation_id } = run;
   const attestation = useLoaded(`${id} ${status} ${latest ?? ''}`, (signal) =>
     client.getAttestation({ id: computation_id, run: id, signal }),
@@ -130,7 +130,7 @@ export function RunSummary({ run, latest }: { run: Schemas['Run']; latest: strin
           columns={4}
           items={[
             { label: 'Status', value: <Status status={status} /> },
-            { label: 'CVM', value: <Link href={addressOf({ screen: 'cvm', domain, cvm: cvm_id })}>{cvm_id}</Link> },
+            { label: 'CVM', value: <PlaceLink to={{ screen: 'cvm', cvm: cvm_id }}>{cvm_id}</PlaceLink> },
             { label: 'Started by', value: <User of={started_by} /> },
             { label: 'Started', value: <Moment at={started_at} /> },
             { label: 'Ended', value: ended_at === null ? 'Not yet' : <Moment at={ended_at} /> },
