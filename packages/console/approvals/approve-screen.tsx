@@ -76,9 +76,7 @@ function Review(form: ReviewProps) {
   const { computation } = overview;
   const { id } = computation;
   // Also one that is given elsewhere meanwhile.
-  const present = useLoaded(id, (signal) => client.listApprovals({ id, signal }), {
-    everySeconds: refreshSeconds.approve,
-  });
+  const present = useLoaded(id, (signal) => client.listApprovals({ id, signal }), { everySeconds: refreshSeconds.approve });
   const { approvals, refusals } = present.value ?? overview.approvals;
   const mine = approvals.find(({ user }) => user === me.user);
   const refusal = refusals.find(({ user }) => user === me.user);

@@ -39,10 +39,7 @@ export function sourceOf({ url, checksum, path, kbs, decompress, runAs, args }: 
       ? {}
       : type === 'dataset'
         ? { decompress }
-        : {
-            algo_type: runAs,
-            algo_args: args.split('\n').filter((line) => line !== ''),
-          }),
+        : { algo_type: runAs, algo_args: args.split('\n').filter((line) => line !== '') }),
   };
 }
 

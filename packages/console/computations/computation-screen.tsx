@@ -207,10 +207,7 @@ function ConfigurationTab({ computation }: { computation: Schemas['Computation']
       value:
         consumers.length > 0 ? <Names of={consumers} as={User} /> : 'Everyone with the role result_consumer who uploads a key',
     },
-    {
-      label: 'Providers',
-      value: providers.length > 0 ? <Names of={providers} as={User} /> : 'Everyone who provides assets',
-    },
+    { label: 'Providers', value: providers.length > 0 ? <Names of={providers} as={User} /> : 'Everyone who provides assets' },
     { label: 'Created', value: <Moment at={created_at} /> },
     { label: 'Updated', value: <Moment at={updated_at} /> },
   ];

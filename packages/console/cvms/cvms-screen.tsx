@@ -20,11 +20,7 @@ export function CvmsScreen() {
   const [isRegistering, setRegistering] = useState(false);
   const page = usePage('listCvms', {}, { everySeconds: refreshSeconds.cvms });
   const columns: Column<Cvm>[] = [
-    {
-      header: 'CVM',
-      isRowHeader: true,
-      cell: ({ id }) => <PlaceLink to={{ screen: 'cvm', cvm: id }}>{id}</PlaceLink>,
-    },
+    { header: 'CVM', isRowHeader: true, cell: ({ id }) => <PlaceLink to={{ screen: 'cvm', cvm: id }}>{id}</PlaceLink> },
     { header: 'Presence', isPrimary: true, minWidth: 150, cell: ({ presence }) => <Presence presence={presence} /> },
     { header: 'Fitness', minWidth: 170, cell: ({ presence }) => <Fit presence={presence} /> },
     { header: 'Description', cell: ({ description }) => (description === '' ? '-' : <Name of={description} />) },
