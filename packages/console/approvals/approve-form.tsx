@@ -174,7 +174,7 @@ export function ApproveForm({ consent, loaded, chosen, afterwards, onRefuse }: P
                 variant="primary"
                 loading={approve.isRunning}
                 disabled={obstacle !== undefined}
-                {...(obstacle !== undefined && { disabledReason: obstacle })}
+                disabledReason={obstacle ?? ''}
               >
                 {isSigned ? 'Sign and approve' : 'Approve'}
               </Button>

@@ -15,7 +15,7 @@ import { Panel, ScreenFrame } from '../frame/index.ts';
 import { type Input, LoadedView, refreshSeconds, useLoaded } from '../loading/index.ts';
 import { ManifestView, StillMissing } from '../manifest/manifest-view.tsx';
 import { aboveInComputation, addressOf, useAddress, useGoOn, useUnsavedWork } from '../routing/index.ts';
-import { factItems, Hash, Name, Quote, Term, Time, Warnings } from '../show/index.ts';
+import { Bullets, factItems, Hash, Name, Quote, Term, Time, Warnings } from '../show/index.ts';
 import { mayApprove } from './approval.ts';
 import { ApproveForm, loadConsent } from './approve-form.tsx';
 import { ChangeCards, useChanges } from './changes.tsx';
@@ -101,11 +101,7 @@ function Review(form: ReviewProps) {
       <ChangeCards of={changes} />
       <div role="region" aria-label="What your approval does not protect from">
         <Alert type="warning" header="What your approval does not protect from">
-          <ul>
-            {coverage.cautions.map((caution) => (
-              <li key={caution}>{caution}</li>
-            ))}
-          </ul>
+          <Bullets of={coverage.cautions} />
           <Warnings of={overview.warnings} />
         </Alert>
       </div>

@@ -1,7 +1,7 @@
 import { Box, Button, KeyValuePairs, SpaceBetween } from '@cloudscape-design/components';
 import { assetWithoutReading, type KnownAsset } from 'computation-management-client';
 import { permissions, useDomain } from '../access/index.ts';
-import { DeleteModal, Panel, PlaceLink, ScreenFrame, useAsked } from '../frame/index.ts';
+import { DeleteModal, Panel, GoTo, ScreenFrame, useAsked } from '../frame/index.ts';
 import { FactTable, PagedTable, usePage } from '../lists/index.ts';
 import { ActionButton, LoadedView, useLoaded } from '../loading/index.ts';
 import { aboveAsset, addressOf } from '../routing/index.ts';
@@ -136,7 +136,7 @@ function LinkedComputations({ id }: { id: string }) {
         {
           header: 'Name',
           isRowHeader: true,
-          cell: ({ id: computation, name }) => <PlaceLink to={{ screen: 'computation', id: computation }}>{name}</PlaceLink>,
+          cell: ({ id: computation, name }) => <GoTo place={{ screen: 'computation', id: computation }}>{name}</GoTo>,
         },
         { header: 'Status', isPrimary: true, minWidth: 120, cell: ({ status }) => <Status status={status} /> },
         { header: 'Owner', cell: ({ owner }) => <User of={owner} /> },

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { permissions, Refused, useDomain, useFrame } from '../access/index.ts';
 import { fieldErrors, keysForBodies, useAction } from '../loading/index.ts';
 import { aboveAsset, addressOf, useAddress, useGoOn, useUnsavedWork } from '../routing/index.ts';
-import { Choice, FormFrame, PlaceLink, ScreenFrame } from '../frame/index.ts';
+import { Choice, FormFrame, GoTo, ScreenFrame } from '../frame/index.ts';
 import { sizeText } from '../show/index.ts';
 import { noSource, SourceFields, sourceFields, sourceOf } from './source-fields.tsx';
 import { AssetFields, assetFields, type AssetFieldValues } from './asset-fields.tsx';
@@ -168,7 +168,7 @@ function NewForm() {
       </Container>
       <UploadProgress
         upload={upload}
-        asset={created && <PlaceLink to={{ screen: 'asset', id: created.id }}>{created.file_name}</PlaceLink>}
+        asset={created && <GoTo place={{ screen: 'asset', id: created.id }}>{created.file_name}</GoTo>}
       />
     </FormFrame>
   );

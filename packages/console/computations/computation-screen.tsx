@@ -3,7 +3,7 @@ import { type ComponentProps, useState } from 'react';
 import { permissions, useDomain } from '../access/index.ts';
 import { MachineHelp } from '../attestation/machine-help.tsx';
 import { EventsTable } from '../events/events-table.tsx';
-import { ConfirmModal, DeleteModal, Panel, PlaceLink, PlaceTabs, ScreenFrame, useAsked } from '../frame/index.ts';
+import { ConfirmModal, DeleteModal, GoTo, Panel, PlaceTabs, ScreenFrame, useAsked } from '../frame/index.ts';
 import { fieldErrors, LoadedView, loadOverview, type Overview, refreshSeconds, useAction, useLoaded } from '../loading/index.ts';
 import { ManifestTab } from '../manifest/manifest-view.tsx';
 import { aboveComputation, addressOf, useAddress, useGoOn } from '../routing/index.ts';
@@ -17,7 +17,7 @@ import { type Schemas, ServiceProblem } from 'computation-management-client';
 import { describeConfiguration, describeMissing } from 'computation-management-words';
 import { CvmInput } from '../cvms/cvm-input.tsx';
 import { configurationOfComputation } from 'computation-management-formats/approval-text';
-import { factItems, Hash, Moment, Names, User } from '../show/index.ts';
+import { Bullets, factItems, Hash, Moment, Names, User } from '../show/index.ts';
 
 /** Shows a computation: who takes part, what a run still needs, its manifest, its runs and its events. */
 export function ComputationScreen({ id }: { id: string }) {
@@ -173,15 +173,11 @@ function StartRun({ overview, first, onClose }: { overview: Overview; first: str
       )}
       {lacks.length > 0 && (
         <Alert type="warning" header={isReady ? 'A run cannot start on this CVM' : 'A run cannot start yet'}>
-          <ul className="long-words">
-            {lacks.map((sentence) => (
-              <li key={sentence}>{sentence}</li>
-            ))}
-          </ul>
+          <Bullets className="long-words" of={lacks} />
           {computation.attestation_policy !== null && <MachineHelp />}
         </Alert>
       )}
-      {activeRun !== undefined && <PlaceLink to={{ screen: 'run', id, run: activeRun }}>Open the conflicting run</PlaceLink>}
+      {activeRun !== undefined && <GoTo place={{ screen: 'run', id, run: activeRun }}>Open the conflicting run</GoTo>}
     </ConfirmModal>
   );
 }

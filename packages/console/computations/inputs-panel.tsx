@@ -1,10 +1,10 @@
-import { Alert, Button, FormField, SpaceBetween } from '@cloudscape-design/components';
+import { Alert, Button, FormField } from '@cloudscape-design/components';
 import { useState } from 'react';
 import { permissions, useDomain } from '../access/index.ts';
 import { AssetSelect } from '../assets/asset-select.tsx';
 import { assetTypeText } from '../assets/asset-texts.ts';
-import { ConfirmModal, type DialogProps, PlaceLink, useAsked } from '../frame/index.ts';
-import { type Column, FactTable } from '../lists/index.ts';
+import { ConfirmModal, type DialogProps, GoTo, useAsked } from '../frame/index.ts';
+import { type Column, FactTable, Nothing } from '../lists/index.ts';
 import { type Input, type Overview, useChange } from '../loading/index.ts';
 import { addressOf } from '../routing/index.ts';
 import { AssetState, Hash, sizeText, StatusIndicator, User, Warnings } from '../show/index.ts';
@@ -25,7 +25,7 @@ export function InputsPanel({ overview, reload }: { overview: Overview; reload: 
       header: 'File',
       isRowHeader: true,
       minWidth: 130,
-      cell: ({ id, file_name }) => <PlaceLink to={{ screen: 'asset', id }}>{file_name}</PlaceLink>,
+      cell: ({ id, file_name }) => <GoTo place={{ screen: 'asset', id }}>{file_name}</GoTo>,
     },
     { header: 'Type', cell: ({ asset_type }) => assetTypeText(asset_type) },
     {
@@ -82,12 +82,7 @@ export function InputsPanel({ overview, reload }: { overview: Overview; reload: 
             </Alert>
           )
         }
-        empty={
-          <SpaceBetween size="s" alignItems="center">
-            <span>No assets are linked. A run needs one algorithm.</span>
-            {upload}
-          </SpaceBetween>
-        }
+        empty={<Nothing text="No assets are linked. A run needs one algorithm." action={upload} />}
       />
       {asked === 'link' && <LinkAsset overview={overview} {...dialog} />}
       {asked !== undefined && asked !== 'link' && <UnlinkAsset overview={overview} input={asked} {...dialog} />}

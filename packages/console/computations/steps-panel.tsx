@@ -1,7 +1,7 @@
 import { Button, type StatusIndicatorProps } from '@cloudscape-design/components';
 import { useDomain } from '../access/index.ts';
 import { MachineHelp } from '../attestation/machine-help.tsx';
-import { Panel, PlaceLink } from '../frame/index.ts';
+import { GoTo, Panel } from '../frame/index.ts';
 import { hasMachine, type Overview, useLoaded } from '../loading/index.ts';
 import { Ago, durationText, momentText, Name, StatusIndicator, statusText, useNow, User } from '../show/index.ts';
 import { debtText } from './invitation.ts';
@@ -88,10 +88,10 @@ function LatestRun({ run }: { run: NonNullable<Overview['computation']['run']> }
   return (
     <div>
       Latest run:{' '}
-      <PlaceLink to={{ screen: 'run', id, run: at }}>
+      <GoTo place={{ screen: 'run', id, run: at }}>
         {statusText(status)} <Ago at={ended_at ?? started_at} />
-      </PlaceLink>
-      , on <PlaceLink to={{ screen: 'cvm', cvm: cvm_id }}>{cvm_id}</PlaceLink>, started by <User of={started_by} />
+      </GoTo>
+      , on <GoTo place={{ screen: 'cvm', cvm: cvm_id }}>{cvm_id}</GoTo>, started by <User of={started_by} />
     </div>
   );
 }

@@ -5,7 +5,7 @@ import { permissions, useDomain, useFrame } from '../access/index.ts';
 import { type Column, PagedTable, usePage } from '../lists/index.ts';
 import { fieldErrors, LoadedView, nullIfAbsent, ReadAgain, refreshSeconds, useAction, useLoaded } from '../loading/index.ts';
 import { addressOf, useGoOn } from '../routing/index.ts';
-import { ConfirmModal, DeleteModal, Panel, PlaceLink, ScreenFrame, TextField, useAsked } from '../frame/index.ts';
+import { ConfirmModal, DeleteModal, Panel, GoTo, ScreenFrame, TextField, useAsked } from '../frame/index.ts';
 import { Ago, Hash, Moment, Name, Term } from '../show/index.ts';
 import { Fit, Presence } from './presence.tsx';
 import { AttestationBadge } from '../attestation/attestation-panel.tsx';
@@ -20,7 +20,7 @@ export function CvmsScreen() {
   const [isRegistering, setRegistering] = useState(false);
   const page = usePage('listCvms', {}, { everySeconds: refreshSeconds.cvms });
   const columns: Column<Cvm>[] = [
-    { header: 'CVM', isRowHeader: true, cell: ({ id }) => <PlaceLink to={{ screen: 'cvm', cvm: id }}>{id}</PlaceLink> },
+    { header: 'CVM', isRowHeader: true, cell: ({ id }) => <GoTo place={{ screen: 'cvm', cvm: id }}>{id}</GoTo> },
     { header: 'Presence', isPrimary: true, minWidth: 150, cell: ({ presence }) => <Presence presence={presence} /> },
     { header: 'Fitness', minWidth: 170, cell: ({ presence }) => <Fit presence={presence} /> },
     { header: 'Description', cell: ({ description }) => (description === '' ? '-' : <Name of={description} />) },
@@ -30,7 +30,7 @@ export function CvmsScreen() {
     },
   ];
   return (
-    <ScreenFrame title="CVMs" above={[]} hasHeader={false}>
+    <>
       <PagedTable
         title="CVMs"
         description="Registered confidential virtual machines. Runs can also use a CVM that is not registered."
@@ -49,7 +49,7 @@ export function CvmsScreen() {
       {isRegistering && (
         <RegisterCvm onClose={() => setRegistering(false)} onDone={(cvm) => goOn(addressOf({ screen: 'cvm', domain, cvm }))} />
       )}
-    </ScreenFrame>
+    </>
   );
 }
 

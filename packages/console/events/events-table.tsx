@@ -1,7 +1,7 @@
 import type { Schemas } from 'computation-management-client';
 import { fieldsText } from 'computation-management-words';
 import { Fragment } from 'react';
-import { PlaceLink } from '../frame/index.ts';
+import { GoTo } from '../frame/index.ts';
 import { ChoiceFilter, type Column, PagedTable, usePage } from '../lists/index.ts';
 import { refreshSeconds } from '../loading/index.ts';
 import { useAddress } from '../routing/index.ts';
@@ -35,8 +35,7 @@ export function EventsTable({ id }: { id: string }) {
     },
     {
       header: 'Run',
-      cell: ({ run_id }) =>
-        run_id === '' ? '-' : <PlaceLink to={{ screen: 'run', id, run: run_id }}>{run_id.slice(-8)}</PlaceLink>,
+      cell: ({ run_id }) => (run_id === '' ? '-' : <GoTo place={{ screen: 'run', id, run: run_id }}>{run_id.slice(-8)}</GoTo>),
     },
   ];
   return (

@@ -1,21 +1,16 @@
 import { PropertyFilter } from '@cloudscape-design/components';
 
-interface Filter {
-  /** The name of the parameter in the address. */
-  name: string;
-  label: string;
-  /** The values to choose from. Any other can be typed. */
-  options: readonly { value: string; label: string }[];
-}
-
 interface Props {
   label: string;
-  filters: readonly Filter[];
+  /** The filters by the names of their parameters in the address, with the values to choose from. Any other value can be typed. */
+  filters: readonly { name: string; label: string; options: readonly { value: string; label: string }[] }[];
   /** The value of each filter that has one. */
   values: Record<string, string | undefined>;
   /** Called with the value of each filter, undefined for none, and the name of the filter that the user set last. */
   onChange: (values: Record<string, string | undefined>, latest: string | undefined) => void;
 }
+
+const operators = ['='];
 
 /** Shows one box for all filters of a list, which completes what is typed, such as `Status = failed`. Of each filter, the last value counts. */
 export function FilterBox({ label, filters, values, onChange }: Props) {
@@ -30,11 +25,11 @@ export function FilterBox({ label, filters, values, onChange }: Props) {
       disableFreeTextFiltering
       hideOperations
       query={{ tokens, operation: 'and' }}
-      filteringProperties={filters.map(({ name, label: text }) => ({
-        key: name,
-        propertyLabel: text,
-        groupValuesLabel: text,
-        operators: ['='],
+      filteringProperties={filters.map(({ name: key, label: of }) => ({
+        key,
+        propertyLabel: of,
+        groupValuesLabel: of,
+        operators,
       }))}
       filteringOptions={filters.flatMap(({ name, options }) => options.map((option) => ({ propertyKey: name, ...option })))}
       onChange={({ detail }) => {

@@ -2,7 +2,7 @@ import { Alert, Box, Button, type ButtonProps } from '@cloudscape-design/compone
 import { ServiceProblem } from 'computation-management-client';
 import type { ReactNode } from 'react';
 import { useFrame } from '../access/index.ts';
-import { Hash, StatusIndicator } from '../show/index.ts';
+import { Bullets, Hash, StatusIndicator } from '../show/index.ts';
 import { listAbove } from '../routing/index.ts';
 import { problemText } from './problem-text.ts';
 import { useAction } from './use-action.ts';
@@ -43,13 +43,7 @@ export function ProblemAlert({ problem, fields, retry, isRetrying = false }: Pro
         }
       >
         {detail}
-        {points.length > 0 && (
-          <ul>
-            {points.map((point) => (
-              <li key={point}>{point}</li>
-            ))}
-          </ul>
-        )}
+        {points.length > 0 && <Bullets of={points} />}
         {advice !== undefined && <div>{advice}</div>}
         {requestId !== undefined && (
           <Box variant="small" display="block">

@@ -199,7 +199,7 @@ function Decide({ run, review, isSigned: mustSign, manifest, checksum, reload }:
             variant={decision === 'release' ? 'primary' : 'normal'}
             loading={decide.isRunning}
             disabled={obstacle !== undefined}
-            {...(obstacle !== undefined && { disabledReason: obstacle })}
+            disabledReason={obstacle ?? ''}
             onClick={() => void decide.run(decision)}
           >
             {`${isSigned ? 'Sign and ' : ''}${decision}`.replace(/^./, (first) => first.toUpperCase())}

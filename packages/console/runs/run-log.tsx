@@ -1,4 +1,4 @@
-import { PlaceLink } from '../frame/index.ts';
+import { GoTo } from '../frame/index.ts';
 import { Alert, Box } from '@cloudscape-design/components';
 import { type Client, pause, retryUntilAborted, type Schemas, ServiceProblem } from 'computation-management-client';
 import { Fragment, type ReactNode, useEffect, useEffectEvent, useState } from 'react';
@@ -93,7 +93,7 @@ export function ShareLog({ computation }: { computation: Schemas['Computation'] 
   return (
     <>
       {permissions.editComputation(me, computation) ? (
-        <PlaceLink to={{ screen: 'edit-computation', id }}>Share the log of the next run</PlaceLink>
+        <GoTo place={{ screen: 'edit-computation', id }}>Share the log of the next run</GoTo>
       ) : (
         <>
           Ask <User of={owner} /> to share the log of the next run

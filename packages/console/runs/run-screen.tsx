@@ -2,7 +2,7 @@ import { Alert, KeyValuePairs } from '@cloudscape-design/components';
 import { type Client, findRows, type Schemas } from 'computation-management-client';
 import { useState } from 'react';
 import { useDomain } from '../access/index.ts';
-import { Panel, PlaceLink, PlaceTabs, ScreenFrame } from '../frame/index.ts';
+import { GoTo, Panel, PlaceTabs, ScreenFrame } from '../frame/index.ts';
 import { loadComputation, LoadedView, ProblemAlert, problemText, useLoaded } from '../loading/index.ts';
 import { ManifestTab } from '../manifest/manifest-view.tsx';
 import { aboveInComputation } from '../routing/index.ts';
@@ -130,7 +130,7 @@ export function RunSummary({ run, latest }: { run: Schemas['Run']; latest: strin
           columns={4}
           items={[
             { label: 'Status', value: <Status status={status} /> },
-            { label: 'CVM', value: <PlaceLink to={{ screen: 'cvm', cvm: cvm_id }}>{cvm_id}</PlaceLink> },
+            { label: 'CVM', value: <GoTo place={{ screen: 'cvm', cvm: cvm_id }}>{cvm_id}</GoTo> },
             { label: 'Started by', value: <User of={started_by} /> },
             { label: 'Started', value: <Moment at={started_at} /> },
             { label: 'Ended', value: ended_at === null ? 'Not yet' : <Moment at={ended_at} /> },

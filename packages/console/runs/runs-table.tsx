@@ -1,7 +1,7 @@
 import type { Schemas } from 'computation-management-client';
 import { runStatuses } from 'computation-management-formats/vocabulary';
 import { useRows } from './use-rows.ts';
-import { PlaceLink, ScreenFrame } from '../frame/index.ts';
+import { GoTo } from '../frame/index.ts';
 import { ChoiceFilter, type Column, PagedTable, usePage } from '../lists/index.ts';
 import { refreshSeconds } from '../loading/index.ts';
 import { useAddress } from '../routing/index.ts';
@@ -25,13 +25,13 @@ export function RunsTable({ computation }: { computation?: string }) {
       isRowHeader: true,
       minWidth: 125,
       cell: ({ id: run, computation_id: id, started_at }) => (
-        <PlaceLink to={{ screen: 'run', id, run }}>
+        <GoTo place={{ screen: 'run', id, run }}>
           <Time at={started_at} />
-        </PlaceLink>
+        </GoTo>
       ),
     },
     { header: 'Status', isPrimary: true, minWidth: 120, cell: ({ status: of }) => <Status status={of} /> },
-    { header: 'CVM', cell: ({ cvm_id }) => <PlaceLink to={{ screen: 'cvm', cvm: cvm_id }}>{cvm_id}</PlaceLink> },
+    { header: 'CVM', cell: ({ cvm_id }) => <GoTo place={{ screen: 'cvm', cvm: cvm_id }}>{cvm_id}</GoTo> },
     { header: 'Started by', cell: ({ started_by }) => <User of={started_by} /> },
     {
       header: 'Duration',
@@ -43,7 +43,7 @@ export function RunsTable({ computation }: { computation?: string }) {
   const ofComputation: Column<Run> = {
     header: 'Computation',
     cell: ({ computation_id: id }) => (
-      <PlaceLink to={{ screen: 'computation', id }}>{computations.get(id)?.name ?? id.slice(-8)}</PlaceLink>
+      <GoTo place={{ screen: 'computation', id }}>{computations.get(id)?.name ?? id.slice(-8)}</GoTo>
     ),
   };
   return (
@@ -65,10 +65,4 @@ export function RunsTable({ computation }: { computation?: string }) {
 }
 
 /** Shows the screen with the list of the domain's runs. */
-export function RunsScreen() {
-  return (
-    <ScreenFrame title="Runs" above={[]} hasHeader={false}>
-      <RunsTable />
-    </ScreenFrame>
-  );
-}
+export const RunsScreen = () => <RunsTable />;

@@ -6,7 +6,7 @@ import { addressOf, type Place } from '../routing/index.ts';
 type Within<Each> = Each extends { domain: string } ? Omit<Each, 'domain'> : never;
 
 /** Shows a link to another screen of the domain. */
-export function PlaceLink({ to, children }: { to: Within<Place>; children: ReactNode }) {
+export function GoTo({ place, children }: { place: Within<Place>; children: ReactNode }) {
   const { domain } = useDomain();
-  return <Link href={addressOf({ ...to, domain } as Place)}>{children}</Link>;
+  return <Link href={addressOf({ ...place, domain } as Place)}>{children}</Link>;
 }
