@@ -19,7 +19,7 @@ export function ComputationsScreen() {
   const [owner, waiting_for] = ['owner', 'waiting_for'].map((name) => query.get(name) ?? undefined);
   const sort = status === undefined && owner === undefined ? ('updated' as const) : undefined;
   const rows = usePage('listComputations', { status, owner, waiting_for, sort }, { everySeconds: refreshSeconds.computations });
-  const { round = 0 } = rows.loaded;
+  const { round } = rows.loaded;
   const todo = useLoaded(domain, (signal) => client.getTodo({ signal }), { round });
   const columns: Column<Row>[] = [
     { header: 'Name', isRowHeader: true, cell: ({ id, name }) => <GoTo place={{ screen: 'computation', id }}>{name}</GoTo> },

@@ -53,11 +53,6 @@ export function CvmsScreen() {
   );
 }
 
-interface Read {
-  cvm: Cvm;
-  etag: string | undefined;
-}
-
 /** Shows a CVM: whether it is connected, and its registration. */
 export function CvmScreen({ cvm }: { cvm: string }) {
   const { client, domain, me } = useDomain();
@@ -151,7 +146,7 @@ function CvmSummary({ presence, agent_url, attestation, certificate_fingerprint,
 
 interface Props {
   /** The registered CVM that the dialog changes. Default: the dialog registers a new CVM. */
-  registered?: Read;
+  registered?: NonNullable<Awaited<ReturnType<typeof read>>>;
   onClose: () => void;
   onDone: (cvm: string) => void;
 }
@@ -226,7 +221,7 @@ export function RegisterCvm({ registered, onClose, onDone }: Props) {
 }
 
 /** Reads a CVM. Returns null if nobody registered it: runs may use it all the same. */
-async function read(client: Client, cvmID: string, signal?: AbortSignal): Promise<Read | null> {
+async function read(client: Client, cvmID: string, signal?: AbortSignal) {
   const answer = await client.call('getCvm', { cvmID, signal }).then(wholeAnswer, nullIfAbsent);
   return answer && { cvm: answer.data, etag: answer.etag };
 }

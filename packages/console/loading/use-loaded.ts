@@ -1,15 +1,6 @@
 import { useCallback, useEffect, useEffectEvent, useState } from 'react';
 
-export interface Loaded<Value> {
-  /** The loaded value. It stays while the value is loaded again. */
-  value: Value | undefined;
-  /** The error of the latest attempt to load the value. Undefined if the attempt succeeded. */
-  problem: unknown;
-  isLoading: boolean;
-  /** The number of times that the value was loaded again. */
-  round?: number;
-  reload: () => void;
-}
+export type Loaded<Value> = ReturnType<typeof useLoaded<Value>>;
 
 interface Options {
   /** The seconds after which the value is loaded again while the page is visible. Default: the value is not loaded again by itself. */
@@ -30,7 +21,7 @@ export function useLoaded<Value>(
   key: string,
   load: (signal: AbortSignal) => Promise<Value>,
   { everySeconds, round = 0 }: Options = {},
-): Loaded<Value> {
+) {
   const [reloads, setReloads] = useState(0);
   const attempt = reloads + round;
   const [outcome, setOutcome] = useState<Outcome<Value>>();
@@ -63,7 +54,16 @@ export function useLoaded<Value>(
     return () => clearInterval(timer);
   }, [everySeconds]);
 
-  return { value: current?.value, problem: current?.problem, isLoading, round: current?.attempt ?? 0, reload };
+  return {
+    /** The loaded value. It stays while the value is loaded again. */
+    value: current?.value,
+    /** The error of the latest attempt to load the value. Undefined if the attempt succeeded. */
+    problem: current?.problem,
+    isLoading,
+    /** The number of times that the value was loaded again. */
+    round: current?.attempt ?? 0,
+    reload,
+  };
 }
 
 /** The seconds after which the data of each screen is loaded again while the page is visible. docs/cost.md says what the requests cost. */

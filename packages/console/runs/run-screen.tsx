@@ -51,7 +51,7 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
           {problemText(interruption).detail} Trying again.
         </Alert>
       )}
-      <LoadedView loaded={{ value: run, problem, isLoading: false, reload: watchAgain }} what="the run">
+      <LoadedView loaded={{ value: run, problem, isLoading: false, round: 0, reload: watchAgain }} what="the run">
         {(shown) => (
           <>
             <Outcome run={shown} phases={phases(shown)} refusal={fatalRefusal(shown, events)}>
