@@ -135,9 +135,7 @@ function withoutPlaces(changes: readonly Change[]): Change[] {
 }
 
 /** A change with the change by which a receiver of the results went when this one came. */
-interface Paired extends Change {
-  gone?: Change;
-}
+type Paired = Change & { gone?: Change };
 
 /** Joins the receiver that came with the one that went, where there is one of each. */
 function paired(changes: readonly Change[]): Paired[] {

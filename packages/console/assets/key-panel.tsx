@@ -12,14 +12,11 @@ import { type FileKey, readFileKey } from './file-key.ts';
 
 type Key = Schemas['AssetKey'];
 
-interface Props {
-  asset: KnownAsset['asset'];
-  /** Loads the asset again, which the first key changes. */
-  reload: () => void;
-}
-
-/** Shows the creator of an asset the key of its file: who holds it, which machines get it and how often it left. Sets and removes it. */
-export function KeyPanel({ asset, reload }: Props) {
+/**
+ * Shows the creator of an asset the key of its file: who holds it, which machines get it and how often it left. Sets and removes it.
+ * @param reload loads the asset again, which the first key changes
+ */
+export function KeyPanel({ asset, reload }: { asset: KnownAsset['asset']; reload: () => void }) {
   const { client } = useDomain();
   const { id } = asset;
   const loaded = useLoaded(`${id} ${asset.updated_at}`, async (signal) =>
@@ -107,10 +104,7 @@ const holders = [
   },
 ] as const;
 
-interface FormProps extends DialogProps {
-  asset: KnownAsset['asset'];
-  before: Key | null;
-}
+type FormProps = DialogProps & { asset: KnownAsset['asset']; before: Key | null };
 
 /** Shows the form that gives an asset a key. A key that the user holds is hashed here, and is not sent. */
 function KeyForm({ asset: { id, file_name }, before, onClose, onDone }: FormProps) {

@@ -109,7 +109,7 @@ function ComputationTabs({ reload, ...props }: TabsProps) {
     <PlaceTabs
       label="Parts of the computation"
       place={{ screen: 'computation', domain, id }}
-      contents={{
+      parts={{
         overview: () => (
           <>
             <StepsPanel {...props} />

@@ -90,9 +90,7 @@ export function InputsPanel({ overview, reload }: { overview: Overview; reload: 
   );
 }
 
-interface Props extends DialogProps {
-  overview: Overview;
-}
+type Props = DialogProps & { overview: Overview };
 
 /** Shows a dialog that links to a computation one of the assets that the user may link. */
 function LinkAsset({ overview: { computation, inputs }, onClose, onDone }: Props) {

@@ -96,13 +96,10 @@ function LatestRun({ run }: { run: NonNullable<Overview['computation']['run']> }
   );
 }
 
-interface DebtsProps {
-  overview: Overview;
-  events: Parameters<typeof owedSince>[2];
-}
+type Events = Parameters<typeof owedSince>[2];
 
 /** Shows the things that a run of a computation waits for, who owes each of them, and since when as far as the events tell. */
-function Debts({ overview: { parties, unowned, others }, events }: DebtsProps) {
+function Debts({ overview: { parties, unowned, others }, events }: { overview: Overview; events: Events }) {
   const { me } = useDomain();
   const items = parties.flatMap(({ user, owes, isInvited, parts, refusal }) => {
     const invited = `invited as ${parts.join(', ')}, has not acted`;

@@ -8,5 +8,5 @@ type Within<Each> = Each extends { domain: string } ? Omit<Each, 'domain'> : nev
 /** Shows a link to another screen of the domain. */
 export function GoTo({ place, children }: { place: Within<Place>; children: ReactNode }) {
   const { domain } = useDomain();
-  return <Link href={addressOf({ ...place, domain } as Place)}>{children}</Link>;
+  return <Link href={addressOf({ ...place, domain })}>{children}</Link>;
 }

@@ -66,13 +66,10 @@ export function ScreenFrame({ title, description, above, actions, loaded, hasHea
   );
 }
 
-interface PanelProps extends Pick<HeaderProps, 'description' | 'actions' | 'counter' | 'info'> {
-  title: ReactNode;
-  children: ReactNode;
-}
+type Heading = Pick<HeaderProps, 'description' | 'actions' | 'counter' | 'info'>;
 
 /** Shows a part of a screen below a title, with space between what it contains. */
-export function Panel({ title, children, ...header }: PanelProps) {
+export function Panel({ title, children, ...header }: Heading & { title: ReactNode; children: ReactNode }) {
   return (
     <Container
       header={

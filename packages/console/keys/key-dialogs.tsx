@@ -8,16 +8,11 @@ import { fieldErrors, useAction, useChange, useLoaded } from '../loading/index.t
 import { Hash, keyToSend, Names, saveFile } from '../show/index.ts';
 import { keepKey, latestKey, makeKey } from './private-key.ts';
 
-interface Props {
-  /** The identifier of the computation to which the key is uploaded. */
-  id: string;
-  onClose: () => void;
-  /** Called with the identifiers of the computations that have got the key. */
-  onDone: (ids: string[]) => void;
-}
-
-/** Shows a dialog that uploads the user's own public key to a computation. */
-export function UploadKey({ id, onClose, onDone }: Props) {
+/**
+ * Shows a dialog that uploads the user's own public key to a computation.
+ * @param onDone called with the identifiers of the computations that have got the key
+ */
+export function UploadKey({ id, onClose, onDone }: { id: string; onClose: () => void; onDone: (ids: string[]) => void }) {
   const { client } = useDomain();
   const { notify } = useFrame();
   const [key, setKey] = useState(latestKey()?.publicKey ?? '');

@@ -55,13 +55,8 @@ export function ProblemAlert({ problem, fields, retry, isRetrying = false }: Pro
   );
 }
 
-interface ActionButtonProps extends Pick<ButtonProps, 'iconName'> {
-  act: () => Promise<void>;
-  children: ReactNode;
-}
-
 /** Shows a button that does something. If that failed, shows why beside it. */
-export function ActionButton({ act, ...button }: ActionButtonProps) {
+export function ActionButton({ act, ...button }: Pick<ButtonProps, 'iconName' | 'children'> & { act: () => Promise<void> }) {
   const action = useAction(act);
   return (
     <>

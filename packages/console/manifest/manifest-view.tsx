@@ -153,14 +153,12 @@ const receiverColumns: Column<Receiver>[] = [
 
 type File = ManifestFile<Input>;
 
-interface ViewProps extends DescribedManifest<Input> {
-  manifest: Schemas['Manifest'];
-  digest: string | undefined;
-  /** True if the linked assets are known, and with them the parties who bring the files. */
-  isKnown: boolean;
-}
+type ViewProps = DescribedManifest<Input> & { manifest: Schemas['Manifest']; digest: string | undefined; isKnown: boolean };
 
-/** Shows a manifest: what the CVM is allowed to run, on what, and who gets the results. */
+/**
+ * Shows a manifest: what the CVM is allowed to run, on what, and who gets the results.
+ * @param isKnown true if the linked assets are known, and with them the parties who bring the files
+ */
 export function ManifestView(props: ViewProps) {
   const { manifest, digest, files, receivers, others, isKnown } = props;
   const { id, name, description } = manifest;

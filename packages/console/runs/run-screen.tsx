@@ -80,7 +80,7 @@ function WatchedRun({ id, run: runId, watchAgain }: { id: string; run: string; w
             <PlaceTabs
               label="Parts of the run"
               place={{ screen: 'run', domain, id, run: runId }}
-              contents={{
+              parts={{
                 timeline: () => (
                   <Panel title="Timeline" counter={`(${(earlier + events.length).toLocaleString('en')})`}>
                     <Timeline
@@ -154,13 +154,6 @@ type Run = Schemas['Run'];
 /** The types of the events that begin a phase of a run in the agent. */
 const agentPhases = ['ReceivingAlgorithm', 'ReceivingData', 'Running', 'ConsumingResults'];
 
-interface Step {
-  user: string;
-  what: string;
-  file?: string;
-  command: string;
-}
-
 /**
  * Shows which users must send or fetch a file at the agent of a run now, with the command. Simulated CVMs, which nobody registers, need
  * nothing.
@@ -214,10 +207,7 @@ const sentAfter: Record<string, { type: 'algorithm' | 'dataset'; option: string 
 };
 
 /** Returns what users must do at the agent of a run after an event. docs/participant.md explains the commands. */
-async function stepsOf(
-  client: Client,
-  { run, phase, signal }: { run: Run; phase: string; signal: AbortSignal },
-): Promise<{ steps: Step[]; agent: string | null } | undefined> {
+async function stepsOf(client: Client, { run, phase, signal }: { run: Run; phase: string; signal: AbortSignal }) {
   const { id, computation_id, result } = run;
   const { matches } = await client.find({ q: run.cvm_id, kind: 'cvm', limit: 50, signal });
   if (!matches.some((match) => match.id === run.cvm_id)) return undefined;
@@ -229,7 +219,7 @@ async function stepsOf(
       ? { users: isAwaited ? result_review.reviewers : [], what: 'fetch the result and review it', command: 'review' }
       : { users: [...new Set([owner, ...consumers])], what: 'fetch the result', command: 'result' };
     const command = `cms ${fetching.command} ${computation_id} --run ${id} ${ofParty}`;
-    return { steps: fetching.users.map((user) => ({ user, what: fetching.what, command })), agent };
+    return { steps: fetching.users.map((user) => ({ user, what: fetching.what, file: undefined, command })), agent };
   }
   const sent = sentAfter[phase];
   if (!sent) return { steps: [], agent };

@@ -65,10 +65,7 @@ function runAfter(run: Schemas['Run'], event: Schemas['Event']): Schemas['Run'] 
 
 type Event = Schemas['Event'];
 
-interface Place {
-  id: string;
-  run: string;
-}
+type Place = Record<'id' | 'run', string>;
 
 const pageSize = 100;
 
