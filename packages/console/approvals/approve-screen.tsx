@@ -1,18 +1,11 @@
 import { Alert, Box, Button, ExpandableSection, KeyValuePairs, Link } from '@cloudscape-design/components';
 import { type Schemas, ServiceProblem } from 'computation-management-client';
-import {
-  consentSentence,
-  type Coverage,
-  describeConfiguration,
-  hasKeyHere,
-  keyHolders,
-  type ManifestFile,
-} from 'computation-management-words';
+import { consentSentence, type Coverage, describeConfiguration, hasKeyHere, keyHolders } from 'computation-management-words';
 import { type ComponentProps, useState } from 'react';
 import { useDomain } from '../access/index.ts';
 import { assetTypeText } from '../assets/asset-texts.ts';
 import { Panel, ScreenFrame } from '../frame/index.ts';
-import { type Input, LoadedView, refreshSeconds, useLoaded } from '../loading/index.ts';
+import { LoadedView, refreshSeconds, useLoaded } from '../loading/index.ts';
 import { ManifestView, StillMissing } from '../manifest/manifest-view.tsx';
 import { aboveInComputation, addressOf, useAddress, useGoOn, useUnsavedWork } from '../routing/index.ts';
 import { Bullets, factItems, Hash, Name, Quote, Term, Time, Warnings } from '../show/index.ts';
@@ -156,7 +149,7 @@ function Before({ coverage, mine }: { coverage: Coverage; mine: Schemas['Approva
   );
 }
 
-function Check({ file: { type, name, hash, asset } }: { file: ManifestFile<Input> }) {
+function Check({ file: { type, name, hash, asset } }: { file: Coverage['files'][number] }) {
   const { client, me } = useDomain();
   const isMine = asset?.created_by === me.user;
   const isKeyed = isMine && hasKeyHere(asset);

@@ -1,4 +1,4 @@
-import { Button, FileInput, FormField, KeyValuePairs, SpaceBetween } from '@cloudscape-design/components';
+import { Button, FileInput, FormField, KeyValuePairs } from '@cloudscape-design/components';
 import type { KnownAsset, Schemas } from 'computation-management-client';
 import { hasKeyHere, keyHolders, policyLines } from 'computation-management-words';
 import { useState } from 'react';
@@ -133,37 +133,35 @@ function KeyForm({ asset: { id, file_name }, before, onClose, onDone }: FormProp
         title={before ? 'Change the key' : 'Give it a key'}
         description={before ? undefined : 'The first key changes the manifest: approvals that were given become stale.'}
       >
-        <SpaceBetween size="l">
-          <Choice label="Who holds it" value={held} options={holders} onChange={setHeld} />
-          <FormField
-            label="File of the key"
-            description="As cms encrypt writes it."
-            errorText={typeof chosen?.read === 'string' ? chosen.read : errors.at('/key')}
-            constraintText={key && `SHA-256 ${key.fingerprint}`}
-          >
-            <div className="row">
-              <FileInput
-                ariaLabel="Choose the file of the key"
-                value={[]}
-                onChange={({ detail: { value } }) =>
-                  void (value[0] && readFileKey(value[0]).then((read) => setChosen({ name: value[0]?.name ?? '', read })))
-                }
-              >
-                Choose key file
-              </FileInput>
-              {chosen && <Name of={chosen.name} />}
-            </div>
-          </FormField>
-          {held === 'party' && !key && (
-            <TextField
-              label="Or its fingerprint"
-              description="The SHA-256 of the key, 64 hex digits."
-              errorText={errors.at('/fingerprint')}
-              spellcheck={false}
-              text={[typed, setTyped]}
-            />
-          )}
-        </SpaceBetween>
+        <Choice label="Who holds it" value={held} options={holders} onChange={setHeld} />
+        <FormField
+          label="File of the key"
+          description="As cms encrypt writes it."
+          errorText={typeof chosen?.read === 'string' ? chosen.read : errors.at('/key')}
+          constraintText={key && `SHA-256 ${key.fingerprint}`}
+        >
+          <div className="row">
+            <FileInput
+              ariaLabel="Choose the file of the key"
+              value={[]}
+              onChange={({ detail: { value } }) =>
+                void (value[0] && readFileKey(value[0]).then((read) => setChosen({ name: value[0]?.name ?? '', read })))
+              }
+            >
+              Choose key file
+            </FileInput>
+            {chosen && <Name of={chosen.name} />}
+          </div>
+        </FormField>
+        {held === 'party' && !key && (
+          <TextField
+            label="Or its fingerprint"
+            description="The SHA-256 of the key, 64 hex digits."
+            errorText={errors.at('/fingerprint')}
+            spellcheck={false}
+            text={[typed, setTyped]}
+          />
+        )}
       </Panel>
       <MachineFields
         subject="key"

@@ -129,16 +129,14 @@ function CvmSummary({ presence, agent_url, attestation, certificate_fingerprint,
         />
       </Panel>
       <Panel title="Attestation" info={<Term of="attestation" />}>
-        <div className="stack">
-          <AttestationBadge attestation={attestation} />
-          <KeyValuePairs
-            columns={2}
-            items={[
-              { label: 'Measurement', value: <Hash value={attestation?.measurement} what="measurement" isWhole /> },
-              { label: 'Verified', value: attestation === null ? 'Never' : <Moment at={attestation.verified_at} /> },
-            ]}
-          />
-        </div>
+        <AttestationBadge attestation={attestation} />
+        <KeyValuePairs
+          columns={2}
+          items={[
+            { label: 'Measurement', value: <Hash value={attestation?.measurement} what="measurement" isWhole /> },
+            { label: 'Verified', value: attestation === null ? 'Never' : <Moment at={attestation.verified_at} /> },
+          ]}
+        />
       </Panel>
     </>
   );

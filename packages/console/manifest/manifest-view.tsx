@@ -1,13 +1,7 @@
 import { Alert, Button, ExpandableSection, KeyValuePairs } from '@cloudscape-design/components';
 import { type Schemas, ServiceProblem, wholeAnswer } from 'computation-management-client';
 import { toHex } from 'computation-management-formats/bytes';
-import {
-  describeManifest,
-  type DescribedManifest,
-  describeMissing,
-  type ManifestFile,
-  type Receiver,
-} from 'computation-management-words';
+import { describeManifest, type DescribedManifest, describeMissing, type Receiver } from 'computation-management-words';
 import { useDomain } from '../access/index.ts';
 import { assetTypeText } from '../assets/asset-texts.ts';
 import { type Column, FactTable } from '../lists/index.ts';
@@ -151,7 +145,7 @@ const receiverColumns: Column<Receiver>[] = [
   },
 ];
 
-type File = ManifestFile<Input>;
+type File = DescribedManifest<Input>['files'][number];
 
 type ViewProps = DescribedManifest<Input> & { manifest: Schemas['Manifest']; digest: string | undefined; isKnown: boolean };
 
