@@ -5,7 +5,7 @@ import { permissions, useDomain, useFrame } from '../access/index.ts';
 import { type Column, PagedTable, usePage } from '../lists/index.ts';
 import { fieldErrors, LoadedView, nullIfAbsent, ReadAgain, refreshSeconds, useAction, useLoaded } from '../loading/index.ts';
 import { addressOf, useGoOn } from '../routing/index.ts';
-import { ConfirmModal, DeleteModal, Panel, GoTo, ScreenFrame, TextField, useAsked } from '../frame/index.ts';
+import { ConfirmModal, DeleteModal, GoTo, Panel, ScreenFrame, TextField, useAsked } from '../frame/index.ts';
 import { Ago, Hash, Moment, Name, Term } from '../show/index.ts';
 import { Fit, Presence } from './presence.tsx';
 import { AttestationBadge } from '../attestation/attestation-panel.tsx';

@@ -10,8 +10,6 @@ interface Props {
   onChange: (values: Record<string, string | undefined>, latest: string | undefined) => void;
 }
 
-const operators = ['='];
-
 /** Shows one box for all filters of a list, which completes what is typed, such as `Status = failed`. Of each filter, the last value counts. */
 export function FilterBox({ label, filters, values, onChange }: Props) {
   const tokens = filters.flatMap(({ name }) => {
@@ -25,11 +23,11 @@ export function FilterBox({ label, filters, values, onChange }: Props) {
       disableFreeTextFiltering
       hideOperations
       query={{ tokens, operation: 'and' }}
-      filteringProperties={filters.map(({ name: key, label: of }) => ({
-        key,
-        propertyLabel: of,
-        groupValuesLabel: of,
-        operators,
+      filteringProperties={filters.map(({ name, label: text }) => ({
+        key: name,
+        propertyLabel: text,
+        groupValuesLabel: text,
+        operators: ['='],
       }))}
       filteringOptions={filters.flatMap(({ name, options }) => options.map((option) => ({ propertyKey: name, ...option })))}
       onChange={({ detail }) => {
