@@ -156,14 +156,12 @@ function Check({ file: { type, name, hash, asset } }: { file: Coverage['files'][
   const key = useLoaded(`${asset?.id ?? ''} ${isKeyed}`, async (signal) =>
     isKeyed ? await client.getAssetKey({ id: asset.id, signal }) : undefined,
   ).value;
-  const isOpen = asset?.state === 'ready' && asset.size != null && (isMine || asset.content_access === 'domain');
+  const isOpen = asset?.state === 'ready' && asset.size !== null && (isMine || asset.content_access === 'domain');
   return (
     <div className="stack">
       <CompareFile what={`the ${type} ${name ?? ''}`.trim()} hash={hash} />
       {key && <div>Who can open its key: {keyHolders[key.held]}.</div>}
-      {type === 'algorithm' && isOpen && asset.created_by !== undefined && (
-        <OpenText key={hash} id={asset.id} creator={asset.created_by} hash={hash} />
-      )}
+      {type === 'algorithm' && isOpen && <OpenText key={hash} id={asset.id} creator={asset.created_by} hash={hash} />}
     </div>
   );
 }

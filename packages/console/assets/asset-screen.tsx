@@ -1,7 +1,7 @@
 import { Box, Button, KeyValuePairs, SpaceBetween } from '@cloudscape-design/components';
 import { assetWithoutReading, type KnownAsset } from 'computation-management-client';
 import { permissions, useDomain } from '../access/index.ts';
-import { DeleteModal, Panel, GoTo, ScreenFrame, useAsked } from '../frame/index.ts';
+import { DeleteModal, GoTo, Panel, ScreenFrame, useAsked } from '../frame/index.ts';
 import { FactTable, PagedTable, usePage } from '../lists/index.ts';
 import { ActionButton, LoadedView, useLoaded } from '../loading/index.ts';
 import { aboveAsset, addressOf } from '../routing/index.ts';

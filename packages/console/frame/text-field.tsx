@@ -1,13 +1,7 @@
-import {
-  FormField,
-  type FormFieldProps,
-  Input,
-  type InputProps,
-  Textarea,
-  type TextareaProps,
-} from '@cloudscape-design/components';
+import { FormField, Input, type InputProps, Textarea, type TextareaProps } from '@cloudscape-design/components';
+import type { ComponentProps } from 'react';
 
-type OfField = Pick<FormFieldProps, 'description' | 'constraintText' | 'errorText' | 'warningText' | 'stretch'>;
+type OfField = Pick<ComponentProps<typeof FormField>, 'description' | 'constraintText' | 'errorText' | 'warningText' | 'stretch'>;
 type OfText = Pick<TextareaProps, 'placeholder' | 'disabled' | 'ariaRequired' | 'spellcheck' | 'autoComplete' | 'onKeyDown'>;
 
 interface Props extends OfField, OfText, Pick<InputProps, 'inputMode'> {
